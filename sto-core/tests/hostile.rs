@@ -199,7 +199,7 @@ fn the_longest_names_of_everything_are_stored_and_found_again() {
     assert_eq!(sample_types[0].event.len(), MAX_NAME);
 }
 
-/// A change to a file, at a place that is a part of its length.
+/// A change to a file, at an offset that is a part of its length.
 #[derive(Clone, Debug)]
 enum Damage {
     Word(f64, u64, usize),
@@ -211,7 +211,7 @@ enum Damage {
 
 impl Damage {
     fn any() -> impl Strategy<Value = Damage> {
-        let place = || 0.0..1.0f64;
+        let offset = || 0.0..1.0f64;
         let number = prop_oneof![
             Just(0),
             Just(u64::MAX),
@@ -222,39 +222,39 @@ impl Damage {
             0..300u64
         ];
         prop_oneof![
-            4 => (place(), number, 1..=8usize).prop_map(|(at, word, size)| Damage::Word(at, word, size)),
-            4 => (place(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
-            1 => place().prop_map(Damage::Cut),
-            2 => (place(), 1..64usize).prop_map(|(at, size)| Damage::Drop(at, size)),
-            2 => (place(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Damage::Repeat(at, size, times)),
+            4 => (offset(), number, 1..=8usize).prop_map(|(at, word, size)| Damage::Word(at, word, size)),
+            4 => (offset(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
+            1 => offset().prop_map(Damage::Cut),
+            2 => (offset(), 1..64usize).prop_map(|(at, size)| Damage::Drop(at, size)),
+            2 => (offset(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Damage::Repeat(at, size, times)),
         ]
     }
 
     fn apply(&self, bytes: &mut Vec<u8>) {
-        let place = |at: f64| (bytes.len() as f64 * at) as usize;
+        let offset = |at: f64| (bytes.len() as f64 * at) as usize;
         match *self {
             Damage::Word(at, word, size) => {
                 let word = word.to_le_bytes();
-                let at = place(at);
+                let at = offset(at);
                 bytes[at..]
                     .iter_mut()
                     .zip(&word[..size])
                     .for_each(|(byte, new)| *byte = *new);
             }
             Damage::Flip(at, bits) => {
-                let at = place(at);
+                let at = offset(at);
                 bytes[at..]
                     .iter_mut()
                     .take(1)
                     .for_each(|byte| *byte ^= bits);
             }
-            Damage::Cut(at) => bytes.truncate(place(at)),
+            Damage::Cut(at) => bytes.truncate(offset(at)),
             Damage::Drop(at, size) => {
-                let at = place(at);
+                let at = offset(at);
                 bytes.drain(at..bytes.len().min(at + size));
             }
             Damage::Repeat(at, size, times) => {
-                let at = place(at);
+                let at = offset(at);
                 let piece = bytes[at..bytes.len().min(at + size)].repeat(times);
                 bytes.splice(at..at, piece);
             }

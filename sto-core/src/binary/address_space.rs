@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Mapping {
     pub(crate) start: u64,
-    /// First address behind it.
+    /// First address after it.
     pub(crate) end: u64,
     /// Where its first byte stands in the file.
     pub(crate) file_offset: u64,
@@ -44,7 +44,7 @@ struct Node {
     /// No smaller than those of what stands below it. It is random, so that no file makes a tree deep.
     priority: u64,
     before: Tree,
-    behind: Tree,
+    after: Tree,
 }
 
 /// The code that a process made at run time, by its jitdump.
@@ -61,7 +61,7 @@ impl AddressSpace {
         found.filter(|mapping| address < mapping.end)
     }
 
-    /// The place of an address in code, at a time of the recording's clock; without one, at its end. `last` is the
+    /// The location of an address, at a time of the recording's clock; without one, at its end. `last` is the
     /// mapping that was found last in this address space: calls mostly stay in one file.
     pub(crate) fn locate<'s>(
         &'s self,
@@ -101,7 +101,7 @@ impl AddressSpace {
     /// Takes a range out of the mappings, as mapping something else over it does.
     pub(crate) fn unmap(&mut self, start: u64, end: u64) {
         let (before, rest) = split(self.mappings.take(), start);
-        let (within, behind) = split(rest, end);
+        let (within, after) = split(rest, end);
         let into = last_up_to(&before, u64::MAX).filter(|mapping| mapping.end > start);
         let into = into.cloned();
         let beyond = last_up_to(&within, u64::MAX).or(into.as_ref());
@@ -124,15 +124,15 @@ impl AddressSpace {
                 join(before, leaf(left))
             }
         };
-        self.mappings = join(join(before, beyond.flatten()), behind);
+        self.mappings = join(join(before, beyond.flatten()), after);
     }
 
     /// Maps a piece of a file, over whatever was there.
     pub(crate) fn map(&mut self, mapping: Mapping) {
         if mapping.start < mapping.end {
             self.unmap(mapping.start, mapping.end);
-            let (before, behind) = split(self.mappings.take(), mapping.start);
-            self.mappings = join(join(before, leaf(mapping)), behind);
+            let (before, after) = split(self.mappings.take(), mapping.start);
+            self.mappings = join(join(before, leaf(mapping)), after);
         }
     }
 }
@@ -142,7 +142,7 @@ fn leaf(mapping: Mapping) -> Tree {
         priority: RandomState::new().hash_one(mapping.start),
         mapping,
         before: None,
-        behind: None,
+        after: None,
     }))
 }
 
@@ -153,7 +153,7 @@ fn last_up_to(mut tree: &Tree, address: u64) -> Option<&Mapping> {
         tree = match node.mapping.start <= address {
             true => {
                 found = Some(&node.mapping);
-                &node.behind
+                &node.after
             }
             false => &node.before,
         };
@@ -168,30 +168,30 @@ fn split(tree: Tree, start: u64) -> (Tree, Tree) {
     };
     let own = Arc::make_mut(&mut node);
     if own.mapping.start < start {
-        let (before, behind) = split(own.behind.take(), start);
-        own.behind = before;
-        (Some(node), behind)
+        let (before, after) = split(own.after.take(), start);
+        own.after = before;
+        (Some(node), after)
     } else {
-        let (before, behind) = split(own.before.take(), start);
-        own.before = behind;
+        let (before, after) = split(own.before.take(), start);
+        own.before = after;
         (before, Some(node))
     }
 }
 
 /// The mappings of two trees, of which all of the first start before those of the second.
-fn join(before: Tree, behind: Tree) -> Tree {
-    let (mut before, mut behind) = match (before, behind) {
-        (Some(before), Some(behind)) => (before, behind),
+fn join(before: Tree, after: Tree) -> Tree {
+    let (mut before, mut after) = match (before, after) {
+        (Some(before), Some(after)) => (before, after),
         (one, other) => return one.or(other),
     };
-    if before.priority >= behind.priority {
+    if before.priority >= after.priority {
         let own = Arc::make_mut(&mut before);
-        own.behind = join(own.behind.take(), Some(behind));
+        own.after = join(own.after.take(), Some(after));
         Some(before)
     } else {
-        let own = Arc::make_mut(&mut behind);
+        let own = Arc::make_mut(&mut after);
         own.before = join(Some(before), own.before.take());
-        Some(behind)
+        Some(after)
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
         while let Some(tree) = left.pop() {
             if let Some(node) = tree {
                 known.insert(Arc::as_ptr(node));
-                left.extend([&node.before, &node.behind]);
+                left.extend([&node.before, &node.after]);
             }
         }
         let (mut count, mut left) = (0, vec![copy]);
@@ -257,7 +257,7 @@ mod tests {
                 .filter(|node| !known.contains(&Arc::as_ptr(node)))
             {
                 count += 1;
-                left.extend([&node.before, &node.behind]);
+                left.extend([&node.before, &node.after]);
             }
         }
         count

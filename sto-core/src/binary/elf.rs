@@ -125,8 +125,8 @@ impl ElfFile {
         let Ok(elf) = self.parse() else {
             return Segments(segments);
         };
-        // `objcopy --only-keep-debug` keeps addresses, but cuts what it empties, and moves what is
-        // behind. Code is never longer in memory than in its file.
+        // `objcopy --only-keep-debug` keeps addresses, but cuts what it empties, and moves what
+        // follows. Code is never longer in memory than in its file.
         let emptied = elf.segments().any(|segment| {
             segment.permissions().executable() && segment.file_range().1 < segment.size()
         });
@@ -177,7 +177,7 @@ impl Segments {
         addresses.min().unwrap_or_default()
     }
 
-    /// The virtual address, as the linker knows it, of a place in the file.
+    /// The virtual address, as the linker knows it, of an offset in the file.
     pub(crate) fn address_of(&self, offset: u64) -> Option<u64> {
         self.0.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset)?;
@@ -194,7 +194,7 @@ pub(crate) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
     }
 }
 
-/// The offset at which a linker puts a segment behind what ends at `end`: the next one that is
+/// The offset at which a linker puts a segment after what ends at `end`: the next one that is
 /// congruent to its address, as mapping by pages asks for.
 fn next_offset(end: u64, address: u64, align: u64) -> u64 {
     let mask = if align.is_power_of_two() {

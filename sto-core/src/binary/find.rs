@@ -63,7 +63,7 @@ fn find_by_build_id(
     options: &SymbolOptions,
 ) -> Result<Found, Notice> {
     let recorded = recorded_path(module);
-    let mut paths = VecDeque::from(places(recorded, build_id, options));
+    let mut paths = VecDeque::from(search_paths(recorded, build_id, options));
     let mut symbols: Option<ElfFile> = None;
     let mut image: Option<ElfFile> = None;
     let mut refused = None;
@@ -84,7 +84,7 @@ fn find_by_build_id(
             continue;
         }
         if let Some(name) = &file.debug_link {
-            paths.extend(debug_link_places(name, recorded, options));
+            paths.extend(debug_link_paths(name, recorded, options));
         }
         let best = symbols.as_ref().map(|best| best.detail);
         let other = if best < Some(file.detail) {
@@ -115,7 +115,7 @@ fn find_by_build_id(
 }
 
 /// Without a build id only the inode shows whether the file is still the one that was mapped; file systems
-/// give its number to the next file when it is gone, as to what a linker writes in its place.
+/// give its number to the next file when it is gone, as to what a linker writes instead.
 fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found, String> {
     let refuse = |why: &str| {
         Err(format!(
@@ -174,11 +174,11 @@ pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option
     let (named, build_id) = file.debug_alt_link.as_ref()?;
     let folder = file.path.parent().unwrap_or(Path::new("."));
     let dirs = options.symbol_dirs.iter().chain(&options.debug_dirs);
-    let mut places = dirs
+    let mut paths = dirs
         .map(|dir| debug_file(dir, build_id))
         .collect::<Vec<_>>();
-    places.push(folder.join(named));
-    let mut files = places.iter().filter_map(|path| ElfFile::open(path).ok()?);
+    paths.push(folder.join(named));
+    let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
     files.find(|file| file.build_id.as_ref() == Some(build_id))
 }
 
@@ -195,48 +195,48 @@ pub(crate) fn find_package(
         path.push(".dwp");
         PathBuf::from(path)
     };
-    let mut places = vec![named(&file.path)];
+    let mut paths = vec![named(&file.path)];
     let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
     if let Some(name) = recorded.file_name() {
-        places.extend(dirs.map(|dir| named(&dir.join(name))));
+        paths.extend(dirs.map(|dir| named(&dir.join(name))));
     }
-    places.extend(recorded.is_absolute().then(|| named(recorded)));
-    let mut files = places.iter().filter_map(|path| ElfFile::open(path).ok()?);
+    paths.extend(recorded.is_absolute().then(|| named(recorded)));
+    let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
     files.next()
 }
 
-/// Every path that may hold a file with this build id, in the order of belief.
-fn places(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
+/// Every path that may hold a file with this build id, the most trusted first.
+fn search_paths(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
     let name = recorded.file_name();
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     for dir in &options.symbol_dirs {
-        places.extend(build_id_places(dir, build_id));
-        places.extend(name.map(|name| dir.join(name)));
-        places.push(below(dir, recorded));
+        paths.extend(build_id_paths(dir, build_id));
+        paths.extend(name.map(|name| dir.join(name)));
+        paths.push(below(dir, recorded));
     }
     if let Some(dir) = &options.recording_dir {
-        places.extend(name.map(|name| dir.join(name)));
+        paths.extend(name.map(|name| dir.join(name)));
     }
     if let Some(cache) = &options.perf_cache {
-        places.extend(build_id_places(cache, build_id));
+        paths.extend(build_id_paths(cache, build_id));
     }
     for dir in &options.debug_dirs {
-        places.push(debug_file(dir, build_id));
+        paths.push(debug_file(dir, build_id));
     }
     if recorded.is_absolute() {
-        places.push(recorded.to_owned());
+        paths.push(recorded.to_owned());
     }
-    let mut distinct: Vec<PathBuf> = Vec::with_capacity(places.len());
-    for place in places {
-        if !distinct.contains(&place) {
-            distinct.push(place);
+    let mut distinct: Vec<PathBuf> = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !distinct.contains(&path) {
+            distinct.push(path);
         }
     }
     distinct
 }
 
-/// The places under `.build-id` of a folder: those of debug packages, then those of perf.
-fn build_id_places(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
+/// The paths under `.build-id` of a folder: those of debug packages, then those of perf.
+fn build_id_paths(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
     let entry = build_id_entry(dir, build_id);
     [
         debug_file(dir, build_id),
@@ -262,25 +262,25 @@ fn debug_file(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
 
 /// Where the separate debug file that a file names may be, by gdb's rules and beside what the user
 /// gave.
-fn debug_link_places(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> Vec<PathBuf> {
-    let mut places = Vec::new();
+fn debug_link_paths(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
     // A name, not a path that leads elsewhere.
     let Some(name) = Path::new(name).file_name() else {
-        return places;
+        return paths;
     };
     let user_dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
-    places.extend(user_dirs.map(|dir| dir.join(name)));
+    paths.extend(user_dirs.map(|dir| dir.join(name)));
     if let Some(dir) = recorded.parent().filter(|dir| dir.is_absolute()) {
-        places.push(dir.join(name));
-        places.push(dir.join(".debug").join(name));
-        places.extend(
+        paths.push(dir.join(name));
+        paths.push(dir.join(".debug").join(name));
+        paths.extend(
             options
                 .debug_dirs
                 .iter()
                 .map(|root| below(root, dir).join(name)),
         );
     }
-    places
+    paths
 }
 
 /// The recorded path as it is under another root.

@@ -146,7 +146,7 @@ impl JitDump {
             lines: lines.map_or(0..0, |(_, lines)| lines),
             address,
         });
-        self.place(address, time, self.loads.len() - 1);
+        self.add_placement(address, time, self.loads.len() - 1);
         Some(index)
     }
 
@@ -157,11 +157,11 @@ impl JitDump {
             return;
         };
         if let Some(&load) = by_index.get(&index) {
-            self.place(address, time, load);
+            self.add_placement(address, time, load);
         }
     }
 
-    fn place(&mut self, start: u64, time: u64, load: usize) {
+    fn add_placement(&mut self, start: u64, time: u64, load: usize) {
         let size = self.loads[load].code.len() as u64;
         // 2^32 records of 56 bytes are more than a jitdump may have.
         let Ok(load) = u32::try_from(load) else {
@@ -192,7 +192,7 @@ impl JitDump {
         }
     }
 
-    /// The lines of a piece of code. An address has that of the last entry in the file that is not behind it.
+    /// The lines of a piece of code. An address has that of the last entry in the file that is not after it.
     fn lines(&self, load: &Load) -> Vec<Line<'_>> {
         let mut lines: Vec<Line<'_>> = Vec::new();
         let mut entries = &self.bytes[load.lines.clone()];
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_out_of_order_the_last_that_is_not_behind_an_address_counts() {
+    fn of_lines_out_of_order_the_last_that_is_not_after_an_address_counts() {
         let lines = [(4, 40), (6, 60), (2, 20), (2, 21), (8, 80), (5, 50)];
         let dump = dump(&lines, 10);
         let start = dump.loads[0].code.start as u64;

@@ -19,7 +19,7 @@ pub(super) struct Placements {
     /// Where pieces begin and end, ascending. Node `bounds.len() + i` is of the addresses from the i-th on, up to
     /// the next; node i is of those of 2i and 2i + 1.
     bounds: Vec<u64>,
-    /// Where each node's part of `covering` begins, and behind the last, where that ends.
+    /// Where each node's part of `covering` begins, and after the last, where that ends.
     starts: Vec<usize>,
     /// By node, the pieces that have all of its addresses, but not all of the one above: indices of `all`.
     covering: Vec<u32>,

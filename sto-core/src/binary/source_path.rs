@@ -20,7 +20,7 @@ pub(crate) fn source_path(path: &str) -> String {
 /// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
 /// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
 ///
-/// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is asked only for
+/// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is for
 /// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
 /// returns how many of them are a compilation directory.
 pub(crate) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
@@ -55,16 +55,16 @@ fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
     if absolute && (parts.first() == Some(&"rustc") || parts.starts_with(&["rust", "deps"])) {
         return Some(2);
     }
-    let behind = |marker: &[&str]| {
+    let after = |marker: &[&str]| {
         let at = parts
             .windows(marker.len())
             .position(|window| window == marker)?;
         Some(at + marker.len())
     };
-    if let Some(prefix) = behind(&["lib", "rustlib", "src", "rust"]) {
+    if let Some(prefix) = after(&["lib", "rustlib", "src", "rust"]) {
         return Some(prefix);
     }
-    let index = behind(&["registry", "src"])?;
+    let index = after(&["registry", "src"])?;
     parts
         .get(index)
         .is_some_and(|name| ends_in_hash(name))
@@ -129,7 +129,7 @@ impl CompilationDirs {
 
     /// How many parts of the path are a compilation directory.
     pub(crate) fn prefix_of(&self, path: &[&str]) -> Option<usize> {
-        // None holds another, so only the last that does not stand behind the path can hold it.
+        // None holds another, so only the last that is not ordered after the path can hold it.
         let is_up_to = |dir: &Vec<String>| dir.iter().map(String::as_str).le(path.iter().copied());
         let dir = self.0[..self.0.partition_point(is_up_to)].last()?;
         let holds = path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a == b);

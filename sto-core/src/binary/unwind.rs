@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Recovers call stacks from registers and a copy of the stack's memory.
 ///
 /// Processes map the same file at different addresses, but the rules for unwinding belong to the
-/// file. So each file has one place in an address space of our own, addresses are looked up there,
+/// file. So each file is mapped once into an address space of our own, addresses are looked up there,
 /// and one cache of rules serves all processes.
 pub(crate) struct Unwinder<'a> {
     shared: &'a UnwindFiles<'a>,
@@ -41,7 +41,7 @@ pub(crate) struct UnwindFiles<'a> {
     files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile>>>>,
 }
 
-/// A file's place in our address space.
+/// A file as it is mapped into our address space.
 struct UnwindFile {
     base: u64,
     base_svma: u64,
@@ -90,11 +90,11 @@ impl<'a> Unwinder<'a> {
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
         addresses.push(regs.ip);
         while addresses.len() < MAX_DEPTH {
-            let (file, place) = self.place(space, address);
+            let (file, mapped) = self.map(space, address);
             let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
             let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
-            let cache = &mut self.caches[place.address_for_lookup() as usize % CACHES];
-            match unwinder.unwind_frame(place, &mut state, cache, &mut read_stack) {
+            let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
+            match unwinder.unwind_frame(mapped, &mut state, cache, &mut read_stack) {
                 Ok(Some(caller)) => {
                     addresses.push(caller);
                     match FrameAddress::from_return_address(caller) {
@@ -109,9 +109,9 @@ impl<'a> Unwinder<'a> {
         false
     }
 
-    /// An address of the process in our own address space, with the place of its file in `files`; as it is where
+    /// An address of the process in our own address space, with the index of its file in `files`; unchanged where
     /// no file is known.
-    fn place(
+    fn map(
         &mut self,
         space: &AddressSpace,
         address: FrameAddress,
@@ -126,14 +126,14 @@ impl<'a> Unwinder<'a> {
         }
         let offset = mapping.file_offset_of(lookup);
         let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, &mapping.file));
-        let place = match file.get().and_then(|file| file.place(offset)) {
+        let mapped = match file.get().and_then(|file| file.map(offset)) {
             None => return (None, address),
-            Some(place) if address.is_return_address() => {
-                FrameAddress::from_return_address(place + 1).unwrap_or(address)
+            Some(mapped) if address.is_return_address() => {
+                FrameAddress::from_return_address(mapped + 1).unwrap_or(address)
             }
-            Some(place) => FrameAddress::from_instruction_pointer(place),
+            Some(mapped) => FrameAddress::from_instruction_pointer(mapped),
         };
-        (Some(ix), place)
+        (Some(ix), mapped)
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a> UnwindFiles<'a> {
         file
     }
 
-    /// Gives a file its place, and reads its rules for unwinding.
+    /// Maps a file, and reads its rules for unwinding.
     fn open(&self, ix: usize, module: &Module) -> UnwindFile {
         let base = (ix as u64 + 1) * FILE_SPACE;
         let mut file = UnwindFile {
@@ -178,7 +178,7 @@ impl<'a> UnwindFiles<'a> {
 }
 
 impl UnwindFile {
-    fn place(&self, offset: u64) -> Option<u64> {
+    fn map(&self, offset: u64) -> Option<u64> {
         let svma = self.segments.address_of(offset)?;
         let within = svma.checked_sub(self.base_svma)?;
         (within < FILE_SPACE).then(|| self.base + within)

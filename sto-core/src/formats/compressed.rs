@@ -35,7 +35,7 @@ impl Compression {
         }
     }
 
-    /// What stands in an input, behind any compression.
+    /// What an input holds, without any compression.
     pub(super) fn see_through<'a>(
         path: &Path,
         input: impl Read + 'a,

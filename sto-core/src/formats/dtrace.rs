@@ -37,9 +37,9 @@ fn is_frame(text: &[u8]) -> bool {
 pub(super) struct DTrace {
     /// Leaf first.
     stack: Vec<LocationIx>,
-    /// Whether what was read is behind the header.
+    /// Whether the header is over.
     has_frames: bool,
-    /// Whether a blank line stands behind the stack: that of the kernel, which that of user space follows.
+    /// Whether a blank line ended the stack of the kernel, which that of user space follows.
     is_kernel_over: bool,
 }
 

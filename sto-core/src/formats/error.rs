@@ -5,8 +5,8 @@ use crate::hint::Hint;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a recording cannot be read. Every message names the file, the place in it, what was found
-/// there, what was expected, and what to do.
+/// Why a recording cannot be read. Every message names the file, where in it, what was found,
+/// what was expected, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -155,7 +155,7 @@ impl FormatError {
         FormatError::Unsupported { path, problem }
     }
 
-    /// An error of a file of which the named part ends behind the file's end.
+    /// An error of a file of which the named part ends beyond the file's end.
     pub(super) fn ends_early(
         path: &Path,
         part: impl fmt::Display,
@@ -198,7 +198,7 @@ pub(super) enum At {
 enum Problem {
     /// What was found, what was expected, and what to do.
     Malformed(String),
-    /// A value ends at this byte of the file, behind the end of what holds it.
+    /// A value ends at this byte of the file, beyond the end of what holds it.
     EndsAt(u64),
     /// The file ends too soon: where, within what, and what can be done.
     Cut(String, Salvage),
@@ -211,7 +211,7 @@ impl DecodeError {
         DecodeError(Box::new((at.into(), Problem::Malformed(problem.into()))))
     }
 
-    /// A value that ends at byte `end` of the file, behind the end of what holds it.
+    /// A value that ends at byte `end` of the file, beyond the end of what holds it.
     pub(super) fn ends_at(at: usize, end: u64) -> DecodeError {
         DecodeError(Box::new((At::Byte(at), Problem::EndsAt(end))))
     }

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use std::path::Path;
 
 /// Most lines that are looked at to distinguish stacks of one frame from other text.
-const LINES_THAT_TELL: usize = 100;
+const JUDGED_LINES: usize = 100;
 
 /// Whether a profile begins with a stack and its count: one of several frames, or many of one, as the
 /// line `version = 4` may be of any text. Comments alone are folded stacks too, of which there are none.
@@ -26,7 +26,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
         return head.is_all;
     };
     let is_stack = |line: &[u8]| memchr::memchr(0, line).is_none() && is_stack(line);
-    let mut stacks = stacks(head.whole_lines()).take(LINES_THAT_TELL);
+    let mut stacks = stacks(head.whole_lines()).take(JUDGED_LINES);
     match first.contains(&b';') {
         true => is_stack(first.trim_ascii_end()),
         false => stacks.all(is_stack),
@@ -263,7 +263,7 @@ fn is_stack(line: &[u8]) -> bool {
     !stack.is_empty() && is_number(count)
 }
 
-/// The parts before and behind the last space; without a space all stands behind.
+/// The parts before and after the last space; without a space all is after it.
 fn split_at_last_space(text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memrchr(b' ', text) {
         Some(space) => (&text[..space], &text[space + 1..]),
@@ -271,7 +271,7 @@ fn split_at_last_space(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Digits, of which one point, not the first, may stand between or behind.
+/// Digits, of which one point, not the first, may stand between or at the end.
 fn is_number(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit)
         && text.iter().all(|&b| b.is_ascii_digit() || b == b'.')

@@ -41,7 +41,7 @@ enum Section {
     Program,
     Header,
     Rows,
-    Behind,
+    AfterRows,
 }
 
 impl Report for Ghc {
@@ -77,7 +77,7 @@ impl Report for Ghc {
                 self.section = Section::Rows;
             }
             (Section::Rows, []) if self.path.is_empty() => {}
-            (Section::Rows, []) => self.section = Section::Behind,
+            (Section::Rows, []) => self.section = Section::AfterRows,
             (Section::Rows, words) => self.row(line, words, builder)?,
             _ => {}
         }
@@ -86,7 +86,7 @@ impl Report for Ghc {
 
     fn cut(&self) -> Option<&'static str> {
         match self.section {
-            Section::Rows | Section::Behind => None,
+            Section::Rows | Section::AfterRows => None,
             _ => Some("what stands before its table"),
         }
     }
@@ -141,8 +141,8 @@ impl Ghc {
             &[.., ticks, bytes] if self.has_numbers => (scaled(ticks, 0)?, scaled(bytes, 0)?),
             _ => (part(numbers[2], self.ticks)?, part(numbers[3], self.bytes)?),
         };
-        let file = name.get(2).map_or(&b""[..], |place| {
-            place.split(|&byte| byte == b':').next().unwrap_or(place)
+        let file = name.get(2).map_or(&b""[..], |source| {
+            source.split(|&byte| byte == b':').next().unwrap_or(source)
         });
         let file = if file.starts_with(b"<") { b"" } else { file };
         let symbol = [name[1], b".", name[0]].concat();
@@ -167,7 +167,7 @@ impl Ghc {
     }
 }
 
-/// The part of `whole` that a percentage says, which has one digit behind the point.
+/// The part of `whole` that a percentage says, which has one digit after the point.
 fn part(percentage: &[u8], whole: u64) -> Result<u64, String> {
     let thousandths = scaled(percentage, 1)?;
     let product = u128::from(thousandths) * u128::from(whole) + 500;

@@ -45,7 +45,7 @@ enum Section {
     #[default]
     Header,
     CallGraph,
-    Behind,
+    AfterCallGraph,
 }
 
 impl Report for Sample {
@@ -57,18 +57,18 @@ impl Report for Sample {
             Section::Header => self.header(line, builder),
             Section::CallGraph if line.starts_with(END) => {
                 self.leave_thread(builder)?;
-                self.section = Section::Behind;
+                self.section = Section::AfterCallGraph;
             }
             Section::CallGraph if line.trim_ascii().is_empty() => {}
             Section::CallGraph => self.node(line, builder)?,
-            Section::Behind => {}
+            Section::AfterCallGraph => {}
         }
         Ok(())
     }
 
     fn cut(&self) -> Option<&'static str> {
         match self.section {
-            Section::Behind => None,
+            Section::AfterCallGraph => None,
             _ => Some("its call graph"),
         }
     }
@@ -197,7 +197,7 @@ fn thread(text: &str) -> (u32, String) {
 /// `main  (in app) + 34  [0x10d6c1f22]  work.c:12`
 fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let address = memchr::memmem::rfind(text, b"  [0x").unwrap_or(text.len());
-    let (called, place) = text.split_at(address);
+    let (called, source) = text.split_at(address);
     let (symbol, module) = match memchr::memmem::rfind(called, b"  (in ") {
         Some(at) => {
             let module = &called[at + 6..];
@@ -210,10 +210,10 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
         b"???" => b"",
         symbol => symbol,
     };
-    let place = memchr::memmem::find(place, b"]  ").map_or(&b""[..], |at| &place[at + 3..]);
-    let (file, line) = match memchr::memrchr(b':', place) {
-        Some(colon) => (&place[..colon], decimal(&place[colon + 1..])),
-        None => (place, None),
+    let source = memchr::memmem::find(source, b"]  ").map_or(&b""[..], |at| &source[at + 3..]);
+    let (file, line) = match memchr::memrchr(b':', source) {
+        Some(colon) => (&source[..colon], decimal(&source[colon + 1..])),
+        None => (source, None),
     };
     let frame = NamedFrame {
         symbol: &without_rust_mangling(symbol),

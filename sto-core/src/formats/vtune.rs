@@ -57,7 +57,7 @@ impl Report for VTune {
         let module = columns
             .module
             .map_or(Ok(&b""[..]), |column| row.field(column))?;
-        // Quotes stand around names behind the spaces, or around both.
+        // Quotes stand around names after the spaces, or around both.
         let depth = spaces(line) + spaces(function);
         let time = match time {
             b"" => 0,

@@ -211,13 +211,13 @@ fn own_time(thread: ThreadIx) -> impl Fn(&mut RecordingBuilder, StackIx, u64) ->
     move |builder, stack, own| builder.add_cost(thread, SampleTypeIx(0), stack, report::time(own))
 }
 
-/// `Server.java:85 org.example.Server.serve(Request)`, with or without the place.
+/// `Server.java:85 org.example.Server.serve(Request)`, with or without file and line.
 fn frame(name: &str, builder: &mut RecordingBuilder) -> Built<LocationIx> {
-    let placed = name.split_once(' ').and_then(|(place, method)| {
-        let (file, line) = place.rsplit_once(':')?;
+    let located = name.split_once(' ').and_then(|(source, method)| {
+        let (file, line) = source.rsplit_once(':')?;
         Some((file, line.parse::<u32>().ok()?, method))
     });
-    let (file, line, method) = placed.unwrap_or(("", 0, name));
+    let (file, line, method) = located.unwrap_or(("", 0, name));
     let frame = NamedFrame {
         symbol: method.as_bytes(),
         file: file.as_bytes(),

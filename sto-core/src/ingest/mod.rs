@@ -70,7 +70,7 @@ pub struct Ingested {
     pub nodes: usize,
     /// Number of its distinct frames.
     pub frames: usize,
-    /// How its time was cut, where that was asked for.
+    /// How its time was cut, where the options say so.
     pub slices: Option<IngestedSlices>,
 }
 

@@ -15,7 +15,7 @@ use std::path::Path;
 /// The programs that ran, most samples first, then by name.
 pub(super) struct Programs {
     programs: Vec<Program>,
-    /// For each thread of the recording, the place of its program.
+    /// For each thread of the recording, the index of its program.
     of_thread: Vec<usize>,
 }
 
@@ -73,14 +73,14 @@ impl Programs {
         let mut programs: Vec<Program> = by_name.into_values().collect();
         programs.sort_by_key(|program| Reverse(program.samples));
 
-        let place: BTreeMap<&str, usize> = programs
+        let index: BTreeMap<&str, usize> = programs
             .iter()
             .enumerate()
-            .map(|(place, program)| (program.name.as_str(), place))
+            .map(|(index, program)| (program.name.as_str(), index))
             .collect();
         let threads = recording.threads.iter();
         let of_thread = threads
-            .map(|thread| place[name_of(thread.process.0 as usize)])
+            .map(|thread| index[name_of(thread.process.0 as usize)])
             .collect();
         Programs {
             programs,
@@ -88,7 +88,7 @@ impl Programs {
         }
     }
 
-    /// The place of the program that a sample was taken in.
+    /// The index of the program that a sample was taken in.
     pub(super) fn ran(&self, sample: &Sample) -> usize {
         self.of_thread[sample.thread.0 as usize]
     }
@@ -132,14 +132,14 @@ impl Programs {
         let mut beyond = 0u64;
         let mut left_out = Vec::new();
         let programs = self.programs.iter().enumerate();
-        for (place, program) in programs.filter(|(_, program)| program.samples > 0) {
+        for (index, program) in programs.filter(|(_, program)| program.samples > 0) {
             match build(&program.name, program.build_id.as_ref(), options) {
                 Some(_) if parts.len() == MAX_PROGRAMS => {
                     beyond = beyond.saturating_add(program.samples);
                 }
                 Some(build) => parts.push(Part {
                     build,
-                    program: Some(place),
+                    program: Some(index),
                 }),
                 None => left_out.push(program),
             }

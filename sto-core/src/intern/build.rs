@@ -282,7 +282,7 @@ impl FrameStacks {
     fn into_tree(self, symbols: &Symbols, costs: &StackCosts) -> Tree {
         let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
         let frame_of = |node: u32| new_frames[self.frames[node as usize].get()];
-        // Roots stand behind the callees of all nodes.
+        // Roots follow the callees of all nodes.
         let roots = self.callers.len();
         let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
         let nodes = (0..roots as u32).collect();
@@ -291,19 +291,19 @@ impl FrameStacks {
         let callees_of = |node: usize| &callees[starts[node]..starts[node + 1]];
 
         let mut tree = StackTree::with_capacity(roots);
-        let mut places = vec![NodeIx(0); roots];
+        let mut node_of = vec![NodeIx(0); roots];
         let mut next: Vec<u32> = callees_of(roots).iter().rev().copied().collect();
         while let Some(node) = next.pop() {
             let caller = self.callers[node as usize];
-            let caller = (caller != NONE).then(|| places[caller as usize]);
-            places[node as usize] = tree.push(caller, frame_of(node));
+            let caller = (caller != NONE).then(|| node_of[caller as usize]);
+            node_of[node as usize] = tree.push(caller, frame_of(node));
             next.extend(callees_of(node as usize).iter().rev());
         }
 
         let of_stack = self.of_stack.iter();
         let nodes = StackNodes(
             of_stack
-                .map(|end| places.get(end.node as usize).copied().unwrap_or(NodeIx(0)))
+                .map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)))
                 .collect(),
         );
         let costs = costs.iter().map(|costs| {
@@ -354,9 +354,9 @@ fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u
     let mut next = starts.clone();
     let mut sorted = vec![0; items.len()];
     for item in items {
-        let place = &mut next[key(item)];
-        sorted[*place] = item;
-        *place += 1;
+        let index = &mut next[key(item)];
+        sorted[*index] = item;
+        *index += 1;
     }
     (sorted, starts)
 }
@@ -364,7 +364,7 @@ fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u
 /// A profile but for its line costs and slices.
 struct Tree {
     interned: Interned,
-    /// The places that frames of [`Symbols::frames`] have in the profile's own table.
+    /// The indices that frames of [`Symbols::frames`] have in the profile's own table.
     new_frames: Vec<FrameIx>,
     nodes: StackNodes,
 }
@@ -380,22 +380,22 @@ impl StackNodes {
 
 const UNUSED: FrameIx = FrameIx(u32::MAX);
 
-/// The frames that are used, in order, and for each frame of `all` its new place.
+/// The frames that are used, in order, and for each frame of `all` its new index.
 fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx>) {
-    let mut new_places = vec![UNUSED; all.len()];
+    let mut new_indices = vec![UNUSED; all.len()];
     let mut order = Vec::new();
     for &frame in used {
-        if new_places[frame.get()] == UNUSED {
-            new_places[frame.get()] = FrameIx(0);
+        if new_indices[frame.get()] == UNUSED {
+            new_indices[frame.get()] = FrameIx(0);
             order.push(frame);
         }
     }
     order.par_sort_unstable_by(|&a, &b| all.frame(a).cmp(&all.frame(b)));
     let mut table = FrameTable::new();
     for frame in order {
-        new_places[frame.get()] = table.insert(all.frame(frame));
+        new_indices[frame.get()] = table.insert(all.frame(frame));
     }
-    (table, new_places)
+    (table, new_indices)
 }
 
 fn in_order_of_frames(

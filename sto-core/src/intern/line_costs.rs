@@ -39,7 +39,7 @@ pub(super) fn line_costs(
     costs: &StackCosts,
 ) -> Vec<Vec<LineSum>> {
     const NONE: u32 = u32::MAX;
-    // Where a line's sum stands. The sums are apart from it because a profile that is one program
+    // Index of a line's sum. The sums are separate because a profile that is one program
     // of a large recording has few of the recording's lines.
     let mut index_of = vec![NONE; symbols.lines.len()];
     let mut walk = Walk::new(&recording.stacks);

@@ -13,9 +13,9 @@ pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid
     let times = || samples.iter().filter_map(|sample| sample.time);
     let without = samples.len() - times().count();
     let ends = times().min().zip(times().max()).filter(|_| without == 0);
-    let untold = (count.get() == 1).then_some((Nanoseconds(0), Nanoseconds(0)));
+    let whole = (count.get() == 1).then_some((Nanoseconds(0), Nanoseconds(0)));
     let grid = ends
-        .or(untold)
+        .or(whole)
         .and_then(|(first, last)| SliceGrid::new(first, last, count));
     grid.ok_or(InternError::NoTime {
         all: without == samples.len(),

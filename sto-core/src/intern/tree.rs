@@ -60,7 +60,7 @@ impl StackTree {
         self.frames.is_empty()
     }
 
-    /// Adds a node behind all others.
+    /// Adds a node after all others.
     ///
     /// # Panics
     /// If the parent is not the last node or one of its ancestors (debug builds only), or if
@@ -110,7 +110,7 @@ impl StackTree {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
-    /// For each node the first node behind its subtree: the subtree of `n` is `n..ends[n]`.
+    /// For each node the first node after its subtree: the subtree of `n` is `n..ends[n]`.
     pub fn subtree_ends(&self) -> Vec<u32> {
         let mut ends: Vec<u32> = (1..=self.len() as u32).collect();
         for node in self.nodes().rev() {

@@ -139,7 +139,7 @@ pub(crate) struct FrameRow {
 pub struct FrameTable {
     text: String,
     string_ends: Vec<u32>,
-    /// Places of strings, with the hashes that a growing table would have to work out anew.
+    /// Indices of strings with their hashes, so that the table grows without hashing again.
     string_index: HashTable<(u64, u32)>,
     rows: Vec<FrameRow>,
     frame_index: HashTable<u32>,
@@ -177,7 +177,7 @@ impl FrameTable {
         string_at(&self.text, &self.string_ends, ix.0 as usize)
     }
 
-    /// Adds a string, or finds the place where it already stands.
+    /// Adds a string, or finds it.
     ///
     /// # Panics
     /// If the strings together reach 4 GiB.
@@ -203,21 +203,21 @@ impl FrameTable {
         StringIx(ix)
     }
 
-    /// Adds a frame, or finds the place where it already stands.
+    /// Adds a frame, or finds it.
     pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
         let strings = [frame.symbol, frame.module, frame.file];
         let strings = strings.map(|string| self.intern_string(string));
         self.insert_row(frame.row(strings))
     }
 
-    /// The place of a frame that stands in this table.
+    /// The index of a frame of this table.
     pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
         let string = |string| self.find_string(string);
         let (symbol, module) = (string(frame.symbol)?, string(frame.module)?);
         self.find_row(frame.row([symbol, module, string(frame.file)?]))
     }
 
-    /// The place of a string that stands in this table.
+    /// The index of a string of this table.
     pub(crate) fn find_string(&self, string: &str) -> Option<StringIx> {
         let hash = self.hasher.hash_one(string);
         let found = self
@@ -226,7 +226,7 @@ impl FrameTable {
         found.map(|&(_, ix)| StringIx(ix))
     }
 
-    /// The index of a frame that stands in this table.
+    /// The index of a frame of this table.
     pub(crate) fn find_row(&self, row: FrameRow) -> Option<FrameIx> {
         let is_this = |&ix: &u32| self.rows[ix as usize] == row;
         let found = self.frame_index.find(self.hasher.hash_one(row), is_this);
@@ -278,7 +278,7 @@ impl FrameTable {
         (0..self.len() as u32).map(|ix| (FrameIx(ix), self.frame(FrameIx(ix))))
     }
 
-    /// The frames' order by module, symbol, kind, file and line: `rank[frame]` is its place.
+    /// The frames' order by module, symbol, kind, file and line: `ranks[frame]` is its position.
     ///
     /// It depends on the frames alone, not on when they were inserted.
     pub fn ranks(&self) -> Vec<u32> {

@@ -28,7 +28,7 @@ pub enum LabelValue {
 }
 
 impl SampleLabel {
-    /// The value as text: a number with its unit behind it, `1024 bytes`.
+    /// The value as text: a number with its unit, `1024 bytes`.
     ///
     /// Sizes have a unit also where the file does not say it, as pprof has it: the keys of heap
     /// profiles are `bytes`, and those of tcmalloc `request` and `alignment`.

@@ -124,8 +124,7 @@ impl Profile {
         ReadingId::of(self.build, self.source)
     }
 
-    /// Whether the source, or what it is of, says which of its sample types is to be shown unless
-    /// another is asked for; it is then the first of [`Profile::sample_types`].
+    /// Whether the source, or what it is of, says which of its sample types is to be shown by default; it is then the first of [`Profile::sample_types`].
     pub fn has_default_sample_type(&self) -> bool {
         matches!(
             self.format.as_str(),

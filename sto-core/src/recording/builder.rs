@@ -262,7 +262,7 @@ impl RecordingBuilder {
         self.nameless(Location::Address { module, address })
     }
 
-    /// A place that the format has no name for.
+    /// A location that the format has no name for.
     pub(crate) fn nameless(&mut self, location: Location) -> Built<LocationIx> {
         self.check_room(0)?;
         if let Some(&known) = self.nameless.get(&location) {
@@ -329,19 +329,19 @@ impl RecordingBuilder {
     }
 
     /// Adds the frames and stacks that were read of the text after this one, in their order; returns the
-    /// places of its stacks here.
-    pub(crate) fn append(&mut self, behind: &RecordingBuilder) -> Built<Vec<StackIx>> {
-        self.lossy |= behind.lossy;
-        self.cut |= behind.cut;
-        let locations = behind.locations.iter().map(|&location| match location {
-            Location::Named(frame) => self.frame(behind.frames.frame(frame)),
+    /// indices of its stacks here.
+    pub(crate) fn append(&mut self, later: &RecordingBuilder) -> Built<Vec<StackIx>> {
+        self.lossy |= later.lossy;
+        self.cut |= later.cut;
+        let locations = later.locations.iter().map(|&location| match location {
+            Location::Named(frame) => self.frame(later.frames.frame(frame)),
             nameless => self.nameless(nameless),
         });
         let locations = locations.collect::<Result<Vec<_>, _>>()?;
         let mut here = Vec::new();
-        let stacks = behind.stacks.iter().map(|stack| {
+        let stacks = later.stacks.iter().map(|stack| {
             here.clear();
-            let there = behind.stacks.get(stack);
+            let there = later.stacks.get(stack);
             here.extend(there.iter().map(|there| locations[there.0 as usize]));
             self.stack(&here)
         });

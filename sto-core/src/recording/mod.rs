@@ -49,7 +49,7 @@ pub struct RecordingParts {
     pub threads: Vec<Thread>,
     /// The files that code was loaded from.
     pub modules: Vec<Module>,
-    /// Distinct places in code.
+    /// Distinct locations in code.
     pub locations: Vec<Location>,
     /// Frames of formats that name functions instead of addresses; see [`Location::Named`].
     pub named: FrameTable,
@@ -104,7 +104,7 @@ impl Recording {
 }
 
 impl RecordingParts {
-    /// Other names of modules, by their own: where the user names the program, frames carry that in place of
+    /// Other names of modules, by their own: where the user names the program, frames carry that instead of
     /// its file's.
     pub(crate) fn aliases(&self) -> HashMap<&str, &str> {
         let mut aliases = HashMap::new();

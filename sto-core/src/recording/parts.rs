@@ -178,7 +178,7 @@ impl Module {
     }
 }
 
-/// A place in code.
+/// What code a frame of a stack ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Location {
     /// An address in a module; its meaning depends on [`ModuleKind`].

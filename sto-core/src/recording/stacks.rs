@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// Distinct stacks: each a list of locations, root first, behind those of the stack that called it, if it has
+/// Distinct stacks: each a list of locations, root first, after those of the stack that called it, if it has
 /// one.
 ///
 /// A stack whose file spells it has all its locations itself. Where a file writes callers once for many stacks,
@@ -18,7 +18,7 @@ pub struct Stacks {
     depths: Vec<u32>,
     ends: Vec<u32>,
     locations: Vec<LocationIx>,
-    /// Places of stacks, with the hashes that a growing table would have to work out anew.
+    /// Indices of stacks with their hashes, so that the table grows without hashing again.
     index: HashTable<(u64, u32)>,
     hasher: hashbrown::DefaultHashBuilder,
 }
@@ -36,13 +36,13 @@ impl Stacks {
         self.ends.is_empty()
     }
 
-    /// The stack that the locations of [`Stacks::own`] stand behind; it has a smaller index.
+    /// The stack that the locations of [`Stacks::own`] follow; it has a smaller index.
     pub fn caller(&self, stack: StackIx) -> Option<StackIx> {
         let caller = self.callers[stack.0 as usize];
         (caller != NONE).then_some(StackIx(caller))
     }
 
-    /// The locations that a stack has behind its caller's, root first.
+    /// The locations that a stack has after its caller's, root first.
     pub fn own(&self, stack: StackIx) -> &[LocationIx] {
         own_at(&self.ends, &self.locations, stack.0)
     }
@@ -77,13 +77,13 @@ impl Stacks {
         (0..self.len() as u32).map(StackIx)
     }
 
-    /// Adds a stack, root first, or finds the place where it already stands; `None` if the stacks
+    /// Adds a stack, root first, or finds it; `None` if the stacks
     /// together would reach 2^32 locations.
     pub fn try_insert(&mut self, stack: &[LocationIx]) -> Option<StackIx> {
-        self.insert_behind(NONE, 0, stack)
+        self.insert_below(NONE, 0, stack)
     }
 
-    /// Adds the stack that a stack becomes by calling a location, or finds where it already stands; `None` as
+    /// Adds the stack that a stack becomes by calling a location, or finds it; `None` as
     /// of [`Stacks::try_insert`]. Without a caller, the location is a root.
     pub(crate) fn try_insert_call(
         &mut self,
@@ -91,12 +91,12 @@ impl Stacks {
         callee: LocationIx,
     ) -> Option<StackIx> {
         match caller {
-            Some(caller) => self.insert_behind(caller.0, self.depth(caller), &[callee]),
-            None => self.insert_behind(NONE, 0, &[callee]),
+            Some(caller) => self.insert_below(caller.0, self.depth(caller), &[callee]),
+            None => self.insert_below(NONE, 0, &[callee]),
         }
     }
 
-    fn insert_behind(&mut self, caller: u32, above: usize, own: &[LocationIx]) -> Option<StackIx> {
+    fn insert_below(&mut self, caller: u32, above: usize, own: &[LocationIx]) -> Option<StackIx> {
         let Self {
             callers,
             depths,

@@ -9,7 +9,7 @@ use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes};
 use sto_core::limits::{MAX_NAME, MAX_SAMPLE_TYPES};
 
 #[track_caller]
-fn assert_told(text: &str, line: usize, problem: &str) {
+fn assert_error_at(text: &str, line: usize, problem: &str) {
     let error = error(text);
     let start = format!("a/file: line {line}: ");
     assert!(error.starts_with(&start), "expected {start}, found {error}");
@@ -26,9 +26,9 @@ fn assert_cut(text: &str, line: usize) {
 
 #[test]
 fn a_number_without_a_name_is_refused() {
-    assert_told(&file("fn=(5)\n1 1\n"), 2, "`(5)`: no name with this number");
-    assert_told(&file("fn=(1) f\n1 1\ncfn=(2)\n"), 4, "`(2)`: no name");
-    assert_told(&file("fl=(1) f\nfn=(1)\n"), 3, "`(1)`: no name");
+    assert_error_at(&file("fn=(5)\n1 1\n"), 2, "`(5)`: no name with this number");
+    assert_error_at(&file("fn=(1) f\n1 1\ncfn=(2)\n"), 4, "`(2)`: no name");
+    assert_error_at(&file("fl=(1) f\nfn=(1)\n"), 3, "`(1)`: no name");
 }
 
 #[test]
@@ -43,18 +43,18 @@ fn costs_that_are_no_numbers_are_refused() {
         "0xg",
         "\x1b[31m",
     ] {
-        assert_told(
+        assert_error_at(
             &file(&format!("fn=f\n1 {cost}\n")),
             3,
             "expected a number from 0 to 2^64 - 1",
         );
     }
-    assert_told(
+    assert_error_at(
         &file("fn=f\n1 18446744073709551615\n2 1\n"),
         4,
         "add up to more than 2^64 - 1",
     );
-    assert_told(
+    assert_error_at(
         &file("fn=f\n1 1 1\n"),
         3,
         "more costs than the 1 that `events:` names",
@@ -63,25 +63,25 @@ fn costs_that_are_no_numbers_are_refused() {
 
 #[test]
 fn costs_of_nobody_or_nothing_are_refused() {
-    assert_told(&file("1 1\n"), 2, "costs before `fn=`");
+    assert_error_at(&file("1 1\n"), 2, "costs before `fn=`");
     let no_events = "# callgrind format\nfn=f\n1 1\n";
-    assert_told(no_events, 3, "costs before `events:`");
+    assert_error_at(no_events, 3, "costs before `events:`");
 }
 
 #[test]
 fn positions_that_leave_64_bits_are_refused() {
-    assert_told(
+    assert_error_at(
         &file("fn=f\n3 1\n-4 1\n"),
         4,
         "a position that leaves 64 bits",
     );
-    assert_told(
+    assert_error_at(
         &file("fn=f\n18446744073709551615 1\n+1 1\n"),
         4,
         "leaves 64 bits",
     );
-    assert_told(&file("fn=f\n+x 1\n"), 3, "expected a number");
-    assert_told(
+    assert_error_at(&file("fn=f\n+x 1\n"), 3, "expected a number");
+    assert_error_at(
         "positions: instr line\nevents: Ir\nfn=f\n5\n",
         4,
         "expected a position",
@@ -90,27 +90,27 @@ fn positions_that_leave_64_bits_are_refused() {
 
 #[test]
 fn a_call_is_named_and_has_its_costs() {
-    assert_told(&file("fn=f\n1 1\ncalls=1 1\n"), 4, "without a `cfn=`");
-    assert_told(
+    assert_error_at(&file("fn=f\n1 1\ncalls=1 1\n"), 4, "without a `cfn=`");
+    assert_error_at(
         &file("fn=f\n1 1\ncfn=g\ncalls=1 1\nfn=g\n"),
         6,
         "expected the costs of the call",
     );
     assert_cut(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5);
-    assert_told(&file("cfn=g\ncalls=1 1\n1 5\n"), 4, "costs before `fn=`");
+    assert_error_at(&file("cfn=g\ncalls=1 1\n1 5\n"), 4, "costs before `fn=`");
 }
 
 #[test]
 fn lines_of_no_known_form_are_refused() {
     for line in ["=x", "fn main", "weird=3", "\u{e9}", "(3) x"] {
-        assert_told(
+        assert_error_at(
             &file(&format!("{line}\n")),
             2,
             "expected costs, a name such as `fn=`",
         );
     }
-    assert_told(&file("pid: x\n"), 2, "expected a number");
-    assert_told(
+    assert_error_at(&file("pid: x\n"), 2, "expected a number");
+    assert_error_at(
         &file("thread: 4294967296\n"),
         2,
         "expected an id below 2^32",
@@ -122,7 +122,7 @@ fn totals_that_are_not_the_sum_are_refused_of_callgrind() {
     let text =
         |total| format!("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 40\ntotals: {total}\n");
     assert_eq!(folded(&read(&text(40)).unwrap()), ["f 40"]);
-    assert_told(
+    assert_error_at(
         &text(4),
         5,
         "a total of 4, where the lines before add up to 40",
@@ -141,7 +141,7 @@ fn half_a_file_is_never_half_a_profile() {
             .unwrap();
         let end_of_first_part = bytes.windows(8).position(|eight| eight == b"\npart: 2");
         for cut in creator + 40..end {
-            // What ends with a part is whole, as far as anybody can tell.
+            // What ends with a part is whole, as far as anybody can know.
             if end_of_first_part.is_some_and(|end| (end - 1..end + 60).contains(&cut)) {
                 continue;
             }
@@ -154,11 +154,11 @@ fn half_a_file_is_never_half_a_profile() {
             ..ReadOptions::default()
         };
         let half = read_bytes(Path::new("a/file"), &bytes[..end / 2], &options).unwrap();
-        let told = half
+        let is_warned = half
             .warnings
             .iter()
             .any(|warning| warning.contains("ends early"));
-        assert!(told, "{:?}", half.warnings);
+        assert!(is_warned, "{:?}", half.warnings);
     }
 }
 
@@ -180,7 +180,7 @@ fn more_events_than_the_limit_are_refused() {
     for event in 0..=MAX_SAMPLE_TYPES {
         write!(text, " e{event}").unwrap();
     }
-    assert_told(&(text + "\n"), 1, "files of up to 1024 events are read");
+    assert_error_at(&(text + "\n"), 1, "files of up to 1024 events are read");
 }
 
 /// Functions that each call the next, of which the last has costs.

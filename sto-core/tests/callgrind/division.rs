@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn own_costs_are_exact_and_totals_are_but_for_rounding((own, edges) in graphs()) {
         let count = own.len();
-        // Totals from the last function to the first, divided among callers by their place.
+        // Totals from the last function to the first, divided among callers by their index.
         let mut totals = own.clone();
         let mut calls = vec![Vec::new(); count];
         for callee in (0..count).rev() {

@@ -130,7 +130,7 @@ fn costs_stand_on_the_stack_of_their_function() {
 }
 
 #[test]
-fn positions_are_told_by_their_distance_and_addresses_are_passed_over() {
+fn positions_may_be_distances_and_addresses_are_passed_over() {
     let text = "positions: instr line\nevents: Ir\nfl=a.c\nfn=main\n0x400 7 1\n+3 +2 2\n* * 4\n\
                 -0x3 -9 8\n";
     let recording = read(text).unwrap();
@@ -196,7 +196,7 @@ fn functions_without_a_name_are_unresolved() {
 }
 
 #[test]
-fn parts_are_added_up_and_threads_are_apart() {
+fn parts_are_added_up_and_threads_are_separate() {
     let text = "events: Ir Dr\nfn=(1) main\n1 5 1\n\nthread: 7\npart: 2\nevents: Dr Ir\nfn=(1)\n1 2 6\n\
                 part: 3\nthread: 7\nfn=(1)\n1 1 1\n";
     let recording = read(text).unwrap();

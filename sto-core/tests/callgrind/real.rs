@@ -65,9 +65,15 @@ fn annotated() -> [BTreeMap<String, u64>; 2] {
                 .lines()
                 .filter(|row| row.contains("%)  ") && row.contains(':'))
             {
-                let (cost, place) = row.split_once('(').unwrap();
-                let place = place.split_once(")  ").unwrap().1;
-                let function = place.split_once(':').unwrap().1.split(" [").next().unwrap();
+                let (cost, source) = row.split_once('(').unwrap();
+                let source = source.split_once(")  ").unwrap().1;
+                let function = source
+                    .split_once(':')
+                    .unwrap()
+                    .1
+                    .split(" [")
+                    .next()
+                    .unwrap();
                 let cost: u64 = cost.trim().replace(',', "").parse().unwrap();
                 *costs.entry(function.to_owned()).or_default() += cost;
             }

@@ -1,4 +1,4 @@
-//! Recordings that break the rules: an error with a place, never a panic, never half a profile.
+//! Recordings that break the rules: an error with a offset, never a panic, never half a profile.
 
 use super::build::{
     Chunk, Pool, checkpoint, event, header, number, numbers, read, read_cut, shown, text,
@@ -16,7 +16,7 @@ fn error_of(bytes: &[u8]) -> String {
 }
 
 #[track_caller]
-pub(crate) fn assert_told(bytes: &[u8], parts: &[&str]) {
+pub(crate) fn assert_refused(bytes: &[u8], parts: &[&str]) {
     let error = error_of(bytes);
     for part in parts {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
@@ -30,10 +30,10 @@ pub(crate) fn changed(change: impl FnOnce(&mut Chunk)) -> Vec<u8> {
     chunk.bytes()
 }
 
-/// A sound chunk with other bytes at a place of its header.
-fn with_header(place: usize, bytes: &[u8]) -> Vec<u8> {
+/// A sound chunk with other bytes at a offset of its header.
+fn with_header(offset: usize, bytes: &[u8]) -> Vec<u8> {
     let mut file = Chunk::sound().bytes();
-    file[place..place + bytes.len()].copy_from_slice(bytes);
+    file[offset..offset + bytes.len()].copy_from_slice(bytes);
     file
 }
 
@@ -41,7 +41,7 @@ fn with_header(place: usize, bytes: &[u8]) -> Vec<u8> {
 fn half_a_chunk_is_an_error_wherever_it_ends() {
     let whole = Chunk::sound().bytes();
     for end in 4..whole.len() {
-        assert_told(
+        assert_refused(
             &whole[..end],
             &[
                 "truncated: the chunk at byte 0 ends at",
@@ -58,7 +58,7 @@ fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
     let both = [first.as_slice(), &first].concat();
     for end in first.len() + 1..both.len() {
         let cut = &both[..end];
-        assert_told(
+        assert_refused(
             cut,
             &[
                 "truncated",
@@ -83,54 +83,54 @@ fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
 #[test]
 fn what_follows_a_chunk_is_another_one() {
     let file = [Chunk::sound().bytes(), b"something".to_vec()].concat();
-    assert_told(&file, &["expected a chunk, which begins with `FLR\\0`"]);
+    assert_refused(&file, &["expected a chunk, which begins with `FLR\\0`"]);
 }
 
 #[test]
 fn headers_that_break_the_rules_are_refused() {
-    assert_told(
+    assert_refused(
         &with_header(8, &[0; 8]),
         &["byte 8", "a chunk of 0 bytes; expected 68"],
     );
-    assert_told(&with_header(8, &[0xff; 8]), &["truncated"]);
-    assert_told(
+    assert_refused(&with_header(8, &[0xff; 8]), &["truncated"]);
+    assert_refused(
         &with_header(16, &[0; 8]),
         &[
             "byte 16",
             "a chunk that has no constants yet; was what recorded it killed?",
         ],
     );
-    assert_told(
+    assert_refused(
         &with_header(16, &[0xff; 8]),
         &["the constants at byte 18446744073709551615"],
     );
-    assert_told(
+    assert_refused(
         &with_header(24, &[0x7f; 8]),
         &["the types at byte 9187201950435737471"],
     );
-    assert_told(&with_header(56, &[0; 8]), &["0 ticks a second"]);
-    assert_told(&with_header(56, &[0xff; 8]), &["-1 ticks a second"]);
+    assert_refused(&with_header(56, &[0; 8]), &["0 ticks a second"]);
+    assert_refused(&with_header(56, &[0xff; 8]), &["-1 ticks a second"]);
 }
 
 #[test]
 fn chunks_of_other_versions_are_named() {
-    assert_told(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
-    assert_told(&with_header(4, &[0, 3]), &["version 3.1"]);
-    assert_told(&with_header(67, &[0]), &["not compressed"]);
+    assert_refused(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
+    assert_refused(&with_header(4, &[0, 3]), &["version 3.1"]);
+    assert_refused(&with_header(67, &[0]), &["not compressed"]);
 }
 
 #[test]
 fn events_of_no_size_and_larger_than_their_chunk_are_refused() {
     for size in [0, 1, -1, i64::MIN, 1 << 40] {
         let file = changed(|chunk| chunk.events[1] = number(size));
-        assert_told(&file, &[&format!("an event of {size} bytes")]);
+        assert_refused(&file, &[&format!("an event of {size} bytes")]);
     }
 }
 
 #[test]
 fn a_value_ends_with_its_event() {
     let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[5, 1])));
-    assert_told(&file, &["expected a value of 1 bytes, found 0"]);
+    assert_refused(&file, &["expected a value of 1 bytes, found 0"]);
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn constants_that_stand_for_themselves_are_refused() {
         *chunk.fields(31) = vec!["string 31*".to_owned()];
         chunk.pool(31).constants = vec![(1, number(2)), (2, number(1)), (3, number(3))];
     });
-    assert_told(&file, &["byte ", "one that stands for itself"]);
+    assert_refused(&file, &["byte ", "one that stands for itself"]);
     let file = changed(|chunk| {
         let strings = Pool::new(20, &[(1, [2, 1].to_vec())]);
         chunk.constants[0].push(strings);
         chunk.pool(31).constants[1].1 = [2, 1].to_vec();
     });
-    assert_told(&file, &["one that stands for itself"]);
+    assert_refused(&file, &["one that stands for itself"]);
 }
 
 #[test]
@@ -196,18 +196,18 @@ fn constants_before_others_are_looked_for_backwards_only() {
             68 + body.len() as i64,
             &[&*body, types].concat(),
         );
-        assert_told(&file, &["byte 68", &format!("found {back} bytes")]);
+        assert_refused(&file, &["byte 68", &format!("found {back} bytes")]);
     }
 }
 
 #[test]
 fn constants_and_types_are_where_the_header_says() {
     let file = Chunk::sound().bytes();
-    assert_told(
+    assert_refused(
         &with_header(16, &68_u64.to_be_bytes()),
         &["expected constants, an event of type 1, found type 103"],
     );
-    assert_told(
+    assert_refused(
         &with_header(24, &file[16..24]),
         &["expected the chunk's types, an event of type 0, found type 1"],
     );
@@ -217,28 +217,28 @@ fn constants_and_types_are_where_the_header_says() {
 fn counts_that_do_not_fit_are_refused_before_they_take_memory() {
     for count in [-1, i64::MIN, i64::MAX, 1 << 40] {
         let told = ["byte ", &format!("found {count}")];
-        assert_told(&changed(|chunk| chunk.pool(31).count = Some(count)), &told);
+        assert_refused(&changed(|chunk| chunk.pool(31).count = Some(count)), &told);
         let frames = [&[0], &*number(count)].concat();
-        assert_told(
+        assert_refused(
             &changed(|chunk| chunk.pool(26).constants[0].1 = frames),
             &told,
         );
         let name = [&[3], &*number(count)].concat();
-        assert_told(
+        assert_refused(
             &changed(|chunk| chunk.pool(31).constants[0].1 = name),
             &told,
         );
         let units = [&[4], &*number(count)].concat();
-        assert_told(
+        assert_refused(
             &changed(|chunk| chunk.pool(31).constants[0].1 = units),
             &told,
         );
-        assert_told(&with_types(&numbers(&[count])), &told);
-        assert_told(
+        assert_refused(&with_types(&numbers(&[count])), &told);
+        assert_refused(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, count])].concat()),
             &told,
         );
-        assert_told(
+        assert_refused(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, 0, count])].concat()),
             &told,
         );
@@ -270,7 +270,7 @@ fn values_without_a_byte_take_no_time_however_many_they_are() {
 #[test]
 fn negative_weights_and_those_that_no_field_has_are_refused() {
     let negative = changed(|chunk| chunk.event(102, &numbers(&[5, 1, 1, -8])));
-    assert_told(
+    assert_refused(
         &negative,
         &[
             "byte ",
@@ -281,7 +281,7 @@ fn negative_weights_and_those_that_no_field_has_are_refused() {
         chunk.fields(102).pop();
         chunk.event(102, &numbers(&[5, 1, 1]));
     });
-    assert_told(&without, &["without a number `weight`"]);
+    assert_refused(&without, &["without a number `weight`"]);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn spans_of_more_than_64_bits_are_refused() {
         chunk.event(105, &numbers(&[5, i64::MAX, 1, 1]));
         chunk.span = Some(("jdk.ThreadPark.duration", "SECONDS"));
     });
-    assert_told(&file, &["jdk.ThreadPark of more than 2^64 - 1 nanoseconds"]);
+    assert_refused(&file, &["jdk.ThreadPark of more than 2^64 - 1 nanoseconds"]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn a_stack_too_deep_is_refused() {
         frames.extend([1, 7, 1]);
     }
     let file = changed(|chunk| chunk.pool(26).constants[0].1 = frames);
-    assert_told(&file, &["a stack of 2097153 frames"]);
+    assert_refused(&file, &["a stack of 2097153 frames"]);
 }
 
 #[test]
@@ -347,8 +347,8 @@ fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
 }
 
 #[test]
-fn a_recording_without_samples_is_told() {
-    assert_told(
+fn a_recording_without_samples_is_refused() {
+    assert_refused(
         &changed(|chunk| chunk.events.clear()),
         &["holds no samples"],
     );
@@ -365,10 +365,10 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut bytes = after_async_profiler();
-        for (place, byte) in changes {
+        for (offset, byte) in changes {
             // Past the magic number, or nothing would be read.
-            let place = 4 + place.index(bytes.len() - 4);
-            bytes[place] = byte;
+            let offset = 4 + offset.index(bytes.len() - 4);
+            bytes[offset] = byte;
         }
         let _ = read(&bytes);
         let _ = read_cut(&bytes);

@@ -14,7 +14,7 @@ fn shown_of(chunk: &Chunk) -> Vec<String> {
 }
 
 #[test]
-fn a_recording_is_told_by_its_magic_number() {
+fn a_recording_is_recognised_by_its_magic_number() {
     let recording = read(&Chunk::sound().bytes()).unwrap();
     assert_eq!(recording.format, Format::Jfr);
     assert_eq!(shown(&recording), [SAMPLE]);
@@ -108,7 +108,7 @@ fn constants_are_those_of_all_events_and_the_last_ones_where_keys_come_again() {
 }
 
 #[test]
-fn the_number_of_a_hidden_class_stays_behind_its_slash() {
+fn the_number_of_a_hidden_class_stays_after_its_slash() {
     let mut chunk = Chunk::sound();
     chunk.pool(31).constants[0].1 = text("a/b/C$$Lambda$1+0x00007fc5b0007c28/1219161283");
     let sample = &shown_of(&chunk)[0];
@@ -177,7 +177,7 @@ fn setting(of: i64, name: &str, value: &str) -> Vec<u8> {
 }
 
 #[test]
-fn recordings_of_several_processes_in_one_file_stay_apart() {
+fn recordings_of_several_processes_in_one_file_stay_separate() {
     let of_process = |pid: i64, arguments: &str| {
         let mut chunk = Chunk::sound();
         chunk.event(104, &[number(pid), text(arguments)].concat());
@@ -199,7 +199,7 @@ fn recordings_of_several_processes_in_one_file_stay_apart() {
 }
 
 #[test]
-fn samples_whose_period_nothing_tells_are_counted() {
+fn samples_whose_period_is_unknown_are_counted() {
     let counted = [SAMPLE.replace("10000000 ns", "1 samples")];
     let mut chunk = Chunk::sound();
     chunk.events.remove(0);
@@ -261,7 +261,7 @@ fn spans_are_in_the_unit_that_their_field_says() {
 }
 
 #[test]
-fn what_was_lost_while_recording_is_told() {
+fn what_was_lost_while_recording_is_reported() {
     let mut chunk = Chunk::sound();
     chunk
         .types

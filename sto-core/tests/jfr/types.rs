@@ -1,6 +1,6 @@
 //! Types that break the rules: an error with a place, and no time or memory without an end.
 
-use super::bad::{assert_told, changed};
+use super::bad::{assert_refused, changed};
 use super::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
 
 /// A chunk whose types are these bytes, behind start time, duration and version.
@@ -19,11 +19,11 @@ pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
 #[test]
 fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
     let told = ["types in it more than 32 deep, or itself"];
-    assert_told(
+    assert_refused(
         &changed(|chunk| chunk.fields(26).push("own 26".to_owned())),
         &told,
     );
-    assert_told(
+    assert_refused(
         &changed(|chunk| chunk.fields(26).push("own 26[]".to_owned())),
         &told,
     );
@@ -42,8 +42,8 @@ fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
                 .push(("T1000".to_owned(), 2000, vec!["number 10".to_owned()]));
         })
     };
-    assert_told(&deep(|place| place), &told);
-    assert_told(&deep(|place| 999 - place), &told);
+    assert_refused(&deep(|place| place), &told);
+    assert_refused(&deep(|place| 999 - place), &told);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn elements_too_deep_in_each_other_are_refused() {
         let name = strings.string("root");
         root.extend([&*name, &numbers(&[0, i64::from(depth < 99_999)])].concat());
     }
-    assert_told(
+    assert_refused(
         &with_types(&[strings.bytes(), root].concat()),
         &["elements more than 32 deep"],
     );
@@ -70,39 +70,39 @@ fn types_that_lack_what_they_need_are_refused() {
         let root = strings.element("root", &[], &[class]);
         with_types(&[strings.bytes(), root].concat())
     };
-    assert_told(
+    assert_refused(
         &with_class(&[("id", "5")], None),
         &["without the attribute `name`"],
     );
-    assert_told(
+    assert_refused(
         &with_class(&[("name", "A")], None),
         &["without the attribute `id`"],
     );
-    assert_told(
+    assert_refused(
         &with_class(&[("name", "A"), ("id", "-5")], None),
         &["in decimal digits, found `-5`"],
     );
     let class = [("name", "A"), ("id", "5")];
-    assert_told(
+    assert_refused(
         &with_class(&class, Some(&[("name", "f")])),
         &["without the attribute `class`"],
     );
     let field = [("name", "f"), ("class", "5"), ("dimension", "2")];
-    assert_told(
+    assert_refused(
         &with_class(&class, Some(&field)),
         &["0 or 1 dimensions, found `2`"],
     );
-    assert_told(
+    assert_refused(
         &with_types(&numbers(&[0, 5, 0, 0])),
         &["the string 5 of types that have 0 strings"],
     );
     let twice = changed(|chunk| chunk.types.push(("A".to_owned(), 101, vec![])));
-    assert_told(&twice, &["the type 101 for the second time"]);
+    assert_refused(&twice, &["the type 101 for the second time"]);
 }
 
 #[test]
 fn values_of_types_that_the_chunk_does_not_describe_are_refused() {
-    assert_told(
+    assert_refused(
         &changed(|chunk| chunk.fields(101).insert(0, "own 999".to_owned())),
         &["a field `own` of a type"],
     );
@@ -116,5 +116,5 @@ fn values_of_types_that_the_chunk_does_not_describe_are_refused() {
         "a key can be passed over"
     );
     let pool = changed(|chunk| chunk.constants[0].push(Pool::new(999, &[])));
-    assert_told(&pool, &["constants of the type 999"]);
+    assert_refused(&pool, &["constants of the type 999"]);
 }

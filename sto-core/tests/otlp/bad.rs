@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with a place, never a panic, never half a profile.
+//! Files that break the rules: an error that says where, never a panic, never half a profile.
 
 use super::build::{Builder, part, read, with_profile};
 use super::messages::{Stack, Value};
@@ -99,7 +99,7 @@ fn values_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn older_versions_are_told_by_what_they_have_instead() {
+fn older_versions_are_recognised_by_what_they_have_instead() {
     let mut data = sound().data();
     data.dictionary = None;
     let without = data.encode_to_vec();

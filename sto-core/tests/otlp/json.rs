@@ -1,4 +1,4 @@
-//! Exports in JSON: they say the same as in Protocol Buffers, and what breaks rules is told by its place.
+//! Exports in JSON: they say the same as in Protocol Buffers, and errors name the path of what breaks rules.
 
 use super::bad::{read_named, sound};
 use super::build::{Builder, read};
@@ -11,7 +11,7 @@ use sto_core::formats::Format;
 use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
-/// All that a recording holds, but for what tells its file.
+/// All that a recording holds, but for what identifies its file.
 fn content(recording: Recording) -> String {
     let recording = recording.edit(|recording| {
         recording.source = sto_core::id::SourceDigest::of(b"");
@@ -25,7 +25,7 @@ fn assert_alike(builder: &Builder) {
     let json = builder.json();
     let recordings = [json.as_bytes(), &builder.data().encode_to_vec()].map(read);
     let [json, protobuf] = recordings.map(|read| read.map(content));
-    // They differ in the place.
+    // They differ in where.
     let problem = |error: String| error.rsplit_once(": ").map(|(_, end)| end.to_owned());
     assert_eq!(json.map_err(problem), protobuf.map_err(problem));
 }
@@ -58,10 +58,10 @@ fn attributes_of_every_type_say_the_same_as_in_protocol_buffers() {
         Value::Bytes(b"\xff\x00?>".to_vec()),
         Value::TextAt(1),
     ];
-    let places = values.iter().enumerate();
-    let places = places.map(|(ix, value)| builder.attribute(&format!("key {ix}"), value.clone()));
-    let places: Vec<i32> = places.collect();
-    builder.profiles[0].samples[0].attribute_indices = places;
+    let indices = values.iter().enumerate();
+    let indices = indices.map(|(ix, value)| builder.attribute(&format!("key {ix}"), value.clone()));
+    let indices: Vec<i32> = indices.collect();
+    builder.profiles[0].samples[0].attribute_indices = indices;
     let recording = read(builder.json().as_bytes()).unwrap();
     assert_eq!(
         labels_of(&recording.threads[0]),
@@ -95,7 +95,7 @@ fn numbers_may_be_strings_and_fields_null_and_names_unknown() {
 }
 
 #[test]
-fn an_export_is_told_by_its_first_key() {
+fn an_export_is_recognised_by_its_first_key() {
     let json = sound().json();
     let dictionary = json.find(r#""dictionary""#).unwrap();
     let turned = format!(
@@ -112,7 +112,7 @@ fn an_export_is_told_by_its_first_key() {
 }
 
 #[test]
-fn exports_behind_each_other_are_one_recording() {
+fn exports_after_each_other_are_one_recording() {
     let with = |first_module: &str, time: u64| {
         let mut builder = sound();
         for path in [first_module, "/lib/both.so"] {
@@ -158,9 +158,9 @@ fn exports_behind_each_other_are_one_recording() {
 }
 
 #[test]
-fn what_an_index_does_not_find_is_told_by_line_and_path() {
+fn what_an_index_does_not_find_is_named_by_line_and_path() {
     let sample = "resourceProfiles[0].scopeProfiles[0].profiles[0].samples[0]";
-    for (from, to, place, problem) in [
+    for (from, to, path, problem) in [
         (
             r#""stackIndex":1"#,
             r#""stackIndex":9"#,
@@ -188,7 +188,7 @@ fn what_an_index_does_not_find_is_told_by_line_and_path() {
     ] {
         let json = format!("{}\n{}", sound().json(), replaced(from, to));
         let error = error_of(&json);
-        let expected = format!("a/file: line 2, {place}: ");
+        let expected = format!("a/file: line 2, {path}: ");
         assert!(error.starts_with(&expected), "{expected} in {error}");
         assert!(error.contains(problem), "{error}");
     }
@@ -268,7 +268,7 @@ fn values_of_another_type_are_refused_where_they_stand() {
 }
 
 #[test]
-fn older_exports_are_told_by_what_they_have_instead() {
+fn older_exports_are_recognised_by_what_they_have_instead() {
     for (from, to, found) in [
         (
             r#""sampleType":{"#,
@@ -350,7 +350,7 @@ proptest! {
 
     #[test]
     fn json_says_the_same_as_protocol_buffers(builder in export()) {
-        // What tells the numbering in Protocol Buffers.
+        // What shows the numbering in Protocol Buffers.
         let mut builder = builder;
         for sample in &mut builder.profiles[0].samples {
             sample.link_index = 1;

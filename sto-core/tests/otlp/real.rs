@@ -57,11 +57,11 @@ fn describe(recording: &Recording) -> String {
             for line in symbols.of(location) {
                 let line = symbols.lines[line.0 as usize];
                 let frame = symbols.frames.frame(line.frame);
-                let place = match frame.file {
+                let source = match frame.file {
                     "" => String::new(),
                     file => format!(" {file}:{}", line.line),
                 };
-                writeln!(out, "  {}{place}", crate::common::show(&frame)).unwrap();
+                writeln!(out, "  {}{source}", crate::common::show(&frame)).unwrap();
             }
         }
     }

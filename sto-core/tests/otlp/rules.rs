@@ -47,7 +47,7 @@ fn each_profile_is_a_sample_type_and_the_first_is_the_default() {
 }
 
 #[test]
-fn a_period_tells_how_many_samples_a_value_stands_for() {
+fn a_period_says_how_many_samples_a_value_stands_for() {
     let mut builder = Builder::new("cpu", "nanoseconds");
     let stack = builder.stack("main");
     builder.sample(stack, &[30]);
@@ -70,7 +70,7 @@ fn times_without_values_are_one_each_and_samples_stand_in_order_of_time() {
 }
 
 #[test]
-fn processes_and_threads_are_told_by_the_nearest_attributes() {
+fn processes_and_threads_are_named_by_the_nearest_attributes() {
     let mut builder = Builder::new("samples", "count");
     builder.of_resource("service.name", text("shop"));
     builder.of_resource("process.pid", Value::Number(7));
@@ -112,10 +112,10 @@ fn other_attributes_of_samples_are_their_labels() {
         ("load", Value::Fraction(0.5)),
         ("tags", Value::List(List::default())),
     ];
-    let places = attributes.map(|(key, value)| builder.attribute(key, value));
-    builder.sample(stack, &[1]).attribute_indices = places.to_vec();
+    let indices = attributes.map(|(key, value)| builder.attribute(key, value));
+    builder.sample(stack, &[1]).attribute_indices = indices.to_vec();
     let again = builder.attribute("container.id", text("cafe"));
-    builder.sample(stack, &[1]).attribute_indices = vec![again, places[0]];
+    builder.sample(stack, &[1]).attribute_indices = vec![again, indices[0]];
     let recording = builder.read();
     let labels: Vec<_> = recording.threads.iter().map(labels_of).collect();
     assert_eq!(
@@ -189,7 +189,7 @@ fn with_samples(builder: &Builder, samples: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn samples_that_do_not_tell_their_numbering_are_read_as_what_makes_sense() {
+fn samples_that_do_not_show_their_numbering_are_read_as_what_makes_sense() {
     let mut builder = Builder::new("samples", "count");
     builder.stack("main");
     let read = |samples: &[&[u8]]| {

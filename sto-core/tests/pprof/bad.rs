@@ -38,7 +38,7 @@ fn error_after(change: impl FnOnce(&mut super::messages::Profile)) -> String {
 }
 
 #[track_caller]
-fn assert_told(error: &str, parts: &[&str]) {
+fn assert_refused(error: &str, parts: &[&str]) {
     for part in parts {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }
@@ -47,38 +47,38 @@ fn assert_told(error: &str, parts: &[&str]) {
 #[test]
 fn strings_that_the_table_does_not_have_are_refused() {
     let error = error_after(|profile| profile.function[0].name = 1000);
-    assert_told(
+    assert_refused(
         &error,
         &["byte ", "string 1000 of a string table that has "],
     );
-    assert_told(
+    assert_refused(
         &error_after(|p| p.function[0].filename = -1),
         &["string 18446744073709551615"],
     );
-    assert_told(&error_after(|p| p.sample_type[1].unit = 99), &["string 99"]);
-    assert_told(&error_after(|p| p.mapping[0].filename = 99), &["string 99"]);
-    assert_told(
+    assert_refused(&error_after(|p| p.sample_type[1].unit = 99), &["string 99"]);
+    assert_refused(&error_after(|p| p.mapping[0].filename = 99), &["string 99"]);
+    assert_refused(
         &error_after(|p| p.sample[0].label[0].str = 99),
         &["string 99"],
     );
-    assert_told(&error_after(|p| p.comment.push(99)), &["string 99"]);
+    assert_refused(&error_after(|p| p.comment.push(99)), &["string 99"]);
 }
 
 #[test]
 fn ids_that_nothing_has_are_refused() {
-    assert_told(
+    assert_refused(
         &error_after(|p| p.sample[0].location_id[1] = 9),
         &["the location 9"],
     );
-    assert_told(
+    assert_refused(
         &error_after(|p| p.sample[0].location_id[1] = 0),
         &["the location 0"],
     );
-    assert_told(
+    assert_refused(
         &error_after(|p| p.location[1].line[0].function_id = 9),
         &["the function 9"],
     );
-    assert_told(
+    assert_refused(
         &error_after(|p| p.location[1].mapping_id = 9),
         &["the mapping 9"],
     );
@@ -86,21 +86,21 @@ fn ids_that_nothing_has_are_refused() {
 
 #[test]
 fn ids_that_two_have_and_the_id_0_are_refused() {
-    assert_told(
+    assert_refused(
         &error_after(|p| p.location[1].id = 1),
         &["the id 1 for the second time"],
     );
-    assert_told(&error_after(|p| p.function[1].id = 0), &["the id 0"]);
+    assert_refused(&error_after(|p| p.function[1].id = 0), &["the id 0"]);
 }
 
 #[test]
 fn values_are_one_a_sample_type() {
-    assert_told(
+    assert_refused(
         &error_after(|p| p.sample[0].value.truncate(1)),
         &["a sample of 1 values; expected 2"],
     );
     let many = vec![ValueType { r#type: 5, unit: 6 }; MAX_SAMPLE_TYPES + 1];
-    assert_told(
+    assert_refused(
         &error_after(|p| p.sample_type = many),
         &["1025 sample types", "1024"],
     );
@@ -112,26 +112,26 @@ fn a_profile_without_sample_types_or_strings_is_refused() {
         (&b"\x32\x00"[..], "sample types"),
         (b"\x48\x01", "string table"),
     ] {
-        assert_told(&read_named(bytes).unwrap_err(), &[missing]);
+        assert_refused(&read_named(bytes).unwrap_err(), &[missing]);
     }
 }
 
 #[test]
 fn differences_of_profiles_are_refused() {
-    assert_told(
+    assert_refused(
         &error_after(|p| p.sample[0].value[1] = -10),
         &["the value -10", "-diff_base"],
     );
     let mut builder = sound();
     builder.label("pprof::base", "true", 0);
-    assert_told(&builder.error(), &["pprof::base", "difference of two"]);
+    assert_refused(&builder.error(), &["pprof::base", "difference of two"]);
 }
 
 #[test]
 fn values_that_leave_64_bits_in_our_unit_are_refused() {
     let mut builder = Builder::new(&[("wall", "seconds")]);
     builder.stack("main", &[i64::MAX]);
-    assert_told(
+    assert_refused(
         &builder.error(),
         &["9223372036854775807 times 1000000000 ns"],
     );
@@ -142,7 +142,7 @@ fn a_stack_deeper_than_the_limit_is_refused() {
     let mut builder = Builder::cpu();
     let fib = builder.location(0, &[("fib", "", 0)]);
     builder.sample(vec![fib; MAX_DEPTH + 1], &[1, 1]);
-    assert_told(&builder.error(), &["2097153 frames"]);
+    assert_refused(&builder.error(), &["2097153 frames"]);
 }
 
 /// A location is written once with all that was inlined there, and stacks may have it often.
@@ -155,7 +155,7 @@ fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
         builder.sample(vec![many; depth], &[1, 1]);
     }
     assert!(builder.bytes().len() < 25_000, "{}", builder.bytes().len());
-    assert_told(
+    assert_refused(
         &builder.error(),
         &["have 4", "frames", "up to 4", "of a file of"],
     );
@@ -167,7 +167,7 @@ fn patterns_of_frames_to_drop_cannot_take_all_time() {
     builder.stack("main", &[1, 1]);
     let repeats = builder.string("(a{1,1000}){1,1000}");
     builder.0.drop_frames = repeats;
-    assert_told(
+    assert_refused(
         &builder.error(),
         &["the frames to drop are no regular expression"],
     );
@@ -175,8 +175,8 @@ fn patterns_of_frames_to_drop_cannot_take_all_time() {
 
 #[test]
 fn a_profile_without_samples_is_refused() {
-    assert_told(&error_after(|p| p.sample.clear()), &["holds no samples"]);
-    assert_told(
+    assert_refused(&error_after(|p| p.sample.clear()), &["holds no samples"]);
+    assert_refused(
         &error_after(|p| p.sample[0].value = vec![0, 0]),
         &["holds no samples"],
     );

@@ -13,7 +13,7 @@ use sto_core::units::Nanoseconds;
 use sto_core::{Hint, Notice};
 
 #[test]
-fn labels_tell_threads_and_processes_apart() {
+fn labels_distinguish_threads_and_processes() {
     let mut builder = Builder::cpu();
     for (key, text, number) in [
         ("thread_id", "", 11),

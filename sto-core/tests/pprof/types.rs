@@ -186,7 +186,7 @@ fn time_duration_and_comments_are_kept() {
 }
 
 #[test]
-fn inlined_lines_stand_behind_the_function_that_has_their_code() {
+fn inlined_lines_stand_after_the_function_that_has_their_code() {
     let mut builder = Builder::cpu();
     let app = builder.mapping("/usr/bin/app", "");
     let kernel = builder.mapping("[kernel.kallsyms]_text", "");

@@ -18,7 +18,7 @@ const GHC: &str = "\tTime and Allocation Profiling Report  (Final)\n\n\tapp\n\n\
     COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n";
 
 #[track_caller]
-fn assert_told(text: &str, parts: &[&str]) {
+fn assert_refused(text: &str, parts: &[&str]) {
     let error = read_as(None, text.as_bytes())
         .expect_err("breaks the rules")
         .to_string();
@@ -50,37 +50,37 @@ fn numbers_that_are_none_are_refused() {
     ] {
         let expected: &[&str] = &["line 2", "expected a number"];
         if !number.is_empty() {
-            assert_told(&format!("{VTUNE}f,{number},m\n"), expected);
+            assert_refused(&format!("{VTUNE}f,{number},m\n"), expected);
         }
-        assert_told(
+        assert_refused(
             &format!("{VISUAL_STUDIO}1,\"f\",{number},0,0,0,1,\"\",\n"),
             expected,
         );
-        assert_told(
+        assert_refused(
             &format!("{YOURKIT}\"f()\",\"{number}\",\"1\",\"1\"\n"),
             expected,
         );
-        assert_told(
+        assert_refused(
             &format!("{SAMPLE}      {number} main  (in app)\n"),
             &["line 4", "expected a"],
         );
         let row = format!("MAIN MAIN x 1 0 {number} 0.1 100.0 100.0\n");
         if !number.is_empty() {
-            assert_told(&format!("{GHC}{row}"), &["line 8", "expected a number"]);
+            assert_refused(&format!("{GHC}{row}"), &["line 8", "expected a number"]);
         }
         let weight = format!("<row><weight id=\"1\">{number}</weight></row>");
         if !number.is_empty() {
-            assert_told(&xctrace(&weight), &["byte ", "expected a weight"]);
+            assert_refused(&xctrace(&weight), &["byte ", "expected a weight"]);
         }
         let node = format!("<node call_tree=\"f()\" time_ms=\"{number}\"/>");
-        assert_told(&yourkit(&node), &["byte ", "expected a number"]);
+        assert_refused(&yourkit(&node), &["byte ", "expected a number"]);
     }
     let stack = "\n\n  app`main+0x1\n  3\n\n  app`main+0x1\n";
-    assert_told(
+    assert_refused(
         &format!("{stack}  -3\n"),
         &["line 7", "expected a count of 0 or more"],
     );
-    assert_told(
+    assert_refused(
         &format!("{stack}  99999999999999999999\n"),
         &["line 7", "larger than 2^64 - 1"],
     );
@@ -90,14 +90,14 @@ fn numbers_that_are_none_are_refused() {
 fn sums_that_leave_64_bits_are_refused() {
     let too_large = "add up to more than 2^64 - 1";
     let stack = "\n\n  app`main+0x1\n  18446744073709551615\n\n  app`f+0x1\n  1\n";
-    assert_told(stack, &["line 7", too_large]);
+    assert_refused(stack, &["line 7", too_large]);
     let hour = "18446744072.0";
-    assert_told(
+    assert_refused(
         &format!("{VTUNE}f,{hour},m\nf,{hour},m\n"),
         &["line 3", too_large],
     );
     let calls = "1,\"f\",18446744073709551615,0,0,0,1,\"\",\n";
-    assert_told(
+    assert_refused(
         &format!("{VISUAL_STUDIO}{calls}"),
         &["line 2", "longer than 2^64 ns"],
     );
@@ -106,51 +106,51 @@ fn sums_that_leave_64_bits_are_refused() {
 #[test]
 fn calls_at_a_depth_without_a_caller_are_refused() {
     let skipped = "expected at most one more";
-    assert_told(&format!("{VTUNE}f,1,m\n  g,1,m\n"), &["line 3", skipped]);
-    assert_told(
+    assert_refused(&format!("{VTUNE}f,1,m\n  g,1,m\n"), &["line 3", skipped]);
+    assert_refused(
         &format!("{VISUAL_STUDIO}1,\"f\",1,0,0,0,1,\"\",\n3,\"g\",1,0,0,0,1,\"\",\n"),
         &["line 3", skipped],
     );
-    assert_told(
+    assert_refused(
         &format!("{VISUAL_STUDIO}2,\"f\",1,0,0,0,1,\"\",\n1,\"g\",1,0,0,0,1,\"\",\n"),
         &["line 3", "level 1, where the first is at 2"],
     );
-    assert_told(
+    assert_refused(
         &format!("{YOURKIT}\"f()\",1,1,1\n\"g()\",1,1,3\n"),
         &["line 3", skipped],
     );
-    assert_told(&format!("{YOURKIT}\"f()\",1,1,0\n"), &["line 2", "level 0"]);
-    assert_told(
+    assert_refused(&format!("{YOURKIT}\"f()\",1,1,0\n"), &["line 2", "level 0"]);
+    assert_refused(
         &format!("{SAMPLE}        5 main  (in app)\n"),
         &["line 4", skipped],
     );
-    assert_told(
+    assert_refused(
         "Analysis of sampling a (pid 1) every 1 millisecond\nCall graph:\n      5 main\n",
         &["line 3", "expected a thread before its calls"],
     );
     let rows = "MAIN MAIN x 1 0 1.0 0.1 100.0 100.0\n  f M x 2 0 1.0 0.1 1.0 1.0\n";
-    assert_told(&format!("{GHC}{rows}"), &["line 9", skipped]);
+    assert_refused(&format!("{GHC}{rows}"), &["line 9", skipped]);
 }
 
 #[test]
 fn fields_that_are_missing_are_told() {
-    assert_told(
+    assert_refused(
         &format!("{VTUNE}f\n"),
         &["line 2", "expected as many fields as columns"],
     );
-    assert_told(
+    assert_refused(
         &format!("{VISUAL_STUDIO}1,\"f\n"),
         &["line 2", "as many fields as columns"],
     );
-    assert_told(
+    assert_refused(
         &format!("{YOURKIT}\"f()\n"),
         &["line 2", "as many fields as columns"],
     );
-    assert_told(
+    assert_refused(
         &format!("{GHC}MAIN MAIN 1\n"),
         &["line 8", "expected a cost centre with 6 numbers"],
     );
-    assert_told(
+    assert_refused(
         &yourkit("<node call_tree=\"f()\"/>"),
         &["without `time_ms`"],
     );
@@ -167,18 +167,18 @@ fn references_to_what_is_not_there_are_refused() {
     ] {
         let what = element.trim_start_matches("tagged-");
         let row = xctrace(&format!("<row><{element} ref=\"7\"/></row>"));
-        assert_told(
+        assert_refused(
             &row,
             &[
                 "byte ",
                 &format!("7; expected the id of a {what} that stands before"),
             ],
         );
-        assert_told(
+        assert_refused(
             &xctrace(&format!("<row><{element}/></row>")),
             &["without an `id` or `ref`"],
         );
-        assert_told(
+        assert_refused(
             &xctrace(&format!("<row><{element} id=\"-1\"/></row>")),
             &["id=`-1`"],
         );
@@ -188,17 +188,17 @@ fn references_to_what_is_not_there_are_refused() {
             "<row><backtrace id=\"1\">{frame}</backtrace></row>"
         ))
     };
-    assert_told(
+    assert_refused(
         &frame("<frame ref=\"9\"/>"),
         &["9; expected the id of a frame"],
     );
     // A stack that is made of itself.
-    assert_told(
+    assert_refused(
         &frame("<backtrace ref=\"1\"/>"),
         &["1; expected the id of a backtrace"],
     );
     let twice = "<frame id=\"2\" name=\"a\"/><frame id=\"2\" name=\"b\"/>";
-    assert_told(&frame(twice), &["2 is the id of another frame too"]);
+    assert_refused(&frame(twice), &["2 is the id of another frame too"]);
 }
 
 #[test]

@@ -61,13 +61,13 @@ fn time_outside_of_the_recording_is_in_no_slice() {
 }
 
 #[test]
-fn threads_with_the_same_ids_and_other_names_are_told_apart() {
+fn threads_with_the_same_ids_and_other_names_are_distinguished() {
     let recording = two_processes().edit(|recording| {
         // The process runs another program, and its thread another one's code.
         let mut again = recording.threads[0].clone();
         again.name = "\u{1b}[31m<b>ü\n".to_owned();
         recording.threads.push(again);
-        // And one that nothing tells from the first.
+        // And one that nothing distinguishes from the first.
         recording.threads.push(recording.threads[0].clone());
         recording.samples[1].thread = ThreadIx(recording.threads.len() as u32 - 2);
         recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);

@@ -40,15 +40,15 @@ fn labelled(sets: &[&[SampleLabel]]) -> Recording {
     recording
         .edit(|recording| {
             let is_labelled = |thread: ThreadIx| recording.threads[thread.0 as usize].tid == 7;
-            let places: Vec<usize> = (0..recording.samples.len())
-                .filter(|&place| is_labelled(recording.samples[place].thread))
+            let indices: Vec<usize> = (0..recording.samples.len())
+                .filter(|&index| is_labelled(recording.samples[index].thread))
                 .collect();
-            for (place, set) in places.into_iter().zip(sets.iter().cycle()) {
-                let thread = recording.samples[place].thread;
+            for (index, set) in indices.into_iter().zip(sets.iter().cycle()) {
+                let thread = recording.samples[index].thread;
                 let mut own = recording.threads[thread.0 as usize].clone();
                 own.labels = Arc::from(*set);
                 recording.threads.push(own);
-                recording.samples[place].thread = ThreadIx(recording.threads.len() as u32 - 1);
+                recording.samples[index].thread = ThreadIx(recording.threads.len() as u32 - 1);
             }
         })
         .unwrap()

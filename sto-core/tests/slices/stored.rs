@@ -64,12 +64,12 @@ fn a_profile_without_slices_says_so() {
             .has_slices(again.profiles[0].id)
             .unwrap()
     );
-    let told = "It was stored before without slices, and stays so; to have them, ingest it into \
+    let expected = "It was stored before without slices, and stays so; to have them, ingest it into \
                 another store.";
     let warning = again.warnings.last().unwrap();
     assert_eq!(
         (&*warning.text, warning.hint),
-        (told, Some(Hint::OtherStore))
+        (expected, Some(Hint::OtherStore))
     );
 }
 

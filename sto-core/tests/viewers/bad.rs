@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with a place, never a panic, never half a profile.
+//! Files that break the rules: an error that says where, never a panic, never half a profile.
 
 use super::{chrome, cpuprofile, error, firefox, read, speedscope};
 use crate::common::deepest;
@@ -8,7 +8,7 @@ use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::limits::MAX_DEPTH;
 
 #[track_caller]
-fn assert_told(text: &str, parts: &[&str]) {
+fn assert_refused(text: &str, parts: &[&str]) {
     let error = error(text);
     assert!(error.starts_with("a/file: "), "{error}");
     assert!(error.len() < 400 && !error.contains('\x1b'), "{error}");
@@ -23,7 +23,7 @@ fn assert_firefox(from: &str, to: &str, parts: &[&str]) {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     });
-    assert_told(&text, parts);
+    assert_refused(&text, parts);
 }
 
 /// A sound file of each format.
@@ -50,7 +50,7 @@ fn sound() -> [(Format, String); 4] {
 
 #[test]
 fn indices_out_of_their_tables_are_refused() {
-    let of = |place: &'static str, table: &'static str| [place, table, "expected an index of"];
+    let of = |path: &'static str, table: &'static str| [path, table, "expected an index of"];
     assert_firefox(
         "[0,1,null]",
         "[0,2,null]",
@@ -86,16 +86,16 @@ fn indices_out_of_their_tables_are_refused() {
         r#""category":[0,8]"#,
         &of("frameTable.category[1]", "meta.categories"),
     );
-    assert_told(
+    assert_refused(
         &speedscope::sampled("none", "[[0,2]]", "[1]"),
         &of("profiles[0].samples[0][1]: 2", "shared.frames"),
     );
-    assert_told(
+    assert_refused(
         &speedscope::evented("none", r#"[{"type":"O","frame":5,"at":10}]"#),
         &of("profiles[0].events[0].frame: 5", "shared.frames"),
     );
     let node = [cpuprofile::node(1, "main", 0, "")];
-    assert_told(
+    assert_refused(
         &cpuprofile::profile(&node, r#","samples":[3],"timeDeltas":[5]"#),
         &["samples[0]: 3", "expected the id of a node"],
     );
@@ -112,7 +112,7 @@ fn cycles_are_refused() {
         cpuprofile::node(1, "a", 0, r#","children":[2]"#),
         cpuprofile::node(2, "b", 0, r#","children":[1]"#),
     ];
-    assert_told(
+    assert_refused(
         &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
         &["samples[0]", "its own caller"],
     );
@@ -120,7 +120,7 @@ fn cycles_are_refused() {
         cpuprofile::node(1, "a", 0, r#","children":[2,2]"#),
         cpuprofile::node(2, "b", 0, ""),
     ];
-    assert_told(
+    assert_refused(
         &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
         &["nodes[0].children[1]: 2", "expected a tree"],
     );
@@ -128,7 +128,7 @@ fn cycles_are_refused() {
         cpuprofile::node(1, "a", 0, ""),
         cpuprofile::node(1, "b", 0, ""),
     ];
-    assert_told(
+    assert_refused(
         &cpuprofile::profile(&twice, ""),
         &["nodes[1].id: 1", "another node"],
     );
@@ -142,16 +142,16 @@ fn negative_weights_are_refused() {
         r#""weight":[1,-1,1]"#,
         &["threads[0].samples.weight[1]: -1", difference],
     );
-    assert_told(
+    assert_refused(
         &speedscope::sampled("none", "[[0]]", "[-2.5]"),
         &["profiles[0].weights[0]: -2.5", difference],
     );
     let back = r#"[{"type":"O","frame":0,"at":20},{"type":"C","frame":0,"at":15}]"#;
-    assert_told(
+    assert_refused(
         &speedscope::evented("none", back),
         &["profiles[0].events[1].at: 15", "no smaller"],
     );
-    assert_told(
+    assert_refused(
         r#"{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":-5}]}"#,
         &["traceEvents[0].dur: -5"],
     );
@@ -161,9 +161,9 @@ fn negative_weights_are_refused() {
 fn numbers_that_are_none_are_refused() {
     for number in ["NaN", "1e999", "\"x\"", "[]"] {
         let text = speedscope::sampled("none", "[[0]]", &format!("[{number}]"));
-        assert_told(&text, &["byte "]);
+        assert_refused(&text, &["byte "]);
     }
-    assert_told(
+    assert_refused(
         &speedscope::sampled("seconds", "[[0]]", "[1e30]"),
         &["weights[0]: 1e30"],
     );
@@ -177,12 +177,12 @@ fn columns_of_other_lengths_are_refused() {
         "[0.5]",
         &["samples.time: 1 entries; expected 3"],
     );
-    assert_told(
+    assert_refused(
         &speedscope::sampled("none", "[[0]]", "[1,2]"),
         &["profiles[0].weights: 2 entries; expected 1"],
     );
     let node = [cpuprofile::node(1, "main", 0, "")];
-    assert_told(
+    assert_refused(
         &cpuprofile::profile(&node, r#","samples":[1],"timeDeltas":[]"#),
         &["timeDeltas: 0 entries; expected 1"],
     );
@@ -192,12 +192,12 @@ fn columns_of_other_lengths_are_refused() {
 fn calls_that_cross_or_do_not_end_are_refused_in_evented_profiles() {
     let crossing = r#"[{"type":"O","frame":0,"at":10},{"type":"O","frame":1,"at":10},
         {"type":"C","frame":0,"at":20}]"#;
-    assert_told(
+    assert_refused(
         &speedscope::evented("none", crossing),
         &["events[2].frame", "not the last one"],
     );
     let open = r#"[{"type":"O","frame":0,"at":10}]"#;
-    assert_told(
+    assert_refused(
         &speedscope::evented("none", open),
         &["profiles[0].events: 1 calls begin"],
     );
@@ -205,7 +205,7 @@ fn calls_that_cross_or_do_not_end_are_refused_in_evented_profiles() {
 
 #[test]
 fn words_that_mean_nothing_are_refused() {
-    assert_told(
+    assert_refused(
         &speedscope::sampled("parsecs", "[[0]]", "[1]"),
         &["profiles[0].unit: `parsecs`"],
     );
@@ -232,7 +232,7 @@ fn chain(depth: usize) -> String {
 fn a_stack_of_a_million_frames_is_read_and_one_above_the_limit_refused() {
     let recording = read(&chain(1_000_000)).unwrap();
     assert_eq!(deepest(&recording), 1_000_000);
-    assert_told(
+    assert_refused(
         &chain(MAX_DEPTH + 1),
         &["threads[0].samples.stack[0]", "2097152"],
     );
@@ -246,7 +246,7 @@ fn nested_values_do_not_overflow_the_stack() {
         format!(r#"{{"traceEvents":{nested}"#),
         format!(r#"[{{"ph":"M","args":{nested}"#),
     ] {
-        assert_told(&text, &["byte "]);
+        assert_refused(&text, &["byte "]);
     }
 }
 

@@ -96,7 +96,7 @@ fn cpu_times_and_allocations_are_sample_types_beside_samples() {
 }
 
 #[test]
-fn categories_inlining_and_implementations_tell_kinds() {
+fn categories_inlining_and_implementations_give_kinds() {
     let kind = |from: &str, to: &str| {
         let changed = profile(SAMPLES, |text| {
             assert!(text.contains(from));
@@ -152,7 +152,7 @@ fn tables_may_be_shared_and_times_be_deltas() {
 }
 
 /// The profile of [`profile`] in the layout of version 80: tables are shared, callers are distances,
-/// and flags tell which columns are set.
+/// and flags say which columns are set.
 fn newest(change: impl Fn(&str) -> String) -> String {
     change(
         r#"{"meta":{"version":24,"preprocessedProfileVersion":80,"startTime":1700000000000.5,
@@ -189,7 +189,7 @@ fn the_newest_layout_says_the_same_as_the_older_one() {
 }
 
 #[test]
-fn flags_tell_what_is_set() {
+fn flags_say_what_is_set() {
     let with = |from: &str, to: &str| {
         let changed = newest(|text| {
             assert!(text.contains(from));
@@ -219,17 +219,20 @@ fn functions_without_a_resource_are_of_their_frames_library() {
 #[test]
 fn distances_to_nowhere_are_refused_where_they_stand() {
     let refused = |from: &str, to: &str| error(&newest(|text| text.replace(from, to)));
-    let told = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0,2]"#);
+    let message = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0,2]"#);
     assert!(
-        told.contains("stackTable.prefixOffset[1]: 2; expected a stack before it"),
-        "{told}"
+        message.contains("stackTable.prefixOffset[1]: 2; expected a stack before it"),
+        "{message}"
     );
-    let told = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0]"#);
-    assert!(told.contains("2 entries, and 1 of prefixOffset"), "{told}");
-    let told = refused(r#""lib":[0,0]"#, r#""lib":[0,7]"#);
-    assert!(told.contains("frameTable.lib[1]"), "{told}");
-    let told = refused(r#""stack":[0,1,-1]"#, r#""stack":[0,1,-2]"#);
-    assert!(told.contains("samples.stack[2]"), "{told}");
+    let message = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0]"#);
+    assert!(
+        message.contains("2 entries, and 1 of prefixOffset"),
+        "{message}"
+    );
+    let message = refused(r#""lib":[0,0]"#, r#""lib":[0,7]"#);
+    assert!(message.contains("frameTable.lib[1]"), "{message}");
+    let message = refused(r#""stack":[0,1,-1]"#, r#""stack":[0,1,-2]"#);
+    assert!(message.contains("samples.stack[2]"), "{message}");
 }
 
 #[test]

@@ -33,17 +33,17 @@ fn stacks(recording: &Recording) -> Vec<String> {
         let thread = &recording.threads[sample.thread.0 as usize];
         let sample_type = &recording.sample_types[sample.sample_type.0 as usize];
         let mut key = format!("[{}]: ", thread.name);
-        let (mut separator, mut place) = ("", String::new());
+        let (mut separator, mut source) = ("", String::new());
         for &location in &*recording.stacks.get(sample.stack) {
             key.push_str(separator);
             separator = ";";
-            place.clear();
+            source.clear();
             match recording.locations[location.0 as usize] {
                 Location::Named(frame) => {
                     let frame = recording.named.frame(frame);
                     key.push_str(&common::show(&frame));
                     if !frame.file.is_empty() {
-                        place = format!(" {}:{}", frame.file, frame.line);
+                        source = format!(" {}:{}", frame.file, frame.line);
                     }
                 }
                 Location::Address { module, address } => {
@@ -53,7 +53,7 @@ fn stacks(recording: &Recording) -> Vec<String> {
                 Location::Unmapped => key.push_str("[unmapped]"),
             }
         }
-        key.push_str(&place);
+        key.push_str(&source);
         let key = format!("{}\0{key}", sample_type.event);
         let unit = sample_type.unit.name();
         costs

@@ -159,7 +159,7 @@ fn what_only_looks_like_a_placeholder_is_left() {
 }
 
 #[test]
-fn slabs_that_are_not_there_are_told_by_their_number() {
+fn slabs_that_are_not_there_are_named_by_their_number() {
     let samples = r#"{"stack":{ "$s" : 2 }}"#;
     let error = with_slab(samples, &[0]).unwrap_err();
     assert_eq!(
@@ -192,7 +192,7 @@ fn slabs_that_hold_each_other_come_to_an_end() {
 }
 
 #[test]
-fn what_is_wrong_with_the_json_is_told_as_of_the_json() {
+fn what_is_wrong_with_the_json_is_reported_by_its_path_in_the_json() {
     let mut builder = Builder::new();
     builder.add_slab(&[f64::NAN, 1.0]);
     let json = profile(r#"{"stack":[0,1],"time":{"$s":1}}"#, str::to_owned);

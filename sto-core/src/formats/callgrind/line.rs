@@ -91,7 +91,7 @@ pub(super) fn title(value: &[u8]) -> (&[u8], &[u8]) {
 pub(super) enum Position {
     At(u64),
     Ahead(u64),
-    Behind(u64),
+    Back(u64),
 }
 
 impl Position {
@@ -100,7 +100,7 @@ impl Position {
             None => Err("expected a position before the costs, found none".to_owned()),
             Some(b"*") => Ok(Position::Ahead(0)),
             Some([b'+', digits @ ..]) => number(digits).map(Position::Ahead),
-            Some([b'-', digits @ ..]) => number(digits).map(Position::Behind),
+            Some([b'-', digits @ ..]) => number(digits).map(Position::Back),
             Some(digits) => number(digits).map(Position::At),
         }
     }
@@ -109,7 +109,7 @@ impl Position {
         let position = match self {
             Position::At(position) => Some(position),
             Position::Ahead(distance) => before.checked_add(distance),
-            Position::Behind(distance) => before.checked_sub(distance),
+            Position::Back(distance) => before.checked_sub(distance),
         };
         position.ok_or_else(|| {
             format!("a position that leaves 64 bits, counted from {before}; was the file edited?")

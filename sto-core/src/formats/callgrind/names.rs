@@ -22,7 +22,7 @@ struct Function {
     name: NameIx,
 }
 
-/// What `(3) name` names: objects, files and functions are numbered apart.
+/// What `(3) name` names: objects, files and functions are numbered separately.
 #[derive(Clone, Copy)]
 enum Kind {
     Object,
@@ -68,7 +68,7 @@ impl Names {
         Ok(None)
     }
 
-    /// The function that the last `cfn=` builder, in the object and file where the call stands unless
+    /// The function that the last `cfn=` named, in the object and file where the call stands unless
     /// `cob=` and `cfi=` say otherwise.
     pub(super) fn take_called(&mut self) -> Result<FunctionIx, String> {
         let name = self.called.take();
@@ -167,8 +167,8 @@ impl Names {
     }
 }
 
-/// The name of a function without what `--separate-callers` and `--separate-recs` put behind it:
-/// `leaf'work'main` and `fib'2` become `leaf` and `fib`. Apostrophes of a name stay, as what is behind
+/// The name of a function without what `--separate-callers` and `--separate-recs` append:
+/// `leaf'work'main` and `fib'2` become `leaf` and `fib`. Apostrophes of a name stay, as what follows
 /// them is no function.
 fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8] {
     let mut parts = name.split(|&byte| byte == b'\'');

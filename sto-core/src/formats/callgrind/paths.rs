@@ -113,7 +113,7 @@ impl<'f> Paths<'f> {
         }
     }
 
-    /// The call at a index among those of a context's function, if it cost there half a unit or more.
+    /// The call at an index among those of a context's function, if it cost there half a unit or more.
     fn way(&self, caller: usize, index: usize) -> Option<Way> {
         let Context {
             function, share, ..

@@ -106,7 +106,7 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
     let mut last = 0;
     for &Change { at, kind, event } in changes {
         last = last.max(at);
-        let builder = match kind {
+        let ended = match kind {
             Kind::Begin(location) => {
                 names.entry(location).or_default().open += 1;
                 open.push(calls.len());
@@ -128,9 +128,9 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
                 });
                 continue;
             }
-            Kind::End(builder) => builder.or_else(|| open.last().map(|&ix| calls[ix].location)),
+            Kind::End(name) => name.or_else(|| open.last().map(|&ix| calls[ix].location)),
         };
-        let of_name = builder.and_then(|builder| names.get_mut(&builder));
+        let of_name = ended.and_then(|ended| names.get_mut(&ended));
         match of_name {
             Some(of_name) if of_name.open > 0 => {}
             // Of ends at one time, that of the caller may stand first.
@@ -149,7 +149,7 @@ fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
             call.end = at;
             let of_name = names.entry(call.location).or_default();
             of_name.open -= 1;
-            if Some(call.location) == builder {
+            if Some(call.location) == ended {
                 break;
             }
             if of_name.at != at {
@@ -206,7 +206,7 @@ impl<'b> Recorder<'b> {
     }
 
     fn location(&mut self, name: &Text<'_>) -> Built<LocationIx> {
-        let (symbol, file, line) = name_and_place(&name.0);
+        let (symbol, file, line) = name_and_source(&name.0);
         let frame = NamedFrame {
             symbol,
             file,
@@ -218,16 +218,16 @@ impl<'b> Recorder<'b> {
 }
 
 /// The parts of `work (/srv/work.py:12)`, as VizTracer names calls.
-fn name_and_place(name: &[u8]) -> (&[u8], &[u8], u32) {
+fn name_and_source(name: &[u8]) -> (&[u8], &[u8], u32) {
     let parts = || {
         let start = memchr::memmem::rfind(name, b" (")?;
-        let place = name[start + 2..].strip_suffix(b")")?;
-        let colon = memchr::memrchr(b':', place)?;
-        let line = std::str::from_utf8(&place[colon + 1..])
+        let source = name[start + 2..].strip_suffix(b")")?;
+        let colon = memchr::memrchr(b':', source)?;
+        let line = std::str::from_utf8(&source[colon + 1..])
             .ok()?
             .parse()
             .ok()?;
-        Some((&name[..start], &place[..colon], line))
+        Some((&name[..start], &source[..colon], line))
     };
     parts().unwrap_or((name, b"", 0))
 }

@@ -117,7 +117,7 @@ fn array(bytes: &[u8], start: usize) -> Decoded<(Vec<Event<'_>>, bool)> {
             Some(_) => {
                 return Err(DecodeError::new(
                     format!("byte {at}"),
-                    "expected `,` or `]` behind an event",
+                    "expected `,` or `]` after an event",
                 ));
             }
         }
@@ -134,7 +134,7 @@ fn array(bytes: &[u8], start: usize) -> Decoded<(Vec<Event<'_>>, bool)> {
         true => Ok((events, true)),
         false => Err(DecodeError::new(
             format!("byte {rest}"),
-            "more behind the events; expected the end of the file",
+            "more after the events; expected the end of the file",
         )),
     }
 }

@@ -4,7 +4,7 @@
 //! slabs      slabs      JSON, with its columns in it
 //!   |
 //! JSON       schema     columns, as they are
-//!   |        frames     frames by name, or by address where nothing builder them yet
+//!   |        frames     frames by name, or by address where nothing named them yet
 //!   v
 //! threads    samples    weights, CPU times, allocations
 //! ```

@@ -10,7 +10,7 @@ use crate::units::{Cost, Nanoseconds, Unit};
 pub(super) struct Samples {
     /// Nanoseconds in a unit of the CPU times, where these are times.
     cpu_factor: Option<u64>,
-    /// Whether threads are builder after sample types.
+    /// Whether threads are named after sample types.
     is_ours: bool,
 }
 

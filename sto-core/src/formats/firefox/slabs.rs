@@ -34,12 +34,12 @@ pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
     // What is left of each, the innermost last.
     let mut open = vec![slabs.root_json_bytes()];
     while let Some(text) = open.pop() {
-        let Some(Placeholder { before, ix, behind }) = Placeholder::first_of(text) else {
+        let Some(Placeholder { before, ix, after }) = Placeholder::first_of(text) else {
             json.extend_from_slice(text);
             continue;
         };
         json.extend_from_slice(before);
-        open.push(behind);
+        open.push(after);
         let path = || format!("slab {ix}");
         let slab = slabs.slab_at(SlabPlaceholder(ix)).map_err(|_| {
             let count = slabs.slabs().len();
@@ -90,7 +90,7 @@ fn fraction(number: f64) -> Value {
 struct Placeholder<'b> {
     before: &'b [u8],
     ix: usize,
-    behind: &'b [u8],
+    after: &'b [u8],
 }
 
 impl<'b> Placeholder<'b> {
@@ -107,11 +107,11 @@ impl<'b> Placeholder<'b> {
                 .iter()
                 .take_while(|byte| byte.is_ascii_digit())
                 .count();
-            let (ix, behind) = value.split_at(digits);
+            let (ix, after) = value.split_at(digits);
             Some(Placeholder {
                 before: before.trim_ascii_end().strip_suffix(b"{")?,
                 ix: usize::try_from(decimal(ix)?).ok()?,
-                behind: behind.trim_ascii_start().strip_prefix(b"}")?,
+                after: after.trim_ascii_start().strip_prefix(b"}")?,
             })
         })
     }

@@ -10,7 +10,7 @@ use crate::units::Nanoseconds;
 /// How every chunk begins.
 pub(super) const MAGIC: [u8; 4] = *b"FLR\0";
 
-/// Length of a chunk's header, behind which its events begin.
+/// Length of a chunk's header, after which its events begin.
 const HEADER: usize = 68;
 
 /// A chunk: events, with the types and names that they refer to. A file is one or more of them.
@@ -36,7 +36,7 @@ pub(super) struct Clock {
 }
 
 impl<'b> Chunk<'b> {
-    /// Reads the header of the chunk at a offset in the file.
+    /// Reads the header of the chunk at an offset in the file.
     pub(super) fn at(file: &'b [u8], at: usize) -> Decoded<Chunk<'b>> {
         let malformed = |offset: usize, problem: String| DecodeError::new(at + offset, problem);
         let truncated = |expected: u64| {

@@ -6,10 +6,10 @@ use crate::formats::error::{DecodeError, Decoded};
 use crate::limits::MAX_NAME;
 use std::borrow::Cow;
 
-/// A place in a file, up to the end of what is read from there.
+/// An offset in a file, and the end of what is read from there.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'b> {
-    /// From the beginning of the file, so that places in it are places in the file.
+    /// From the beginning of the file, so that offsets in it are offsets in the file.
     bytes: &'b [u8],
     at: usize,
 }
@@ -38,9 +38,9 @@ pub(super) enum Text<'b> {
 
 impl<'b> Cursor<'b> {
     /// # Panics
-    /// Where the place is behind the end.
+    /// Where the offset is beyond the end.
     pub(super) fn new(bytes: &'b [u8], at: usize) -> Cursor<'b> {
-        assert!(at <= bytes.len(), "a place in the file");
+        assert!(at <= bytes.len(), "an offset in the file");
         Cursor { bytes, at }
     }
 
@@ -57,7 +57,7 @@ impl<'b> Cursor<'b> {
         self.bytes.len() - self.at
     }
 
-    /// The next event, up to whose end the place moves.
+    /// The next event; the cursor moves to its end.
     pub(super) fn event(&mut self) -> Decoded<Event<'b>> {
         let at = self.at;
         let size = self.number()?;
@@ -123,7 +123,7 @@ impl<'b> Cursor<'b> {
         let fits = |&count: &usize| (count as u64).saturating_mul(least) <= self.left() as u64;
         usize::try_from(count).ok().filter(fits).ok_or_else(|| {
             let problem = format!(
-                "expected a number of values that fit into the {} bytes behind it, found {count}",
+                "expected a number of values that fit into the {} bytes after it, found {count}",
                 self.left()
             );
             DecodeError::new(at, problem)

@@ -42,7 +42,7 @@ pub(super) struct ClassField {
     pub(super) annotations: Vec<(i64, StringIx)>,
 }
 
-/// Reads the types of a metadata event, from behind its strings.
+/// Reads the types of a metadata event, which follow its strings.
 pub(super) fn classes<'b>(cursor: Cursor<'b>, strings: &[Cow<'b, [u8]>]) -> Decoded<Vec<Class>> {
     let mut elements = Elements {
         strings,

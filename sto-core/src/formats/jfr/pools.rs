@@ -17,7 +17,7 @@ use std::cell::RefCell;
 /// The type of events with constants.
 pub(super) const CONSTANTS: i64 = 1;
 
-/// A string may be behind so many keys; in real files it is behind two.
+/// Most keys that lead to a string one after the other; in real files there are two.
 const MAX_HOPS: usize = 8;
 
 pub(super) struct Pools<'c, 'b> {
@@ -26,7 +26,7 @@ pub(super) struct Pools<'c, 'b> {
     /// Where each constant stands in the file.
     offsets: HashMap<(TypeIx, i64), usize>,
     strings: Option<TypeIx>,
-    /// The strings of constants that were asked for; read once, as many may refer to a long one.
+    /// The strings of constants that were needed; read once, as many may refer to a long one.
     texts: RefCell<HashMap<(TypeIx, i64), Text<'b>>>,
 }
 
@@ -143,7 +143,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             };
             if keys.len() > MAX_HOPS {
                 let problem = format!(
-                    "a string behind more than {MAX_HOPS} constants, or one that stands for itself; was the file damaged?"
+                    "a string that more than {MAX_HOPS} constants lead to, one after the other, or one that stands for itself; was the file damaged?"
                 );
                 return Err(DecodeError::new(at, problem));
             }

@@ -36,7 +36,7 @@ pub(super) enum Shape {
     /// So many bytes, which do not matter here.
     Fixed(u64),
     Text,
-    /// Its fields, one behind the other; those without a byte are left out.
+    /// Its fields, one after the other; those without a byte are left out.
     Fields(Vec<Field>),
 }
 
@@ -95,8 +95,8 @@ impl<'b> Types<'b> {
     }
 
     fn add(&mut self, classes: Vec<Class>) -> Decoded<()> {
-        for (place, class) in classes.iter().enumerate() {
-            if self.by_id.insert(class.id, TypeIx(place)).is_some() {
+        for (index, class) in classes.iter().enumerate() {
+            if self.by_id.insert(class.id, TypeIx(index)).is_some() {
                 let problem = format!(
                     "the type {} for the second time; expected another id",
                     class.id

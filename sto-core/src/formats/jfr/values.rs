@@ -1,4 +1,4 @@
-//! Values of a chunk's types: those that are asked for, by the names of their fields.
+//! Values of a chunk's types: those that are wanted, by the names of their fields.
 
 use super::cursor::{Cursor, Text};
 use super::types::{Field, Shape, TypeIx, Types};
@@ -47,10 +47,10 @@ impl Value<'_> {
     }
 }
 
-/// Which fields of a type are asked for.
+/// Which fields of a type are wanted.
 pub(super) struct Wanted<const N: usize> {
     of: TypeIx,
-    /// For each field its index in the answer.
+    /// For each field its index among the wanted ones.
     indices: Vec<Option<usize>>,
 }
 
@@ -176,7 +176,7 @@ impl Types<'_> {
         }
     }
 
-    /// Moves behind a value.
+    /// Moves past a value.
     pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Decoded<()> {
         match self.shape(of) {
             Shape::Byte => cursor.byte().map(|_| ()),

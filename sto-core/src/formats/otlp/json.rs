@@ -44,8 +44,8 @@ impl Export {
     /// Where the value stands in the file that became this byte: `line 2,
     /// dictionary.stackTable[4].locationIndices[0]`.
     pub(super) fn path(&self, file: &[u8], byte: usize) -> String {
-        let behind = file[self.start..].trim_ascii_start();
-        let before = &file[..file.len() - behind.len()];
+        let export = file[self.start..].trim_ascii_start();
+        let before = &file[..file.len() - export.len()];
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
         let mut path = format!("line {line}");
         let (mut fields, mut message) = (EXPORT, Message::of_file(&self.bytes));
@@ -120,7 +120,7 @@ impl<'d> Visitor<'d> for Object<'_> {
     }
 }
 
-/// What stands behind a field's name: a value, a list of them, or `null` for none.
+/// What follows a field's name: a value, a list of them, or `null` for none.
 struct Member<'o>(One<'o>);
 
 impl<'d> DeserializeSeed<'d> for Member<'_> {

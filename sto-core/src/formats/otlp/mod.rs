@@ -56,7 +56,7 @@ fn is_protobuf(head: &Head<'_>) -> bool {
             return false;
         }
         fields += 1;
-        // Behind one that is not all there, nothing can be read.
+        // After one that is not all there, nothing can be read.
         if !message.next().is_ok_and(|field| field.is_some()) {
             return !head.is_all;
         }

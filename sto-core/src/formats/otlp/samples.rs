@@ -47,7 +47,7 @@ fn numbering<'b>(
             return Ok(Numbering::V1_10);
         }
         could_be_attributes &=
-            !times.is_empty() && seconds.iter().all(|&place| place < attributes as u64);
+            !times.is_empty() && seconds.iter().all(|&index| index < attributes as u64);
     }
     match could_be_attributes {
         true => Ok(Numbering::V1_10),

@@ -54,7 +54,7 @@ impl<'b> Data<'b> {
                 2 if dictionary.is_some() => {
                     return Err(DecodeError::new(
                         field.at,
-                        "a second dictionary; expected one: was one file written behind another?",
+                        "a second dictionary; expected one: was one file appended to another?",
                     ));
                 }
                 2 => dictionary = Some(field.message()?),

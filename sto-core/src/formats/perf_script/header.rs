@@ -2,7 +2,7 @@
 //!
 //! Which fields there are depends on the recording and on `perf script -F`; perf separates them by
 //! any number of spaces, and a command name may itself have spaces and digits. So every number is
-//! tried as the thread id, and the one is taken behind which the other fields follow.
+//! tried as the thread id, and the one that the other fields follow is taken.
 
 use crate::formats::wire::text::decimal;
 use crate::units::Nanoseconds;
@@ -31,19 +31,19 @@ impl<'a> Header<'a> {
         let mut words = Words::of(line);
         while words.first_len > 0 {
             let comm_len = line.len() - words.text.len();
-            let behind = &words.text[words.first_len..];
+            let rest = &words.text[words.first_len..];
             if let Some((pid, tid)) = words.take(parse_ids)
                 && let Some(header) = Header::of(line[..comm_len].trim_ascii(), (pid, tid), words)
             {
                 return Some(header);
             }
-            words = Words::of(behind);
+            words = Words::of(rest);
         }
         None
     }
 
     /// What follows the ids: `[cpu] misc time: period event:`, of which a time or an event must be there, or a
-    /// record that is no sample behind them.
+    /// record that is no sample after them.
     fn of(
         comm: &'a [u8],
         (pid, tid): (Option<u32>, u32),
@@ -52,10 +52,10 @@ impl<'a> Header<'a> {
         words.take(parse_cpu);
         words.take(parse_misc);
         let time = words.take(parse_time);
-        let behind_time = words.text;
+        let after_time = words.text;
         let period = words.take(decimal);
         let event = words.take(parse_event);
-        let is_one = time.is_some() || event.is_some() || is_other_record(behind_time);
+        let is_one = time.is_some() || event.is_some() || is_other_record(after_time);
         is_one.then(|| Header {
             comm,
             pid,
@@ -65,7 +65,7 @@ impl<'a> Header<'a> {
             event,
             rest: match event {
                 Some(_) => words.text.trim_ascii(),
-                None => behind_time.trim_ascii(),
+                None => after_time.trim_ascii(),
             },
         })
     }
@@ -97,9 +97,9 @@ impl<'a> Words<'a> {
 
     /// Takes the first word off, if it can be parsed.
     fn take<T>(&mut self, parse: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
-        let (first, behind) = self.text.split_at(self.first_len);
+        let (first, rest) = self.text.split_at(self.first_len);
         let parsed = parse(first).filter(|_| !first.is_empty())?;
-        *self = Words::of(behind);
+        *self = Words::of(rest);
         Some(parsed)
     }
 }

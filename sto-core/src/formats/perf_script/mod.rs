@@ -100,7 +100,7 @@ mod tests {
         let sharing = Sharing {
             part,
             at_once: 1 + part % 7,
-            is_apart: |_| true,
+            is_other_reader: |_| true,
         };
         let mut parser = Box::new(Parser::new(Path::new("x"), sharing));
         let mut each = blocks.iter();
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// A sample, or another record; its stack may lack the empty line behind it.
+    /// A sample, or another record; its stack may lack the empty line after it.
     fn sample() -> impl Strategy<Value = String> {
         let first = prop_oneof![
             8 => "(a |b b |c )? ?[12](/[123])? {1,2}(\\[001\\] )?[12]\\.[0-9]: ([1-9] )?(cycles|faults:u): ",
@@ -152,8 +152,8 @@ mod tests {
         ) {
             let text = samples.concat();
             let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let behind = lines.split_off(begin_of_block.index(lines.len()));
-            let blocks = [lines.concat(), behind.concat()];
+            let rest = lines.split_off(begin_of_block.index(lines.len()));
+            let blocks = [lines.concat(), rest.concat()];
             prop_assert!(read(&blocks, part).is_ok());
             check(&blocks, part);
         }

@@ -102,7 +102,7 @@ impl Reader {
                 value: header.period.unwrap_or(1),
             },
         });
-        // A tracepoint's fields may stand there too; only a function has its file later it.
+        // A tracepoint's fields may stand there too; only a function has its file after it.
         if header.rest.ends_with(b")") && Call::parse(header.rest).is_some() {
             self.call(header.rest)?;
             self.end_sample()?;

@@ -13,19 +13,19 @@ use std::path::Path;
 /// How text is shared out among cores.
 #[derive(Clone, Copy)]
 pub(super) struct Sharing {
-    /// About how much text a core reads before it looks whether another one took what is behind.
+    /// About how much text a core reads before it looks whether another one took the rest.
     pub(super) part: usize,
     /// How many parts are shared out at once; so many may be read in vain where the first is wrong.
     pub(super) at_once: usize,
-    /// Whether what is behind has a reader of its own.
-    pub(super) is_apart: fn(&FnContext) -> bool,
+    /// Whether the second half has a reader of its own.
+    pub(super) is_other_reader: fn(&FnContext) -> bool,
 }
 
 /// Every reader has to learn names anew, so there is another one only where a core was idle.
 pub(super) const AMONG_IDLE: Sharing = Sharing {
     part: 128 << 10,
     at_once: 4096,
-    is_apart: FnContext::migrated,
+    is_other_reader: FnContext::migrated,
 };
 
 impl Sharing {
@@ -39,7 +39,7 @@ impl Sharing {
         let parts = Parts {
             path,
             text,
-            is_apart: self.is_apart,
+            is_other_reader: self.is_other_reader,
         };
         let cuts = cuts(text, self.part);
         let [first, .., last] = cuts[..] else {
@@ -59,7 +59,7 @@ impl Sharing {
 struct Parts<'t> {
     path: &'t Path,
     text: &'t [u8],
-    is_apart: fn(&FnContext) -> bool,
+    is_other_reader: fn(&FnContext) -> bool,
 }
 
 impl Parts<'_> {
@@ -70,20 +70,20 @@ impl Parts<'_> {
         }
         let middle = cuts.len() / 2;
         let (front, back) = (&cuts[..=middle], &cuts[middle..]);
-        let (read, behind) = rayon::join_context(
+        let (read, later) = rayon::join_context(
             |_| self.read(reader, front),
             |context| {
-                let mut behind = (self.is_apart)(&context).then(Reader::default)?;
-                self.read(&mut behind, back).ok()?;
-                Some(behind)
+                let mut later = (self.is_other_reader)(&context).then(Reader::default)?;
+                self.read(&mut later, back).ok()?;
+                Some(later)
             },
         );
         read?;
-        let Some(behind) = behind else {
+        let Some(later) = later else {
             // If something is wrong there, only the reader of all lines before can say in which line.
             return self.read(reader, back);
         };
-        reader.append(behind).or_else(|limit| {
+        reader.append(later).or_else(|limit| {
             self.read(reader, back)?;
             Err(FormatError::malformed(
                 self.path,
@@ -108,7 +108,7 @@ impl Parts<'_> {
 }
 
 /// Where text can be cut: at the first line that begins a sample, then at the first such line that is
-/// at least `part` bytes behind another, and so on.
+/// at least `part` bytes after another, and so on.
 fn cuts(text: &[u8], part: usize) -> Vec<usize> {
     let mut cuts = Vec::new();
     let mut at = 0;
@@ -118,8 +118,8 @@ fn cuts(text: &[u8], part: usize) -> Vec<usize> {
             cuts.push(at);
             passed = at.saturating_add(part - 1);
         }
-        let behind = text.get(passed..).unwrap_or_default();
-        at = memchr::memchr(b'\n', behind).map_or(text.len(), |end| passed + end + 1);
+        let rest = text.get(passed..).unwrap_or_default();
+        at = memchr::memchr(b'\n', rest).map_or(text.len(), |end| passed + end + 1);
     }
     cuts
 }

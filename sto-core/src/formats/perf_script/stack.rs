@@ -9,14 +9,14 @@ use std::hash::BuildHasher;
 /// The stack of one sample after the other.
 #[derive(Default)]
 pub(super) struct StackLines {
-    /// By symbol and file, so that what addresses share is taken apart once.
+    /// By symbol and file, so that what addresses share is parsed once.
     known: HashTable<Known>,
     hasher: DefaultHashBuilder,
     /// The symbols and files of `known` as they are written.
     text: Vec<u8>,
     inlined_names: Vec<Box<str>>,
     /// Locations of inlined functions, by the one that they were inlined into.
-    placed: HashMap<(usize, Option<LocationIx>), LocationIx>,
+    inlined_into: HashMap<(usize, Option<LocationIx>), LocationIx>,
     /// Numbers of the files that have code without symbols.
     bare_files: usize,
     /// Locations without symbols, by file and offset; `None` stands for all that are no offsets.
@@ -24,13 +24,13 @@ pub(super) struct StackLines {
     /// The stack so far, innermost frame first.
     stack: Vec<LocationIx>,
     /// Its last lines, if they are functions inlined into one whose line comes later: instruction
-    /// pointers, and places in `inlined_names`.
+    /// pointers, and indices in `inlined_names`.
     inlined: Vec<(u64, usize)>,
     /// Number of its frames that are not inlined.
     calls: usize,
 }
 
-/// A function: the place in [`StackLines::text`] of its symbol, and behind it of its file.
+/// A function: the offset in [`StackLines::text`] of its symbol, which its file follows.
 struct Known {
     begin: usize,
     symbol_len: usize,
@@ -41,7 +41,7 @@ struct Known {
 #[derive(Clone, Copy)]
 enum Function {
     Called(LocationIx),
-    /// A place in [`StackLines::inlined_names`].
+    /// An index in [`StackLines::inlined_names`].
     Inlined(usize),
     /// The number of a file, which has no symbol there.
     Bare(usize),
@@ -65,7 +65,7 @@ impl StackLines {
             Function::Called(location) => location,
             Function::Bare(file) => self.bare(file, call, stacks)?,
         };
-        self.place_inlined(Some((call.ip, location)), stacks)?;
+        self.push_inlined(Some((call.ip, location)), stacks)?;
         self.stack.push(location);
         self.calls += 1;
         Ok(())
@@ -73,7 +73,7 @@ impl StackLines {
 
     /// Ends the stack, and begins the next one; says how many of its frames are not inlined.
     pub(super) fn finish(&mut self, stacks: &mut RecordingBuilder) -> Built<(StackIx, usize)> {
-        self.place_inlined(None, stacks)?;
+        self.push_inlined(None, stacks)?;
         self.stack.reverse();
         let stack = stacks.stack(&self.stack)?;
         self.stack.clear();
@@ -140,7 +140,7 @@ impl StackLines {
     ///
     /// Where a function's names in its symbol table and its debug information differ, perf prints
     /// it as inlined into nothing; such a function is taken for one that was called.
-    fn place_inlined(
+    fn push_inlined(
         &mut self,
         into: Option<(u64, LocationIx)>,
         stacks: &mut RecordingBuilder,
@@ -148,7 +148,7 @@ impl StackLines {
         for (ip, name) in self.inlined.drain(..) {
             let into = into.filter(|&(outer, _)| outer == ip);
             let into = into.map(|(_, location)| location);
-            let location = match self.placed.get(&(name, into)) {
+            let location = match self.inlined_into.get(&(name, into)) {
                 Some(&location) => location,
                 None => {
                     let symbol = &self.inlined_names[name];
@@ -156,7 +156,7 @@ impl StackLines {
                         Some(into) => stacks.inlined(symbol, into)?,
                         None => stacks.function(FrameKind::User, symbol, "")?,
                     };
-                    *self.placed.entry((name, into)).insert(location).get()
+                    *self.inlined_into.entry((name, into)).insert(location).get()
                 }
             };
             self.stack.push(location);

@@ -12,7 +12,7 @@ use crate::recording::{
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// What stands behind the system name of a function to say its kind, in the order of
+/// Suffixes of the system name of a function that say its kind, in the order of
 /// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
 /// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
 /// location, else [`kind_by_names`] decides.
@@ -36,8 +36,8 @@ enum Cut {
     Not,
     /// Before it.
     Before,
-    /// Behind it: of its frames, those that are dropped are gone already.
-    Behind,
+    /// After it: of its frames, those that are dropped are gone already.
+    After,
 }
 
 /// The modules of mappings, each once.
@@ -107,7 +107,7 @@ impl Frames {
             // A location is written once, with all that was inlined there.
             stacks.expand(frames.len())?;
             buffer.extend_from_slice(frames);
-            if cut == Cut::Behind {
+            if cut == Cut::After {
                 break;
             }
         }
@@ -159,7 +159,7 @@ impl LocationReader<'_, '_> {
         let (cut, kept) = match is_dropped.iter().position(|&is_dropped| is_dropped) {
             None => (Cut::Not, functions.len()),
             Some(0) => (Cut::Before, functions.len()),
-            Some(depth) => (Cut::Behind, depth),
+            Some(depth) => (Cut::After, depth),
         };
         for (depth, (function, line)) in functions[..kept].iter().enumerate() {
             let kind = match depth {
@@ -244,7 +244,7 @@ fn module(
     stacks: &mut RecordingBuilder,
 ) -> Decoded<Module> {
     let path = match profile.text(mapping.file)? {
-        // perf has the symbol behind it from which on addresses count.
+        // perf appends the symbol from which addresses count.
         path if path.starts_with(KERNEL) => KERNEL,
         path => path,
     };

@@ -7,7 +7,7 @@ use crate::formats::wire::protobuf::{Field, FromField, Message, fields};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
 
-/// A profile. Samples are left where they are: the tables that they refer to stand behind them.
+/// A profile. Samples are left where they are: the tables that they refer to follow.
 #[derive(Default)]
 pub(crate) struct Profile<'b> {
     pub(crate) sample_types: Vec<ValueType>,

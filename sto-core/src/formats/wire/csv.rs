@@ -66,13 +66,13 @@ impl Row<'_> {
         })
     }
 
-    /// The number in a column, [scaled]. Thousands may be apart by commas.
+    /// The number in a column, [scaled]. Thousands may be separated by commas.
     pub(crate) fn number(&self, column: usize, digits: usize) -> Result<u64, String> {
         number(self.field(column)?, digits)
     }
 }
 
-/// A number, [scaled]. Thousands may be apart by commas.
+/// A number, [scaled]. Thousands may be separated by commas.
 pub(crate) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
     let text = text.trim_ascii().iter().copied();
     let without_commas: Vec<u8> = text.filter(|&byte| byte != b',').collect();
@@ -85,7 +85,7 @@ fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut rest = Some(line);
     while let Some(line) = rest.filter(|_| fields.len() < MAX_FIELDS) {
         let text = line.trim_ascii_start();
-        let (field, behind) = match text.strip_prefix(b"\"") {
+        let (field, rest_of_line) = match text.strip_prefix(b"\"") {
             Some(quoted) => unquoted(quoted),
             None => {
                 let end = memchr::memchr(b',', line).unwrap_or(line.len());
@@ -93,12 +93,12 @@ fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
             }
         };
         fields.push(field);
-        rest = memchr::memchr(b',', behind).map(|comma| &behind[comma + 1..]);
+        rest = memchr::memchr(b',', rest_of_line).map(|comma| &rest_of_line[comma + 1..]);
     }
     fields
 }
 
-/// The text up to the closing quote, where two stand for one, and what is behind it.
+/// The text up to the closing quote, where two stand for one, and what follows it.
 fn unquoted(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     let mut at = 0;
     while let Some(quote) = memchr::memchr(b'"', &text[at..]) {

@@ -186,7 +186,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// The entry of a table at an index that the file has at a place.
+/// The entry of a table at an index of the file; `at` is the path of the index.
 pub(crate) fn entry<'t, T>(
     table: &'t [T],
     index: i64,

@@ -48,7 +48,7 @@ impl<'b> Message<'b> {
         self.rest
     }
 
-    /// The next field; `None` behind the last.
+    /// The next field; `None` after the last.
     pub(crate) fn next(&mut self) -> Decoded<Option<Field<'b>>> {
         if self.rest.is_empty() {
             return Ok(None);

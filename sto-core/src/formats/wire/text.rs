@@ -43,7 +43,7 @@ const MAX_DIGITS: usize = 1024;
 /// The number that decimal digits, at least one, write; `None` where there is anything else, or the
 /// number leaves 64 bits.
 pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
-    // Many places may refer to one long text.
+    // A file may refer to one long text often.
     let digits = Some(digits).filter(|digits| digits.len() <= MAX_DIGITS)?;
     let (first, others) = digits.split_first()?;
     let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
@@ -52,7 +52,7 @@ pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// A decimal number with up to `digits` digits behind the point that count, times 10 to the power of
+/// A decimal number with up to `digits` digits after the point that count, times 10 to the power of
 /// that.
 pub(crate) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
     let (whole, fraction) = match memchr::memchr(b'.', text) {

@@ -49,7 +49,7 @@ impl<'b> Xml<'b> {
         }
     }
 
-    /// The next part; `None` behind the end of the outermost element.
+    /// The next part; `None` after the end of the outermost element.
     pub(crate) fn next(&mut self) -> Decoded<Option<Part<'b>>> {
         loop {
             if self.has_root && self.open.is_empty() {
@@ -91,7 +91,7 @@ impl<'b> Xml<'b> {
         DecodeError::cut(self.length, "in the middle of its XML")
     }
 
-    /// A problem at the place that was read last.
+    /// A problem with what was read last.
     pub(crate) fn error(&self, problem: impl Into<String>) -> DecodeError {
         DecodeError::new(self.reader.buffer_position() as usize, problem)
     }
