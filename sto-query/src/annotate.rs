@@ -25,6 +25,7 @@ pub type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 /// Why a file of metrics cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {why}")]
+#[non_exhaustive]
 pub struct AnnotateError {
     /// The line, from 1.
     pub(crate) line: u64,

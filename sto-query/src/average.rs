@@ -17,6 +17,7 @@ use sto_core::units::{Bytes, Cost, SampleType};
 
 /// A profile that is the mean of others, ready for [`Writer::add`](sto_core::store::Writer::add).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Average {
     /// The build that it becomes.
     pub build: Build,

@@ -12,6 +12,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 /// no tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct PruneOptions {
     /// Only what was recorded before this. A recording without a time stays.
     pub recorded_before: Option<UnixSeconds>,

@@ -26,6 +26,7 @@ use sto_core::store::{Snapshot, StoreError, StoredBuild, StoredProfile};
 /// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
 /// compares whole names first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Selector {
     /// The executable, where it was named.
     pub executable: Option<String>,
@@ -37,12 +38,20 @@ pub struct Selector {
 
 /// Profiles of one build.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Selection {
     /// The build.
     pub build: Build,
     /// The chosen profiles: all of the build's, or some. Empty only where none is of the benchmark
     /// that was asked for.
     pub profiles: Vec<StoredProfile>,
+}
+
+impl Selection {
+    /// These profiles, which are of this build.
+    pub fn new(build: Build, profiles: Vec<StoredProfile>) -> Selection {
+        Selection { build, profiles }
+    }
 }
 
 /// Names of a build's main program: the executable's name, and files with the build's build id (the

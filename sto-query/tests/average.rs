@@ -107,10 +107,9 @@ fn functions_of_several_builds_are_averaged_as_one() {
     let (symbols, costs) = names(KeyOptions::default());
     assert_eq!(symbols, "main run parse run::{closure} parse");
     assert_eq!(costs, [2, 10]);
-    let (symbols, costs) = names(KeyOptions {
+    let (symbols, costs) = names(with!(KeyOptions {
         exact_symbols: true,
-        ..KeyOptions::default()
-    });
+    }));
     assert_eq!(
         symbols,
         "main run.cold parse run::{{closure}}.llvm.1 parse run::{{closure}}.llvm.2 parse"

@@ -109,14 +109,14 @@ fn report(options: &BottleneckOptions) -> Bottlenecks {
 }
 
 fn options() -> BottleneckOptions {
-    BottleneckOptions {
+    with!(BottleneckOptions {
         metric: "seconds".to_owned(),
         measure: Measure::Pearson,
         combination: Combination::Mean,
         of_self: true,
         min_runs: 5,
         negative: false,
-    }
+    })
 }
 
 #[test]
@@ -144,12 +144,12 @@ fn functions_that_go_with_the_metric_stand_first() {
 
 #[test]
 fn functions_that_go_against_the_metric_are_found_on_request() {
-    let negative = BottleneckOptions {
+    let negative = with!(BottleneckOptions {
         negative: true,
         measure: Measure::Spearman,
         combination: Combination::Max,
         ..options()
-    };
+    });
     let report = report(&negative);
     assert_eq!(report.functions[0].function.function, "cache");
     assert_eq!(report.functions[0].coefficient, -1.0);
@@ -157,10 +157,10 @@ fn functions_that_go_against_the_metric_are_found_on_request() {
 
 #[test]
 fn a_benchmark_with_too_few_runs_is_left_out() {
-    let many = BottleneckOptions {
+    let many = with!(BottleneckOptions {
         min_runs: 9,
         ..options()
-    };
+    });
     let report = report(&many);
     assert_eq!((report.benchmarks.len(), report.functions.len()), (0, 0));
     let text = render::bottlenecks::text(&report, crate::words::plain());

@@ -59,10 +59,12 @@ fn grown() -> History {
     ])
 }
 
-const REACH: Reach = Reach {
-    max_depth: 10,
-    max_breadth: 3,
-};
+fn reach() -> Reach {
+    with!(Reach {
+        max_depth: 10,
+        max_breadth: 3,
+    })
+}
 
 fn greedy(history: &History) -> Greedy {
     Greedy(history.judged(None, history.runs.len()).unwrap())
@@ -90,7 +92,7 @@ fn expanded(history: &History, direction: Direction, selection: &dyn Selection) 
         direction,
         &greedy(history),
         selection,
-        REACH,
+        reach(),
     )
 }
 
@@ -133,16 +135,16 @@ fn breadth_and_depth_are_limits() {
     let history = grown();
     let log = history.find("log").unwrap()[0];
     let greedy = greedy(&history);
-    let narrow = Reach {
+    let narrow = with!(Reach {
         max_depth: 1,
         max_breadth: 1,
-    };
+    });
     let branches = expand(&history, log, Direction::Callees, &greedy, &greedy, narrow);
     assert_eq!(paths(&history, &branches), ["log", "log write"]);
-    let none = Reach {
+    let none = with!(Reach {
         max_depth: 0,
         max_breadth: 1,
-    };
+    });
     assert_eq!(
         expand(&history, log, Direction::Callees, &greedy, &greedy, none).len(),
         1
@@ -173,7 +175,14 @@ fn correlation_follows_what_goes_with_the_metric() {
     let correlated = Correlated::with(&history, "seconds").unwrap();
     let log = history.find("log").unwrap()[0];
     let stop = Positive(&correlated);
-    let branches = expand(&history, log, Direction::Callers, &stop, &correlated, REACH);
+    let branches = expand(
+        &history,
+        log,
+        Direction::Callers,
+        &stop,
+        &correlated,
+        reach(),
+    );
     assert_eq!(
         paths(&history, &branches),
         ["log", "log serve", "log serve main"]

@@ -119,13 +119,12 @@ fn functions_of_builds_are_one_unless_symbols_have_to_be_equal() {
     }
     let matched = load(&store);
     assert_eq!(matched.find("run::{{closure}}.llvm.77").unwrap().len(), 1);
-    let query = HistoryQuery {
-        matching: KeyOptions {
+    let query = with!(HistoryQuery {
+        matching: with!(KeyOptions {
             exact_symbols: true,
             ..KeyOptions::default()
-        },
-        ..HistoryQuery::default()
-    };
+        }),
+    });
     let exact = History::load(&store.snapshot().unwrap(), &query).unwrap();
     assert_eq!((matched.functions.len(), exact.functions.len()), (2, 5));
     let functions = exact.find("run::{{closure}}.llvm.2").unwrap();
@@ -222,10 +221,9 @@ fn events_that_count_the_same_are_one_in_histories_and_in_sums() {
         [90, 91, 92],
         "and what counts something else is left out"
     );
-    let of_event = HistoryQuery {
+    let of_event = with!(HistoryQuery {
         event: Some("cpu-clock:P".to_owned()),
-        ..HistoryQuery::default()
-    };
+    });
     assert_eq!(
         History::load(&store.snapshot().unwrap(), &of_event)
             .unwrap()
@@ -513,15 +511,11 @@ fn runs_are_listed_newest_first() {
         let runs = runs(listing).unwrap().runs;
         runs.into_iter().map(|run| run.executable).collect()
     };
-    let of_other = Listing {
+    let of_other = with!(Listing {
         benchmark: Some("other".to_owned()),
-        ..Listing::default()
-    };
+    });
     assert_eq!(listed(of_other), ["tool"]);
-    let newest = Listing {
-        limit: Some(1),
-        ..Listing::default()
-    };
+    let newest = with!(Listing { limit: Some(1) });
     let all = runs(Listing::default()).unwrap();
     assert_eq!(all.runs.len(), 3);
     assert!(
@@ -532,9 +526,10 @@ fn runs_are_listed_newest_first() {
     assert_eq!((report.runs.len(), report.more), (1, 2));
     assert_eq!(report.runs[0].profile.id, all.runs[0].profile.id);
 
-    let of_program = |name: &str| Listing {
-        executable: Some(name.to_owned()),
-        ..Listing::default()
+    let of_program = |name: &str| {
+        with!(Listing {
+            executable: Some(name.to_owned()),
+        })
     };
     assert_eq!(
         runs(of_program("nosuch")).unwrap_err().to_string(),
@@ -559,18 +554,14 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
     );
     let benchmark = Some("none".to_owned());
     assert_eq!(
-        error(HistoryQuery {
-            benchmark,
-            ..HistoryQuery::default()
-        }),
+        error(with!(HistoryQuery { benchmark })),
         "no run in the store is of benchmark `none`; there are runs of app (startup), tool (other)"
     );
     let history = History::load(
         &store.snapshot().unwrap(),
-        &HistoryQuery {
+        &with!(HistoryQuery {
             executable: Some("app".to_owned()),
-            ..HistoryQuery::default()
-        },
+        }),
     );
     let history = history.unwrap();
     let missing = history.find("parze").unwrap_err();

@@ -65,10 +65,10 @@ fn text_has_no_control_characters_and_one_line_a_row() {
     let tree = call_tree(
         &view,
         0,
-        &Prune {
+        &with!(Prune {
             min_share: 0.0,
             max_depth: 9,
-        },
+        }),
     )
     .unfolded();
     let rows = |text: &str| {

@@ -3,6 +3,22 @@
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+/// Options with these fields, and all others as usual: what a literal is to the crate itself.
+macro_rules! with {
+    ($options:ident { $($field:ident $(: $value:expr)? ),* $(,)? }) => {{
+        let mut options = $options::default();
+        $(options.$field = with!(@ $field $($value)?);)*
+        options
+    }};
+    ($options:ident { $($field:ident $(: $value:expr)?,)* ..$base:expr }) => {{
+        let mut options: $options = $base;
+        $(options.$field = with!(@ $field $($value)?);)*
+        options
+    }};
+    (@ $field:ident) => { $field };
+    (@ $field:ident $value:expr) => { $value };
+}
+
 mod answers;
 mod average;
 mod browser;

@@ -2,7 +2,6 @@
 
 use sto_core::units::UnixSeconds;
 use sto_query::compare::{CompareOptions, NormalisationMethod, WorseIf};
-use sto_query::functions::Attribution;
 use sto_query::policy::{Policy, Thresholds};
 use sto_query::text::Date;
 
@@ -89,10 +88,7 @@ files = ["third_party/*"]
 modules = ["libc.so.6"]
 "#;
     let policy = Policy::parse(text).unwrap();
-    let Attribution {
-        to_caller,
-        to_itself,
-    } = &policy.attribution;
+    let (to_caller, to_itself) = (&policy.attribution.to_caller, &policy.attribution.to_itself);
     assert_eq!(to_caller.functions, ["absl::*"]);
     assert_eq!(to_caller.files, ["third_party/*"]);
     assert_eq!(to_itself.modules, ["libc.so.6"]);
@@ -138,11 +134,11 @@ fn the_command_line_holds_over_the_benchmark_and_that_over_the_rest() {
     let per_request = NormalisationMethod::PerMetric("requests".to_owned());
     assert_eq!(serve.normalisation, per_request);
     assert_eq!(options(Some("cold start"), &nothing).min_effect, 0.05);
-    let set = Thresholds {
+    let set = with!(Thresholds {
         min_effect: Some(0.5),
         normalisation: Some(NormalisationMethod::Tmm),
         ..nothing
-    };
+    });
     let serve = options(Some("serve"), &set);
     assert_eq!((serve.alpha, serve.min_effect), (0.01, 0.5));
     assert_eq!(serve.normalisation, NormalisationMethod::Tmm);

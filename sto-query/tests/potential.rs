@@ -75,10 +75,9 @@ fn functions_of_several_builds_are_matched() {
     let both = [one, two];
     let report = potential(&both, KeyOptions::default(), 0, Degree(0), None);
     assert_eq!(of(&report, "a::{closure}"), 7.0 / 8.0);
-    let exact = KeyOptions {
+    let exact = with!(KeyOptions {
         exact_symbols: true,
-        ..KeyOptions::default()
-    };
+    });
     let report = potential(&both, exact, 0, Degree(0), None);
     assert_eq!(of(&report, "a::{{closure}}.llvm.2"), 4.0 / 8.0);
     // Nothing is matched in a build alone.

@@ -85,10 +85,9 @@ fn what_is_old_goes_and_what_tells_no_time_stays() {
     let old = add(&store, "v1", Some(100), "main", 3);
     add(&store, "v1", Some(200), "main", 3);
     add(&store, "v2", None, "main", 3);
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         recorded_before: Some(UnixSeconds(200)),
-        ..PruneOptions::default()
-    };
+    });
     let report = prune(&store, &options).unwrap();
     assert_eq!(gone(&report), ids(&[old]));
     assert_eq!((report.profiles, report.profiles_left), (1, 2));
@@ -112,18 +111,17 @@ fn the_newest_builds_of_each_group_stay_with_all_their_runs() {
     add(&store, "v3", Some(300), "main", 3);
     // A build that is recorded again is as old as it was.
     let again = add(&store, "v1", Some(400), "main", 3);
-    let grouped = PruneOptions {
+    let grouped = with!(PruneOptions {
         keep_last: Some(2),
         group_by: Some("branch".to_owned()),
         dry_run: true,
-        ..PruneOptions::default()
-    };
+    });
     let old = ids(&[oldest, again]);
     assert_eq!(gone(&prune(&store, &grouped).unwrap()), old);
-    let together = PruneOptions {
+    let together = with!(PruneOptions {
         group_by: None,
         ..grouped
-    };
+    });
     let expected = ids(&[oldest, other_branch, again]);
     assert_eq!(gone(&prune(&store, &together).unwrap()), expected);
     assert_eq!(
@@ -140,12 +138,11 @@ fn everything_said_applies_together() {
     add(&store, "v2", Some(100), "main", 3);
     let kept = add(&store, "v3", Some(110), "side", 3);
     add(&store, "v4", Some(900), "side", 3);
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         recorded_before: Some(UnixSeconds(500)),
         labels: vec![("branch".to_owned(), "side".to_owned())],
         keep: BTreeSet::from([kept]),
-        ..PruneOptions::default()
-    };
+    });
     assert_eq!(gone(&prune(&store, &options).unwrap()), ids(&[gone_id]));
 }
 
@@ -159,18 +156,17 @@ fn a_size_is_kept_by_removing_the_oldest() {
         (time, add(&store, &version, Some(time), "main", 4000))
     });
     let before = store.file_size().unwrap();
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         max_size: Some(Bytes(before.0 / 2)),
         dry_run: true,
-        ..PruneOptions::default()
-    };
+    });
     let tried = prune(&store, &options).unwrap();
     let report = prune(
         &store,
-        &PruneOptions {
+        &with!(PruneOptions {
             dry_run: false,
             ..options.clone()
-        },
+        }),
     )
     .unwrap();
     assert_eq!(
@@ -195,11 +191,10 @@ fn a_size_that_nothing_reaches_is_told() {
     let store = Store::open_or_create(folder.path()).unwrap();
     let kept = add(&store, "v1", Some(1), "main", 2000);
     add(&store, "v2", Some(2), "main", 2000);
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         max_size: Some(Bytes(1000)),
         keep: BTreeSet::from([kept]),
-        ..PruneOptions::default()
-    };
+    });
     let report = prune(&store, &options).unwrap();
     assert_eq!(report.fits, Some(false));
     assert_eq!((report.profiles, report.profiles_left), (1, 1));
@@ -217,10 +212,9 @@ fn tagged_builds_stay_and_are_told_of() {
         version: tagged.version.clone(),
     };
     store.tag(&tag, false).unwrap();
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         recorded_before: Some(UnixSeconds(500)),
-        ..PruneOptions::default()
-    };
+    });
     let report = prune(&store, &options).unwrap();
     assert_eq!(gone(&report), ids(&[gone_id]));
     let [kept] = &report.kept_by_tag[..] else {
@@ -258,10 +252,9 @@ fn a_size_that_fits_tells_only_of_tags_that_were_in_its_way() {
     }
     tag("v100");
     tag("v600");
-    let options = PruneOptions {
+    let options = with!(PruneOptions {
         max_size: Some(Bytes(store.file_size().unwrap().0 / 2)),
-        ..PruneOptions::default()
-    };
+    });
     let report = prune(&store, &options).unwrap();
     assert_eq!(report.fits, Some(true));
     let kept: Vec<&str> = report

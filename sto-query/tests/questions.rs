@@ -5,8 +5,12 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
+use sto_core::units::UnixSeconds;
 use sto_query::answer::json;
 use sto_query::check::CheckRequest;
+use sto_query::compare::{
+    CalibrateOptions, CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf,
+};
 use sto_query::listing::Listing;
 use sto_query::questions::{
     AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, DiffRequest,
@@ -17,6 +21,7 @@ use sto_query::questions::{
 };
 use sto_query::render;
 use sto_query::sources::Sources;
+use sto_query::text::Date;
 use sto_query::tree::View;
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
@@ -118,8 +123,10 @@ fn what_a_request_leaves_out_is_as_usual() {
     assert_usual::<AnnotateRequest>();
     assert_usual::<AverageRequest>();
     assert_usual::<BottlenecksRequest>();
+    assert_usual::<CalibrateOptions>();
     assert_usual::<CalibrateRequest>();
     assert_usual::<CheckRequest>();
+    assert_usual::<CompareOptions>();
     assert_usual::<DiffRequest>();
     assert_usual::<ExpandRequest>();
     assert_usual::<ExportRequest>();
@@ -137,6 +144,24 @@ fn what_a_request_leaves_out_is_as_usual() {
     assert_usual::<SourceRequest>();
     assert_usual::<TopRequest>();
     assert_usual::<TreeRequest>();
+}
+
+#[test]
+fn options_are_read_as_they_were_written() {
+    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let mut options = CompareOptions::default();
+    options.alpha = 0.01;
+    options.normalisation = NormalisationMethod::PerMetric("requests".to_owned());
+    options.all = true;
+    options.matching.exact_symbols = true;
+    options.attribution.to_caller.modules = vec!["libc*".to_owned()];
+    options.ignored = vec![IgnoredFunction::new("hash", known)];
+    options.worse_if = [("latency".to_owned(), WorseIf::Higher)].into();
+    let json = serde_json::to_string(&options).unwrap();
+    let read: CompareOptions = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, options, "{json}");
+    let of_json: CompareOptions = serde_json::from_str(r#"{"all":true}"#).unwrap();
+    assert!(of_json.all && of_json.alpha == CompareOptions::default().alpha);
 }
 
 #[test]

@@ -129,10 +129,10 @@ fn the_call_tree() {
     let deep = call_tree(
         &v1,
         0,
-        &Prune {
+        &with!(Prune {
             min_share: 0.0,
             max_depth: 5,
-        },
+        }),
     );
     assert_golden("tree-depth5-pipe.txt", &render::tree::text(&deep, PIPE));
 }

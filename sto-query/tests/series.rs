@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use sto_query::series::{ChangeOptions, Expected, change_points, expected};
+use sto_query::series::{ChangeOptions, change_points, expected};
 
 #[derive(Deserialize)]
 struct Case {
@@ -52,10 +52,9 @@ fn changes_are_where_otava_finds_them() {
 #[test]
 fn a_count_that_chance_explains_is_no_change() {
     let series = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0];
-    let options = ChangeOptions {
+    let options = with!(ChangeOptions {
         least_variance: 0.2,
-        ..ChangeOptions::default()
-    };
+    });
     assert_eq!(change_points(&series, options).unwrap(), []);
 }
 
@@ -72,11 +71,8 @@ fn a_band_is_two_deviations_of_the_runs_before() {
     assert_eq!(expected[..2], [None, None]);
     // Mean of 2 and 4; of 2, 4 and 6.
     assert_eq!(expected[2].unwrap().mean, 3.0);
-    let window = Expected {
-        mean: 4.0,
-        deviation: 2.0,
-    };
-    assert_eq!(expected[3], Some(window));
+    let window = expected[3].unwrap();
+    assert_eq!((window.mean, window.deviation), (4.0, 2.0));
     assert_eq!(window.band(), (0.0, 8.0));
 }
 
@@ -121,10 +117,7 @@ fn a_series_with_what_is_no_number_is_refused_with_its_index() {
 
 #[test]
 fn a_window_of_fewer_than_two_observations_is_one_of_two() {
-    let options = |window| ChangeOptions {
-        window,
-        ..ChangeOptions::default()
-    };
+    let options = |window| with!(ChangeOptions { window });
     let series = [1.0, 1.0, 1.0, 9.0, 9.0, 9.0];
     assert_eq!(
         change_points(&series, options(0)),

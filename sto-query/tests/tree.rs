@@ -12,10 +12,10 @@ use sto_query::tree::Prune;
 use sto_query::tree::{CallTree, call_tree};
 
 fn everything() -> Prune {
-    Prune {
+    with!(Prune {
         min_share: 0.0,
         max_depth: usize::MAX,
-    }
+    })
 }
 
 fn names(report: &CallTree) -> Vec<&str> {
@@ -45,10 +45,10 @@ fn what_is_cut_is_summed_where_it_was_cut_and_in_all() {
     let report = call_tree(
         &view("v1", &stacks),
         0,
-        &Prune {
+        &with!(Prune {
             min_share: 0.1,
             ..everything()
-        },
+        }),
     );
     assert_eq!(names(&report), ["main", "big"]);
     let cut = report.nodes[0].cut;
@@ -58,10 +58,10 @@ fn what_is_cut_is_summed_where_it_was_cut_and_in_all() {
     let flat = call_tree(
         &view("v1", &stacks),
         0,
-        &Prune {
+        &with!(Prune {
             max_depth: 1,
             ..everything()
-        },
+        }),
     );
     assert_eq!(names(&flat), ["main", "small"]);
     assert_eq!(flat.cut.cost.samples, 45);
@@ -94,10 +94,10 @@ fn a_recursion_a_million_deep_is_cut_at_the_depth_that_was_asked_for() {
     let report = call_tree(
         &view,
         0,
-        &Prune {
+        &with!(Prune {
             max_depth: 50,
             ..everything()
-        },
+        }),
     )
     .unfolded();
     assert_eq!(report.nodes.len(), 50);
@@ -223,7 +223,7 @@ proptest! {
         max_depth in 1..8usize,
     ) {
         let whole: u64 = stacks.iter().map(|(_, cost)| cost.value).sum();
-        let report = call_tree(&view("v1", &stacks), 0, &Prune { min_share, max_depth });
+        let report = call_tree(&view("v1", &stacks), 0, &with!(Prune { min_share, max_depth }));
         let kept: u64 = report.nodes.iter().map(|node| node.self_cost.value).sum();
         prop_assert_eq!(kept + report.cut.cost.value, whole);
         for node in &report.nodes {

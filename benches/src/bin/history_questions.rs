@@ -51,10 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if args.potentials {
         let builds = store.builds()?;
         let last = builds.last().ok_or("the store is empty")?;
-        let selection = Selection {
-            build: last.build.clone(),
-            profiles: last.profiles.clone(),
-        };
+        let selection = Selection::new(last.build.clone(), last.profiles.clone());
         let view = View::load(&store, selection)?;
         for degree in [0, 3, 10] {
             ask(
@@ -86,24 +83,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let histories = [history];
     for (by, of_self) in [("self", true), ("total", false)] {
-        let options = BottleneckOptions {
-            metric: "seconds".to_owned(),
-            measure: Measure::Pearson,
-            combination: Combination::Mean,
-            of_self,
-            min_runs: 5,
-            negative: false,
-        };
+        let mut options = BottleneckOptions::default();
+        "seconds".clone_into(&mut options.metric);
+        options.measure = Measure::Pearson;
+        options.combination = Combination::Mean;
+        options.of_self = of_self;
+        options.min_runs = 5;
         ask(&format!("bottlenecks by {by}"), nodes, &|| {
             drop(black_box(bottlenecks(&histories, &options, None)));
         });
     }
     let [history] = &histories;
     let greedy = Greedy(judged);
-    let reach = Reach {
-        max_depth: 10,
-        max_breadth: 3,
-    };
+    let mut reach = Reach::default();
+    (reach.max_depth, reach.max_breadth) = (10, 3);
     for (name, direction) in [
         ("callers", Direction::Callers),
         ("callees", Direction::Callees),

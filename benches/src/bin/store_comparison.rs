@@ -91,10 +91,7 @@ fn builds(store: &Snapshot) -> Result<[Selection; 2], Box<dyn Error>> {
     let (Some(first), Some(last)) = (builds.first(), builds.last()) else {
         return Err("the store is empty".into());
     };
-    Ok([first, last].map(|build| Selection {
-        build: build.build.clone(),
-        profiles: build.profiles.clone(),
-    }))
+    Ok([first, last].map(|build| Selection::new(build.build.clone(), build.profiles.clone())))
 }
 
 fn load_sums(store: &Path) -> Result<[View; 2], Box<dyn Error>> {

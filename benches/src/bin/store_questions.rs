@@ -37,9 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(first), Some(last)) = (builds.first(), builds.last()) else {
         return Err("the store is empty".into());
     };
-    let of = |build: &StoredBuild, runs: usize| Selection {
-        build: build.build.clone(),
-        profiles: build.profiles[..runs].to_vec(),
+    let of = |build: &StoredBuild, runs: usize| {
+        Selection::new(build.build.clone(), build.profiles[..runs].to_vec())
     };
     let middle = &builds[builds.len() / 2];
     let selections = [

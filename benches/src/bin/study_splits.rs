@@ -155,11 +155,8 @@ fn judge(runs: &View, split: &Split) -> Result<String, Failure> {
             .first()
             .is_some_and(|f| f.function == TARGET);
 
-    let options = CompareOptions {
-        min_effect: 0.01,
-        all: true,
-        ..CompareOptions::default()
-    };
+    let mut options = CompareOptions::default();
+    (options.min_effect, options.all) = (0.01, true);
     let tested = compare(&baseline, &candidate, &options)?;
     let any = |effect| {
         least_alpha(
@@ -230,11 +227,8 @@ fn least_alpha(
 
 /// Counts by function and run, as sto tells them of each.
 fn counts(runs: &View) -> Result<String, Failure> {
-    let options = CompareOptions {
-        min_share: 0.0,
-        all: true,
-        ..CompareOptions::default()
-    };
+    let mut options = CompareOptions::default();
+    (options.min_share, options.all) = (0.0, true);
     let last = side(runs, &[runs.runs.len() - 1], "candidate");
     let mut rows = std::collections::BTreeMap::new();
     let mut totals = Vec::new();

@@ -26,11 +26,11 @@ pub(crate) struct HistoryArgs {
 impl HistoryArgs {
     /// The same for the library.
     pub(crate) fn query(&self) -> HistoryQuery {
-        HistoryQuery {
-            executable: self.exe.clone(),
-            benchmark: self.benchmark.name().map(str::to_owned),
-            event: self.event.clone(),
-            matching: self.matching.options(),
-        }
+        let mut query = HistoryQuery::default();
+        query.executable.clone_from(&self.exe);
+        query.benchmark = self.benchmark.name().map(str::to_owned);
+        query.event.clone_from(&self.event);
+        query.matching = self.matching.options();
+        query
     }
 }

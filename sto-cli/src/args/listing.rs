@@ -30,11 +30,11 @@ pub(crate) struct ListingArgs {
 impl ListingArgs {
     /// The same for the library.
     pub(crate) fn listing(&self) -> Listing {
-        Listing {
-            executable: self.exe.clone(),
-            benchmark: self.benchmark.clone(),
-            since: self.since,
-            limit: self.limit.filter(|&limit| limit > 0),
-        }
+        let mut listing = Listing::default();
+        listing.executable.clone_from(&self.exe);
+        listing.benchmark.clone_from(&self.benchmark);
+        listing.since = self.since;
+        listing.limit = self.limit.filter(|&limit| limit > 0);
+        listing
     }
 }

@@ -18,9 +18,9 @@ pub(crate) struct MatchingArgs {
 impl MatchingArgs {
     /// The same for the library.
     pub(crate) fn options(&self) -> KeyOptions {
-        KeyOptions {
-            exact_symbols: self.exact_symbols,
-            ignore_template_arguments: self.ignore_template_arguments,
-        }
+        let mut options = KeyOptions::default();
+        options.exact_symbols = self.exact_symbols;
+        options.ignore_template_arguments = self.ignore_template_arguments;
+        options
     }
 }

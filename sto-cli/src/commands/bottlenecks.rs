@@ -6,7 +6,7 @@ use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{FormatArg, LimitArg};
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_query::correlate::{BottleneckOptions, Combination, Measure};
+use sto_query::correlate::{Combination, Measure};
 use sto_query::questions::{BottlenecksRequest, bottlenecks};
 use sto_query::render;
 use sto_query::tree::Order;
@@ -59,14 +59,13 @@ pub(crate) struct BottlenecksArgs {
 pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = BottlenecksRequest::default();
     request.history = args.history.query();
-    request.options = BottleneckOptions {
-        metric: args.metric.clone(),
-        measure: args.measure,
-        combination: args.over,
-        of_self: args.by == Order::SelfCost,
-        min_runs: usize::from(args.min_runs),
-        negative: args.negative,
-    };
+    let options = &mut request.options;
+    options.metric.clone_from(&args.metric);
+    options.measure = args.measure;
+    options.combination = args.over;
+    options.of_self = args.by == Order::SelfCost;
+    options.min_runs = usize::from(args.min_runs);
+    options.negative = args.negative;
     request.limit = args.limit.of(&args.format);
     let found = bottlenecks(&place.sources(), &request)?;
     args.format.print(&found, render::bottlenecks::text)?;

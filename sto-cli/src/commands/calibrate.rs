@@ -8,7 +8,6 @@ use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
 use sto_query::compare::{CalibrateOptions, CompareOptions};
-use sto_query::policy::Thresholds;
 use sto_query::questions::{CalibrateRequest, calibrate};
 use sto_query::render;
 
@@ -64,12 +63,9 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
     let mut request = CalibrateRequest::default();
     request.named = args.select.named();
     request.filter = args.select.filter();
-    request.thresholds = Thresholds {
-        alpha: Some(args.alpha),
-        min_effect: Some(args.min_effect.share()),
-        min_share: Some(args.min_share.share()),
-        ..Thresholds::default()
-    };
+    request.thresholds.alpha = Some(args.alpha);
+    request.thresholds.min_effect = Some(args.min_effect.share());
+    request.thresholds.min_share = Some(args.min_share.share());
     request.matching = args.matching.options();
     request.splits = Some(args.splits);
     request.runs = args.runs;

@@ -7,7 +7,7 @@ use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
 use crate::runtime::output::FormatArg;
 use crate::runtime::store_path::StorePath;
 use clap::Args;
-use sto_query::expand::{Direction, Method, Reach};
+use sto_query::expand::{Direction, Method};
 use sto_query::questions::{ExpandRequest, expand};
 use sto_query::render;
 
@@ -68,10 +68,8 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
     request.direction = args.direction;
     request.method = args.method;
     request.metric = args.metric.clone().unwrap_or_default();
-    request.reach = Reach {
-        max_depth: args.max_depth,
-        max_breadth: args.max_breadth,
-    };
+    request.reach.max_depth = args.max_depth;
+    request.reach.max_breadth = args.max_breadth;
     request.unfold = args.unfold;
     let expansion = expand(&place.sources(), &request)?;
     args.format.print(&expansion, render::expansion::text)?;

@@ -197,19 +197,19 @@ impl JudgementArgs {
 
 impl ThresholdArgs {
     fn thresholds(&self) -> Thresholds {
-        Thresholds {
-            alpha: self.alpha,
-            min_effect: self.min_effect.map(Percent::share),
-            min_share: self.min_share.map(Percent::share),
-            min_samples: self.min_samples,
-            normalisation: match (self.per_run, self.shares, &self.per) {
-                (true, ..) => Some(NormalisationMethod::PerRun),
-                (_, true, _) => Some(NormalisationMethod::Total),
-                (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
-                _ => None,
-            },
-            worse_if: self.worse_if.iter().cloned().collect(),
-        }
+        let mut thresholds = Thresholds::default();
+        thresholds.alpha = self.alpha;
+        thresholds.min_effect = self.min_effect.map(Percent::share);
+        thresholds.min_share = self.min_share.map(Percent::share);
+        thresholds.min_samples = self.min_samples;
+        thresholds.normalisation = match (self.per_run, self.shares, &self.per) {
+            (true, ..) => Some(NormalisationMethod::PerRun),
+            (_, true, _) => Some(NormalisationMethod::Total),
+            (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
+            _ => None,
+        };
+        thresholds.worse_if = self.worse_if.iter().cloned().collect();
+        thresholds
     }
 }
 

@@ -9,7 +9,6 @@ use crate::runtime::store_path::StorePath;
 use clap::{ArgGroup, Args};
 use std::time::Duration;
 use sto_core::units::{Bytes, UnixSeconds};
-use sto_query::prune::PruneOptions;
 use sto_query::questions::{PruneRequest, prune};
 use sto_query::render;
 
@@ -74,16 +73,14 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
     let mut request = PruneRequest::default();
     request.only.clone_from(&args.only);
     request.keep.clone_from(&args.keep);
-    request.options = PruneOptions {
-        recorded_before: args.older_than.map(before_now),
-        keep_last: args.keep_last,
-        group_by: args.group_by.clone(),
-        labels: args.labels.clone(),
-        benchmark: args.benchmark.clone(),
-        max_size: args.max_size,
-        dry_run: args.dry_run,
-        ..PruneOptions::default()
-    };
+    let options = &mut request.options;
+    options.recorded_before = args.older_than.map(before_now);
+    options.keep_last = args.keep_last;
+    options.group_by.clone_from(&args.group_by);
+    options.labels.clone_from(&args.labels);
+    options.benchmark.clone_from(&args.benchmark);
+    options.max_size = args.max_size;
+    options.dry_run = args.dry_run;
     let store = place.open()?;
     let progress = Progress::of_store("pruning", &place.folder);
     let pruned = prune(&store, &Machine, &request)?;

@@ -13,7 +13,6 @@ use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{SuspectsRequest, suspects};
 use sto_query::render;
-use sto_query::suspects::SuspectOptions;
 
 const AFTER: &str = "\
 Examples:
@@ -57,12 +56,10 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
     let mut request = SuspectsRequest::default();
     request.history = args.history.query();
     request.at = judged.at;
-    request.options = SuspectOptions {
-        window: judged.window,
-        min_share: args.min_share.share(),
-        min_score: args.min_score,
-        limit: args.limit,
-    };
+    request.options.window = judged.window;
+    request.options.min_share = args.min_share.share();
+    request.options.min_score = args.min_score;
+    request.options.limit = args.limit;
     let mut found = suspects(&place.sources(), &request)?;
     next_steps::of_suspects(&mut found, &place.option());
     let outcome = match found.expected {

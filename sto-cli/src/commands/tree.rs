@@ -37,10 +37,8 @@ pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliErro
     let mut request = TreeRequest::default();
     request.named = args.select.named();
     request.filter = args.select.filter();
-    request.prune = Prune {
-        min_share: args.min_share.share(),
-        max_depth: args.depth,
-    };
+    request.prune.min_share = args.min_share.share();
+    request.prune.max_depth = args.depth;
     request.unfold = args.unfold;
     let tree = tree(&store.sources(), &request)?;
     args.format.print(&tree, render::tree::text)?;

@@ -120,10 +120,7 @@ fn functions(store: &Snapshot, builds: &[StoredBuild]) -> Vec<Found> {
         if !programs.insert(&stored.build.executable) {
             continue;
         }
-        let selection = Selection {
-            build: stored.build.clone(),
-            profiles: stored.profiles.clone(),
-        };
+        let selection = Selection::new(stored.build.clone(), stored.profiles.clone());
         let Ok(view) = View::load_sum(store, selection) else {
             continue;
         };

@@ -64,6 +64,7 @@ pub(crate) fn reason(comparisons: &[Comparison]) -> String {
 
 /// Which runs of two builds are compared with which.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Benchmarks {
     /// The benchmarks, one comparison each. `None` are runs that name none. Empty where all runs
     /// are compared, whatever ran.

@@ -13,6 +13,7 @@ use sto_core::units::{Cost, SampleType};
 
 /// What each line cost in one run.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Lines {
     /// The frames that the lines are of.
     pub frames: FrameTable,

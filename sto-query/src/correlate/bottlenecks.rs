@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct BottleneckOptions {
     /// The metric.
     pub metric: String,
@@ -48,6 +49,7 @@ impl Default for BottleneckOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Measure {
     /// Of values: how close to a line.
     Pearson,
@@ -59,6 +61,7 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Combination {
     /// Their mean, as in the thesis.
     Mean,
@@ -69,6 +72,7 @@ pub enum Combination {
 /// Functions whose cost goes with a metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Bottlenecks {
     /// The metric.
     pub metric: String,
@@ -97,6 +101,7 @@ impl Answer for Bottlenecks {
 /// The runs of one program and benchmark that have the metric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Benchmark {
     /// The program.
     pub executable: String,

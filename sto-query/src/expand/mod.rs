@@ -49,6 +49,7 @@ pub trait Selection {
 /// How far a function is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Reach {
     /// Number of functions that a branch has beyond the first.
     pub max_depth: usize,

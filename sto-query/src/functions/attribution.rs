@@ -15,6 +15,7 @@ use sto_core::model::{Frame, FrameKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct FunctionPatterns {
     /// Symbols, as [`key_symbol`](super::key_symbol) leaves them.
     pub functions: Vec<String>,
@@ -28,6 +29,7 @@ pub struct FunctionPatterns {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Attribution {
     /// Functions whose cost is attributed to the function that called them.
     pub to_caller: FunctionPatterns,
@@ -37,6 +39,7 @@ pub struct Attribution {
 
 /// How it is known that a function is library code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LibraryCode {
     /// Its module is a library's: a build id tells whether that has changed.
     ByModule,

@@ -6,6 +6,7 @@ use crate::text::printable;
 
 /// The functions of histories that a user names.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FoundFunctions {
     /// Those of each history, in order; none where it does not have them.
     pub(crate) by_history: Vec<Vec<FunctionIx>>,

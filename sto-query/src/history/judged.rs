@@ -6,6 +6,7 @@ use std::ops::Range;
 
 /// The runs that are judged, and those that tell what to expect of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Judged {
     /// The places of the runs that are judged: all of a build, or one of the only build. Not empty.
     pub(crate) runs: Range<usize>,

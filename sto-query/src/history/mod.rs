@@ -32,6 +32,7 @@ use sto_core::units::{Cost, SampleType};
 
 /// A run of a history.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct HistoryRun {
     /// The build that ran.
     pub build: Build,
@@ -43,6 +44,7 @@ pub struct HistoryRun {
 
 /// The runs of one program, and of one benchmark where that was asked for: oldest build first.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct History {
     /// The program.
     pub(crate) executable: String,

@@ -12,6 +12,7 @@ use sto_core::units::SampleType;
 /// Which runs make a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct HistoryQuery {
     /// The program; without it, the only one that has runs of the benchmark.
     pub executable: Option<String>,

@@ -12,6 +12,7 @@ use sto_core::units::SampleType;
 /// Every build and profile of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct BuildList {
     /// The builds: [in a listing](super::Listing) those first that were recorded last.
     pub builds: Vec<ListedBuild>,

@@ -21,6 +21,7 @@ use sto_core::units::{Bytes, UnixSeconds};
 /// What is to be listed: runs to which all of it applies, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Listing {
     /// Only runs of this program.
     pub executable: Option<String>,

@@ -65,6 +65,7 @@ pub enum TagError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TagAction {
     /// Nothing: they are listed.
     Listed,

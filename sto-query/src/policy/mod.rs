@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 /// What a project asks of a release. The [module](self) has the form of its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Policy {
     /// Selector of the baseline, mostly a tag.
     pub baseline: Option<String>,
@@ -32,6 +33,7 @@ pub struct Policy {
 /// Options of a comparison, as far as they are set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Thresholds {
     /// See [`CompareOptions::alpha`].
     pub alpha: Option<f64>,
@@ -49,6 +51,7 @@ pub struct Thresholds {
 
 /// An entry that lets a function's findings not count, until a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct IgnoreEntry {
     /// The function, and why it is ignored until when.
     pub ignored: IgnoredFunction,

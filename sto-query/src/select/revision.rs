@@ -19,6 +19,7 @@ pub struct Commit {
 
 /// A revision as `git describe` writes it: `v1.2-3-gabc1234-dirty`, `abc1234` or `v1.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Described<'a> {
     /// The tag that comes before the commit.
     pub(crate) tag: Option<&'a str>,
@@ -45,6 +46,7 @@ pub struct Described<'a> {
         known => format!("; {}", there_are(known, *more)),
     }
 )]
+#[non_exhaustive]
 pub struct NoBuildOfCommit {
     /// What stands behind `git:`.
     pub(crate) revision: String,

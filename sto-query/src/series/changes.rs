@@ -12,6 +12,7 @@ use std::ops::Range;
 
 /// What is taken for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChangeOptions {
     /// Number of observations that are looked at together; fewer than 2 are taken for 2. Windows overlap by half.
     pub window: usize,
@@ -38,6 +39,7 @@ impl Default for ChangeOptions {
 
 /// A place where a series changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChangePoint {
     /// Place of the first observation after the change.
     pub at: usize,

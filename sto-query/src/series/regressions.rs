@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The functions of a build against those before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Scores {
     /// The runs.
     pub history: HistorySubject,
@@ -42,6 +43,7 @@ impl Answer for Scores {
 /// One function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 /// What [`scores`] looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScoreOptions {
     /// Functions with a smaller share of every run that is looked at are left out.
     pub(crate) min_share: f64,
@@ -32,6 +33,7 @@ impl Default for ScoreOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Status {
     /// Before, and in the judged runs.
     Known,
@@ -62,6 +64,7 @@ impl Status {
 
 /// One function of the judged runs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Score {
     /// The function.
     pub(crate) function: FunctionIx,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Mean and standard deviation of a window of observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Expected {
     /// Their mean.
     pub mean: f64,

@@ -10,6 +10,7 @@ use sto_core::units::Cost;
 
 /// What a line cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineCosts {
     /// Samples that ended at the line.
     pub(crate) own: Cost,
@@ -19,6 +20,7 @@ pub struct LineCosts {
 
 /// The lines of a function.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FunctionLines {
     /// Its symbol as a comparison has it.
     pub(crate) function: String,

@@ -14,6 +14,7 @@ use sto_core::files::{Links, SafeFile};
 
 /// A source file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SourceFile {
     /// Where it is.
     pub path: PathBuf,
@@ -25,6 +26,7 @@ pub struct SourceFile {
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Found {
     /// The file.
     File(SourceFile),

@@ -2,6 +2,7 @@
 
 /// The changes that a test would not refuse: candidate divided by baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Interval {
     /// 0 where the candidate may have none of it.
     pub low: f64,

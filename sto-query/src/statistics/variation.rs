@@ -39,6 +39,7 @@ struct Quasi {
 
 /// What was found of one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Logarithm to base 2 of the mean count of a run of size 1, with two samples more.
     pub(crate) abundance: f64,

@@ -4,6 +4,7 @@ use super::special::student_two_sided;
 
 /// What is known of one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Group {
     /// How many numbers there are.
     pub(crate) runs: usize,

@@ -27,6 +27,7 @@ use sto_core::units::Cost;
 /// Which functions are suspects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct SuspectOptions {
     /// Number of builds before the judged one that tell what to expect, at least 1.
     pub window: usize,
@@ -51,6 +52,7 @@ impl Default for SuspectOptions {
 
 /// The suspects of a run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Suspects {
     /// The runs that are looked at.
     pub history: HistorySubject,
@@ -84,6 +86,7 @@ pub struct Suspects {
 
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SuspectRun {
     /// The run.
     pub run: RunSummary,
@@ -101,6 +104,7 @@ pub struct SuspectRun {
 
 /// A function that may have caused what was seen.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Suspect {
     /// How far from expected it is.
     pub score: FunctionScore,

@@ -11,6 +11,7 @@ use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ContextCosts {
     /// The contexts, in ascending order, none twice.
     pub contexts: Vec<Context>,

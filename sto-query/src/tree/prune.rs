@@ -9,6 +9,7 @@ use sto_core::units::Cost;
 /// What to leave out of a call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Prune {
     /// Stacks whose total is a smaller share of the whole than this (0 to 1) are cut.
     pub min_share: f64,
@@ -27,6 +28,7 @@ impl Default for Prune {
 
 /// What was cut off at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cut {
     /// Number of stacks.
     pub(crate) stacks: usize,
@@ -36,6 +38,7 @@ pub struct Cut {
 
 /// A stack that was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row {
     /// The stack.
     pub(crate) node: NodeIx,
@@ -49,6 +52,7 @@ pub struct Row {
 
 /// A pruned call tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pruned {
     /// The stacks that were kept: callers before what they call, siblings by total.
     pub(crate) rows: Vec<Row>,

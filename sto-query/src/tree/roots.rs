@@ -54,6 +54,7 @@ pub enum RootsError {
 
 /// How threads are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ThreadNames {
     /// By name: threads of one name are one, as ids differ from run to run.
     Name,
@@ -65,6 +66,7 @@ pub enum ThreadNames {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum RootsBy {
     /// A thread.
     Thread,

@@ -37,10 +37,7 @@ fn some_runs(view: &View, places: &[usize]) -> View {
 #[test]
 fn a_calibration_can_be_cancelled() {
     let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
-    let mut options = CalibrateOptions {
-        splits: 100_000,
-        ..CalibrateOptions::default()
-    };
+    let mut options = with!(CalibrateOptions { splits: 100_000 });
     let cancel = options.compare.cancel.clone();
     let ended = std::thread::scope(|scope| {
         let work = scope.spawn(|| calibrate(&view, 0, &options));
@@ -64,10 +61,7 @@ fn a_calibration_counts_the_comparisons_that_report_anything() {
             ..STEADY
         };
         let view = benchmark.side(&mut Random::new(seed), "v1", 1.0);
-        let options = CalibrateOptions {
-            runs: Some(1),
-            ..CalibrateOptions::default()
-        };
+        let options = with!(CalibrateOptions { runs: Some(1) });
         let calibration = calibrated(&view, &options);
 
         let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
@@ -113,10 +107,7 @@ fn equal_builds_are_reported_in_at_most_5_percent_of_splits() {
         .into_par_iter()
         .map(|seed| {
             let view = STEADY.side(&mut Random::new(100 + seed), "v1", 1.0);
-            let options = CalibrateOptions {
-                splits: 40,
-                ..CalibrateOptions::default()
-            };
+            let options = with!(CalibrateOptions { splits: 40 });
             let found = calibrated(&view, &options).false_reports;
             let found = found.expect("24 runs are enough");
             assert!(found.low <= found.share && found.share <= found.high);
@@ -137,10 +128,7 @@ fn the_smallest_visible_change_is_found_in_9_of_10_comparisons() {
         .into_par_iter()
         .map(|seed| {
             let view = STEADY.side(&mut Random::new(200 + seed), "v1", 1.0);
-            let options = CalibrateOptions {
-                splits: 60,
-                ..CalibrateOptions::default()
-            };
+            let options = with!(CalibrateOptions { splits: 60 });
             let calibration = calibrated(&view, &options);
             let first = calibration.visible.iter().find(|v| v.function == "f0");
             first
@@ -176,10 +164,7 @@ fn a_change_is_seen_in_large_functions_before_small_ones() {
         ..STEADY
     };
     let view = benchmark.side(&mut Random::new(1), "v1", 1.0);
-    let options = CalibrateOptions {
-        splits: 40,
-        ..CalibrateOptions::default()
-    };
+    let options = with!(CalibrateOptions { splits: 40 });
     let visible = calibrated(&view, &options).visible;
     assert_eq!(visible.len(), 10);
     assert!(visible.is_sorted_by(|a, b| a.share >= b.share));
@@ -191,11 +176,10 @@ fn a_change_is_seen_in_large_functions_before_small_ones() {
 fn more_runs_a_side_show_smaller_changes() {
     let view = STEADY.side(&mut Random::new(1), "v1", 1.0);
     let smallest = |runs| {
-        let options = CalibrateOptions {
+        let options = with!(CalibrateOptions {
             splits: 40,
             runs: Some(runs),
-            ..CalibrateOptions::default()
-        };
+        });
         let calibration = calibrated(&view, &options);
         assert_eq!(calibration.runs_a_side, runs);
         calibration.visible[0].change.expect("it is found")
@@ -256,10 +240,7 @@ fn too_few_runs_tell_nothing_but_how_many_it_takes() {
             ..STEADY
         };
         let view = benchmark.side(&mut Random::new(3), "v1", 1.0);
-        let options = CalibrateOptions {
-            runs: a_side,
-            ..CalibrateOptions::default()
-        };
+        let options = with!(CalibrateOptions { runs: a_side });
         let calibration = calibrated(&view, &options);
         assert_eq!(calibration.runs, there);
         assert_eq!(calibration.runs_needed, needed);
@@ -282,11 +263,7 @@ fn a_view_without_samples_tells_nothing() {
 fn no_splits_and_no_runs_are_refused() {
     let view = Benchmark { runs: 4, ..STEADY }.side(&mut Random::new(3), "v1", 1.0);
     for (name, splits, runs) in [("splits", 0, None), ("runs", 9, Some(0))] {
-        let options = CalibrateOptions {
-            splits,
-            runs,
-            ..CalibrateOptions::default()
-        };
+        let options = with!(CalibrateOptions { splits, runs });
         let refused = calibrate(&view, 0, &options);
         assert!(
             matches!(refused, Err(CompareError::Threshold { name: n, .. }) if n == name),

@@ -22,17 +22,12 @@ fn compared_by(baseline: &View, candidate: &View, options: &CompareOptions) -> C
 }
 
 fn ignoring(function: &str, module: Option<&str>) -> CompareOptions {
-    CompareOptions {
-        ignored: vec![IgnoredFunction {
-            function: function.to_owned(),
-            module: module.map(str::to_owned),
-            why: Ignored {
-                reason: "known".to_owned(),
-                expires: Date::of(UnixSeconds(1_800_000_000)),
-            },
-        }],
-        ..CompareOptions::default()
-    }
+    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let mut ignored = IgnoredFunction::new(function, known);
+    ignored.module = module.map(str::to_owned);
+    with!(CompareOptions {
+        ignored: vec![ignored],
+    })
 }
 
 fn of_benchmark(name: &str, old: &str, new: &str, options: &CompareOptions) -> Comparison {
@@ -265,10 +260,9 @@ fn with_metric(mut view: View, requests: &[f64]) -> View {
 }
 
 fn per_request() -> CompareOptions {
-    CompareOptions {
+    with!(CompareOptions {
         normalisation: NormalisationMethod::PerMetric("requests".to_owned()),
-        ..CompareOptions::default()
-    }
+    })
 }
 
 /// All functions cost twice as much a request: the shares are the same, and so is what most

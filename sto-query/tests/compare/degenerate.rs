@@ -190,31 +190,31 @@ fn thresholds_out_of_range_are_refused() {
     let defaults = CompareOptions::default();
     for (options, name) in [
         (
-            CompareOptions {
+            with!(CompareOptions {
                 alpha: 0.0,
                 ..defaults.clone()
-            },
+            }),
             "alpha",
         ),
         (
-            CompareOptions {
+            with!(CompareOptions {
                 alpha: f64::NAN,
                 ..defaults.clone()
-            },
+            }),
             "alpha",
         ),
         (
-            CompareOptions {
+            with!(CompareOptions {
                 min_effect: -0.1,
                 ..defaults.clone()
-            },
+            }),
             "min_effect",
         ),
         (
-            CompareOptions {
+            with!(CompareOptions {
                 min_share: 1.0,
                 ..defaults.clone()
-            },
+            }),
             "min_share",
         ),
     ] {

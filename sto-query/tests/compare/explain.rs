@@ -17,10 +17,10 @@ fn of_arguments() -> SymbolMatch {
     explain_match(
         "_ZN4shop4sortISt4pairIiSsENS_4LessIiSaIiEEEEEvPT_S6_T0_.constprop.0.isra.1",
         "void shop::sort<std::pair<int, std::string>, shop::Greater<int> >(std::pair<int, std::string>*) [clone .cold]",
-        KeyOptions {
+        with!(KeyOptions {
             exact_symbols: false,
             ignore_template_arguments: true,
-        },
+        }),
     )
 }
 

@@ -15,10 +15,7 @@ use sto_query::tree::View;
 
 /// Compares as `--format html` does.
 fn drawn(baseline: &View, candidate: &View) -> Comparison {
-    let options = CompareOptions {
-        stacks: true,
-        ..CompareOptions::default()
-    };
+    let options = with!(CompareOptions { stacks: true });
     compare(baseline, candidate, &options).expect("the options are in range")
 }
 
@@ -45,10 +42,7 @@ fn demo(version: &str) -> View {
         .builds()
         .expect("the store can be read")
         .remove(0);
-    let selection = Selection {
-        build: build.build,
-        profiles: build.profiles,
-    };
+    let selection = Selection::new(build.build, build.profiles);
     View::load(&store.snapshot().unwrap(), selection).expect("the store can be read")
 }
 

@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use sto_query::functions::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
 
-const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
-    exact_symbols: false,
-    ignore_template_arguments: true,
-};
+fn without_arguments() -> KeyOptions {
+    with!(KeyOptions {
+        ignore_template_arguments: true,
+    })
+}
 
 fn key(symbol: &str) -> String {
     key_symbol(symbol, KeyOptions::default()).into_owned()
@@ -329,17 +330,20 @@ fn template_arguments_are_dropped_where_they_are_ignored_and_only_they() {
         ("a > b", "a > b"),
         ("a)>b<c>(", "a)>b("),
     ] {
-        assert_eq!(key_symbol(symbol, WITHOUT_ARGUMENTS), expected, "{symbol}");
-        assert_eq!(key_symbol(expected, WITHOUT_ARGUMENTS), expected);
+        assert_eq!(
+            key_symbol(symbol, without_arguments()),
+            expected,
+            "{symbol}"
+        );
+        assert_eq!(key_symbol(expected, without_arguments()), expected);
     }
 }
 
 #[test]
 fn exact_symbols_are_their_own_keys() {
-    let options = KeyOptions {
+    let options = with!(KeyOptions {
         exact_symbols: true,
-        ..KeyOptions::default()
-    };
+    });
     for symbol in [
         "_ZN3app3run17h0123456789abcdefE",
         "parse.cold",
@@ -440,7 +444,7 @@ fn hostile_symbols_are_read_in_time_that_grows_with_their_length() {
         "a<b)c>",
     ] {
         let symbol = part.repeat(20_000);
-        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+        for options in [KeyOptions::default(), without_arguments()] {
             assert!(
                 key_symbol(&symbol, options).len() <= symbol.len() * 2,
                 "{part}"
@@ -494,7 +498,7 @@ proptest! {
 
     #[test]
     fn the_steps_lead_from_the_symbol_to_the_key(symbol in pieces()) {
-        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+        for options in [KeyOptions::default(), without_arguments()] {
             let report = explain_match(&symbol, &symbol, options);
             let [explained, _] = report.symbols;
             prop_assert_eq!(&explained.key, &key_symbol(&symbol, options));
@@ -507,7 +511,7 @@ proptest! {
 
     #[test]
     fn any_text_has_a_key(symbol in "\\PC*") {
-        for options in [KeyOptions::default(), WITHOUT_ARGUMENTS] {
+        for options in [KeyOptions::default(), without_arguments()] {
             prop_assert_eq!(key_symbol(&symbol, options).is_empty(), symbol.is_empty());
         }
     }

@@ -96,9 +96,10 @@ fn a_slower_run_is_a_regression_where_functions_cannot_be_judged() {
 #[test]
 fn a_policy_says_which_metrics_count_and_in_which_direction() {
     let (v1, v2) = (runs("v1", SECONDS, &FAST), runs("v2", SECONDS, &SLOW));
-    let options = |name: &str, worse_if| CompareOptions {
-        worse_if: [(name.to_owned(), worse_if)].into(),
-        ..CompareOptions::default()
+    let options = |name: &str, worse_if| {
+        with!(CompareOptions {
+            worse_if: [(name.to_owned(), worse_if)].into(),
+        })
     };
     let comparison = compared(&v1, &v2, &options(SECONDS, WorseIf::Never));
     assert_eq!(comparison.verdict, Verdict::Clean);
@@ -145,10 +146,9 @@ fn by_a_metric_time_and_cost_are_those_of_a_unit_of_work() {
     let mut v2 = runs("v2", SECONDS, &[2.0, 2.2, 1.8, 2.0, 2.1]);
     set(&mut v1, "requests", &[100.0; 5]);
     set(&mut v2, "requests", &[200.0; 5]);
-    let options = CompareOptions {
+    let options = with!(CompareOptions {
         normalisation: NormalisationMethod::PerMetric("requests".to_owned()),
-        ..CompareOptions::default()
-    };
+    });
     let comparison = compared(&v1, &v2, &options);
     let seconds = &comparison.metrics[0];
     assert_eq!(seconds.per.as_deref(), Some("requests"));
@@ -171,10 +171,7 @@ fn recordings_of_another_length_are_no_regression_unless_they_are_to_be_the_same
         .collect();
     let v2 = view("v2", &[&twice[..]; 5]);
     let comparison = compared(&v1, &v2, &CompareOptions::default());
-    let method = |normalisation| CompareOptions {
-        normalisation,
-        ..CompareOptions::default()
-    };
+    let method = |normalisation| with!(CompareOptions { normalisation });
     // Of four functions none stood still, so all vote.
     assert_eq!(found(&comparison, TOTAL_COST).change, Some(2.0));
     assert_eq!(found(&comparison, TOTAL_COST).worse_if, WorseIf::Never);
@@ -307,17 +304,10 @@ fn what_a_policy_ignores_in_a_function_it_ignores_in_the_run() {
         "{}",
         comparison.reason
     );
-    let options = CompareOptions {
-        ignored: vec![IgnoredFunction {
-            function: "hash".to_owned(),
-            module: None,
-            why: Ignored {
-                reason: "known".to_owned(),
-                expires: Date::of(UnixSeconds(32_000_000_000)),
-            },
-        }],
-        ..CompareOptions::default()
-    };
+    let known = Ignored::new("known", Date::of(UnixSeconds(32_000_000_000)));
+    let options = with!(CompareOptions {
+        ignored: vec![IgnoredFunction::new("hash", known)],
+    });
     let comparison = compared(&v1, &v2, &options);
     assert_eq!(comparison.verdict, Verdict::Clean, "{}", comparison.reason);
     assert_eq!(comparison.metrics[0].outcome, MetricOutcome::Ignored);

@@ -142,7 +142,7 @@ fn the_line_is_the_one_that_costs_most_in_the_functions_file() {
         line(log, 9, 300, 300),
         line(elsewhere, 3, 5000, 5000),
     ];
-    comparison.set_lines(&Lines { frames, costs }, false);
+    comparison.set_lines(&with!(Lines { frames, costs }), false);
     let log = finding(&comparison.findings, "log");
     assert_eq!(log.line, Some(9));
     assert_eq!(log.place().as_deref(), Some("app.c:9"));

@@ -136,10 +136,7 @@ fn two_screens_are_enough_however_much_changed() {
         1 => noise(f) / 3,
         _ => noise(f),
     });
-    let options = CompareOptions {
-        min_share: 0.0,
-        ..CompareOptions::default()
-    };
+    let options = with!(CompareOptions { min_share: 0.0 });
     let (baseline, candidate) = (view("v1", &[&before]), view("v2", &[&now]));
     let comparison = compare(&baseline, &candidate, &options).expect("the options are in range");
     assert!(
@@ -178,10 +175,7 @@ fn two_screens_are_enough_however_much_changed() {
 fn all_functions_that_were_tested_as_text_and_json() {
     let steady = "main;parse 400\n main;compute 2500\n main;write 300\n main;rare 1";
     let slower = "main;parse 412\n main;compute 2490\n main;write 900\n main;rare 2";
-    let options = CompareOptions {
-        all: true,
-        ..CompareOptions::default()
-    };
+    let options = with!(CompareOptions { all: true });
     let (baseline, candidate) = (view("v1", &[steady]), view("v2", &[slower]));
     let comparison = compare(&baseline, &candidate, &options).expect("the options are in range");
     let functions = comparison

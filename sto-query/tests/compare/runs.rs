@@ -123,10 +123,9 @@ fn shares_and_cost_by_run_are_compared_if_asked_for() {
         &["main;solve 12000\n main;a 1000\n main;b 1000\n main;c 1000"],
     );
     let findings = |normalisation: NormalisationMethod| {
-        let options = CompareOptions {
+        let options = with!(CompareOptions {
             normalisation: normalisation.clone(),
-            ..CompareOptions::default()
-        };
+        });
         let comparison =
             compare(&baseline, &candidate, &options).expect("the options are in range");
         let statistics = comparison
@@ -263,10 +262,7 @@ fn a_run_without_samples_of_the_event_is_no_run_of_its_side() {
 
 #[test]
 fn stacks_are_reported_where_they_are_asked_for_callers_first_and_by_name() {
-    let options = CompareOptions {
-        stacks: true,
-        ..CompareOptions::default()
-    };
+    let options = with!(CompareOptions { stacks: true });
     let compared_in = |order| {
         let before = view_in_order("v1", &BEFORE, order);
         let after = view_in_order("v2", &["main;serve 7\n main;audit;log 3"], order);

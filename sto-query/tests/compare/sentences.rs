@@ -82,18 +82,11 @@ fn events_that_differ_are_named_with_what_to_do() {
 
 #[test]
 fn ignored_findings_are_counted_where_nothing_else_got_worse() {
-    let ignored = |function: &str| IgnoredFunction {
-        function: function.to_owned(),
-        module: None,
-        why: Ignored {
-            reason: "known".to_owned(),
-            expires: Date::of(UnixSeconds(1_800_000_000)),
-        },
-    };
-    let options = CompareOptions {
+    let known = Ignored::new("known", Date::of(UnixSeconds(1_800_000_000)));
+    let ignored = |function| IgnoredFunction::new(function, known.clone());
+    let options = with!(CompareOptions {
         ignored: vec![ignored("log"), ignored("render")],
-        ..CompareOptions::default()
-    };
+    });
     let found = said(&view("v1", &[BEFORE]), &view("v2", &[SLOW]), &options);
     assert_eq!(found.0, Verdict::Clean);
     assert_eq!(
@@ -104,10 +97,9 @@ fn ignored_findings_are_counted_where_nothing_else_got_worse() {
 
 #[test]
 fn a_metric_that_is_to_count_and_is_not_there_is_warned_of() {
-    let options = CompareOptions {
+    let options = with!(CompareOptions {
         worse_if: [("requests".to_owned(), WorseIf::Lower)].into(),
-        ..CompareOptions::default()
-    };
+    });
     let comparison = compared(&view("v1", &[BEFORE]), &view("v2", &[BEFORE]), &options);
     let expected = "The metric requests is to count, but not every side has it.";
     assert!(

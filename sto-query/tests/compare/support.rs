@@ -76,7 +76,7 @@ pub(crate) fn view_in_order(version: &str, runs: &[&str], order: Order) -> View 
     };
     let profiles = (0..runs.len()).map(|run| profile(&build, run)).collect();
     View {
-        selection: Selection { build, profiles },
+        selection: Selection::new(build, profiles),
         sample_types: vec![sample_type("cpu-clock")],
         frames,
         tree,

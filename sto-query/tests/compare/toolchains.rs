@@ -6,14 +6,11 @@ use std::path::PathBuf;
 use sto_core::demangled;
 use sto_query::functions::{KeyOptions, explain_match, key_symbol};
 
-const WITH_ARGUMENTS: KeyOptions = KeyOptions {
-    exact_symbols: false,
-    ignore_template_arguments: false,
-};
-const WITHOUT_ARGUMENTS: KeyOptions = KeyOptions {
-    exact_symbols: false,
-    ignore_template_arguments: true,
-};
+fn without_arguments() -> KeyOptions {
+    with!(KeyOptions {
+        ignore_template_arguments: true,
+    })
+}
 
 fn path(name: &str) -> PathBuf {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/symbols");
@@ -37,8 +34,8 @@ fn checked(line: &str) -> String {
             "{list} has no {symbol}"
         );
     }
-    let exact = explain_match(symbol1, symbol2, WITH_ARGUMENTS);
-    let without_arguments = explain_match(symbol1, symbol2, WITHOUT_ARGUMENTS);
+    let exact = explain_match(symbol1, symbol2, KeyOptions::default());
+    let without_arguments = explain_match(symbol1, symbol2, without_arguments());
     let (found, keys) = match (exact.matches, without_arguments.matches) {
         (true, true) => ("yes", vec![&exact.symbols[0].key]),
         (false, true) => ("args", vec![&without_arguments.symbols[0].key]),
@@ -94,12 +91,15 @@ fn every_function_of_build_1_is_found_again_in_build_2() {
     let toolchains = toolchains();
     assert!(toolchains.len() >= 10);
     for [one, two] in &toolchains {
-        let keys: BTreeSet<_> = two.iter().map(|s| key_symbol(s, WITH_ARGUMENTS)).collect();
+        let keys: BTreeSet<_> = two
+            .iter()
+            .map(|s| key_symbol(s, KeyOptions::default()))
+            .collect();
         for symbol in one {
-            let key = key_symbol(symbol, WITH_ARGUMENTS);
+            let key = key_symbol(symbol, KeyOptions::default());
             assert!(keys.contains(&key), "{symbol}: {key} is not in build 2");
             assert_eq!(
-                key_symbol(&key, WITH_ARGUMENTS),
+                key_symbol(&key, KeyOptions::default()),
                 key,
                 "a key is its own key"
             );
@@ -116,7 +116,7 @@ fn a_symbol_has_the_same_key_mangled_and_demangled() {
             continue;
         };
         mangled += 1;
-        for options in [WITH_ARGUMENTS, WITHOUT_ARGUMENTS] {
+        for options in [KeyOptions::default(), without_arguments()] {
             assert_eq!(key_symbol(&symbol, options), key_symbol(&name, options));
         }
     }

@@ -36,10 +36,7 @@ fn ingest_one_slice(store: &Store, file: &Path) {
 /// The sum of its runs.
 fn view_of_only_build(store: &Store) -> View {
     let build = store.snapshot().unwrap().builds().unwrap().remove(0);
-    let selection = Selection {
-        build: build.build,
-        profiles: build.profiles,
-    };
+    let selection = Selection::new(build.build, build.profiles);
     View::load_sum(&store.snapshot().unwrap(), selection).unwrap()
 }
 

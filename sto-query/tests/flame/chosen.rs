@@ -234,10 +234,7 @@ fn ingested(files: &[&str], slices: Option<u32>) -> (Store, View) {
         ingest(&store, &file, &options, &mut |_| ()).unwrap();
     }
     let build = store.snapshot().unwrap().builds().unwrap().remove(0);
-    let selection = Selection {
-        build: build.build,
-        profiles: build.profiles,
-    };
+    let selection = Selection::new(build.build, build.profiles);
     let view = View::load(&store.snapshot().unwrap(), selection).unwrap();
     (store, view)
 }

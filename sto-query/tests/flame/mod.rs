@@ -292,10 +292,9 @@ fn a_difference_matches_functions_as_a_comparison_does() {
     assert_eq!(names(&svg), ["all", "main", "parse", "run::{closure}"]);
     assert!(svg.contains("Not drawn: what the baseline alone has, 0.00%."));
     let exact = FlameOptions {
-        matching: KeyOptions {
+        matching: with!(KeyOptions {
             exact_symbols: true,
-            ..KeyOptions::default()
-        },
+        }),
         ..FlameOptions::default()
     };
     let svg = difference_with(&before, &after, Widths::default(), &exact).unwrap();

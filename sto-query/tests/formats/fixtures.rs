@@ -76,10 +76,7 @@ fn cost(samples: u64) -> Cost {
 }
 
 fn compared(benchmark: &str, baseline: &View, candidate: &View) -> Comparison {
-    let options = CompareOptions {
-        all: true,
-        ..CompareOptions::default()
-    };
+    let options = with!(CompareOptions { all: true });
     let mut comparison = compare(baseline, candidate, &options).unwrap();
     comparison.benchmark = Some(benchmark.to_owned());
     comparison

@@ -65,10 +65,9 @@ pub(crate) fn slow(log: &str) -> Vec<String> {
 
 /// The suspects of the newest run, as the command finds them.
 pub(crate) fn suspects(runs: &[String]) -> Suspects {
-    let query = HistoryQuery {
+    let query = with!(HistoryQuery {
         benchmark: Some("startup".to_owned()),
-        ..HistoryQuery::default()
-    };
+    });
     let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
     let mut found = Suspects::of(&history, judged, SuspectOptions::default());

@@ -104,10 +104,8 @@ pub(crate) fn view_of(version: &str, runs: &[Vec<(SampleType, &Stacks)>]) -> Vie
             .collect();
         stored_profile(&build, ix as u8, sample_types)
     });
-    let selection = Selection {
-        profiles: profiles.collect(),
-        build,
-    };
+    let profiles = profiles.collect();
+    let selection = Selection::new(build, profiles);
     View::from_loaded(selection, loaded)
 }
 

@@ -36,6 +36,7 @@ use crate::tree::Subject;
 use crate::tree::View;
 use judge::{Judged, Table};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::Cancelled;
@@ -50,7 +51,9 @@ const WATCHED: usize = 10;
 const POWER: f64 = 0.9;
 
 /// How to calibrate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
 pub struct CalibrateOptions {
     /// The thresholds of the comparisons that are asked about.
     pub compare: CompareOptions,

@@ -2,18 +2,21 @@
 
 use crate::answer::Answer;
 use crate::compare::CompareOptions;
-use crate::compare::result::rounded;
+use crate::compare::result::{Thresholds, rounded};
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
 
 /// What comparisons with a benchmark are worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Calibration {
     /// The build whose runs were compared with each other.
     #[serde(flatten)]
     pub subject: Subject,
     /// The thresholds of the comparisons.
+    #[serde(serialize_with = "Thresholds::serialize")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Thresholds"))]
     pub thresholds: CompareOptions,
     /// Runs that have samples of the event.
     pub runs: usize,

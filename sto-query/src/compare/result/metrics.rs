@@ -12,6 +12,7 @@ pub const TOTAL_COST: &str = "total-cost";
 /// A number that was measured of each run, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MetricChange {
     /// The metric's name, or [`TOTAL_COST`].
     pub name: String,
@@ -41,6 +42,7 @@ pub struct MetricChange {
 /// What a metric counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum MetricUnit {
     /// Seconds of time.
     #[serde(rename = "s")]
@@ -97,6 +99,7 @@ impl WorseIf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MetricOutcome {
     /// It changed for the worse, significantly and by more than `min_effect`.
     Worse,

@@ -7,6 +7,7 @@ mod stacks;
 pub use metrics::{
     Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
 };
+pub(in crate::compare) use options::Thresholds;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use stacks::{StackNode, Stacks};
 
@@ -20,6 +21,7 @@ use sto_core::units::SampleType;
 /// The outcome of [`compare`](super::compare).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Comparison {
     /// The benchmark whose runs are compared; `None` where runs of any benchmark are, or those that
     /// name none.
@@ -45,6 +47,8 @@ pub struct Comparison {
     /// Modules that cannot have changed: their cost is laid at their callers. Sorted.
     pub unchanged_modules: Vec<String>,
     /// The thresholds.
+    #[serde(serialize_with = "Thresholds::serialize")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Thresholds"))]
     pub thresholds: CompareOptions,
     /// How functions of the two builds were matched.
     pub matching: Matching,
@@ -172,6 +176,7 @@ pub struct Side {
 /// A run that has samples of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Run {
     /// Id of its profile.
     pub profile: String,
@@ -284,6 +289,7 @@ pub struct Needed {
 /// One change, at the function that explains it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Finding {
     /// The function: its symbol as [`key_symbol`](crate::functions::key_symbol) leaves it.
     pub function: String,
@@ -373,6 +379,7 @@ impl Finding {
 /// the function and its recursion below this path, or the total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CallPath {
     /// The functions, outermost first; the last is the finding's. Of more than 64, the 32 outermost
     /// and the 32 innermost.
@@ -394,6 +401,7 @@ pub struct CallPath {
 /// Why a finding does not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Ignored {
     /// Why it is ignored, as the user says.
     pub reason: String,
@@ -401,10 +409,21 @@ pub struct Ignored {
     pub expires: Date,
 }
 
+impl Ignored {
+    /// For this reason, up to and including that day.
+    pub fn new(reason: &str, expires: Date) -> Ignored {
+        Ignored {
+            reason: reason.to_owned(),
+            expires,
+        }
+    }
+}
+
 /// What happened to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FindingKind {
     /// It costs more.
     Regression,
@@ -452,6 +471,7 @@ impl FindingKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Basis {
     /// Its attributed self count changed.
     AttributedSelf,
@@ -464,6 +484,7 @@ pub enum Basis {
 /// A count on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Change {
     /// Share of the baseline's samples, from 0 to 1.
     pub baseline_share: f64,

@@ -4,14 +4,15 @@ use super::WorseIf;
 use super::{Ignored, NormalisationMethod};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::{Cancel, Cancelled};
 
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
 pub struct CompareOptions {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between
     /// 0 and 1. Default 0.05.
@@ -27,35 +28,58 @@ pub struct CompareOptions {
     /// that holds a tenth of them has fewer than 20, and even its doubling goes unseen.
     pub min_samples: u64,
     /// How counts of different runs are made comparable. The report says which method was used.
-    #[serde(skip)]
     pub normalisation: NormalisationMethod,
     /// Whether the report has every function that was tested.
-    #[serde(skip)]
     pub all: bool,
     /// Whether the report has the stacks of both sides, to draw them.
-    #[serde(skip)]
     pub stacks: bool,
     /// Which functions of the two builds are one.
-    #[serde(skip)]
     pub matching: KeyOptions,
     /// Whose cost is attributed to whom, beside what is known of standard libraries and runtimes.
-    #[serde(skip)]
     pub attribution: Attribution,
     /// Functions whose findings do not count for the verdict.
-    #[serde(skip)]
     pub ignored: Vec<IgnoredFunction>,
     /// Which change of a metric counts for the verdict, by name. Of others, more
     /// [`SECONDS`](crate::compare::SECONDS) and a higher [`TOTAL_COST`](crate::compare::TOTAL_COST) count.
-    #[serde(skip)]
     pub worse_if: BTreeMap<String, WorseIf>,
     /// Ends it early.
     #[serde(skip)]
     pub cancel: Cancel,
 }
 
+/// What answers say of [`CompareOptions`].
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(in crate::compare) struct Thresholds {
+    /// See [`CompareOptions::alpha`].
+    alpha: f64,
+    /// See [`CompareOptions::min_effect`].
+    min_effect: f64,
+    /// See [`CompareOptions::min_share`].
+    min_share: f64,
+    /// See [`CompareOptions::min_samples`].
+    min_samples: u64,
+}
+
+impl Thresholds {
+    pub(in crate::compare) fn serialize<S: Serializer>(
+        options: &CompareOptions,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let thresholds = Thresholds {
+            alpha: options.alpha,
+            min_effect: options.min_effect,
+            min_share: options.min_share,
+            min_samples: options.min_samples,
+        };
+        Serialize::serialize(&thresholds, serializer)
+    }
+}
+
 /// A function whose findings do not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct IgnoredFunction {
     /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.
     pub function: String,
@@ -66,6 +90,15 @@ pub struct IgnoredFunction {
 }
 
 impl IgnoredFunction {
+    /// The function of this symbol, in any module.
+    pub fn new(function: &str, why: Ignored) -> IgnoredFunction {
+        IgnoredFunction {
+            function: function.to_owned(),
+            module: None,
+            why,
+        }
+    }
+
     pub(in crate::compare) fn may_be_in(&self, module: &str) -> bool {
         self.module.as_deref().is_none_or(|named| named == module)
     }

@@ -5,6 +5,7 @@ use super::FunctionName;
 /// The stacks of both sides as one tree of functions, in preorder: callers before what they call,
 /// siblings by name.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stacks {
     /// Functions by index, in the order of symbol and module.
     pub functions: Vec<FunctionName>,
@@ -19,6 +20,7 @@ pub struct Stacks {
 
 /// A stack, and its samples with those of all stacks below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StackNode {
     /// Number of callers.
     pub depth: usize,

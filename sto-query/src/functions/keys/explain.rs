@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Keys are of symbols: a comparison also asks that the modules match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SymbolMatch {
     /// The rules.
     #[serde(flatten)]
@@ -39,6 +40,7 @@ pub struct SymbolKey {
 /// What a rule did to a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Step {
     /// Which rule.
     pub rule: Rule,

@@ -43,6 +43,7 @@ pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct KeyOptions {
     /// Whether symbols are compared as they stand, without any rule. Default false.
     pub exact_symbols: bool,
