@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::{Cancel, Cancelled};
 
-/// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
+/// How a comparison is made. A finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -47,17 +47,17 @@ pub struct CompareOptions {
     pub cancel: Cancel,
 }
 
-/// What answers say of [`CompareOptions`].
+/// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(in crate::compare) struct Thresholds {
-    /// See [`CompareOptions::alpha`].
+    /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between 0 and 1.
     alpha: f64,
-    /// See [`CompareOptions::min_effect`].
+    /// Smallest change that is reported, relative to the smaller side.
     min_effect: f64,
-    /// See [`CompareOptions::min_share`].
+    /// Smallest share of all samples, on the side where the function has more, that is reported.
     min_share: f64,
-    /// See [`CompareOptions::min_samples`].
+    /// Samples that each side needs for the verdict `clean`.
     min_samples: u64,
 }
 
