@@ -111,6 +111,17 @@ fn long_names_of_perf_data_are_cut() {
 }
 
 #[test]
+fn an_excerpt_of_hostile_text_is_one_short_printable_line() {
+    let message = error_of(b"it's\x1b[31m\nred\xff");
+    let excerpt = "it starts with `it's\\u{1b}[31m\\nred\u{fffd}`;";
+    assert!(message.contains(excerpt), "{message}");
+    let clef = "\u{1d11e}";
+    let message = error_of(clef.repeat(1000).as_bytes());
+    let excerpt = format!("it starts with `{}`...;", clef.repeat(60));
+    assert!(message.contains(&excerpt), "{message}");
+}
+
+#[test]
 fn long_names_of_threads_are_cut() {
     let text = format!("{} 1 1.5: cycles:\n\t1 f (/x)\n", "é".repeat(1000));
     let recording = read_text(&text).unwrap();

@@ -19,6 +19,7 @@ mod otlp;
 mod perf_data;
 mod perf_script;
 mod pprof;
+mod recording;
 mod reports;
 mod serde;
 mod slices;

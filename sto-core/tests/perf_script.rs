@@ -5,8 +5,8 @@ use crate::common::{assert_golden, error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::formats::{Format, ReadOptions, read, read_bytes, read_stream};
-use sto_core::recording::Recording;
+use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, read_stream};
+use sto_core::recording::{Recording, Sample};
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
 /// What a recording says, as text for goldens.
@@ -124,6 +124,130 @@ fn without_periods_samples_are_counted() {
     assert_eq!(recording.samples[1].cost.value, 7);
 }
 
+/// Reads text that does not look like `perf script` in every case.
+fn read_named(text: &str) -> Result<Recording, FormatError> {
+    let options = ReadOptions {
+        format: Some(Format::PerfScript),
+        ..ReadOptions::default()
+    };
+    read_bytes(Path::new("x"), text.as_bytes(), &options)
+}
+
+/// Reads one sample that begins with this line.
+#[track_caller]
+fn read_sample(first_line: &str) -> (Recording, Sample) {
+    let recording = read_named(&format!("{first_line}\n\t1 f (/x)\n")).unwrap();
+    let [sample] = recording.samples[..] else {
+        panic!("not one sample: {first_line}");
+    };
+    (recording, sample)
+}
+
+#[test]
+fn every_field_of_a_first_line_is_found() {
+    let (recording, sample) = read_sample("perf 7/8 [001]  1575.104448:    3344481 cycles:u: ");
+    assert_eq!(recording.processes[0].pid, 7);
+    let thread = &recording.threads[0];
+    assert_eq!((thread.tid, &*thread.name), (8, "perf"));
+    assert_eq!(sample.time, Some(Nanoseconds(1_575_104_448_000)));
+    assert_eq!(sample.cost.value, 3_344_481);
+    assert_eq!(recording.sample_types[0].event, "cycles:u");
+}
+
+#[test]
+fn a_command_name_may_have_spaces_and_numbers() {
+    for comm in [
+        "pool worker 1",
+        "a 1/2 b",
+        "12",
+        "x [001] 3",
+        "kworker/0:1-events",
+        "",
+    ] {
+        for fields in [
+            "1.000001: 5 cycles:",
+            "[000] 1.000001: cycles:ppp:",
+            "7 cycles:",
+            "[000] KM 1.5: cycles:",
+        ] {
+            let line = format!("  {comm}  42 {fields}");
+            let thread = &read_sample(&line).0.threads[0];
+            assert_eq!((&*thread.name, thread.tid), (comm, 42), "{line}");
+        }
+    }
+}
+
+#[test]
+fn times_are_exact_to_the_nanosecond() {
+    for (time, nanoseconds) in [("0.000000001", 1), ("12.5", 12_500_000_000)] {
+        let (_, sample) = read_sample(&format!("p 1 {time}: e:"));
+        assert_eq!(sample.time, Some(Nanoseconds(nanoseconds)), "{time}");
+    }
+}
+
+#[test]
+fn without_call_chains_the_function_follows() {
+    for fields in ["10 cycles:  4011", " 4011"] {
+        let text = format!("p 1 1.5: {fields} main+0x1 (/bin/p)\n");
+        assert_eq!(folded(&read_named(&text).unwrap()), ["p!main 1"]);
+    }
+}
+
+#[test]
+fn text_without_a_time_or_an_event_is_no_sample() {
+    for line in [
+        "main;work 42",
+        "perf 12/12",
+        "It is 5 o'clock.",
+        "heap profile: 1: 4 [20: 400] @ heap/1048576",
+        "p 1 99999999999.000000: ",
+    ] {
+        let message = read_named(&format!("{line}\n")).unwrap_err().to_string();
+        let expected = "x: line 1: expected a sample";
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn symbols_lose_their_offset_and_modules_their_folder_and_show_the_kind() {
+    for (line, expected) in [
+        (
+            "1 operator()(int) const+0x1f (/lib/a.so)",
+            "a.so!operator()(int) const",
+        ),
+        ("1 operator+ (/lib/a.so)", "a.so!operator+"),
+        (
+            "1 f(int, char (*)[4]) (/opt/my app/a)",
+            "a!f(int, char (*)[4])",
+        ),
+        ("1 foo(int)+0x1", "foo(int)"),
+        (
+            "1 f+0x1 (/memfd:doublemapper (deleted))",
+            "memfd:doublemapper!f",
+        ),
+        ("1 a(b) (/x/y(z)/w (deleted))", "w!a(b)"),
+        ("f f+0x1 ([kernel.kallsyms])", "[kernel]!f (kernel)"),
+        (
+            "f f ([guest.kernel.kallsyms])",
+            "[guest.kernel.kallsyms]!f (kernel)",
+        ),
+        ("f f ([nf_conntrack])", "[nf_conntrack]!f (kernel)"),
+        (
+            "f f (/lib/modules/6.1/kernel/net/a.ko.xz)",
+            "a.ko.xz!f (kernel)",
+        ),
+        ("f b (bpf_prog_12_f)", "bpf_prog_12_f!b (kernel)"),
+        ("7 f ([vdso])", "[vdso]!f"),
+        ("7 f ([anon:heap])", "[anon:heap]!f"),
+        ("7 f (/tmp/perf-12.map)", "[jit]!f (jit)"),
+        ("7 f ([unknown])", "f"),
+    ] {
+        let text = format!("p 1 1.0: 1 cycles:\n\t{line}\n");
+        let found = folded(&read_named(&text).unwrap());
+        assert_eq!(found, [format!("{expected} 1")], "{line}");
+    }
+}
+
 #[test]
 fn a_process_is_named_after_its_main_thread_and_the_program_it_came_to_run() {
     let text = "\
@@ -223,6 +347,10 @@ fn lines_that_are_not_understood_are_named() {
     for (bad, expected) in [
         (
             "\thello world\n",
+            "line 3: expected a line of a sample's stack",
+        ),
+        (
+            "\t+12 f (g)\n",
             "line 3: expected a line of a sample's stack",
         ),
         ("\n\t1 g (p)\n", "line 4: expected a sample"),

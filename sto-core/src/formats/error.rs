@@ -290,22 +290,6 @@ impl DecodeError {
         };
         FormatError::malformed(path, at, problem)
     }
-
-    #[cfg(test)]
-    pub(super) fn ends(&self) -> Option<(usize, u64)> {
-        match *self.0 {
-            (At::Byte(at), Problem::EndsAt(end)) => Some((at, end)),
-            _ => None,
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn byte(&self) -> Option<usize> {
-        match self.0.0 {
-            At::Byte(at) => Some(at),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for At {

@@ -506,33 +506,4 @@ mod tests {
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
     }
-
-    #[test]
-    fn indices_that_were_not_handed_out_are_refused() {
-        let mut builder = RecordingBuilder::default();
-        let cost = Cost::counted(1);
-        let process = builder.process(1, "app");
-        let thread = builder.thread(process, 1, "main").unwrap();
-        let event = builder.sample_type("samples", Unit::Samples);
-        let stack = builder.stack(&[]).unwrap();
-        assert!(builder.thread(ProcessIx(1), 1, "main").is_err());
-        assert!(builder.address(ModuleIx(0), 1).is_err());
-        assert!(builder.stack(&[LocationIx(1)]).is_err());
-        assert!(builder.add(ThreadIx(1), event, stack, cost).is_err());
-        assert!(builder.add(thread, SampleTypeIx(1), stack, cost).is_err());
-        assert!(builder.add(thread, event, StackIx(1), cost).is_err());
-        builder.add(thread, event, stack, cost).unwrap();
-        let recording = builder.finish(Format::Folded, SourceDigest([0; 16]), Bytes(0));
-        assert_eq!(recording.check(), Ok(()));
-    }
-
-    #[test]
-    fn two_threads_of_one_name_and_id_are_one() {
-        let mut builder = RecordingBuilder::default();
-        let process = builder.process(1, "app");
-        let thread = builder.thread(process, 1, "main");
-        assert_eq!(builder.process(1, "app"), process);
-        assert_eq!(builder.thread(process, 1, "main"), thread);
-        assert_ne!(builder.thread(process, 2, "main"), thread);
-    }
 }

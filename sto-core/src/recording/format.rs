@@ -96,15 +96,3 @@ impl std::str::FromStr for Format {
 #[derive(Debug, thiserror::Error)]
 #[error("expected one of {}", known())]
 pub struct UnknownFormat;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_format_finds_its_name() {
-        for format in Format::all() {
-            assert_eq!(format.word().parse::<Format>().unwrap(), format);
-        }
-    }
-}

@@ -222,3 +222,32 @@ fn what_cachegrind_writes_is_a_graph_without_calls() {
     assert_eq!(recording.format, Format::Callgrind);
     assert_eq!(folded(&recording), ["leaf 300", "main 20"]);
 }
+
+#[test]
+fn only_functions_and_depths_of_recursion_are_taken_off_a_name() {
+    let names = [
+        "leaf'main'(below main)",
+        "fib'2'main",
+        "leaf",
+        "run()::'lambda'(int)",
+        "operator\"\"'x",
+        "'main",
+        "main",
+        "(below main)",
+    ];
+    let costs: String = names.map(|name| format!("fn={name}\n1 1\n")).concat();
+    let mut found = folded(&read(&file(&costs)).unwrap());
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "'main 1",
+            "(below main) 1",
+            "fib 1",
+            "leaf 2",
+            "main 1",
+            "operator\"\"'x 1",
+            "run()::'lambda'(int) 1"
+        ]
+    );
+}

@@ -65,6 +65,21 @@ fn fields_are_found_by_their_names_in_whatever_order_and_company_they_are() {
 }
 
 #[test]
+fn numbers_have_seven_bits_a_byte_and_eight_in_the_ninth() {
+    let mut chunk = Chunk::sound();
+    let all_bits = number(i64::MAX);
+    assert_eq!(all_bits.len(), 9);
+    let padded = vec![0x81, 0x80, 0x80, 0x00];
+    for weight in [vec![0x7f], vec![0x80, 0x01], padded, all_bits] {
+        chunk.event(102, &[numbers(&[5, 1, 1]), weight].concat());
+    }
+    let weights: Vec<String> = shown_of(&chunk)[1..].to_vec();
+    let weights = weights.iter().map(|sample| sample.split(' ').rev().nth(1));
+    let expected = ["127", "128", "1", "9223372036854775807"].map(Some);
+    assert_eq!(weights.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn strings_of_every_encoding_are_read() {
     let mut chunk = Chunk::sound();
     let pool = chunk.constants.last_mut().unwrap();

@@ -33,6 +33,21 @@ fn parameters_do_not_keep_a_frame() {
 }
 
 #[test]
+fn a_name_ends_where_its_parameters_begin() {
+    let plain = r"tcmalloc::alloc|\(anonymous namespace\)::f|A::operator\(\)|f";
+    for name in [
+        "tcmalloc::alloc(int (*)())",
+        "(anonymous namespace)::f()",
+        "A::operator()(int)",
+        ".f",
+    ] {
+        let mut builder = dropping(plain, "");
+        builder.stack(&format!("main;{name}"), &[5, 5]);
+        assert_eq!(folded(&builder.read()), ["main 5"], "{name}");
+    }
+}
+
+#[test]
 fn a_stack_is_not_dropped_whole() {
     let mut builder = dropping("start|alloc", "");
     builder.stack("start;alloc;main;alloc", &[5, 5]);

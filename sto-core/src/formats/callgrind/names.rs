@@ -182,26 +182,3 @@ fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8]
         _ => name,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_functions_and_depths_of_recursion_are_taken_off_a_name() {
-        let plain_names: HashSet<&[u8]> = [&b"main"[..], b"leaf", b"(below main)"]
-            .into_iter()
-            .collect();
-        for (name, plain) in [
-            ("leaf'main'(below main)", "leaf"),
-            ("fib'2'main", "fib"),
-            ("leaf", "leaf"),
-            ("run()::'lambda'(int)", "run()::'lambda'(int)"),
-            ("operator\"\"'x", "operator\"\"'x"),
-            ("'main", "'main"),
-        ] {
-            let found = without_callers(name.as_bytes(), &plain_names);
-            assert_eq!(found, plain.as_bytes(), "{name}");
-        }
-    }
-}

@@ -103,22 +103,3 @@ fn without_parameters(name: &str) -> &str {
         .find(|&at| !is_part_of_name(at));
     &name[..end.unwrap_or(name.len())]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::without_parameters;
-
-    #[test]
-    fn parameters_are_no_part_of_a_name() {
-        assert_eq!(
-            without_parameters("tcmalloc::alloc(int (*)())"),
-            "tcmalloc::alloc"
-        );
-        assert_eq!(
-            without_parameters("(anonymous namespace)::f()"),
-            "(anonymous namespace)::f"
-        );
-        assert_eq!(without_parameters("A::operator()(int)"), "A::operator()");
-        assert_eq!(without_parameters(".f"), "f");
-    }
-}

@@ -283,6 +283,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn problem_of(bytes: &[u8]) -> DecodeError {
         let mut message = Message::of_file(bytes);
@@ -296,9 +297,9 @@ mod tests {
 
     #[test]
     fn a_field_that_ends_behind_its_message_is_named_with_its_end() {
-        assert_eq!(problem_of(&[0x0a, 5, b'a']).ends(), Some((2, 7)));
-        assert_eq!(problem_of(&[0x08, 0x80]).ends(), Some((1, 3)));
-        assert_eq!(problem_of(&[0x08, 1, 0x09, 0]).ends(), Some((3, 11)));
+        assert_eq!(problem_of(&[0x0a, 5, b'a']), DecodeError::ends_at(2, 7));
+        assert_eq!(problem_of(&[0x08, 0x80]), DecodeError::ends_at(1, 3));
+        assert_eq!(problem_of(&[0x08, 1, 0x09, 0]), DecodeError::ends_at(3, 11));
     }
 
     #[test]
@@ -328,13 +329,16 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_message_are_refused_where_they_stand() {
-        for bytes in [&[0x00, 1][..], &[0x0b], &[0x0e], &[0x07]] {
-            let error = problem_of(bytes);
-            assert_eq!((error.byte(), error.ends()), (Some(0), None), "{bytes:?}");
+        let long = [&[0x08][..], &[0xff; 11]].concat();
+        for (bytes, expected) in [
+            (&[0x00, 1][..], "x: byte 0: expected a field"),
+            (&[0x0b], "x: byte 0: expected a field"),
+            (&[0x0e], "x: byte 0: expected a field"),
+            (&[0x07], "x: byte 0: expected a field"),
+            (&long, "x: byte 1: expected a number"),
+        ] {
+            let error = problem_of(bytes).in_file(Path::new("x"), bytes);
+            assert!(error.to_string().starts_with(expected), "{error}");
         }
-        assert_eq!(
-            problem_of(&[&[0x08][..], &[0xff; 11]].concat()).byte(),
-            Some(1)
-        );
     }
 }

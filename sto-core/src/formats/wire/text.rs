@@ -109,25 +109,3 @@ pub(crate) fn excerpts(names: &BTreeSet<&[u8]>) -> Option<String> {
     };
     (!shown.is_empty()).then(|| shown.join(", ") + &more)
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::formats::wire::text::excerpt;
-
-    #[test]
-    fn an_excerpt_is_one_printable_line() {
-        assert_eq!(
-            excerpt(b"it's\x1b[31m\nred\xff"),
-            "`it's\\u{1b}[31m\\nred\u{fffd}`"
-        );
-    }
-
-    #[test]
-    fn an_excerpt_is_short() {
-        let long = "\u{1d11e}".repeat(1000);
-        assert_eq!(
-            excerpt(long.as_bytes()),
-            format!("`{}`...", "\u{1d11e}".repeat(60))
-        );
-    }
-}
