@@ -1,8 +1,12 @@
-//! What can be done about an error or a warning, for the program that shows it to name.
+//! What can be done about an error or a warning, or next, for the program that shows it to name.
 
-/// What can be done about an error or a warning. Its text says so in general; a command adds which of its options
-/// does it, a server which of its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// What can be done about an error or a warning, or next with an answer. Texts say so in general; a command adds
+/// which of its options does it, a server which of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Hint {
     /// Take what there is of a file that was cut off.
@@ -35,10 +39,35 @@ pub enum Hint {
     NameBenchmark,
     /// Give runs a metric.
     AttachMetric,
+    /// Compare two builds.
+    Check,
+    /// Compare two builds, and show all that there is to say of it.
+    CheckInFull,
+    /// Compact the store.
+    Compact,
+    /// Count inlined functions separately.
+    CountInlined,
+    /// See how functions of two builds are matched.
+    ExplainMatch,
+    /// Ask for the answer as JSON.
+    Json,
+    /// Ask for JSON of what became of each file.
+    JsonReport,
+    /// Remove a run.
+    RemoveRun,
+    /// Give a build a tag.
+    SetTag,
+    /// Ask for all that there is to say.
+    ShowAll,
+    /// Say in which folders sources are.
+    SourceFolder,
+    /// List the functions that cost most, with inlined ones separately.
+    TopInlined,
 }
 
 /// A sentence about what was read, or a part of one, with what can be done about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Notice {
     /// The text, complete without the hint.
     pub text: String,

@@ -1,11 +1,11 @@
 //! Functions whose cost goes with a metric, as a table.
 
-use crate::text::Action;
 use crate::text::Style;
 use crate::text::numbers::counted;
 use crate::text::numbers::probability;
 use crate::text::paragraph::title;
 use crate::text::table::{Cell, Column, Table};
+use sto_core::Hint;
 
 use crate::correlate::Bottlenecks;
 use crate::correlate::Combination;
@@ -33,7 +33,7 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
             counted(report.min_runs as u64, "run"),
             style
                 .words
-                .within("; `", Action::AttachMetric, "` attaches it")
+                .within("; `", Hint::AttachMetric, "` attaches it")
         );
         return text;
     }

@@ -1,12 +1,12 @@
 //! The line that says what a report is about.
 
 use crate::listing::ProfileSummary;
-use crate::text::Action;
 use crate::text::numbers::{counted, grouped, quantity};
 use crate::text::paragraph::title;
 use crate::text::{Style, printable};
 use crate::tree::Subject;
 use std::fmt::Write;
+use sto_core::Hint;
 use sto_core::units::Cost;
 
 /// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
@@ -16,7 +16,7 @@ const NO_EVENT: &str = "samples";
 pub(super) fn with_inlined(style: Style) -> String {
     let apart = style
         .words
-        .within("; ", Action::CountInlined, " counts that apart");
+        .within("; ", Hint::CountInlined, " counts that apart");
     format!("Self is with what was inlined into a function{apart}.")
 }
 

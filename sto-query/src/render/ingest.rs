@@ -4,12 +4,12 @@ use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
-use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::line;
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
@@ -113,9 +113,7 @@ pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], sty
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
         let more = counted(more as u64, "more module");
-        let json = style
-            .words
-            .within("; `", Action::JsonReport, "` names them");
+        let json = style.words.within("; `", Hint::JsonReport, "` names them");
         let _ = writeln!(text, "    and in {more}{json}");
     }
 }

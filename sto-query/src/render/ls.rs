@@ -2,13 +2,13 @@
 
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::shortened_revision;
-use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, saving};
 use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 use sto_core::id::ProfileId;
 
 /// Digits of an id that are shown: more than enough to name one in a store.
@@ -26,7 +26,7 @@ pub(super) fn short_id(id: &ProfileId) -> String {
 /// The report as text: each build with its profiles, then the sums.
 pub fn text(report: &BuildList, style: Style) -> String {
     if report.totals.profiles == 0 {
-        let add = style.words.within("; `", Action::AddProfile, "` adds one");
+        let add = style.words.within("; `", Hint::AddProfile, "` adds one");
         return format!("The store has no profiles yet{add}.\n");
     }
     let mut text = String::new();

@@ -3,12 +3,12 @@
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{MergedStore, Merges};
-use crate::text::Action;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::Conflict;
 
@@ -77,7 +77,7 @@ fn write_conflicts(text: &mut String, conflicts: &[Conflict], style: Style) {
         return;
     }
     let count = counted(conflicts.len() as u64, "profile");
-    let remove = style.words.within(" (", Action::RemoveRun, ")");
+    let remove = style.words.within(" (", Hint::RemoveRun, ")");
     let told = format!(
         "{count} of recordings that are here with other content did not go in: a run counts once, and what is \
          here stays. To take the other, remove the one here{remove} and merge again:"
@@ -110,7 +110,7 @@ fn write_more(text: &mut String, all: usize, style: Style) {
     let more = all.saturating_sub(MAX_IDS);
     if more > 0 {
         let more = counted(more as u64, "more profile");
-        let json = style.words.within("; `", Action::Json, "` names them");
+        let json = style.words.within("; `", Hint::Json, "` names them");
         let _ = writeln!(text, "    and {more}{json}");
     }
 }

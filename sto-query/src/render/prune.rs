@@ -1,11 +1,11 @@
 //! What went from a store.
 
 use crate::prune::Pruned;
-use crate::text::Action;
 use crate::text::numbers::bytes;
 use crate::text::numbers::counted;
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 
 /// The report as text: a line a build, then the sizes.
 pub fn text(report: &Pruned, style: Style) -> String {
@@ -50,7 +50,7 @@ pub fn text(report: &Pruned, style: Style) -> String {
     if report.in_place {
         text += "the disk has no room for a compacted copy: profiles were taken out of the file as it is";
         let stacks = " removes the stacks that no profile has any more once there is room";
-        text += &style.words.within(";\n", Action::Compact, stacks);
+        text += &style.words.within(";\n", Hint::Compact, stacks);
         text.push('\n');
     }
     if report.fits == Some(false) {

@@ -4,11 +4,11 @@ use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
 use crate::select::shortened_revision;
 use crate::show::{SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
-use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::{bytes, grouped, percent, quantity};
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 use sto_core::units::Unit;
 
 /// Modules without symbols that are shown of one profile; JSON has all.
@@ -136,7 +136,7 @@ fn write_unresolved(text: &mut String, unresolved: &[UnresolvedModule], style: S
     let more = unresolved.len().saturating_sub(MAX_MODULES);
     if more > 0 {
         let more = counted(more as u64, "more module");
-        let json = style.words.within("; `", Action::Json, "` names them");
+        let json = style.words.within("; `", Hint::Json, "` names them");
         let _ = writeln!(text, "    and in {more}{json}");
     }
 }

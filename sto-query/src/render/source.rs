@@ -2,13 +2,13 @@
 
 use super::header::header;
 use crate::source::{FileSource, FunctionSource, LineSource};
-use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
 use crate::text::paragraph::paragraph;
 use crate::text::{Style, display_width, printable};
 use crate::tree::CostShare;
 use std::fmt::Write;
+use sto_core::Hint;
 use unicode_width::UnicodeWidthChar;
 
 /// Columns that a tab leads to.
@@ -62,7 +62,7 @@ fn file(file: &FileSource, style: Style) -> String {
             file.as_str(),
             style.words.within(
                 " (not found; `",
-                Action::SourceFolder,
+                Hint::SourceFolder,
                 " DIR` says where to look)",
             ),
         ),

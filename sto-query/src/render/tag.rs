@@ -1,14 +1,14 @@
 //! Tags, one a line.
 
 use crate::maintain::{TagAction, TagEntry, TagList};
-use crate::text::Action;
 use crate::text::{Style, display_width, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 
 /// The report as text.
 pub fn text(report: &TagList, style: Style) -> String {
     if report.tags.is_empty() {
-        let set = style.words.within("; `", Action::SetTag, "` gives it one");
+        let set = style.words.within("; `", Hint::SetTag, "` gives it one");
         return format!("No build has a tag yet{set}.\n");
     }
     let names = report.tags.iter().map(name);

@@ -18,7 +18,7 @@ pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
 pub use style::{Colors, Look, Style, UnknownColor};
 pub use time::Date;
-pub use words::{Action, Words};
+pub use words::Words;
 
 /// A name is never shortened below this, however narrow the terminal is.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

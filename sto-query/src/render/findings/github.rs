@@ -10,9 +10,10 @@ use super::words::{
     verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
+use crate::text::Words;
 use crate::text::numbers::percent;
-use crate::text::{Action, Words};
 use crate::text::{printable, shorten};
+use sto_core::Hint;
 
 /// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.
 const MAX_OF_A_KIND: usize = 10;
@@ -109,7 +110,7 @@ fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
             message: format!(
                 "{more} more of this kind are not shown here, as GitHub shows \
                  {MAX_OF_A_KIND} of a step.{}",
-                words.within(" `", Action::Check, "` lists all of them.")
+                words.within(" `", Hint::Check, "` lists all of them.")
             ),
         });
     }

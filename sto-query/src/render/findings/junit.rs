@@ -8,11 +8,12 @@ use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
-use crate::text::{Action, Words};
+use crate::text::Words;
 use crate::text::{Style, printable};
 use maud::{Markup, html};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use sto_core::Hint;
 
 /// Columns of a name in a call path, and functions at either end of one.
 const NAME_WIDTH: usize = 100;
@@ -28,7 +29,7 @@ pub fn junit(comparisons: &[Comparison], words: Words) -> String {
     let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
     let failures: usize = suites.iter().map(Suite::failures).sum();
     let xml = html! {
-        testsuites name=(words.of(Action::Check).unwrap_or("sto")) tests=(tests) failures=(failures) errors="0" {
+        testsuites name=(words.of(Hint::Check).unwrap_or("sto")) tests=(tests) failures=(failures) errors="0" {
             @for suite in &suites { (suite.xml(words)) }
         }
     };

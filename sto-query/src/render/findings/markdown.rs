@@ -10,9 +10,10 @@ use super::words::{
 use crate::compare::{Comparison, Verdict};
 use crate::text::numbers::counted;
 use crate::text::numbers::percent;
-use crate::text::{Action, Command, Words};
+use crate::text::{Command, Words};
 use crate::text::{printable, shorten};
 use std::fmt::Write;
+use sto_core::Hint;
 
 /// Most bytes: a comment on GitHub takes 65,536 characters, a step summary 1 MiB. What a workflow
 /// writes around it has room too.
@@ -91,7 +92,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         let _ = writeln!(
             page.text,
             "… and {more}{}.\n",
-            words.within(", which `", Action::CheckInFull, "` lists")
+            words.within(", which `", Hint::CheckInFull, "` lists")
         );
     }
     let in_full = shown.into_iter().filter(|f| group(f.finding) == 0);
@@ -120,7 +121,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         let _ = writeln!(
             page.text,
             "Left out, as the page would be too long: {left_out}.{}",
-            words.within(" `", Action::Check, "` prints all.")
+            words.within(" `", Hint::Check, "` prints all.")
         );
     }
     page.text
@@ -154,7 +155,7 @@ impl Page {
             let _ = writeln!(
                 self.text,
                 "\n… and {more}{}.",
-                self.words.within(", which `", Action::Check, "` lists")
+                self.words.within(", which `", Hint::Check, "` lists")
             );
         }
         self.text.push('\n');

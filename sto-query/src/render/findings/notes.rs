@@ -1,8 +1,9 @@
 //! How a comparison was tested, in sentences.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
+use crate::text::Words;
 use crate::text::numbers::counted;
-use crate::text::{Action, Words};
+use sto_core::Hint;
 
 /// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.
 pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Words) -> Vec<String> {
@@ -43,7 +44,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
         ),
     });
     notes.push(variation(dispersion));
-    let top = words.within(", as in `", Action::TopInlined, "`");
+    let top = words.within(", as in `", Hint::TopInlined, "`");
     let library = format!(
         "Self is without inlined functions{top}. What standard libraries and runtimes cost is \
          attributed to the functions that call them"

@@ -9,12 +9,12 @@ use super::words::{
     weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::text::Action;
 use crate::text::numbers::counted;
 use crate::text::paragraph::paragraph;
 use crate::text::table::{Cell, Column, Table};
 use crate::text::{Style, printable};
 use std::fmt::Write;
+use sto_core::Hint;
 use sto_core::units::SampleType;
 
 /// Column where a side's facts begin.
@@ -80,7 +80,7 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
         let left_out = format!(
             "Not shown: {}.{}",
             left_out.join(", "),
-            style.words.within(" ", Action::ShowAll, " shows all.")
+            style.words.within(" ", Hint::ShowAll, " shows all.")
         );
         text += &paragraph(style, "", &left_out, 0);
     }

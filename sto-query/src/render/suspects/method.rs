@@ -2,9 +2,10 @@
 
 use crate::render::html::options_table;
 use crate::suspects::Suspects;
+use crate::text::Words;
 use crate::text::numbers::percent;
-use crate::text::{Action, Words};
 use maud::{Markup, html};
+use sto_core::Hint;
 
 pub(super) fn how(found: &Suspects, words: Words) -> Markup {
     let options = &found.options;
@@ -52,7 +53,7 @@ pub(super) fn how(found: &Suspects, words: Words) -> Markup {
                 "A score is no test: of many functions, some are far from expected by chance. So each is \
                  tested with Student’s t, where a build counts as one observation if builds differ more \
                  than their runs do, and q is p adjusted for the number of functions. "
-                @if let Some(check) = words.of(Action::Check) {
+                @if let Some(check) = words.of(Hint::Check) {
                     code { (check) } " compares two builds more closely."
                 }
             }

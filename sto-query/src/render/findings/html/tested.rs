@@ -3,9 +3,10 @@
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
 use crate::render::html::options_table;
+use crate::text::Words;
 use crate::text::numbers::grouped;
-use crate::text::{Action, Words};
 use maud::{Markup, html};
+use sto_core::Hint;
 
 pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
     let thresholds = &comparison.thresholds;
@@ -41,7 +42,7 @@ pub(super) fn how(comparison: &Comparison, words: Words) -> Markup {
         p.soft {
             "Functions of the two builds are one where their symbols are, without what compilers change \
              (version " (matching.rules_version) " of the rules"
-            @if let Some(explain) = words.of(Action::ExplainMatch) {
+            @if let Some(explain) = words.of(Hint::ExplainMatch) {
                 ", which " code { (explain) } " shows"
             }
             ")"
