@@ -7,7 +7,6 @@ use sto_core::Notice;
 use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::ModuleSymbols;
 use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices};
-use sto_core::intern::{SliceCount, SliceGrid};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
@@ -168,9 +167,7 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
 }
 
 #[test]
-fn slices_are_told_with_their_share_of_the_size() {
-    let second = Nanoseconds(1_000_000_000);
-    let grid = SliceGrid::new(Nanoseconds(0), second, SliceCount::new(1000).unwrap()).unwrap();
+fn slices_are_shown_with_their_share_of_the_size() {
     let added = Added::New {
         id: ProfileId([7; 16]),
         stored: Bytes(20_000),
@@ -179,7 +176,12 @@ fn slices_are_told_with_their_share_of_the_size() {
     };
     let report = IngestOutcome {
         profiles: vec![Ingested {
-            slices: Some(IngestedSlices { grid, threads: 1 }),
+            slices: Some(IngestedSlices {
+                count: 1000,
+                duration: Nanoseconds(1_000_000_000),
+                threads: 1,
+                bytes: Bytes(12_345),
+            }),
             ..ingested(added)
         }],
         modules: Vec::new(),

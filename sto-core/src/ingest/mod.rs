@@ -10,13 +10,14 @@ use crate::cancel::Cancel;
 use crate::formats::{self, FormatError, excerpt, excerpts};
 use crate::hint::{Hint, Notice};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
-use crate::intern::{Interned, SliceGrid, intern, intern_with_slices, total};
+use crate::intern::{Interned, intern, intern_with_slices, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, CameFrom, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
-use crate::units::Cost;
+use crate::units::{Bytes, Cost, Nanoseconds};
 use programs::{Programs, name_main_modules};
+use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
@@ -70,17 +71,23 @@ pub struct Ingested {
     pub nodes: usize,
     /// Number of its distinct frames.
     pub frames: usize,
-    /// How its time was cut, where the options say so.
+    /// How its time was cut, where slices were kept now.
     pub slices: Option<IngestedSlices>,
 }
 
 /// How the time of a profile was cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestedSlices {
-    /// The slices.
-    pub grid: SliceGrid,
+    /// Number of slices.
+    pub count: u32,
+    /// Time from the first sample of the recording to the last, in nanoseconds.
+    #[serde(rename = "duration_ns")]
+    pub duration: Nanoseconds,
     /// Number of the profile's threads.
     pub threads: usize,
+    /// Packed size of them, a part of what was written for the profile.
+    pub bytes: Bytes,
 }
 
 /// The outcome of [`ingest`].
@@ -271,11 +278,16 @@ impl PreparedFile {
             }
             profiles.push(Ingested {
                 id: added.id(),
+                slices: match (&added, slices) {
+                    (&Added::New { slices: bytes, .. }, Some(slices)) => Some(IngestedSlices {
+                        count: slices.grid.count().get(),
+                        duration: Nanoseconds(slices.grid.last().0 - slices.grid.first().0),
+                        threads: slices.thread_count(),
+                        bytes,
+                    }),
+                    _ => None,
+                },
                 added,
-                slices: slices.map(|slices| IngestedSlices {
-                    grid: slices.grid,
-                    threads: slices.thread_count(),
-                }),
                 build,
                 profile,
                 totals: interned.costs.iter().map(|costs| total(costs)).collect(),

@@ -53,7 +53,7 @@ pub struct IngestedProfile {
     /// Number of distinct frames.
     pub frames: usize,
     /// How its time was cut, where slices were kept now.
-    pub slices: Option<KeptSlices>,
+    pub slices: Option<IngestedSlices>,
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
@@ -64,21 +64,6 @@ pub struct IngestedProfile {
     pub stored_bytes: u64,
     /// How many times smaller that is than the recording; `None` where nothing was written.
     pub saving: Option<f64>,
-}
-
-/// How the time of a profile was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct KeptSlices {
-    /// Number of slices.
-    pub count: u32,
-    /// Time from the first sample of the recording to the last, in nanoseconds.
-    pub duration_ns: u64,
-    /// Number of threads.
-    pub threads: usize,
-    /// What they took of `stored_bytes`.
-    pub bytes: u64,
 }
 
 /// What was found of a module.
@@ -119,22 +104,16 @@ impl IngestedFile {
 }
 
 fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
-    let (added, stored, slices) = match ingested.added {
-        Added::New { stored, slices, .. } => (true, stored, slices),
-        Added::AlreadyStored(_) => (false, Bytes(0), Bytes(0)),
+    let (added, stored) = match ingested.added {
+        Added::New { stored, .. } => (true, stored),
+        Added::AlreadyStored(_) => (false, Bytes(0)),
     };
-    let kept = ingested.slices.filter(|_| added);
     IngestedProfile {
         build: ingested.build.clone(),
         added,
         nodes: ingested.nodes,
         frames: ingested.frames,
-        slices: kept.map(|IngestedSlices { grid, threads }| KeptSlices {
-            count: grid.count().get(),
-            duration_ns: grid.last().0 - grid.first().0,
-            threads,
-            bytes: slices.0,
-        }),
+        slices: ingested.slices,
         profile: profile_report(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,

@@ -4,7 +4,7 @@ mod ingest;
 mod merge;
 mod tag;
 
-pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile, KeptSlices};
+pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
 pub use merge::{MergeError, MergedStore, Merges};
 pub use tag::{TagAction, TagEntry, TagError, TagList};
 

@@ -69,7 +69,7 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
         let _ = writeln!(
             text,
             "  {} of that for {} of {}",
-            bytes(slices.bytes),
+            bytes(slices.bytes.0),
             counted(u64::from(slices.count), "time slice"),
             counted(slices.threads as u64, "thread"),
         );
