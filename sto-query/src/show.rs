@@ -1,8 +1,7 @@
 //! What is known of a profile: where it is from, and how much of it can be trusted.
 
 use crate::answer::Answer;
-use crate::listing::ProfileSummary;
-use crate::listing::profile_report;
+use crate::listing::{ProfileSummary, profile_report};
 use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,9 +7,8 @@ use crate::runtime::text;
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_query::QueryError;
 use sto_query::questions::{AnnotateRequest, annotate};
-use sto_query::render;
+use sto_query::{QueryError, render};
 
 /// Longest table of metrics, in bytes: a line each for a million runs.
 const MAX_TABLE: u64 = 256 << 20;

@@ -3,9 +3,8 @@
 use crate::args::choice::{choice, word};
 use crate::args::select::SelectArgs;
 use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output;
 use crate::runtime::store_path::StorePath;
-use crate::runtime::ui;
+use crate::runtime::{output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, IsTerminal};

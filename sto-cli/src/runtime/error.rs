@@ -1,7 +1,6 @@
 //! What went wrong, how it is told, and the exit status: nowhere else is one decided.
 
-use crate::runtime::hints;
-use crate::runtime::ui;
+use crate::runtime::{hints, ui};
 use std::error::Error;
 use std::io;
 use std::os::unix::process::ExitStatusExt;

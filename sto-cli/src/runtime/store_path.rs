@@ -2,8 +2,7 @@
 
 use crate::runtime::environment::Machine;
 use crate::runtime::error::CliError;
-use crate::runtime::owner;
-use crate::runtime::ui;
+use crate::runtime::{owner, ui};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

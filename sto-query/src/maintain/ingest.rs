@@ -1,15 +1,13 @@
 //! What went into a store.
 
 use crate::answer::Answer;
-use crate::listing::ProfileSummary;
-use crate::listing::profile_report;
+use crate::listing::{ProfileSummary, profile_report};
 use serde::{Deserialize, Serialize};
 use sto_core::Notice;
 use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
 use sto_core::store::Added;
-use sto_core::units::Bytes;
-use sto_core::units::Cost;
+use sto_core::units::{Bytes, Cost};
 
 /// What went into a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

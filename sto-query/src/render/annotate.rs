@@ -1,8 +1,7 @@
 //! What became of metrics, in a line.
 
 use crate::annotate::AnnotatedRuns;
-use crate::text::Style;
-use crate::text::numbers::counted;
+use crate::text::{Style, counted};
 
 /// The report as text.
 pub fn text(report: &AnnotatedRuns, _: Style) -> String {

@@ -1,8 +1,7 @@
 //! What became of an average, in a line.
 
 use crate::average::StoredAverage;
-use crate::text::numbers::counted;
-use crate::text::{Style, printable};
+use crate::text::{Style, counted, printable};
 
 /// `demo@history: the mean of 12 profiles, 2,716 samples on 57 stacks`.
 pub fn text(report: &StoredAverage, style: Style) -> String {

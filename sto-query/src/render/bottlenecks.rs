@@ -1,14 +1,9 @@
 //! Functions whose cost goes with a metric, as a table.
 
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::probability;
-use crate::text::paragraph::title;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, probability, title};
 use sto_core::Hint;
 
-use crate::correlate::Bottlenecks;
-use crate::correlate::Combination;
+use crate::correlate::{Bottlenecks, Combination};
 use std::fmt::Write;
 
 /// The report as text: one function a line.

@@ -2,12 +2,7 @@
 
 use super::header::header;
 use crate::compare::{Calibration, FalseReports, ReportedMetric};
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::paragraph::paragraph;
-use crate::text::printable;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, paragraph, percent, printable};
 
 /// Functions of false reports that are listed; how many more there are is said.
 const LISTED: usize = 5;

@@ -2,10 +2,7 @@
 
 use super::series::{judged, subject};
 use crate::expand::{Direction, Expansion, Method};
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::paragraph::title;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, title};
 use crate::tree::{Link, folded_name};
 
 /// The report as text: one branch a line, indented by how far it grew.

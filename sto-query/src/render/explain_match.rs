@@ -1,8 +1,7 @@
 //! Why two symbols are one function, or are not, as text.
 
 use crate::functions::{Rule, SymbolKey, SymbolMatch};
-use crate::text::paragraph::paragraph;
-use crate::text::{Style, printable};
+use crate::text::{Style, paragraph, printable};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 

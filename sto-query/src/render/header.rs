@@ -1,9 +1,7 @@
 //! The line that says what a report is about.
 
 use crate::listing::ProfileSummary;
-use crate::text::numbers::{counted, grouped, quantity};
-use crate::text::paragraph::title;
-use crate::text::{Style, printable};
+use crate::text::{Style, counted, grouped, printable, quantity, title};
 use crate::tree::Subject;
 use std::fmt::Write;
 use sto_core::Hint;

@@ -4,10 +4,7 @@ use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
-use crate::text::numbers::counted;
-use crate::text::numbers::{bytes, grouped, percent, saving};
-use crate::text::paragraph::line;
-use crate::text::{Style, printable};
+use crate::text::{Style, bytes, counted, grouped, line, percent, printable, saving};
 use std::fmt::Write;
 use sto_core::Hint;
 

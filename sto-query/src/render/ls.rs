@@ -2,11 +2,10 @@
 
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::shortened_revision;
-use crate::text::numbers::counted;
-use crate::text::numbers::{bytes, grouped, percent, saving};
-use crate::text::paragraph::paragraph;
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, display_width, printable};
+use crate::text::{
+    Cell, Column, Style, Table, bytes, counted, display_width, grouped, paragraph, percent,
+    printable, saving,
+};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;

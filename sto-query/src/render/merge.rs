@@ -3,10 +3,7 @@
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{MergedStore, Merges};
-use crate::text::numbers::bytes;
-use crate::text::numbers::counted;
-use crate::text::paragraph::paragraph;
-use crate::text::{Style, printable};
+use crate::text::{Style, bytes, counted, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;

@@ -3,11 +3,7 @@
 use super::header::functions;
 use super::series::minute;
 use crate::history::Occurrences;
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::{grouped, percent};
-use crate::text::paragraph::title;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
 
 /// The report as text: one run a line.
 pub fn text(report: &Occurrences, style: Style) -> String {

@@ -3,11 +3,7 @@
 use super::header::{header, with_inlined};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::{grouped, percent};
-use crate::text::paragraph::paragraph;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, grouped, paragraph, percent};
 use std::fmt::Write;
 
 /// The report as text: one function a line.

@@ -1,9 +1,7 @@
 //! What went from a store.
 
 use crate::prune::Pruned;
-use crate::text::numbers::bytes;
-use crate::text::numbers::counted;
-use crate::text::{Style, printable};
+use crate::text::{Style, bytes, counted, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 

@@ -6,9 +6,7 @@ use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
 use crate::statistics::Group;
-use crate::text::numbers::counted;
-use crate::text::numbers::{bytes, percent, saving};
-use crate::text::{Style, printable};
+use crate::text::{Style, bytes, counted, percent, printable, saving};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

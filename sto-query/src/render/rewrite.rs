@@ -1,9 +1,7 @@
 //! What writing a store anew came to.
 
 use crate::maintain::ExportedStore;
-use crate::text::numbers::bytes;
-use crate::text::numbers::counted;
-use crate::text::{Style, printable};
+use crate::text::{Style, bytes, counted, printable};
 use sto_core::store::Rewritten;
 
 /// A compacted store as text.

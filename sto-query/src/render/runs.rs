@@ -3,10 +3,7 @@
 use super::ls::short_id;
 use super::series::minute;
 use crate::listing::{ListedRun, RunList};
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::grouped;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, grouped};
 use std::fmt::Write;
 
 /// The report as text: one run a line, with its metrics.

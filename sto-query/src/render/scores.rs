@@ -2,10 +2,7 @@
 
 use super::series::{judged, minute, rests_on, subject};
 use crate::series::{LevelShift, Scores};
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::paragraph::{paragraph, title};
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, paragraph, title};
 use std::fmt::Write;
 
 /// The report as text: one function a line, and under it where it changed for good.

@@ -3,11 +3,9 @@
 use super::header::functions;
 use crate::history::{HistorySubject, RunSummary};
 use crate::series::{FunctionSeries, LevelShift, SeriesPoint};
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::paragraph::{paragraph, title};
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{MIN_NAME_WIDTH, Style, printable};
+use crate::text::{
+    Cell, Column, MIN_NAME_WIDTH, Style, Table, counted, paragraph, percent, printable, title,
+};
 use std::fmt::Write;
 
 /// Columns of a build's name, where the width is limited.

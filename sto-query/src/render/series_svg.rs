@@ -4,8 +4,7 @@ use super::header::functions;
 use super::plot::{Point, Px, Series};
 use super::series::{minute, subject};
 use crate::series::{FunctionSeries, SeriesPoint};
-use crate::text::numbers::{counted, percent};
-use crate::text::printable;
+use crate::text::{counted, percent, printable};
 use maud::html;
 
 const WIDTH: f64 = 960.0;

@@ -2,10 +2,7 @@
 
 use super::header::header;
 use crate::source::{FileSource, FunctionSource, LineSource};
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::paragraph::paragraph;
-use crate::text::{Style, display_width, printable};
+use crate::text::{Style, counted, display_width, paragraph, percent, printable};
 use crate::tree::CostShare;
 use std::fmt::Write;
 use sto_core::Hint;

@@ -1,10 +1,8 @@
 //! Where the bytes of a store are, as a table.
 
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::{bytes, grouped, percent, saving};
-use crate::text::paragraph::paragraph;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{
+    Cell, Column, Style, Table, bytes, counted, grouped, paragraph, percent, saving,
+};
 use sto_core::store::StoreStats;
 
 /// Column where tables begin.

@@ -1,11 +1,7 @@
 //! The most expensive functions as a table.
 
 use super::header::{header, with_inlined};
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::{grouped, percent};
-use crate::text::paragraph::title;
-use crate::text::table::{Cell, Column, Table};
+use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
 use crate::tree::Top;
 use sto_core::model::FrameKind;
 

@@ -2,13 +2,8 @@
 
 use super::header::header;
 use super::top::MAX_MODULE_WIDTH;
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::paragraph::title;
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, printable, shorten};
-use crate::tree::{CallTree, CallTreeNode};
-use crate::tree::{Link, folded_name};
+use crate::text::{Cell, Column, Style, Table, counted, percent, printable, shorten, title};
+use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
 
 /// Branchings that are drawn to the left of a name; of those further out only their number is.

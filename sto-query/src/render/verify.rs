@@ -2,10 +2,7 @@
 
 use super::ls::short_id;
 use crate::answer::InStore;
-use crate::text::Style;
-use crate::text::numbers::counted;
-use crate::text::numbers::grouped;
-use crate::text::paragraph::paragraph;
+use crate::text::{Style, counted, grouped, paragraph};
 use std::fmt::Write;
 use sto_core::store::{Concerns, Verification};
 

@@ -3,20 +3,23 @@
 
 mod closest;
 pub(crate) mod names;
-pub(crate) mod numbers;
-pub(crate) mod paragraph;
+mod numbers;
+mod paragraph;
 mod printable;
 pub(crate) mod shell;
 mod style;
-pub(crate) mod table;
+mod table;
 mod time;
 mod words;
 
 pub(crate) use closest::closest;
+pub(crate) use numbers::{bytes, counted, grouped, percent, probability, quantity, saving};
+pub(crate) use paragraph::{line, paragraph, title};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
 pub use style::{Colors, Look, Style, UnknownColor};
+pub(crate) use table::{Cell, Column, Table};
 pub use time::Date;
 pub use words::Words;
 

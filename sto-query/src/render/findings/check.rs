@@ -4,8 +4,7 @@ use super::text::{Detail, findings_text, mark, verdict_text};
 use super::words::verdict_word;
 use crate::check::Check;
 use crate::compare::{Comparison, Verdict};
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, printable};
+use crate::text::{Cell, Column, Style, Table, printable};
 
 /// Columns of a benchmark's name.
 const LONGEST_NAME: usize = 30;

@@ -6,12 +6,10 @@ use super::words::{interval, not_counted, q, ratio};
 use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
 use crate::text::names::shorten_name;
-use crate::text::numbers::counted;
-use crate::text::numbers::{grouped, percent};
-use crate::text::paragraph::paragraph;
-use crate::text::shell;
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, display_width, printable};
+use crate::text::{
+    Cell, Column, Style, Table, counted, display_width, grouped, paragraph, percent, printable,
+    shell,
+};
 use std::fmt::Write;
 use std::iter::zip;
 

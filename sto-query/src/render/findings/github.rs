@@ -10,9 +10,7 @@ use super::words::{
     verdict_word, weakness,
 };
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
-use crate::text::Words;
-use crate::text::numbers::percent;
-use crate::text::{printable, shorten};
+use crate::text::{Words, percent, printable, shorten};
 use sto_core::Hint;
 
 /// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.

@@ -3,13 +3,11 @@
 //! A comparison is a test suite, a function that was tested a test case: it fails if the function got
 //! worse. So a function has a history, and a CI system can say since when it fails.
 
-use super::metrics;
 use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
-use super::{Detail, findings_text};
+use super::{Detail, findings_text, metrics};
 use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
-use crate::text::Words;
-use crate::text::{Style, printable};
+use crate::text::{Style, Words, printable};
 use maud::{Markup, html};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

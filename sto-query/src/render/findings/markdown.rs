@@ -8,10 +8,7 @@ use super::words::{
     ratio, reason, side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Comparison, Verdict};
-use crate::text::numbers::counted;
-use crate::text::numbers::percent;
-use crate::text::{Command, Words};
-use crate::text::{printable, shorten};
+use crate::text::{Command, Words, counted, percent, printable, shorten};
 use std::fmt::Write;
 use sto_core::Hint;
 

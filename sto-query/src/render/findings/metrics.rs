@@ -3,9 +3,7 @@
 use crate::compare::{
     Comparison, Measured, MetricChange, MetricOutcome, MetricUnit, TOTAL_COST, WorseIf,
 };
-use crate::text::numbers::{grouped, probability};
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, printable};
+use crate::text::{Cell, Column, Style, Table, grouped, printable, probability};
 use std::fmt::Write;
 use sto_core::units::Unit;
 

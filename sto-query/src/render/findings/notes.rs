@@ -1,8 +1,7 @@
 //! How a comparison was tested, in sentences.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
-use crate::text::Words;
-use crate::text::numbers::counted;
+use crate::text::{Words, counted};
 use sto_core::Hint;
 
 /// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.

@@ -9,10 +9,7 @@ use super::words::{
     weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::text::numbers::counted;
-use crate::text::paragraph::paragraph;
-use crate::text::table::{Cell, Column, Table};
-use crate::text::{Style, printable};
+use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::SampleType;

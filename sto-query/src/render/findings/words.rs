@@ -4,9 +4,7 @@ use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict}
 use crate::select::shortened_revision;
 
 pub(super) use crate::check::reason;
-use crate::text::numbers::counted;
-use crate::text::numbers::{probability, quantity};
-use crate::text::printable;
+use crate::text::{counted, printable, probability, quantity};
 use std::fmt::Write;
 use sto_core::units::SampleType;
 

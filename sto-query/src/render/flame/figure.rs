@@ -4,7 +4,7 @@ use super::picture::{Color, Frame, Picture};
 use crate::compare::{StackNode, Stacks};
 use crate::render::findings::words::ratio;
 use crate::render::html::short_name;
-use crate::text::numbers::{grouped, percent};
+use crate::text::{grouped, percent};
 use maud::{Markup, html};
 
 /// Stacks that cost less on both sides are not drawn, in parts of a baseline run: half a pixel.

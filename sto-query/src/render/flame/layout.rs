@@ -4,7 +4,7 @@ use super::drawing::{Drawing, MIN_SHARE, Side};
 use super::label::Label;
 use super::picture::{Color, Frame, MAX_FRAMES, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
-use crate::text::numbers::{counted, quantity};
+use crate::text::{counted, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 

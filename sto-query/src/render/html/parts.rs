@@ -1,10 +1,8 @@
 //! Parts that pages have in common: the sides of a comparison, and the options it was made with.
 
-use crate::text::Words;
-use crate::text::numbers::{counted, quantity};
+use crate::text::{Words, counted, quantity};
 use maud::{Markup, html};
-use sto_core::units::Cost;
-use sto_core::units::SampleType;
+use sto_core::units::{Cost, SampleType};
 
 /// One side of what is compared.
 pub(in crate::render) struct Side {

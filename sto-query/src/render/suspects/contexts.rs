@@ -4,7 +4,7 @@ use super::list::{cell, status};
 use super::signed;
 use crate::expand::{ExpandedContext, Expansion};
 use crate::render::html::{folded, name, number_head};
-use crate::text::numbers::{grouped, percent};
+use crate::text::{grouped, percent};
 use crate::tree::Link;
 use maud::{Markup, html};
 

@@ -5,8 +5,7 @@ use crate::render::html::{name, number_head};
 use crate::render::series::rests_on;
 use crate::series::Status;
 use crate::suspects::Suspects;
-use crate::text::Words;
-use crate::text::numbers::counted;
+use crate::text::{Words, counted};
 use maud::{Markup, html};
 
 /// The table of suspects, in their order, with what each column is.

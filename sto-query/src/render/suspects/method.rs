@@ -2,8 +2,7 @@
 
 use crate::render::html::options_table;
 use crate::suspects::Suspects;
-use crate::text::Words;
-use crate::text::numbers::percent;
+use crate::text::{Words, percent};
 use maud::{Markup, html};
 use sto_core::Hint;
 

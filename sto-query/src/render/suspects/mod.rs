@@ -13,9 +13,7 @@ use super::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use super::html::{Page, short_name};
 use super::series::minute;
 use crate::suspects::Suspects;
-use crate::text::numbers::{counted, grouped};
-use crate::text::paragraph::paragraph;
-use crate::text::{Style, Words, printable};
+use crate::text::{Style, Words, counted, grouped, paragraph, printable};
 use maud::{Markup, html};
 
 /// The suspects of a run as a self-contained page of HTML: it loads nothing, and runs no script but

@@ -4,7 +4,7 @@ use super::plot::{Value, figure};
 use super::{mean, signed};
 use crate::render::html::measured;
 use crate::suspects::{SuspectRun, Suspects};
-use crate::text::numbers::percent;
+use crate::text::percent;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 

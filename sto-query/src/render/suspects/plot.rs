@@ -3,8 +3,7 @@
 use super::mean;
 use crate::render::plot::{MARGIN, Percent, Point, Px, Series, vertical};
 use crate::render::series::minute;
-use crate::series::LevelShift;
-use crate::series::expected;
+use crate::series::{LevelShift, expected};
 use crate::suspects::Suspects;
 use crate::text::{printable, shorten};
 use maud::{Markup, html};

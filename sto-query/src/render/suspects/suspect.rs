@@ -4,10 +4,9 @@ use super::plot::figure;
 use super::{GRAPH_ID, contexts, list, mean, signed, suspect_id};
 use crate::render::html::{name, short_name, whole_name};
 use crate::render::series::rests_on;
-use crate::series::FunctionScore;
-use crate::series::Status;
+use crate::series::{FunctionScore, Status};
 use crate::suspects::{Suspect, Suspects};
-use crate::text::numbers::{counted, percent};
+use crate::text::{counted, percent};
 use maud::{Markup, html};
 
 pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Markup {

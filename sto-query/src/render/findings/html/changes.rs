@@ -6,7 +6,7 @@ use crate::render::findings::metrics;
 use crate::render::findings::notes::threshold;
 use crate::render::findings::words::{basis, q, ratio};
 use crate::render::html::{number_head, numbers};
-use crate::text::numbers::{grouped, percent};
+use crate::text::{grouped, percent};
 use maud::{Markup, html};
 
 /// Time, total cost and other metrics of whole runs; nothing where there are none.

@@ -5,7 +5,7 @@ use crate::compare::{CallPath, Finding, FindingKind};
 use crate::render::findings::steps::{Step, folded_steps, links};
 use crate::render::findings::words::{not_counted, ratio};
 use crate::render::html::{folded, name, number_head, numbers, short_name, step, whole_name};
-use crate::text::numbers::{counted, grouped, percent};
+use crate::text::{counted, grouped, percent};
 use maud::{Markup, html};
 
 /// What happened, as a word in its colour.

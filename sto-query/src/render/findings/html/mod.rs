@@ -11,8 +11,7 @@ mod verdict;
 use crate::compare::{Comparison, Finding, TestedFunction, Verdict};
 use crate::render::flame::{FlameGraph, FlameSides, MAX_FRAMES};
 use crate::render::html::{Page, name};
-use crate::text::Words;
-use crate::text::numbers::counted;
+use crate::text::{Words, counted};
 use maud::{Markup, html};
 
 /// Frames that a flame graph has at the least, however many there are: together they have about as many

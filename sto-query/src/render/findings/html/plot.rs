@@ -6,7 +6,7 @@ use crate::render::findings::notes::threshold;
 use crate::render::findings::words::basis;
 use crate::render::html::short_name;
 use crate::render::plot::{Axis, Percent, Px, vertical};
-use crate::text::numbers::{counted, grouped, percent};
+use crate::text::{counted, grouped, percent};
 use maud::{Markup, html};
 
 /// Pixels from one run to the next, and the least and most that a side takes.

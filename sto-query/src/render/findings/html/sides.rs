@@ -3,7 +3,7 @@
 use crate::compare::{self, Comparison};
 use crate::render::html::{Side, measured, recorded, sides};
 use crate::select::shortened_revision;
-use crate::text::numbers::{grouped, percent};
+use crate::text::{grouped, percent};
 use maud::Markup;
 use sto_core::units::Cost;
 

@@ -3,8 +3,7 @@
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};
 use crate::render::html::options_table;
-use crate::text::Words;
-use crate::text::numbers::grouped;
+use crate::text::{Words, grouped};
 use maud::{Markup, html};
 use sto_core::Hint;
 
