@@ -1,8 +1,7 @@
 //! What the user says of a run that goes into the store.
 
 use crate::args::quantities::label;
-use crate::runtime::error::CliError;
-use crate::runtime::git;
+use crate::runtime::{CliError, git};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;

@@ -1,8 +1,7 @@
 //! Drawings: what they show, where they go, and what is said of them.
 
-use crate::args::choice::{choice, word};
-use crate::runtime::error::CliError;
-use crate::runtime::output::{self, FormatArg};
+use crate::args::{choice, word};
+use crate::runtime::{CliError, FormatArg, output};
 use clap::Args;
 use clap::builder::PossibleValue;
 use std::io::{self, IsTerminal};

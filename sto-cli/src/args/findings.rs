@@ -1,8 +1,6 @@
 //! Findings on their way out: in which format, and where to.
 
-use crate::runtime::error::CliError;
-use crate::runtime::hints::WORDS;
-use crate::runtime::{output, ui};
+use crate::runtime::{CliError, WORDS, output, ui};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use sto_query::check::Check;

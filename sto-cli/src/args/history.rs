@@ -1,9 +1,13 @@
-//! Which runs a command on histories is about.
+//! Which runs a command is about that looks at many, and which of them it judges.
 
-use crate::args::benchmark::BenchmarkArg;
-use crate::args::matching::MatchingArgs;
+use super::quantities::since;
+use super::select::{BenchmarkArg, MatchingArgs};
+use crate::runtime::now;
 use clap::Args;
+use sto_core::units::UnixSeconds;
 use sto_query::history::HistoryQuery;
+use sto_query::listing::Listing;
+use sto_query::questions::JudgedRequest;
 
 /// The runs that a command follows.
 #[derive(Debug, Args)]
@@ -28,9 +32,64 @@ impl HistoryArgs {
     pub(crate) fn query(&self) -> HistoryQuery {
         let mut query = HistoryQuery::default();
         query.executable.clone_from(&self.exe);
-        query.benchmark = self.benchmark.name().map(str::to_owned);
+        query.benchmark.clone_from(&self.benchmark.benchmark);
         query.event.clone_from(&self.event);
         query.matching = self.matching.options();
         query
+    }
+}
+
+/// The build that a command judges, and the builds that tell what to expect of it.
+#[derive(Debug, Args)]
+pub(crate) struct JudgedArgs {
+    /// Judge the build of this profile instead of the newest build: its id, or the start of it
+    #[arg(long, value_name = "ID")]
+    at: Option<String>,
+
+    /// Expect what this many builds before show; of a program with one build, this many runs
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    window: u16,
+}
+
+impl JudgedArgs {
+    /// The same for the library.
+    pub(crate) fn request(&self) -> JudgedRequest {
+        let mut request = JudgedRequest::default();
+        request.at.clone_from(&self.at);
+        request.window = usize::from(self.window);
+        request
+    }
+}
+
+/// What a list is of; newest first.
+#[derive(Debug, Args)]
+pub(crate) struct ListingArgs {
+    /// List this many at most, of the newest; 0 lists all
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    /// List runs of this program only
+    #[arg(long, value_name = "NAME")]
+    exe: Option<String>,
+
+    /// List runs of this benchmark only
+    #[arg(long, value_name = "NAME")]
+    benchmark: Option<String>,
+
+    /// List only what was recorded since then: an age (36h, 7d, 12w, 1y), or a day or time in UTC
+    /// (2026-03-01, 2026-03-01T12:30)
+    #[arg(long, value_name = "WHEN", value_parser = |text: &str| since(text, now()))]
+    since: Option<UnixSeconds>,
+}
+
+impl ListingArgs {
+    /// The same for the library.
+    pub(crate) fn listing(&self) -> Listing {
+        let mut listing = Listing::default();
+        listing.executable.clone_from(&self.exe);
+        listing.benchmark.clone_from(&self.benchmark);
+        listing.since = self.since;
+        listing.limit = self.limit.filter(|&limit| limit > 0);
+        listing
     }
 }

@@ -1,6 +1,6 @@
 //! The files that paths on the command line mean.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,17 +1,23 @@
 //! What arguments of commands have in common: selectors, formats, percentages.
 
-pub(crate) mod about;
-pub(crate) mod benchmark;
-pub(crate) mod choice;
+mod about;
+mod choice;
 pub(crate) mod drawing;
-pub(crate) mod findings;
-pub(crate) mod history;
-pub(crate) mod inlined;
+mod findings;
+mod history;
 pub(crate) mod inputs;
-pub(crate) mod judged;
-pub(crate) mod listing;
-pub(crate) mod matching;
-pub(crate) mod percent;
-pub(crate) mod policy;
+mod policy;
 pub(crate) mod quantities;
-pub(crate) mod select;
+mod select;
+
+pub(crate) use about::About;
+pub(crate) use choice::{choice, word};
+pub(crate) use drawing::{DrawingArgs, StacksArgs};
+pub(crate) use findings::FindingsOutputArgs;
+pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
+pub(crate) use policy::PolicyArg;
+pub(crate) use quantities::Percent;
+pub(crate) use select::{
+    BenchmarkArg, EventArg, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
+    SelectSeveralArgs, SidesArgs,
+};

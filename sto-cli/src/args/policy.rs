@@ -1,7 +1,6 @@
 //! Which policy file a check follows.
 
-use crate::runtime::error::CliError;
-use crate::runtime::{owner, text};
+use crate::runtime::{CliError, owner, text};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use sto_query::check::CheckRequest;

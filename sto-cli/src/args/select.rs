@@ -1,9 +1,9 @@
-//! What the user wants to look at: selectors, a benchmark and an event.
+//! What the user wants to look at: selectors, a benchmark, an event, and what counts as one function.
 
-use crate::args::benchmark::BenchmarkArg;
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
 use sto_query::check::{Baseline, CheckRequest};
+use sto_query::functions::KeyOptions;
 use sto_query::sources::{Filter, Named};
 
 /// The profiles that a command is about.
@@ -74,6 +74,15 @@ struct FilterArgs {
     event: EventArg,
 }
 
+/// The benchmark whose runs a command takes: those of several did different work.
+#[derive(Debug, Args)]
+pub(crate) struct BenchmarkArg {
+    /// Take only runs of this benchmark, or with an empty name those that name none; needed where
+    /// there are runs of several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) benchmark: Option<String>,
+}
+
 /// The event that a command looks at.
 #[derive(Debug, Args)]
 pub(crate) struct EventArg {
@@ -118,7 +127,7 @@ impl SelectPairArgs {
 impl FilterArgs {
     fn filter(&self) -> Filter {
         let mut filter = Filter::default();
-        filter.benchmark = self.benchmark.name().map(str::to_owned);
+        filter.benchmark.clone_from(&self.benchmark.benchmark);
         filter.event.clone_from(&self.event.event);
         filter
     }
@@ -147,5 +156,35 @@ impl SidesArgs {
             Some(candidate) => (first, Some(candidate)),
             None => (None, first),
         }
+    }
+}
+
+/// Which function inlined code counts for.
+#[derive(Debug, Args)]
+pub(crate) struct InlinedArg {
+    /// Count inlined functions separately from those that they were compiled into
+    #[arg(long)]
+    pub(crate) inlined: bool,
+}
+
+/// How functions are matched.
+#[derive(Debug, Args)]
+pub(crate) struct MatchingArgs {
+    /// Take functions for the same only if their symbols are, numbers and hashes of compilers included
+    #[arg(long, conflicts_with = "ignore_template_arguments")]
+    exact_symbols: bool,
+
+    /// Take instantiations of one template, generic function or type for one function
+    #[arg(long)]
+    ignore_template_arguments: bool,
+}
+
+impl MatchingArgs {
+    /// The same for the library.
+    pub(crate) fn options(&self) -> KeyOptions {
+        let mut options = KeyOptions::default();
+        options.exact_symbols = self.exact_symbols;
+        options.ignore_template_arguments = self.ignore_template_arguments;
+        options
     }
 }

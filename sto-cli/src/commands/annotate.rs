@@ -1,9 +1,6 @@
 //! `sto annotate`: metrics of many runs at once.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
-use crate::runtime::text;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, text};
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};

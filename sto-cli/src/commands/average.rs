@@ -1,11 +1,7 @@
 //! `sto average`: several profiles as one.
 
-use crate::args::benchmark::BenchmarkArg;
-use crate::args::matching::MatchingArgs;
-use crate::runtime::environment::Machine;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::{BenchmarkArg, MatchingArgs};
+use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sto_query::questions::{AverageRequest, average};
@@ -43,7 +39,7 @@ pub(crate) struct AverageArgs {
 pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
     let mut request = AverageRequest::default();
     request.selectors.clone_from(&args.selectors);
-    request.benchmark = args.benchmark.name().map(str::to_owned);
+    request.benchmark.clone_from(&args.benchmark.benchmark);
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
     let stored = average(&place.open()?, &Machine, &request)?;

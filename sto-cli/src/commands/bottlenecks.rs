@@ -1,10 +1,7 @@
 //! `sto bottlenecks`: functions whose cost goes with a metric.
 
-use crate::args::choice::choice;
-use crate::args::history::HistoryArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::{FormatArg, LimitArg};
-use crate::runtime::store_path::StorePath;
+use crate::args::{HistoryArgs, choice};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::correlate::{Combination, Measure};
 use sto_query::questions::{BottlenecksRequest, bottlenecks};

@@ -1,11 +1,7 @@
 //! `sto calibrate`: what comparisons with a benchmark are worth.
 
-use crate::args::matching::MatchingArgs;
-use crate::args::percent::Percent;
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::{MatchingArgs, Percent, SelectArgs};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::compare::{CalibrateOptions, CompareOptions};
 use sto_query::questions::{CalibrateRequest, calibrate};

@@ -1,9 +1,6 @@
 //! `sto compact`: free space back to the disk.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::progress::Progress;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use sto_query::render;
 

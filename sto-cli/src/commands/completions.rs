@@ -1,8 +1,8 @@
 //! `sto completions`: what shells complete by.
 
 use crate::complete;
-use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::write_stdout;
+use crate::runtime::{CliError, Outcome};
 use clap::Args;
 use clap_complete::Shell;
 

@@ -1,9 +1,8 @@
 //! `sto config`: the configuration file.
 
 use crate::runtime::config::Config;
-use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::write_stdout;
-use crate::runtime::ui;
+use crate::runtime::{CliError, Outcome, ui};
 use clap::Args;
 use sto_query::text::printable;
 

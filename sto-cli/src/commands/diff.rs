@@ -1,11 +1,7 @@
 //! `sto diff`: a differential flame graph.
 
-use crate::args::choice::choice;
-use crate::args::drawing::DrawingArgs;
-use crate::args::matching::MatchingArgs;
-use crate::args::select::SelectPairArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::store_path::StorePath;
+use crate::args::{DrawingArgs, MatchingArgs, SelectPairArgs, choice};
+use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{DiffRequest, diff};
 use sto_query::render::flame::Widths;

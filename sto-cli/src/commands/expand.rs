@@ -1,11 +1,7 @@
 //! `sto expand`: the contexts of a function that explain its behaviour.
 
-use crate::args::choice::choice;
-use crate::args::history::HistoryArgs;
-use crate::args::judged::JudgedArgs;
-use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::{HistoryArgs, JudgedArgs, choice};
+use crate::runtime::{CliError, FormatArg, OF_WINDOW, Outcome, StorePath};
 use clap::Args;
 use sto_query::expand::{Direction, Method};
 use sto_query::questions::{ExpandRequest, expand};

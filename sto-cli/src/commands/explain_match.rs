@@ -1,8 +1,7 @@
 //! `sto explain-match`: why two symbols are one function, or are not.
 
-use crate::args::matching::MatchingArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
+use crate::args::MatchingArgs;
+use crate::runtime::{CliError, FormatArg, Outcome};
 use clap::Args;
 use sto_query::functions::explain_match;
 use sto_query::render;

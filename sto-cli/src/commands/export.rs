@@ -1,10 +1,7 @@
 //! `sto export`: stacks in the formats of other tools.
 
-use crate::args::choice::{choice, word};
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::store_path::StorePath;
-use crate::runtime::{output, ui};
+use crate::args::{SelectArgs, choice, word};
+use crate::runtime::{CliError, Outcome, StorePath, output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, IsTerminal};

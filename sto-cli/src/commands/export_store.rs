@@ -1,8 +1,6 @@
 //! `sto export-store`: chosen profiles into a file to hand on.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{ExportStoreRequest, export_store};

@@ -1,14 +1,7 @@
 //! `sto find-regressions`: what got worse, why, and who is affected.
 
-use crate::args::findings::FindingsOutputArgs;
-use crate::args::matching::MatchingArgs;
-use crate::args::percent::Percent;
-use crate::args::policy::PolicyArg;
-use crate::args::select::SidesArgs;
-use crate::runtime::environment::now;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::next_steps;
-use crate::runtime::store_path::StorePath;
+use crate::args::{FindingsOutputArgs, MatchingArgs, Percent, PolicyArg, SidesArgs};
+use crate::runtime::{CliError, Outcome, StorePath, next_steps, now};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;

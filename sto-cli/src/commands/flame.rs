@@ -1,9 +1,7 @@
 //! `sto flame`: an interactive flame graph.
 
-use crate::args::drawing::DrawingArgs;
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::store_path::StorePath;
+use crate::args::{DrawingArgs, SelectArgs};
+use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{FlameRequest, flame};
 

@@ -1,14 +1,10 @@
 //! `sto ingest`: profile files into the store.
 
-use crate::args::about::About;
-use crate::args::choice::{choice, word};
 use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count};
-use crate::runtime::error::{CliError, Outcome};
+use crate::args::{About, choice, word};
 use crate::runtime::in_order::in_order;
-use crate::runtime::progress::Progress;
-use crate::runtime::store_path::StorePath;
-use crate::runtime::{environment, hints, output};
+use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints, output};
 use clap::Args;
 use std::io;
 use std::path::PathBuf;

@@ -1,9 +1,7 @@
 //! `sto ls`: what the store holds.
 
-use crate::args::listing::ListingArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::ListingArgs;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::ls;
 use sto_query::render;

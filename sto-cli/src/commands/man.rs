@@ -1,8 +1,8 @@
 //! `sto man`: manual pages.
 
 use crate::help::man::pages;
-use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::output::{write_file, write_stdout};
+use crate::runtime::{CliError, Outcome};
 use clap::{Args, Command};
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,6 @@
 //! `sto merge`: the profiles of other stores into this one.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::progress::Progress;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::answer::InStore;

@@ -35,9 +35,7 @@ mod top;
 mod tree;
 mod verify;
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::interrupt;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, Outcome, StorePath, interrupt};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

@@ -1,9 +1,7 @@
 //! `sto where`: the runs in which a function takes more than a share.
 
-use crate::args::percent::Percent;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::Percent;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{OccurrencesRequest, occurrences};
 use sto_query::render;

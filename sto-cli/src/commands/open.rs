@@ -1,13 +1,8 @@
 //! `sto open`: a drawing or a page, in the browser.
 
-use crate::args::drawing::{self, StacksArgs};
-use crate::args::findings::FindingsOutputArgs;
-use crate::args::select::EventArg;
+use crate::args::{EventArg, FindingsOutputArgs, StacksArgs, drawing};
 use crate::commands::find_regressions::{JudgementArgs, Names, report};
-use crate::runtime::browser;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, browser};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::ffi::OsString;

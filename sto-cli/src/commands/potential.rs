@@ -1,11 +1,7 @@
 //! `sto potential`: the functions that could save most.
 
-use crate::args::inlined::InlinedArg;
-use crate::args::matching::MatchingArgs;
-use crate::args::select::SelectSeveralArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::{FormatArg, LimitArg};
-use crate::runtime::store_path::StorePath;
+use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
 use sto_query::questions::{PotentialRequest, potential};

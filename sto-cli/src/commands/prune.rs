@@ -1,11 +1,7 @@
 //! `sto prune`: profiles out of the store.
 
 use crate::args::quantities::{bytes, days, label};
-use crate::runtime::environment::{Machine, now};
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::progress::Progress;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath, now};
 use clap::{ArgGroup, Args};
 use std::time::Duration;
 use sto_core::units::{Bytes, UnixSeconds};

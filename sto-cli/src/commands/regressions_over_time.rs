@@ -1,11 +1,7 @@
 //! `sto regressions-over-time`: the functions of one run against those before it.
 
-use crate::args::history::HistoryArgs;
-use crate::args::judged::JudgedArgs;
-use crate::args::percent::Percent;
-use crate::runtime::error::{CliError, OF_WINDOW, Outcome};
-use crate::runtime::output::{FormatArg, LimitArg};
-use crate::runtime::store_path::StorePath;
+use crate::args::{HistoryArgs, JudgedArgs, Percent};
+use crate::runtime::{CliError, FormatArg, LimitArg, OF_WINDOW, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{RegressionsRequest, regressions_over_time};
 use sto_query::render;

@@ -1,12 +1,7 @@
 //! `sto report`: the suspects of a run, as a page for browsers.
 
-use crate::args::history::HistoryArgs;
-use crate::args::judged::JudgedArgs;
-use crate::args::percent::Percent;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::hints::WORDS;
-use crate::runtime::store_path::StorePath;
-use crate::runtime::{next_steps, output, ui};
+use crate::args::{HistoryArgs, JudgedArgs, Percent};
+use crate::runtime::{CliError, Outcome, StorePath, WORDS, next_steps, output, ui};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{SuspectsRequest, suspects};

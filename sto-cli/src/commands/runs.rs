@@ -1,9 +1,7 @@
 //! `sto runs`: the runs of a store, one after another.
 
-use crate::args::listing::ListingArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::ListingArgs;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::runs;
 use sto_query::render;

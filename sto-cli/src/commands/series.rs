@@ -1,10 +1,8 @@
 //! `sto series`: one function over the runs of a program.
 
-use crate::args::choice::choice;
-use crate::args::history::HistoryArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::{FormatArg, write_file};
-use crate::runtime::store_path::StorePath;
+use crate::args::{HistoryArgs, choice};
+use crate::runtime::output::write_file;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{SeriesRequest, series};

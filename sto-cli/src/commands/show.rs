@@ -1,9 +1,6 @@
 //! `sto show`: what is known of a profile, beside its stacks.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::hints;
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, hints};
 use clap::Args;
 use std::ffi::OsString;
 use sto_query::questions::{ShowRequest, show};

@@ -1,9 +1,7 @@
 //! `sto source`: a function's source with the cost of each line.
 
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::SelectArgs;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{SourceRequest, source};

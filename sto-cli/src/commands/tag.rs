@@ -1,9 +1,6 @@
 //! `sto tag`: names for builds.
 
-use crate::runtime::environment::Machine;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{TagRequest, tag};
 use sto_query::render;

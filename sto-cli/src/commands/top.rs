@@ -1,11 +1,7 @@
 //! `sto top`: the functions that cost most.
 
-use crate::args::choice::choice;
-use crate::args::inlined::InlinedArg;
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::{FormatArg, LimitArg};
-use crate::runtime::store_path::StorePath;
+use crate::args::{InlinedArg, SelectArgs, choice};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{TopRequest, top};
 use sto_query::render;

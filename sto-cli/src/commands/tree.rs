@@ -1,10 +1,7 @@
 //! `sto tree`: the call tree, in the terminal.
 
-use crate::args::percent::Percent;
-use crate::args::select::SelectArgs;
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::store_path::StorePath;
+use crate::args::{Percent, SelectArgs};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{TreeRequest, tree};
 use sto_query::render;

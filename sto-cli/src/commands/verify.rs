@@ -1,9 +1,7 @@
 //! `sto verify`: whether the store is sound.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::output::FormatArg;
-use crate::runtime::progress::Progress;
-use crate::runtime::store_path::{StorePath, options};
+use crate::runtime::store_path::options;
+use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use sto_core::store::Store;
 use sto_query::answer::InStore;

@@ -1,6 +1,6 @@
 //! The user's browser.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

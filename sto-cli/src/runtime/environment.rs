@@ -1,8 +1,7 @@
 //! What the libraries must be told of the user and the machine.
 
 use crate::runtime::changes::Changes;
-use crate::runtime::progress::Progress;
-use crate::runtime::{git, ui};
+use crate::runtime::{Progress, git, ui};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

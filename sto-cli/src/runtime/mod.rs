@@ -22,3 +22,10 @@ pub(crate) mod store_path;
 pub(crate) mod text;
 pub(crate) mod threads;
 pub(crate) mod ui;
+
+pub(crate) use environment::{Machine, now};
+pub(crate) use error::{CliError, OF_WINDOW, Outcome};
+pub(crate) use hints::WORDS;
+pub(crate) use output::{FormatArg, LimitArg};
+pub(crate) use progress::Progress;
+pub(crate) use store_path::StorePath;

@@ -1,7 +1,6 @@
 //! Data on its way out: to standard output, or whole into a file.
 
-use crate::runtime::error::CliError;
-use crate::runtime::{pager, ui};
+use crate::runtime::{CliError, pager, ui};
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
 use std::fs::{self, File};

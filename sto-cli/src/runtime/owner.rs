@@ -3,7 +3,7 @@
 //! `/tmp`, or a folder above a shared one, may have a store or a policy of anybody. As git does with a
 //! repository (its `safe.directory`), one of another user is refused unless it is named.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_core::files::User;

@@ -1,7 +1,6 @@
 //! Running perf.
 
-use crate::runtime::error::{CliError, Outcome};
-use crate::runtime::interrupt;
+use crate::runtime::{CliError, Outcome, interrupt};
 use clap::ValueEnum;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};

@@ -1,8 +1,6 @@
 //! Which folder the store is in.
 
-use crate::runtime::environment::Machine;
-use crate::runtime::error::CliError;
-use crate::runtime::{owner, ui};
+use crate::runtime::{CliError, Machine, owner, ui};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Text files that the user, or a repository, names.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

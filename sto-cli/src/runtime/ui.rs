@@ -1,6 +1,6 @@
 //! What the terminal can do, and what is said on standard error.
 
-use crate::runtime::hints::{self, WORDS};
+use crate::runtime::{WORDS, hints};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

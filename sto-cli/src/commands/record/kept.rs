@@ -1,6 +1,6 @@
 //! Copies of what tells of code that was made at run time, beside its recording.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

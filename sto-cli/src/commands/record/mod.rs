@@ -9,13 +9,11 @@ mod runs;
 mod warnings;
 mod work_folder;
 
-use crate::args::about::About;
+use crate::args::About;
 use crate::args::quantities::slice_count;
 use crate::commands::find_regressions;
-use crate::runtime::error::{CliError, Outcome};
 use crate::runtime::perf::{self, CallGraph, Perf, Recording, Target};
-use crate::runtime::store_path::StorePath;
-use crate::runtime::ui;
+use crate::runtime::{CliError, Outcome, StorePath, ui};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use plan::Program;

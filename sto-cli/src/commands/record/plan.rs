@@ -1,7 +1,6 @@
 //! What is to be recorded: one program or two, how often, and in which order.
 
-use crate::runtime::error::CliError;
-use crate::runtime::perf;
+use crate::runtime::{CliError, perf};
 use std::ffi::OsString;
 use std::path::Path;
 use sto_query::sources::telling_names;

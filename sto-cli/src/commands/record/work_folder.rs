@@ -1,6 +1,6 @@
 //! The folder that recordings are made in.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};

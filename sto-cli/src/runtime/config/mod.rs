@@ -6,8 +6,7 @@ mod alias;
 mod defaults;
 mod value;
 
-use crate::runtime::error::CliError;
-use crate::runtime::text;
+use crate::runtime::{CliError, text};
 use alias::{Alias, words_of};
 use clap::Command;
 use defaults::OptionDefault;

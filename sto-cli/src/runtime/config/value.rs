@@ -1,6 +1,6 @@
 //! Values of the file, and what may be wrong with them.
 
-use crate::runtime::error::CliError;
+use crate::runtime::CliError;
 use std::path::Path;
 use toml::de::DeValue;
 
