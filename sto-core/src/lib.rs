@@ -113,6 +113,7 @@ pub mod intern;
 pub mod limits;
 pub mod memory;
 pub mod model;
+mod number;
 pub mod recording;
 pub mod store;
 mod symbolize;

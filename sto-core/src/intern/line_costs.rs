@@ -10,9 +10,9 @@ use crate::units::Cost;
 ///
 /// A line is on a stack when its code ran there or made a call there; recursion is counted once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineCost {
+pub struct LineCost<Frame = FrameIx> {
     /// The frame.
-    pub frame: FrameIx,
+    pub frame: Frame,
     /// The line, counted from 1.
     pub line: u32,
     /// Samples that ended at this line.

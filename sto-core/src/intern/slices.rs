@@ -2,6 +2,7 @@
 
 use super::NodeIx;
 use crate::model::SampleLabel;
+use crate::number::numbers;
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashSet;
 use std::sync::Arc;
@@ -29,13 +30,12 @@ impl SliceCount {
     }
 }
 
-/// Index of a slice of time, counted from the first sample of the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SliceIx(pub u32);
-
-/// Index of a context in [`Slices::contexts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContextIx(pub u32);
+numbers! {
+    /// Index of a slice of time, counted from the first sample of the recording.
+    pub SliceIx;
+    /// Index of a context in [`Slices::contexts`].
+    pub ContextIx;
+}
 
 /// How the time of a recording is cut: from its first sample to its last, in slices of equal
 /// length.

@@ -2,17 +2,12 @@
 
 use crate::id::{ExecutableId, FrameId, NodeId};
 use crate::model::{FrameIx, FrameTable};
+use crate::number::numbers;
 use crate::units::Cost;
 
-/// Index of a node in one [`StackTree`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeIx(pub u32);
-
-impl NodeIx {
-    /// The index as a position in a column.
-    pub fn get(self) -> usize {
-        self.0 as usize
-    }
+numbers! {
+    /// Index of a node in one [`StackTree`].
+    pub NodeIx;
 }
 
 /// What nodes cost by themselves: nodes in ascending order, none twice, none with a zero cost.

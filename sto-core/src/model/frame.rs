@@ -2,6 +2,7 @@
 
 use crate::id::FrameId;
 use crate::id::canonical::Canonical;
+use crate::number::numbers;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
@@ -107,19 +108,11 @@ impl FrameId {
     }
 }
 
-/// Index of a frame in one [`FrameTable`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FrameIx(pub u32);
-
-/// Index of a string in one [`FrameTable`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StringIx(pub u32);
-
-impl FrameIx {
-    /// The index as a position in a column.
-    pub fn get(self) -> usize {
-        self.0 as usize
-    }
+numbers! {
+    /// Index of a frame in one [`FrameTable`].
+    pub FrameIx;
+    /// Index of a string in one [`FrameTable`].
+    pub StringIx;
 }
 
 /// A frame whose strings stand in a [`FrameTable`].

@@ -2,33 +2,25 @@
 
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::{FrameIx, GnuBuildId, SampleLabel};
+use crate::number::numbers;
 use crate::units::{Cost, Nanoseconds};
 use std::fmt;
 use std::sync::Arc;
 
-/// Index of a sample type in [`RecordingParts::sample_types`](super::RecordingParts::sample_types).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SampleTypeIx(pub u32);
-
-/// Index of a process in [`RecordingParts::processes`](super::RecordingParts::processes).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProcessIx(pub u32);
-
-/// Index of a thread in [`RecordingParts::threads`](super::RecordingParts::threads).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadIx(pub u32);
-
-/// Index of a module in [`RecordingParts::modules`](super::RecordingParts::modules).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModuleIx(pub u32);
-
-/// Index of a stack in [`RecordingParts::stacks`](super::RecordingParts::stacks).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StackIx(pub u32);
-
-/// Index of a location in [`RecordingParts::locations`](super::RecordingParts::locations).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LocationIx(pub u32);
+numbers! {
+    /// Index of a sample type in [`RecordingParts::sample_types`](super::RecordingParts::sample_types).
+    pub SampleTypeIx;
+    /// Index of a process in [`RecordingParts::processes`](super::RecordingParts::processes).
+    pub ProcessIx;
+    /// Index of a thread in [`RecordingParts::threads`](super::RecordingParts::threads).
+    pub ThreadIx;
+    /// Index of a module in [`RecordingParts::modules`](super::RecordingParts::modules).
+    pub ModuleIx;
+    /// Index of a stack in [`RecordingParts::stacks`](super::RecordingParts::stacks).
+    pub StackIx;
+    /// Index of a location in [`RecordingParts::locations`](super::RecordingParts::locations).
+    pub LocationIx;
+}
 
 /// A limit that is exceeded, or an index that was not handed out: what was found, what was expected, and what
 /// to do.

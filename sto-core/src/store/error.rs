@@ -194,9 +194,9 @@ pub(super) enum Fault {
 
 impl Fault {
     /// Damage at a place.
-    pub(super) fn damaged(place: impl Into<String>, what: impl Into<String>) -> Self {
+    pub(super) fn damaged(place: impl ToString, what: impl Into<String>) -> Self {
         Fault::Damaged {
-            place: place.into(),
+            place: place.to_string(),
             what: what.into(),
         }
     }
@@ -306,7 +306,7 @@ impl From<TooMuch> for Fault {
 
 impl DecodeError {
     /// The fault, now that it is known where.
-    pub(super) fn at(self, place: impl Into<String>) -> Fault {
+    pub(super) fn at(self, place: impl ToString) -> Fault {
         Fault::damaged(place, self.0)
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! file        the redb file: find, make, lock, open for one operation, close
 //! tables      every name, key and version
+//! numbers     the numbers of frames, nodes, profiles, ...
 //! codec       values <-> bytes
 //! read        records, columns and packs out of redb; builds, stacks and costs out of these
 //! write       profiles go in and out: find their stacks among the stored ones, add the rest; tags, metrics
@@ -24,6 +25,7 @@ mod error;
 mod file;
 mod guard;
 mod maintain;
+mod numbers;
 mod read;
 mod tables;
 mod write;

@@ -1,6 +1,8 @@
 //! Every name, key, magic number and version of the store's file, in one place.
 
+use super::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use redb::TableDefinition;
+use std::fmt;
 
 /// Name of the redb file inside the store's folder.
 pub(super) const FILE_NAME: &str = "store.redb";
@@ -54,7 +56,7 @@ pub(super) const ENDS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new(
 /// Kind (a [`Record`]) and content address.
 pub(super) type RecordKey = (u8, [u8; 16]);
 
-/// Kind (a [`Column`]), and two numbers that depend on it: owner, part.
+/// Kind, and two numbers that depend on it: owner, part. [`Column`] says what they are.
 pub(super) type ColumnKey = (u8, u32, u32);
 
 /// Kind, owner, part, segment.
@@ -76,24 +78,23 @@ pub(super) enum Record {
     Reading = 4,
 }
 
-/// Kinds of packed columns, with what owner and part are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
+/// A packed column: what is in it, and of what. Errors name it by its kind, owner and part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Column {
-    /// Frames: zero, number of the first.
-    Frames = 0,
-    /// Nodes: executable, number of the first.
-    Nodes = 1,
-    /// Self costs: profile, sample type.
-    Costs = 2,
-    /// Line costs: profile, sample type.
-    Lines = 3,
-    /// Files that a profile's code was loaded from: list, zero.
-    Modules = 4,
-    /// Self costs summed over the profiles of a build: build, sample type.
-    Sums = 5,
-    /// Costs by context and slice of time: profile, zero.
-    Slices = 6,
+    /// Frames, from this one on.
+    Frames(FrameNo),
+    /// Nodes of an executable, from this one on.
+    Nodes(ExecutableNo, NodeNo),
+    /// Self costs of a profile.
+    Costs(ProfileNo, TypeNo),
+    /// Line costs of a profile.
+    Lines(ProfileNo, TypeNo),
+    /// Files that a profile's code was loaded from.
+    Modules(ModulesNo),
+    /// Self costs summed over the profiles of a build.
+    Sums(BuildNo, TypeNo),
+    /// Costs of a profile by context and slice of time.
+    Slices(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -145,37 +146,62 @@ impl Record {
 }
 
 impl Column {
-    /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Column; 7] = [
-        Column::Frames,
-        Column::Nodes,
-        Column::Costs,
-        Column::Lines,
-        Column::Modules,
-        Column::Sums,
-        Column::Slices,
-    ];
-
-    /// The kind with this number.
-    pub(super) fn from_number(number: u8) -> Option<Column> {
-        Column::ALL.get(usize::from(number)).copied()
+    /// The key that it stands under: what has no owner or part has zero there.
+    pub(super) fn key(self) -> ColumnKey {
+        match self {
+            Column::Frames(first) => (0, 0, first.0),
+            Column::Nodes(executable, first) => (1, executable.0, first.0),
+            Column::Costs(profile, sample_type) => (2, profile.0, sample_type.0),
+            Column::Lines(profile, sample_type) => (3, profile.0, sample_type.0),
+            Column::Modules(list) => (4, list.0, 0),
+            Column::Sums(build, sample_type) => (5, build.0, sample_type.0),
+            Column::Slices(profile) => (6, profile.0, 0),
+        }
     }
 
-    /// Whether its columns belong to one profile alone.
-    pub(super) fn is_own(self) -> bool {
-        matches!(self, Column::Costs | Column::Lines | Column::Slices)
+    /// The column that stands under this key, if one can.
+    pub(super) fn of(key: ColumnKey) -> Option<Column> {
+        let (kind, owner, part) = key;
+        let column = match kind {
+            0 => Column::Frames(FrameNo(part)),
+            1 => Column::Nodes(ExecutableNo(owner), NodeNo(part)),
+            2 => Column::Costs(ProfileNo(owner), TypeNo(part)),
+            3 => Column::Lines(ProfileNo(owner), TypeNo(part)),
+            4 => Column::Modules(ModulesNo(owner)),
+            5 => Column::Sums(BuildNo(owner), TypeNo(part)),
+            6 => Column::Slices(ProfileNo(owner)),
+            _ => return None,
+        };
+        (column.key() == key).then_some(column)
     }
 
-    /// The name that errors show.
+    /// The first of each kind of columns that belong to this profile alone.
+    pub(super) fn first_of(profile: ProfileNo) -> [Column; 3] {
+        let first = TypeNo(0);
+        [
+            Column::Costs(profile, first),
+            Column::Lines(profile, first),
+            Column::Slices(profile),
+        ]
+    }
+
+    /// The name of its kind.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Column::Frames => "frames",
-            Column::Nodes => "nodes",
-            Column::Costs => "costs",
-            Column::Lines => "lines",
-            Column::Modules => "modules",
-            Column::Sums => "sums",
-            Column::Slices => "slices",
+            Column::Frames(_) => "frames",
+            Column::Nodes(..) => "nodes",
+            Column::Costs(..) => "costs",
+            Column::Lines(..) => "lines",
+            Column::Modules(_) => "modules",
+            Column::Sums(..) => "sums",
+            Column::Slices(_) => "slices",
         }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (_, owner, part) = self.key();
+        write!(f, "table columns, {} {owner}/{part}", self.name())
     }
 }

@@ -3,18 +3,19 @@
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_64, Packer, Unpacker};
 use super::pairs::{PairPacker, Pairs};
+use crate::store::numbers::NodeNo;
 use crate::units::Cost;
 
 /// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
-pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, DecodeError> {
+pub(in crate::store) fn pack_costs(costs: &[(NodeNo, Cost)]) -> Result<Vec<u8>, DecodeError> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     let mut pairs = PairPacker::default();
     let mut values = ValuePacker::new(costs.iter().map(|&(_, cost)| cost));
     let mut next = 0;
     for &(node, cost) in costs {
-        pairs.push([u64::from(node - next), cost.samples]);
+        pairs.push([u64::from(node.0 - next), cost.samples]);
         values.push(cost);
-        next = node + 1;
+        next = node.0 + 1;
     }
     let mut pack = Packer::default();
     pack.number(costs.len() as u64);
@@ -23,14 +24,14 @@ pub(in crate::store) fn pack_costs(costs: &[(u32, Cost)]) -> Result<Vec<u8>, Dec
     pack.finish()
 }
 
-/// Unpacks costs of nodes below `node_count`.
+/// Unpacks costs of nodes below `nodes_end`.
 pub(in crate::store) fn unpack_costs(
     pack: &[u8],
-    node_count: usize,
-) -> Result<Vec<(u32, Cost)>, DecodeError> {
+    nodes_end: NodeNo,
+) -> Result<Vec<(NodeNo, Cost)>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
-    if count > node_count {
+    if count > nodes_end.get() {
         return Err(TOO_FEW);
     }
     let pairs = Pairs::unpack(&mut pack, count)?;
@@ -45,14 +46,14 @@ pub(in crate::store) fn unpack_costs(
     for _ in 0..count {
         let [gap, samples] = pairs.next()?;
         let node = next.checked_add(gap);
-        let node = node.filter(|&node| node < node_count as u64);
+        let node = node.filter(|&node| node < nodes_end.0.into());
         let node = node.ok_or(DecodeError("a cost is of a node that does not exist"))?;
         next = node + 1;
         let cost = values.cost(samples)?;
         if cost.is_zero() {
             return Err(DecodeError("a cost is zero"));
         }
-        costs.push((node as u32, cost));
+        costs.push((NodeNo(node as u32), cost));
     }
     pairs.finish()?;
     values.finish()?;

@@ -5,11 +5,11 @@ use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
 use super::costs::{TOO_FEW, ValuePacker, Values, check_sum};
 use super::pairs::{PairPacker, Pairs};
 use crate::intern::LineCost;
-use crate::model::FrameIx;
+use crate::store::numbers::FrameNo;
 
-/// Packs line costs: frames are the store's, in ascending order, lines in ascending order within
+/// Packs line costs: frames in ascending order, lines in ascending order within
 /// a frame, none twice.
-pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, DecodeError> {
+pub(in crate::store) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8>, DecodeError> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
     if lines.len() > MOST_LINES {
         return Err(DecodeError("it has costs of more than 2^24 lines"));
@@ -40,11 +40,11 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost]) -> Result<Vec<u8>, Decode
     pack.finish()
 }
 
-/// Unpacks line costs of frames below `frame_count`.
+/// Unpacks line costs of frames below `frames_end`.
 pub(in crate::store) fn unpack_lines(
     pack: &[u8],
-    frame_count: u32,
-) -> Result<Vec<LineCost>, DecodeError> {
+    frames_end: FrameNo,
+) -> Result<Vec<LineCost<FrameNo>>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
     if count > MOST_LINES {
@@ -77,12 +77,12 @@ pub(in crate::store) fn unpack_lines(
             return Err(DecodeError("a line stands twice, or has the number 0"));
         }
         let next = frame.checked_add(frame_step);
-        let next = next.filter(|&frame| frame < frame_count);
+        let next = next.filter(|&frame| frame < frames_end.0);
         frame = next.ok_or(DecodeError("a line is of a frame that does not exist"))?;
         let next = line.checked_add(line_step);
         line = next.ok_or(DecodeError("a line number takes more than 32 bits"))?;
         lines.push(LineCost {
-            frame: FrameIx(frame),
+            frame: FrameNo(frame),
             line,
             self_cost: self_values.cost(self_samples)?,
             total: totals.cost(total_samples)?,

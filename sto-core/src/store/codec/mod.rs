@@ -21,7 +21,7 @@ pub(super) use frames::{
     FrameColumns, PackedFrames, claimed_by_frames, pack_frames, unpack_frames,
 };
 pub(super) use lines::{pack_lines, unpack_lines};
-pub(super) use nodes::{NO_PARENT, NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
+pub(super) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(super) use records::{
     BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack,

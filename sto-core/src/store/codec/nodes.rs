@@ -6,28 +6,25 @@
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker, add_difference, difference};
 use crate::intern::StackTree;
+use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::tables::MOST_NODES;
 use std::ops::Range;
 
-/// In place of a parent: the node is a root.
-pub(in crate::store) const NO_PARENT: u32 = u32::MAX;
-
 /// Nodes of one executable, in the order of their numbers; parents stand before their children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::store) struct NodeColumns {
-    pub(in crate::store) parents: Vec<u32>,
-    pub(in crate::store) frames: Vec<u32>,
+pub(in crate::store) struct NodeColumns<Parent = NodeNo> {
+    /// [`Number::NONE`] for roots.
+    pub(in crate::store) parents: Vec<Parent>,
+    pub(in crate::store) frames: Vec<FrameNo>,
 }
 
 impl NodeColumns {
-    /// The nodes of a tree, whose frames have their numbers already.
+    /// The nodes of a tree, whose nodes and frames have the numbers that they are to have.
     pub(in crate::store) fn of(tree: &StackTree) -> Self {
-        let parents = tree
-            .nodes()
-            .map(|node| tree.parent(node).map_or(NO_PARENT, |p| p.0));
+        let parent = |node| tree.parent(node).map_or(NodeNo::NONE, |p| NodeNo(p.0));
         NodeColumns {
-            parents: parents.collect(),
-            frames: tree.frames().iter().map(|frame| frame.0).collect(),
+            parents: tree.nodes().map(parent).collect(),
+            frames: tree.frames().iter().map(|f| FrameNo(f.0)).collect(),
         }
     }
 
@@ -38,13 +35,9 @@ impl NodeColumns {
         }
     }
 
-    pub(in crate::store) fn len(&self) -> usize {
-        self.parents.len()
-    }
-
     /// Appends a node.
     #[inline]
-    pub(in crate::store) fn push(&mut self, parent: u32, frame: u32) {
+    pub(in crate::store) fn push(&mut self, parent: NodeNo, frame: FrameNo) {
         self.parents.push(parent);
         self.frames.push(frame);
     }
@@ -64,32 +57,38 @@ impl NodeColumns {
     }
 }
 
+impl<Parent> NodeColumns<Parent> {
+    pub(in crate::store) fn len(&self) -> usize {
+        self.parents.len()
+    }
+}
+
 /// Packs the nodes with the numbers from `first` on, each below a node with a lower number. Nodes
 /// whose parent is the node before them or one of its ancestors pack best.
 pub(in crate::store) fn pack_nodes(
-    first: u32,
+    first: NodeNo,
     nodes: &NodeColumns,
 ) -> Result<Vec<u8>, DecodeError> {
     let [mut attach_points, mut roots, mut ups] = [(); 3].map(|()| Packer::default());
     let mut segments = 0u32;
     let mut frames = Vec::with_capacity(nodes.len());
     let (mut last_attach, mut last_root) = (0, 0);
-    let mut path: Vec<u32> = Vec::new();
-    for (node, (&parent, &frame)) in (first..).zip(nodes.parents.iter().zip(&nodes.frames)) {
+    let mut path: Vec<NodeNo> = Vec::new();
+    for (node, (&parent, &frame)) in first.onward().zip(nodes.parents.iter().zip(&nodes.frames)) {
         let depth = path.len();
         while path.last().is_some_and(|&open| open != parent) {
             path.pop();
         }
         if path.is_empty() {
             segments += 1;
-            let attach = parent.wrapping_add(1);
+            let attach = parent.0.wrapping_add(1);
             attach_points.number(difference(attach, last_attach));
-            roots.number(difference(frame, last_root));
-            (last_attach, last_root) = (attach, frame);
+            roots.number(difference(frame.0, last_root));
+            (last_attach, last_root) = (attach, frame.0);
             ups.number(0u32);
         } else {
             ups.number((depth - path.len()) as u64 + 1);
-            frames.push(frame);
+            frames.push(frame.0);
         }
         path.push(node);
     }
@@ -105,28 +104,27 @@ pub(in crate::store) fn pack_nodes(
 
 /// The segments of a pack's nodes, of which those that are needed can be unpacked.
 pub(in crate::store) struct Segments<'a> {
-    /// Number of the first node.
-    first: u32,
+    first: NodeNo,
     /// How many nodes there are.
     len: u32,
-    /// Number of frames of the store.
-    frame_count: u32,
-    /// What the root of each segment stands below, or [`NO_PARENT`], and its frame.
-    pub(in crate::store) roots: Vec<(u32, u32)>,
+    /// The first number that no frame of the store has.
+    frames_end: FrameNo,
+    /// What the root of each segment stands below, or [`Number::NONE`], and its frame.
+    pub(in crate::store) roots: Vec<(NodeNo, FrameNo)>,
     /// The columns of all other nodes.
     rest: Unpacker<'a>,
 }
 
 impl<'a> Segments<'a> {
-    /// Unpacks the roots of nodes that have the numbers from `first` on and frames below `frame_count`.
+    /// Unpacks the roots of nodes that have the numbers from `first` on and frames below `frames_end`.
     pub(in crate::store) fn unpack(
         pack: &'a [u8],
-        first: u32,
-        frame_count: u32,
+        first: NodeNo,
+        frames_end: FrameNo,
     ) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let len = pack.number32()?;
-        if len > MOST_NODES || first.checked_add(len).is_none_or(|end| end == NO_PARENT) {
+        if len > MOST_NODES || first.0.checked_add(len).is_none_or(|end| end == u32::MAX) {
             return Err(DecodeError("it has more nodes than there can be"));
         }
         let count = pack.number32()?;
@@ -141,17 +139,17 @@ impl<'a> Segments<'a> {
         for _ in 0..count {
             attach = add_difference(attach, attach_points.number32()?);
             frame = add_difference(frame, frames.number32()?);
-            if frame >= frame_count {
+            if FrameNo(frame) >= frames_end {
                 return Err(NO_FRAME);
             }
-            roots.push((attach.wrapping_sub(1), frame));
+            roots.push((NodeNo(attach.wrapping_sub(1)), FrameNo(frame)));
         }
         attach_points.finish()?;
         frames.finish()?;
         Ok(Segments {
             first,
             len,
-            frame_count,
+            frames_end,
             roots,
             rest: pack,
         })
@@ -174,7 +172,7 @@ impl<'a> Segments<'a> {
             next: self.first,
             left: self.len,
             passed: 0,
-            frame_count: self.frame_count,
+            frames_end: self.frames_end,
             path: Vec::new(),
         }
     }
@@ -192,19 +190,18 @@ pub(in crate::store) struct SegmentReader<'a, T> {
     ups: Unpacker<'a>,
     /// Frames of the nodes to come.
     frames: &'a [u32],
-    /// Number of the next node.
-    next: u32,
+    next: NodeNo,
     left: u32,
     /// How many segments were read or passed over.
     passed: usize,
-    frame_count: u32,
+    frames_end: FrameNo,
     path: Vec<T>,
 }
 
 impl<T: Copy> SegmentReader<'_, T> {
     /// Goes to a segment that stands behind those read before. Returns the number of its root.
     #[inline]
-    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<u32, DecodeError> {
+    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<NodeNo, DecodeError> {
         let between = segment - self.passed;
         let nodes = match (between, self.ups.peek()) {
             (0, Some(0)) => 0,
@@ -225,7 +222,7 @@ impl<T: Copy> SegmentReader<'_, T> {
     pub(in crate::store) fn read(
         &mut self,
         root: T,
-        mut see: impl FnMut(u32, T, u32) -> T,
+        mut see: impl FnMut(NodeNo, T, FrameNo) -> T,
     ) -> Result<(), DecodeError> {
         self.path.clear();
         self.path.push(root);
@@ -237,7 +234,8 @@ impl<T: Copy> SegmentReader<'_, T> {
                 .last()
                 .ok_or(DecodeError("a node's path goes up above its segment"))?;
             let (&frame, frames) = self.frames.split_first().ok_or(NOT_ALL_SEGMENTS)?;
-            if frame >= self.frame_count {
+            let frame = FrameNo(frame);
+            if frame >= self.frames_end {
                 return Err(NO_FRAME);
             }
             self.frames = frames;
@@ -249,11 +247,11 @@ impl<T: Copy> SegmentReader<'_, T> {
 
     /// The number of the next node, and passes over so many.
     #[inline]
-    fn take(&mut self, nodes: usize) -> Result<u32, DecodeError> {
+    fn take(&mut self, nodes: usize) -> Result<NodeNo, DecodeError> {
         let number = self.next;
         let left = (self.left as usize).checked_sub(nodes);
         self.left = left.ok_or(NOT_ALL_SEGMENTS)? as u32;
-        self.next += nodes as u32;
+        self.next = number.plus(nodes);
         Ok(number)
     }
 
@@ -267,18 +265,18 @@ impl<T: Copy> SegmentReader<'_, T> {
     }
 }
 
-/// Unpacks the nodes that have the numbers from `first` on and frames below `frame_count`.
+/// Unpacks the nodes that have the numbers from `first` on and frames below `frames_end`.
 pub(in crate::store) fn unpack_nodes(
     pack: &[u8],
-    first: u32,
-    frame_count: u32,
+    first: NodeNo,
+    frames_end: FrameNo,
 ) -> Result<NodeColumns, DecodeError> {
-    let segments = Segments::unpack(pack, first, frame_count)?;
+    let segments = Segments::unpack(pack, first, frames_end)?;
     let others = segments.others()?;
     let mut reader = segments.reader(&others);
     let mut nodes = NodeColumns::with_capacity(segments.len as usize);
     for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
-        if attach != NO_PARENT && attach >= reader.next {
+        if attach != NodeNo::NONE && attach >= reader.next {
             return Err(DecodeError("a node's parent does not stand before it"));
         }
         nodes.push(attach, frame);

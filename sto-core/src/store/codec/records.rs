@@ -5,6 +5,7 @@ use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
 use crate::id::ProfileId;
 use crate::model::{Build, GnuBuildId, ModuleRef, Profile};
+use crate::store::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use crate::units::{Cost, SampleType};
 use serde::{Deserialize, Serialize};
 
@@ -19,17 +20,17 @@ pub(in crate::store) struct Contents {
     /// Number of builds.
     pub(in crate::store) builds: u32,
     /// Number of frames, and of the next one.
-    pub(in crate::store) frames: u32,
+    pub(in crate::store) frames: FrameNo,
     /// Number of executables, and of the next one.
-    pub(in crate::store) executables: u32,
+    pub(in crate::store) executables: ExecutableNo,
     /// Number of profiles.
     pub(in crate::store) profiles: u32,
     /// Number of module lists, and of the next one.
-    pub(in crate::store) modules: u32,
+    pub(in crate::store) modules: ModulesNo,
     /// Number of the next build: builds that were removed leave theirs free.
-    pub(in crate::store) next_build: u32,
+    pub(in crate::store) next_build: BuildNo,
     /// Number of the next profile.
-    pub(in crate::store) next_profile: u32,
+    pub(in crate::store) next_profile: ProfileNo,
 }
 
 /// Which profile stands for a reading of a source.
@@ -65,10 +66,9 @@ impl CameFrom {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct ExecutableRecord {
     pub(in crate::store) name: String,
-    /// The owner of its node columns.
-    pub(in crate::store) number: u32,
-    /// Number of nodes.
-    pub(in crate::store) nodes: u32,
+    pub(in crate::store) number: ExecutableNo,
+    /// Number of nodes, and of the next one.
+    pub(in crate::store) nodes: NodeNo,
 }
 
 /// A build.
@@ -78,8 +78,7 @@ pub(in crate::store) struct BuildRecord {
     pub(in crate::store) version: String,
     pub(in crate::store) gnu_build_id: Option<Told<GnuBuildId>>,
     pub(in crate::store) revision: Option<Told<String>>,
-    /// The owner of its sum columns.
-    pub(in crate::store) number: u32,
+    pub(in crate::store) number: BuildNo,
     /// Number of its profiles.
     pub(in crate::store) profiles: u32,
     /// Samples of all its profiles.
@@ -104,21 +103,19 @@ pub(in crate::store) struct Sum {
     pub(in crate::store) sample_type: SampleType,
     /// What all of them add up to.
     pub(in crate::store) total: Cost,
-    /// Whether columns are added up in one of the build's own, with this sum's place.
+    /// Whether columns are added up in one of the build's own, whose number is this sum's index.
     pub(in crate::store) has_column: bool,
-    /// The columns that are not, by profile and place: those that came in last.
-    pub(in crate::store) apart: Vec<(u32, u32)>,
+    /// The columns that are not: those that came in last.
+    pub(in crate::store) apart: Vec<(ProfileNo, TypeNo)>,
 }
 
 /// A profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::store) struct ProfileRecord {
-    /// The owner of its cost columns.
-    pub(in crate::store) number: u32,
+    pub(in crate::store) number: ProfileNo,
     /// Packed bytes of the columns that are its own.
     pub(in crate::store) columns: u64,
-    /// Number of its module list.
-    pub(in crate::store) modules: u32,
+    pub(in crate::store) modules: ModulesNo,
     /// GNU build id of the main program, as this recording told it.
     pub(in crate::store) gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
@@ -129,7 +126,19 @@ pub(in crate::store) struct ProfileRecord {
     pub(in crate::store) profile: Profile,
 }
 
+impl ProfileRecord {
+    /// The numbers of its sample types.
+    pub(in crate::store) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
+        (0..self.profile.sample_types.len() as u32).map(TypeNo)
+    }
+}
+
 impl BuildRecord {
+    /// The numbers of its sums.
+    pub(in crate::store) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
+        (0..self.sums.len() as u32).map(TypeNo)
+    }
+
     /// The build, as its profiles tell it together.
     pub(in crate::store) fn build(&self) -> Build {
         Build {

@@ -3,11 +3,12 @@
 use super::*;
 use crate::id::ProfileId;
 use crate::intern::LineCost;
-use crate::model::{Frame, FrameIx, FrameKind, GnuBuildId, ModuleRef};
+use crate::model::{Frame, FrameKind, GnuBuildId, ModuleRef};
+use crate::store::numbers::*;
 use crate::units::{Cost, SampleType, Unit};
 use proptest::prelude::*;
 
-const FRAMES: u32 = 40;
+const FRAMES: FrameNo = FrameNo(40);
 
 /// The nodes of a pack: segments in preorder, below nodes of earlier packs, below others of this one,
 /// and roots.
@@ -21,8 +22,10 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
         }
         let attach = (node % 2 == 0).then_some(node / 3);
         let parent = path.last().copied().or(attach.filter(|_| node > 0));
-        nodes.parents.push(parent.unwrap_or(NO_PARENT));
-        nodes.frames.push(node * node % FRAMES);
+        nodes.push(
+            parent.map_or(NodeNo::NONE, NodeNo),
+            FrameNo(node * node % FRAMES.0),
+        );
         path.push(node);
     }
     nodes
@@ -51,7 +54,7 @@ fn cost(samples: u64, value: u64) -> Cost {
     Cost { samples, value }
 }
 
-fn costs(fixed_period: bool) -> Vec<(u32, Cost)> {
+fn costs(fixed_period: bool) -> Vec<(NodeNo, Cost)> {
     let value = |samples| {
         if fixed_period {
             samples * 4000
@@ -60,14 +63,14 @@ fn costs(fixed_period: bool) -> Vec<(u32, Cost)> {
         }
     };
     (1..30)
-        .map(|i| (i * i, cost(u64::from(i), value(u64::from(i)))))
+        .map(|i| (NodeNo(i * i), cost(u64::from(i), value(u64::from(i)))))
         .collect()
 }
 
-fn lines() -> Vec<LineCost> {
+fn lines() -> Vec<LineCost<FrameNo>> {
     (1..30)
         .map(|i| LineCost {
-            frame: FrameIx(i / 3),
+            frame: FrameNo(i / 3),
             line: i * 100,
             self_cost: cost(0, 0),
             total: cost(u64::from(i), 7),
@@ -90,15 +93,15 @@ fn modules() -> Vec<ModuleRef> {
 
 #[test]
 fn segments_are_read_without_those_between_them() {
-    let (first, nodes) = (1500, nodes(2000, 1500));
+    let (first, nodes) = (NodeNo(1500), nodes(2000, 1500));
     let pack = pack_nodes(first, &nodes).unwrap();
     let segments = Segments::unpack(&pack, first, FRAMES).unwrap();
     let others = segments.others().unwrap();
     let mut reader = segments.reader(&others);
     let mut read = 0;
     for (segment, &root) in segments.roots.iter().enumerate().skip(1).step_by(3) {
-        let mut check = |node: u32, found: (u32, u32)| {
-            let at = (node - first) as usize;
+        let mut check = |node: NodeNo, found: (NodeNo, FrameNo)| {
+            let at = node.get() - first.get();
             assert_eq!((nodes.parents[at], nodes.frames[at]), found);
             read += 1;
             node
@@ -116,7 +119,7 @@ fn segments_are_read_without_those_between_them() {
 #[test]
 fn packs_come_back() {
     for (len, first) in [(0, 0), (1, 0), (1, 7), (2000, 0), (2000, 1500), (0, 30)] {
-        let nodes = nodes(len, first);
+        let (first, nodes) = (NodeNo(first), nodes(len, first));
         let pack = pack_nodes(first, &nodes).unwrap();
         let roots = Segments::unpack(&pack, first, FRAMES).unwrap().roots;
         assert!(roots.iter().all(|&(attach, frame)| {
@@ -130,7 +133,7 @@ fn packs_come_back() {
     assert_eq!(unpacked, frames());
     for costs in [costs(true), costs(false), Vec::new()] {
         assert_eq!(
-            unpack_costs(&pack_costs(&costs).unwrap(), 900).unwrap(),
+            unpack_costs(&pack_costs(&costs).unwrap(), NodeNo(900)).unwrap(),
             costs
         );
     }
@@ -147,29 +150,32 @@ fn packs_come_back() {
 #[test]
 fn costs_of_nodes_and_lines_of_frames_that_do_not_exist_are_found() {
     let pack = pack_costs(&costs(true)).unwrap();
-    assert!(unpack_costs(&pack, 842).is_ok());
-    assert!(unpack_costs(&pack, 841).is_err());
+    assert!(unpack_costs(&pack, NodeNo(842)).is_ok());
+    assert!(unpack_costs(&pack, NodeNo(841)).is_err());
     let pack = pack_lines(&lines()).unwrap();
-    assert!(unpack_lines(&pack, 10).is_ok());
-    assert!(unpack_lines(&pack, 9).is_err());
+    assert!(unpack_lines(&pack, FrameNo(10)).is_ok());
+    assert!(unpack_lines(&pack, FrameNo(9)).is_err());
 }
 
 #[test]
 fn nodes_below_nothing_and_of_frames_that_do_not_exist_are_found() {
-    let pack = pack_nodes(60, &nodes(12, 60)).unwrap();
-    assert!(unpack_nodes(&pack, 60, FRAMES).is_ok());
-    assert!(unpack_nodes(&pack, 60, 36).is_err());
-    assert!(unpack_nodes(&pack, 2, FRAMES).is_err());
-    assert!(unpack_nodes(&pack, u32::MAX - 12, FRAMES).is_err());
+    let pack = pack_nodes(NodeNo(60), &nodes(12, 60)).unwrap();
+    let unpack = |first, frames_end| unpack_nodes(&pack, NodeNo(first), frames_end);
+    assert!(unpack(60, FRAMES).is_ok());
+    assert!(unpack(60, FrameNo(36)).is_err());
+    assert!(unpack(2, FRAMES).is_err());
+    assert!(unpack(u32::MAX - 12, FRAMES).is_err());
 }
 
 #[test]
 fn a_recursion_costs_next_to_nothing() {
     let nodes = NodeColumns {
-        parents: (0..100_000u32).map(|node| node.wrapping_sub(1)).collect(),
-        frames: vec![7; 100_000],
+        parents: (0..100_000u32)
+            .map(|node| NodeNo(node.wrapping_sub(1)))
+            .collect(),
+        frames: vec![FrameNo(7); 100_000],
     };
-    assert!(pack_nodes(0, &nodes).unwrap().len() < 200);
+    assert!(pack_nodes(NodeNo(0), &nodes).unwrap().len() < 200);
 }
 
 proptest! {
@@ -177,15 +183,15 @@ proptest! {
 
     #[test]
     fn nodes_come_back_whatever_their_order(
-        shape in proptest::collection::vec((any::<prop::sample::Index>(), 0..FRAMES), 0..300),
+        shape in proptest::collection::vec((any::<prop::sample::Index>(), 0..FRAMES.0), 0..300),
         first in 0u32..50,
     ) {
         let mut nodes = NodeColumns::default();
         for (number, (parent, frame)) in (first..).zip(shape) {
             let parent = parent.index(number as usize + 1) as u32;
-            nodes.parents.push(parent.checked_sub(1).unwrap_or(NO_PARENT));
-            nodes.frames.push(frame);
+            nodes.push(NodeNo(parent.wrapping_sub(1)), FrameNo(frame));
         }
+        let first = NodeNo(first);
         let pack = pack_nodes(first, &nodes).unwrap();
         prop_assert_eq!(unpack_nodes(&pack, first, FRAMES), Ok(nodes));
     }
@@ -214,11 +220,13 @@ proptest! {
             pack
         };
         for first in [0, 5] {
-            let pack = changed(pack_nodes(first, &nodes(12, first)).unwrap());
+            let nodes = nodes(12, first);
+            let first = NodeNo(first);
+            let pack = changed(pack_nodes(first, &nodes).unwrap());
             if let Ok(nodes) = unpack_nodes(&pack, first, FRAMES) {
                 prop_assert!(nodes.frames.iter().all(|&frame| frame < FRAMES));
-                for (node, &parent) in (first..).zip(&nodes.parents) {
-                    prop_assert!(parent == NO_PARENT || parent < node);
+                for (node, &parent) in first.onward().zip(&nodes.parents) {
+                    prop_assert!(parent == NodeNo::NONE || parent < node);
                 }
             }
         }
@@ -228,11 +236,11 @@ proptest! {
             }
         }
         for fixed_period in [false, true] {
-            let costs = unpack_costs(&changed(pack_costs(&costs(fixed_period)).unwrap()), 900);
+            let costs = unpack_costs(&changed(pack_costs(&costs(fixed_period)).unwrap()), NodeNo(900));
             prop_assert!(costs.is_err() || costs.is_ok_and(|costs| costs.is_sorted_by_key(|c| c.0)));
         }
         if let Ok(lines) = unpack_lines(&changed(pack_lines(&lines()).unwrap()), FRAMES) {
-            prop_assert!(lines.iter().all(|line| line.frame.0 < FRAMES && line.line > 0));
+            prop_assert!(lines.iter().all(|line| line.frame < FRAMES && line.line > 0));
         }
         let _ = unpack_modules(&changed(pack_modules(&modules()).unwrap()));
         let _ = unpack::<Contents>(&changed(pack(&Contents::default()).unwrap()));
@@ -243,8 +251,8 @@ proptest! {
 #[test]
 fn the_bytes_of_nodes_are_those_of_the_specification() {
     let nodes = NodeColumns {
-        parents: vec![NO_PARENT, 0, 1, 0],
-        frames: vec![0, 1, 2, 3],
+        parents: vec![NodeNo::NONE, NodeNo(0), NodeNo(1), NodeNo(0)],
+        frames: [0, 1, 2, 3].map(FrameNo).to_vec(),
     };
     let expected = [
         &[4, 1][..],
@@ -253,12 +261,12 @@ fn the_bytes_of_nodes_are_those_of_the_specification() {
         &[4, 0, 0, 1, 1, 3],
         &[1, 3, 0, 1, 2, 3],
     ];
-    assert_eq!(pack_nodes(0, &nodes).unwrap(), expected.concat());
+    assert_eq!(pack_nodes(NodeNo(0), &nodes).unwrap(), expected.concat());
 }
 
 #[test]
 fn the_bytes_of_costs_are_those_of_the_specification() {
-    let fixed = [(2, cost(3, 300)), (5, cost(16, 1600))];
+    let fixed = [(NodeNo(2), cost(3, 300)), (NodeNo(5), cost(16, 1600))];
     let expected = [
         &[2][..],
         &[2, 0, 0x23, 0x2f],
@@ -267,7 +275,7 @@ fn the_bytes_of_costs_are_those_of_the_specification() {
         &[0, 100],
     ];
     assert_eq!(pack_costs(&fixed).unwrap(), expected.concat());
-    let own = [(2, cost(3, 300)), (5, cost(1, 101))];
+    let own = [(NodeNo(2), cost(3, 300)), (NodeNo(5), cost(1, 101))];
     let expected = [
         &[2][..],
         &[2, 0, 0x23, 0x21],
@@ -281,7 +289,7 @@ fn the_bytes_of_costs_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_lines_are_those_of_the_specification() {
     let line = |frame, line, self_samples, total_samples| LineCost {
-        frame: FrameIx(frame),
+        frame: FrameNo(frame),
         line,
         self_cost: cost(self_samples, 100 * self_samples),
         total: cost(total_samples, 100 * total_samples),
@@ -331,14 +339,14 @@ fn the_bytes_of_frames_are_those_of_the_specification() {
 #[test]
 fn the_bytes_of_records_are_those_of_the_specification() {
     let contents = Contents {
-        next_build: 7,
-        next_profile: 300,
+        next_build: BuildNo(7),
+        next_profile: ProfileNo(300),
         history: [7; 16],
         builds: 1,
-        frames: 300,
-        executables: 2,
+        frames: FrameNo(300),
+        executables: ExecutableNo(2),
         profiles: 251,
-        modules: 0,
+        modules: ModulesNo(0),
     };
     let expected = [
         &[7; 16][..],
@@ -354,7 +362,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
             profile: ProfileId([9; 16]),
         }),
         revision: None,
-        number: 3,
+        number: BuildNo(3),
         profiles: 2,
         samples: 70_000,
         sums: vec![
@@ -374,7 +382,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
                 },
                 total: cost(2, 3),
                 has_column: false,
-                apart: vec![(4, 1)],
+                apart: vec![(ProfileNo(4), TypeNo(1))],
             },
         ],
     };
@@ -410,9 +418,9 @@ fn the_bytes_of_a_profile_are_those_of_the_specification() {
     use crate::model::{Granularity, Origin, Profile, Quality};
     use crate::units::{Bytes, Nanoseconds, UnixSeconds};
     let record = ProfileRecord {
-        number: 3,
+        number: ProfileNo(3),
         columns: 4,
-        modules: 5,
+        modules: ModulesNo(5),
         gnu_build_id: GnuBuildId::from_bytes(&[0xab]),
         revision: Some("r".to_owned()),
         slices: 6,

@@ -6,6 +6,7 @@ use crate::model::{Build, ModuleRef, Origin, Profile};
 use crate::store::codec::ProfileRecord;
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
+use crate::store::numbers::ModulesNo;
 use crate::store::read::builds::{build_of, module_list, profile_record};
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::packs::Frames;
@@ -159,7 +160,7 @@ struct Source<'a> {
     rows: &'a Rows,
     path: &'a Path,
     /// Module lists that were read already, by number.
-    modules: HashMap<u32, Arc<[ModuleRef]>>,
+    modules: HashMap<ModulesNo, Arc<[ModuleRef]>>,
 }
 
 /// A profile of the source, but for its stacks and counts.

@@ -11,16 +11,17 @@ use crate::model::{Build, FrameIx, ModuleRef, Profile};
 use crate::store::CameFrom;
 use crate::store::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, pack_frames,
-    pack_nodes,
 };
 use crate::store::error::{Fault, refused};
+use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
 use crate::store::read::builds::module_lists;
 use crate::store::read::counts::Counts;
 use crate::store::read::cut::frame_order;
 use crate::store::read::picked::{Marks, Picked};
 use crate::store::read::preorder::preorder;
 use crate::store::read::rows::{Found, NewRows, Rows};
-use crate::store::tables::{Column, MOST_FRAMES, MOST_NODES, Record};
+use crate::store::tables::{Column, MOST_FRAMES, Record};
+use crate::store::write::nodes::write_packs;
 use crate::store::write::tags::{self, Tag};
 use crate::store::write::{Tally, add, after, plan_modules, take_number};
 use hashbrown::{HashMap, HashSet};
@@ -36,7 +37,7 @@ pub(in crate::store) fn rewrite(
     destination: &Database,
 ) -> Result<(), Fault> {
     let executables = chosen(rows, keep)?;
-    let mut used = vec![false; rows.contents.frames as usize];
+    let mut used = vec![false; rows.contents.frames.get()];
     let mut marked = Vec::with_capacity(executables.len());
     for executable in &executables {
         marked.push(mark(rows, executable, &mut used)?);
@@ -129,27 +130,28 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
     }
     let picked = Picked::of(&rows.node_packs(record)?, marks)?;
     for &frame in &picked.nodes.frames {
-        used[frame as usize] = true;
+        used[frame.get()] = true;
     }
-    Ok(picked.places.into_marks())
+    Ok(picked.numbers.into_marks())
 }
 
 /// Writes the used frames in their order; returns the new number of each.
-fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<u32>, Fault> {
+fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>, Fault> {
     let stored = rows.frames()?;
     let order = frame_order(&stored, used);
     let chunks: Vec<_> = order
         .par_chunks(MOST_FRAMES as usize)
         .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
         .collect();
-    for (first, chunk) in (0..).step_by(MOST_FRAMES as usize).zip(chunks) {
+    let firsts = FrameNo(0).onward().step_by(MOST_FRAMES as usize);
+    for (first, chunk) in firsts.zip(chunks) {
         to.new
-            .column(Column::Frames, 0, first, chunk.map_err(refused)?);
+            .column(Column::Frames(first), chunk.map_err(refused)?);
     }
-    to.new.contents.frames = order.len() as u32;
-    let mut numbers = vec![u32::MAX; used.len()];
-    for (number, (_, frame)) in (0..).zip(order) {
-        numbers[frame as usize] = number;
+    to.new.contents.frames = FrameNo(order.len() as u32);
+    let mut numbers = vec![FrameNo::NONE; used.len()];
+    for (number, (_, frame)) in FrameNo(0).onward().zip(order) {
+        numbers[frame.get()] = number;
     }
     Ok(numbers)
 }
@@ -159,7 +161,7 @@ fn write_executable(
     rows: &Rows,
     executable: &Executable,
     marks: Marks,
-    frames: &[u32],
+    frames: &[FrameNo],
     lists: &[Arc<[ModuleRef]>],
     to: &mut NewStore<'_>,
 ) -> Result<(), Fault> {
@@ -169,7 +171,7 @@ fn write_executable(
         for chosen in profiles {
             let counts = chosen.counts(rows, &executable.record)?;
             let counts = counts.renumbered(&numbers, frames);
-            let modules = lists.get(chosen.record.modules as usize).ok_or_else(|| {
+            let modules = lists.get(chosen.record.modules.get()).ok_or_else(|| {
                 Fault::damaged("table records", "a profile's modules do not exist")
             })?;
             let profile = Profile {
@@ -211,40 +213,26 @@ fn write_nodes(
     rows: &Rows,
     executable: &ExecutableRecord,
     marks: Marks,
-    frames: &[u32],
+    frames: &[FrameNo],
     to: &mut NewStore<'_>,
-) -> Result<Vec<u32>, Fault> {
-    let Picked { nodes, places } = Picked::of(&rows.node_packs(executable)?, marks)?;
-    let new_frames: Vec<FrameIx> = frames.iter().map(|&frame| FrameIx(frame)).collect();
-    let (tree, indices) = preorder(&nodes, &new_frames);
+) -> Result<Vec<NodeNo>, Fault> {
+    let picked = Picked::of(&rows.node_packs(executable)?, marks)?;
+    let new_frames: Vec<FrameIx> = frames.iter().map(|frame| FrameIx(frame.0)).collect();
+    let (tree, indices) = preorder(&picked.nodes, &new_frames);
     let nodes = NodeColumns::of(&tree);
     let record = ExecutableRecord {
         name: executable.name.clone(),
         number: take_number(&mut to.new.contents.executables)?,
-        nodes: nodes.len() as u32,
+        nodes: NodeNo(nodes.len() as u32),
     };
-    let chunks: Vec<_> = (0..record.nodes)
-        .into_par_iter()
-        .step_by(MOST_NODES as usize)
-        .map(|first| {
-            let end = record.nodes.min(first + MOST_NODES);
-            (
-                first,
-                pack_nodes(first, &nodes.part(first as usize..end as usize)),
-            )
-        })
-        .collect();
-    for (first, chunk) in chunks {
-        let chunk = chunk.map_err(refused)?;
-        to.new.column(Column::Nodes, record.number, first, chunk);
-    }
+    write_packs(&mut to.new, record.number, NodeNo(0), &nodes)?;
     let id = ExecutableId::of(&record.name);
     to.new.record(Record::Executable, id.0, &record)?;
-    let number = |node| match places.has(node) {
-        true => indices[places.get(node) as usize].0,
-        false => u32::MAX,
+    let number = |node| match picked.numbers.has(node) {
+        true => NodeNo(indices[picked.numbers.get(node).get()].0),
+        false => NodeNo::NONE,
     };
-    Ok((0..executable.nodes).map(number).collect())
+    Ok((0..executable.nodes.0).map(NodeNo).map(number).collect())
 }
 
 /// Hands on the tags of builds that are written.
@@ -264,7 +252,7 @@ struct NewStore<'a> {
     is_export: bool,
     new: NewRows,
     /// The numbers of module lists.
-    modules: HashMap<Arc<[ModuleRef]>, u32>,
+    modules: HashMap<Arc<[ModuleRef]>, ModulesNo>,
     tags: Vec<Tag>,
 }
 
@@ -284,7 +272,7 @@ impl<'a> NewStore<'a> {
         })
     }
 
-    fn modules(&mut self, profile: &Profile) -> Result<u32, Fault> {
+    fn modules(&mut self, profile: &Profile) -> Result<ModulesNo, Fault> {
         if let Some(&number) = self.modules.get(&profile.modules) {
             return Ok(number);
         }

@@ -5,6 +5,7 @@
 use crate::id::SourceDigest;
 use crate::store::codec::{BuildRecord, CHECKSUM_LEN, ExecutableRecord, ProfileRecord};
 use crate::store::error::Fault;
+use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::rows::{Found, Rows};
 use crate::store::tables::{Column, Record};
 use crate::units::Bytes;
@@ -163,16 +164,17 @@ pub(in crate::store) fn stats(
         packed.count += 1;
         packed.bytes += bytes.len() as u64;
     })?;
-    let mut packed: HashMap<(Column, u32), u64> = HashMap::new();
+    // By the first column of each kind and owner.
+    let mut packed: HashMap<Column, u64> = HashMap::new();
     let mut packs = 0;
     for ((kind, owner), Packed { count, bytes }) in columns {
         let checksums = count * CHECKSUM_LEN as u64;
         parts.add(PartKind::Checksums, count, checksums);
-        if let Some(column) = Column::from_number(kind) {
+        if let Some(column) = Column::of((kind, owner, 0)) {
             let bytes = bytes.saturating_sub(checksums);
             parts.add(PartKind::Column(column.name()), count, bytes);
-            packed.insert((column, owner), bytes);
-            packs += count * u64::from(matches!(column, Column::Frames | Column::Nodes));
+            packed.insert(column, bytes);
+            packs += count * u64::from(matches!(column, Column::Frames(_) | Column::Nodes(..)));
         }
     }
     rows.each_record(|(kind, _), stored| {
@@ -205,7 +207,7 @@ pub(in crate::store) fn stats(
     parts.add(PartKind::Redb, 0, redb_own);
 
     let strings = rows
-        .packs(Column::Frames, 0, rows.contents.frames)?
+        .packs(rows.contents.frames, Column::Frames)?
         .par_iter()
         .map(|pack| Ok(pack.frames()?.string_count() as u64))
         .sum::<Result<u64, Fault>>()?;
@@ -238,7 +240,7 @@ pub(in crate::store) fn stats(
         saving: Bytes(file).times_smaller_than(Bytes(source)),
         builds: rows.contents.builds.into(),
         profiles: profiles.len() as u64,
-        frames: rows.contents.frames.into(),
+        frames: rows.contents.frames.0.into(),
         strings,
         nodes,
         packs,
@@ -252,16 +254,16 @@ pub(in crate::store) fn stats(
 fn executables(
     rows: &Rows,
     profiles: &[Found<ProfileRecord>],
-    packed: &HashMap<(Column, u32), u64>,
+    packed: &HashMap<Column, u64>,
 ) -> Result<Vec<ExecutableStats>, Fault> {
-    let packed = |kind: Column, owner: u32| packed.get(&(kind, owner)).copied().unwrap_or(0);
+    let packed = |column| packed.get(&column).copied().unwrap_or(0);
     let records: Vec<Found<ExecutableRecord>> = rows.records(Record::Executable)?;
     let stats = records.into_iter().map(|found| {
         let executable = ExecutableStats {
             builds: 0,
             profiles: 0,
-            nodes: found.record.nodes.into(),
-            node_bytes: Bytes(packed(Column::Nodes, found.record.number)),
+            nodes: found.record.nodes.0.into(),
+            node_bytes: Bytes(packed(Column::Nodes(found.record.number, NodeNo(0)))),
             profile_bytes: Bytes(0),
             name: found.record.name,
         };
@@ -274,15 +276,14 @@ fn executables(
         names.insert(*id, &record.executable);
         if let Some(executable) = stats.get_mut(&record.executable) {
             executable.builds += 1;
-            executable.profile_bytes.0 += packed(Column::Sums, record.number);
+            executable.profile_bytes.0 += packed(Column::Sums(record.number, TypeNo(0)));
         }
     }
     for Found { record, bytes, .. } in profiles {
         let name = names.get(&record.profile.build.0).copied();
         if let Some(executable) = name.and_then(|name| stats.get_mut(name)) {
             executable.profiles += 1;
-            let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
-            let own: u64 = own.map(|kind| packed(kind, record.number)).sum();
+            let own: u64 = Column::first_of(record.number).map(packed).iter().sum();
             executable.profile_bytes.0 += own + bytes - CHECKSUM_LEN as u64;
         }
     }

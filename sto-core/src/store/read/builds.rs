@@ -5,10 +5,11 @@ use crate::model::{Build, ModuleRef};
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
+use crate::store::numbers::ModulesNo;
 use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
-use crate::store::read::cut::{Cut, chosen_order, frames_of, place_lines, places_of, table_of};
+use crate::store::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
 use crate::store::read::picked::{Marks, Picked};
-use crate::store::read::rows::{Found, Rows, column_place, record_place};
+use crate::store::read::rows::{Found, Rows, record_place};
 use crate::store::tables::{Column, Record};
 use crate::store::write::{Adder, sum};
 use crate::store::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
@@ -101,16 +102,19 @@ pub(in crate::store) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>,
 
 /// Every module list, by its number.
 pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
-    let lists = (0..rows.contents.modules).into_par_iter();
+    let lists = (0..rows.contents.modules.0).into_par_iter();
     // Guarded one by one: this is another thread.
-    let lists = lists.map(|number| guarded(|| module_list(rows, number)));
+    let lists = lists.map(|number| guarded(|| module_list(rows, ModulesNo(number))));
     lists.collect()
 }
 
 /// The module list with this number.
-pub(in crate::store) fn module_list(rows: &Rows, number: u32) -> Result<Arc<[ModuleRef]>, Fault> {
-    let list = unpack_modules(&rows.column(Column::Modules, number, 0)?)
-        .map_err(|error| error.at(column_place(Column::Modules, number, 0)))?;
+pub(in crate::store) fn module_list(
+    rows: &Rows,
+    number: ModulesNo,
+) -> Result<Arc<[ModuleRef]>, Fault> {
+    let column = Column::Modules(number);
+    let list = unpack_modules(&rows.column(column)?).map_err(|error| error.at(column))?;
     Ok(list.into())
 }
 
@@ -118,7 +122,7 @@ fn stored_profile(
     modules: &[Arc<[ModuleRef]>],
     Found { id, bytes, record }: Found<ProfileRecord>,
 ) -> Result<StoredProfile, Fault> {
-    let modules = modules.get(record.modules as usize);
+    let modules = modules.get(record.modules.get());
     let modules = modules
         .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
     let stored = record.columns.checked_add(bytes).ok_or_else(|| {
@@ -173,10 +177,9 @@ fn packed_costs(
     record: &ProfileRecord,
     executable: &ExecutableRecord,
 ) -> Result<Vec<PackedCosts>, Fault> {
-    let parts = 0..record.profile.sample_types.len() as u32;
-    let nodes = executable.nodes;
-    let types =
-        parts.map(|part| PackedCosts::read(rows, Column::Costs, record.number, part, nodes));
+    let column = |sample_type| Column::Costs(record.number, sample_type);
+    let types = record.types();
+    let types = types.map(|t| PackedCosts::read(rows, column(t), executable.nodes));
     types.collect()
 }
 
@@ -200,7 +203,9 @@ pub(in crate::store) fn load_build(
         (sample_types, sums) = match some {
             Some(profiles) => added_up(rows, &executable, id, profiles)?,
             None => {
-                let sums = (0..build.sums.len()).map(|at| sum(rows, &build, at, executable.nodes));
+                let sums = build
+                    .types()
+                    .map(|t| sum(rows, &build, t, executable.nodes));
                 let sums = sums.collect::<Result<_, Fault>>()?;
                 let types = build.sums.iter().map(|sum| sum.sample_type.clone());
                 (types.collect(), sums)
@@ -302,14 +307,13 @@ pub(in crate::store) fn build_of(
 /// The line costs of a profile.
 pub(in crate::store) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
     let record = profile_record(rows, profile)?;
-    let parts = 0..record.profile.sample_types.len() as u32;
-    let lines = parts.map(|part| read_lines(rows, record.number, part));
-    let mut lines = lines.collect::<Result<Vec<_>, Fault>>()?;
+    let lines = record.types();
+    let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
+    let lines = lines.collect::<Result<Vec<_>, Fault>>()?;
     let stored = rows.frames()?;
     let order = chosen_order(&stored, frames_of(&lines));
-    place_lines(&mut lines, &places_of(&order, &stored));
     Ok(LoadedLines {
         frames: table_of(&order)?,
-        lines,
+        lines: by_index(&lines, &indices_of(&order, &stored)),
     })
 }

@@ -4,23 +4,22 @@ use crate::intern::{Interned, LineCost};
 use crate::memory;
 use crate::model::FrameIx;
 use crate::store::codec::{
-    DecodeError, ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs,
-    unpack_lines,
+    ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
 };
 use crate::store::error::{Fault, refused};
-use crate::store::read::rows::{NewRows, Rows, column_place};
+use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
+use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
 use crate::units::{Bytes, Cost};
 use rayon::prelude::*;
 
 /// Self costs by node of the executable: nodes in ascending order, none twice.
-pub(in crate::store) type NodeCosts = Vec<(u32, Cost)>;
+pub(in crate::store) type NodeCosts = Vec<(NodeNo, Cost)>;
 
 /// The counts of a profile, by sample type.
 pub(in crate::store) struct Counts {
     pub(in crate::store) costs: Vec<NodeCosts>,
-    /// Their frames are numbers of the store.
-    pub(in crate::store) lines: Vec<Vec<LineCost>>,
+    pub(in crate::store) lines: Vec<Vec<LineCost<FrameNo>>>,
     /// Its slices of time, packed: they are the same in every store.
     pub(in crate::store) slices: Option<Vec<u8>>,
 }
@@ -39,8 +38,8 @@ impl Counts {
     /// Where its slices are too many to be packed.
     pub(in crate::store) fn of(
         interned: &Interned,
-        nodes: &[u32],
-        frames: &[u32],
+        nodes: &[NodeNo],
+        frames: &[FrameNo],
     ) -> Result<Counts, Fault> {
         let costs = interned.costs.par_iter().map(|costs| {
             let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
@@ -51,60 +50,66 @@ impl Counts {
         let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
         Ok(Counts {
             costs: costs.collect(),
-            lines: lines.map(|lines| renumbered_lines(lines, frames)).collect(),
+            lines: lines
+                .map(|lines| renumbered_lines(lines, |frame: FrameIx| frames[frame.get()]))
+                .collect(),
             slices: slices.transpose()?,
         })
     }
 
-    /// The counts that a store has of a profile, whose executable has this many nodes.
+    /// The counts that a store has of a profile, whose executable has the nodes below this one.
     pub(in crate::store) fn read(
         rows: &Rows,
         record: &ProfileRecord,
-        nodes: u32,
+        nodes_end: NodeNo,
     ) -> Result<Counts, Fault> {
         let profile = record.number;
-        let parts = 0..record.profile.sample_types.len() as u32;
-        let costs = parts.clone();
-        let costs = costs.map(|part| read_costs(rows, Column::Costs, profile, part, nodes));
-        let lines = parts.map(|part| read_lines(rows, profile, part));
+        let costs = record.types();
+        let costs = costs.map(|t| read_costs(rows, Column::Costs(profile, t), nodes_end));
+        let lines = record.types().map(|t| read_lines(rows, profile, t));
         Ok(Counts {
             costs: costs.collect::<Result<_, Fault>>()?,
             lines: lines.collect::<Result<_, Fault>>()?,
             slices: (record.slices > 0)
-                .then(|| rows.column(Column::Slices, profile, 0))
+                .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
         })
     }
 
     /// The same counts in another store, where nodes and frames have these numbers.
-    pub(in crate::store) fn renumbered(self, nodes: &[u32], frames: &[u32]) -> Counts {
+    pub(in crate::store) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
         let costs = self.costs.iter().map(|costs| {
-            let numbered = costs
-                .iter()
-                .map(|&(node, cost)| (nodes[node as usize], cost));
+            let numbered = costs.iter();
+            let numbered = numbered.map(|&(node, cost)| (nodes[node.get()], cost));
             in_order(numbered.collect())
         });
         let lines = self.lines.iter();
+        let lines = lines.map(|lines| renumbered_lines(lines, |frame| frames[frame.get()]));
         Counts {
             costs: costs.collect(),
-            lines: lines.map(|lines| renumbered_lines(lines, frames)).collect(),
+            lines: lines.collect(),
             slices: self.slices,
         }
     }
 
     /// Writes them under a profile's number.
-    pub(in crate::store) fn write(&self, new: &mut NewRows, profile: u32) -> Result<Sizes, Fault> {
+    pub(in crate::store) fn write(
+        &self,
+        new: &mut NewRows,
+        profile: ProfileNo,
+    ) -> Result<Sizes, Fault> {
         let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
         let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
         let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
         let mut size = 0;
-        for (kind, packs) in [(Column::Costs, costs), (Column::Lines, lines)] {
-            for (part, pack) in (0..).zip(packs) {
-                size += new.column(kind, profile, part, pack.map_err(refused)?);
+        let column: fn(_, _) -> Column = Column::Costs;
+        for (column, packs) in [(column, costs), (Column::Lines, lines)] {
+            for (sample_type, pack) in TypeNo(0).onward().zip(packs) {
+                size += new.column(column(profile, sample_type), pack.map_err(refused)?);
             }
         }
         let slices = self.slices.clone();
-        let slices = slices.map_or(0, |pack| new.column(Column::Slices, profile, 0, pack));
+        let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
         Ok(Sizes {
             columns: size + slices,
             slices,
@@ -117,57 +122,54 @@ fn in_order(mut costs: NodeCosts) -> NodeCosts {
     costs
 }
 
-fn renumbered_lines(lines: &[LineCost], frames: &[u32]) -> Vec<LineCost> {
-    let numbered = lines.iter().map(|&line| LineCost {
-        frame: FrameIx(frames[line.frame.get()]),
-        ..line
+/// Line costs by other numbers or indices of their frames, in the order of those.
+pub(in crate::store) fn renumbered_lines<A: Copy, B: Copy + Ord>(
+    lines: &[LineCost<A>],
+    frame: impl Fn(A) -> B,
+) -> Vec<LineCost<B>> {
+    let numbered = lines.iter().map(|line| LineCost {
+        frame: frame(line.frame),
+        line: line.line,
+        self_cost: line.self_cost,
+        total: line.total,
     });
-    let mut lines: Vec<LineCost> = numbered.collect();
+    let mut lines: Vec<LineCost<B>> = numbered.collect();
     lines.sort_unstable_by_key(|line| (line.frame, line.line));
     lines
 }
 
-/// A column of self costs of an executable with this many nodes.
+/// A column of self costs of an executable with the nodes below this one.
 pub(in crate::store) fn read_costs(
     rows: &Rows,
-    kind: Column,
-    owner: u32,
-    part: u32,
-    nodes: u32,
+    column: Column,
+    nodes_end: NodeNo,
 ) -> Result<NodeCosts, Fault> {
-    PackedCosts::read(rows, kind, owner, part, nodes)?.unpack()
+    PackedCosts::read(rows, column, nodes_end)?.unpack()
 }
 
 /// A column of self costs that was read, and not unpacked: a few bytes may stand for any number of them.
 pub(in crate::store) struct PackedCosts {
-    key: (Column, u32, u32),
-    /// How many nodes the executable has.
-    nodes: u32,
+    column: Column,
+    /// The first number that no node of the executable has.
+    nodes_end: NodeNo,
     body: Vec<u8>,
 }
 
 impl PackedCosts {
     pub(in crate::store) fn read(
         rows: &Rows,
-        kind: Column,
-        owner: u32,
-        part: u32,
-        nodes: u32,
+        column: Column,
+        nodes_end: NodeNo,
     ) -> Result<Self, Fault> {
         Ok(PackedCosts {
-            key: (kind, owner, part),
-            nodes,
-            body: rows.column(kind, owner, part)?,
+            column,
+            nodes_end,
+            body: rows.column(column)?,
         })
     }
 
     pub(in crate::store) fn unpack(&self) -> Result<NodeCosts, Fault> {
-        unpack_costs(&self.body, self.nodes as usize).map_err(|error| self.decode_error(error))
-    }
-
-    fn decode_error(&self, error: DecodeError) -> Fault {
-        let (kind, owner, part) = self.key;
-        error.at(column_place(kind, owner, part))
+        unpack_costs(&self.body, self.nodes_end).map_err(|error| error.at(self.column))
     }
 
     /// Checks that these can be unpacked together.
@@ -176,11 +178,11 @@ impl PackedCosts {
     ) -> Result<(), Fault> {
         let mut costs = 0;
         for packed in all {
-            let announced = announced(&packed.body).map_err(|error| packed.decode_error(error))?;
+            let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
             // More are damage.
-            costs += u64::from(announced.min(packed.nodes));
+            costs += u64::from(announced.min(packed.nodes_end.0));
         }
-        memory::check(Bytes(costs * size_of::<(u32, Cost)>() as u64))?;
+        memory::check(Bytes(costs * size_of::<(NodeNo, Cost)>() as u64))?;
         Ok(())
     }
 }
@@ -188,10 +190,9 @@ impl PackedCosts {
 /// The line costs of a profile in one sample type.
 pub(in crate::store) fn read_lines(
     rows: &Rows,
-    profile: u32,
-    part: u32,
-) -> Result<Vec<LineCost>, Fault> {
-    let column = rows.column(Column::Lines, profile, part)?;
-    unpack_lines(&column, rows.contents.frames)
-        .map_err(|error| error.at(column_place(Column::Lines, profile, part)))
+    profile: ProfileNo,
+    sample_type: TypeNo,
+) -> Result<Vec<LineCost<FrameNo>>, Fault> {
+    let column = Column::Lines(profile, sample_type);
+    unpack_lines(&rows.column(column)?, rows.contents.frames).map_err(|error| error.at(column))
 }

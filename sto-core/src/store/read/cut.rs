@@ -5,11 +5,12 @@ use crate::memory;
 use crate::model::{Frame, FrameIx, FrameTable, StringIx};
 use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
 use crate::store::error::Fault;
-use crate::store::read::counts::{Counts, NodeCosts};
+use crate::store::numbers::{FrameNo, NodeNo, Number};
+use crate::store::read::counts::{Counts, NodeCosts, renumbered_lines};
 use crate::store::read::packs::{Frames, NodePack};
-use crate::store::read::picked::{Marks, Picked, Places};
+use crate::store::read::picked::{Marks, Picked, PickedNos};
 use crate::store::read::preorder::preorder;
-use crate::store::read::rows::{Rows, column_place};
+use crate::store::read::rows::Rows;
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use rayon::prelude::*;
@@ -18,8 +19,8 @@ use rayon::prelude::*;
 pub(in crate::store) struct ExecutableTree<'a> {
     frames: &'a Frames,
     packs: Vec<NodePack>,
-    /// Number of nodes.
-    len: u32,
+    /// The first number that no node has.
+    nodes_end: NodeNo,
 }
 
 impl<'a> ExecutableTree<'a> {
@@ -30,7 +31,7 @@ impl<'a> ExecutableTree<'a> {
         executable: &ExecutableRecord,
     ) -> Result<Self, Fault> {
         memory::check(Bytes(
-            u64::from(executable.nodes) * 2 * size_of::<u32>() as u64,
+            u64::from(executable.nodes.0) * 2 * size_of::<u32>() as u64,
         ))?;
         let packs = rows.node_packs(executable)?.into_par_iter();
         Ok(ExecutableTree {
@@ -38,7 +39,7 @@ impl<'a> ExecutableTree<'a> {
             packs: packs
                 .map(NodePack::unpacked)
                 .collect::<Result<_, Fault>>()?,
-            len: executable.nodes,
+            nodes_end: executable.nodes,
         })
     }
 
@@ -48,7 +49,7 @@ impl<'a> ExecutableTree<'a> {
         rows: &Rows,
         record: &ProfileRecord,
     ) -> Result<Interned, Fault> {
-        self.of(record, Counts::read(rows, record, self.len)?)
+        self.of(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
     /// The same of counts that were read already.
@@ -59,16 +60,15 @@ impl<'a> ExecutableTree<'a> {
     ) -> Result<Interned, Fault> {
         let Counts {
             costs,
-            mut lines,
+            lines,
             slices,
         } = counts;
-        let picked = Picked::of(&self.packs, Marks::of(&costs, self.len)?)?;
+        let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
-        place_lines(&mut lines, &cut.frame_places);
+        let lines = by_index(&lines, &cut.frame_indices);
         let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
         let slices = slices.map(|pack| {
-            unpack_slices(&pack, &costs)
-                .map_err(|error| error.at(column_place(Column::Slices, record.number, 0)))
+            unpack_slices(&pack, &costs).map_err(|error| error.at(Column::Slices(record.number)))
         });
         Ok(Interned {
             slices: slices.transpose()?,
@@ -83,11 +83,11 @@ impl<'a> ExecutableTree<'a> {
 /// A tree of picked nodes, with frames of its own.
 pub(in crate::store) struct Cut {
     pub(in crate::store) frames: FrameTable,
-    /// By the store's number of a frame, its place in `frames`.
-    frame_places: Vec<FrameIx>,
+    /// By the store's number of a frame, its index in `frames`.
+    frame_indices: Vec<FrameIx>,
     pub(in crate::store) tree: StackTree,
-    picked: Places,
-    /// By place among the picked nodes, the index in `tree`.
+    picked: PickedNos,
+    /// By number among the picked nodes, the index in `tree`.
     indices: Vec<NodeIx>,
 }
 
@@ -96,19 +96,19 @@ impl Cut {
     pub(in crate::store) fn of(
         picked: Picked,
         stored: &Frames,
-        lines: &[Vec<LineCost>],
+        lines: &[Vec<LineCost<FrameNo>>],
     ) -> Result<Self, Fault> {
-        let Picked { nodes, places } = picked;
+        let Picked { nodes, numbers } = picked;
         let used = nodes.frames.iter().copied();
         let order = chosen_order(stored, used.chain(frames_of(lines)));
-        let frame_places = places_of(&order, stored);
+        let frame_indices = indices_of(&order, stored);
         let (frames, (tree, indices)) =
-            rayon::join(|| table_of(&order), || preorder(&nodes, &frame_places));
+            rayon::join(|| table_of(&order), || preorder(&nodes, &frame_indices));
         Ok(Cut {
             frames: frames?,
-            frame_places,
+            frame_indices,
             tree,
-            picked: places,
+            picked: numbers,
             indices,
         })
     }
@@ -116,7 +116,7 @@ impl Cut {
     /// Costs by node of the tree.
     pub(in crate::store) fn place(&self, costs: NodeCosts) -> SelfCosts {
         let placed = costs.into_iter();
-        let index = |node| self.indices[self.picked.get(node) as usize];
+        let index = |node| self.indices[self.picked.get(node).get()];
         let mut placed: SelfCosts = placed.map(|(node, cost)| (index(node), cost)).collect();
         // Where many nodes have costs, putting each into its place is quicker than comparing them.
         if placed.len() < self.tree.len() / 16 {
@@ -133,41 +133,44 @@ impl Cut {
     }
 }
 
-pub(in crate::store) fn frames_of(lines: &[Vec<LineCost>]) -> impl Iterator<Item = u32> {
-    lines.iter().flatten().map(|line| line.frame.0)
+pub(in crate::store) fn frames_of(
+    lines: &[Vec<LineCost<FrameNo>>],
+) -> impl Iterator<Item = FrameNo> {
+    lines.iter().flatten().map(|line| line.frame)
 }
 
-pub(in crate::store) fn place_lines(lines: &mut [Vec<LineCost>], places: &[FrameIx]) {
-    for lines in lines {
-        for line in &mut *lines {
-            line.frame = places[line.frame.get()];
-        }
-        lines.sort_unstable_by_key(|line| (line.frame, line.line));
-    }
+/// Line costs by the indices of their frames.
+pub(in crate::store) fn by_index(
+    lines: &[Vec<LineCost<FrameNo>>],
+    indices: &[FrameIx],
+) -> Vec<Vec<LineCost>> {
+    let lines = lines.iter();
+    let lines = lines.map(|lines| renumbered_lines(lines, |frame| indices[frame.get()]));
+    lines.collect()
 }
 
 /// Frames with their numbers, in the order in which they compare.
-pub(in crate::store) type InOrder<'a> = Vec<(Frame<'a>, u32)>;
+pub(in crate::store) type InOrder<'a> = Vec<(Frame<'a>, FrameNo)>;
 
 /// The frames with these numbers.
 pub(in crate::store) fn chosen_order(
     stored: &Frames,
-    numbers: impl Iterator<Item = u32>,
+    numbers: impl Iterator<Item = FrameNo>,
 ) -> InOrder<'_> {
-    let mut chosen = vec![false; stored.len() as usize];
+    let mut chosen = vec![false; stored.end().get()];
     for number in numbers {
-        chosen[number as usize] = true;
+        chosen[number.get()] = true;
     }
     frame_order(stored, &chosen)
 }
 
-/// By number of a frame, its place in an order.
-pub(in crate::store) fn places_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
-    let mut places = vec![FrameIx(u32::MAX); stored.len() as usize];
-    for (place, &(_, number)) in (0..).zip(order) {
-        places[number as usize] = FrameIx(place);
+/// By number of a frame, its index in an order.
+pub(in crate::store) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
+    let mut indices = vec![FrameIx(u32::MAX); stored.end().get()];
+    for (index, &(_, number)) in (0..).zip(order) {
+        indices[number.get()] = FrameIx(index);
     }
-    places
+    indices
 }
 
 /// A table of these frames.
@@ -175,14 +178,14 @@ pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, 
     let mut frames = FrameTable::new();
     // In their order, frames mostly have strings of the one before: those are not looked up again.
     let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
-    for (place, (frame, _)) in (0..).zip(order) {
+    for (index, (frame, _)) in (0..).zip(order) {
         let strings = [frame.symbol, frame.module, frame.file];
         let mut interned = |last: &mut Option<(&'f str, StringIx)>, string: &'f str| match last {
             Some((known, ix)) if std::ptr::eq(*known, string) => *ix,
             last => last.insert((string, frames.intern_string(string))).1,
         };
         let strings = std::array::from_fn(|column| interned(&mut last[column], strings[column]));
-        if frames.insert_row(frame.row(strings)) != FrameIx(place) {
+        if frames.insert_row(frame.row(strings)) != FrameIx(index) {
             return Err(Fault::damaged(
                 "table columns, frames",
                 "a frame stands twice",
@@ -194,7 +197,8 @@ pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, 
 
 /// The chosen frames.
 pub(in crate::store) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
-    let numbers = (0..stored.len()).filter(|&number| chosen[number as usize]);
+    let numbers = FrameNo(0).onward().zip(chosen);
+    let numbers = numbers.filter_map(|(number, chosen)| chosen.then_some(number));
     let mut order: InOrder<'_> = numbers.map(|number| (stored.get(number), number)).collect();
     // Packs are sorted already, and a stable sort makes use of that.
     order.par_sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -11,7 +11,8 @@ use crate::store::codec::{
     claimed_by_frames, unpack_frames, unpack_nodes,
 };
 use crate::store::error::Fault;
-use crate::store::read::rows::{Rows, column_place, open_column};
+use crate::store::numbers::{FrameNo, NodeNo, Number};
+use crate::store::read::rows::{Rows, open_column};
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use rayon::prelude::*;
@@ -19,28 +20,23 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A pack as it stands in the store, with its checksum.
-pub(in crate::store) struct Pack {
-    kind: Column,
-    owner: u32,
+pub(in crate::store) struct Pack<N> {
+    pub(in crate::store) column: Column,
     /// Number of the first thing in it.
-    pub(in crate::store) first: u32,
+    pub(in crate::store) first: N,
     /// How many things it has. It is only believed once the checksum was checked.
     len: u32,
     stored: Vec<u8>,
 }
 
-impl Pack {
+impl<N: Number> Pack<N> {
     /// The numbers of the things in it.
-    pub(in crate::store) fn numbers(&self) -> Range<u32> {
-        self.first..self.first + self.len
-    }
-
-    pub(in crate::store) fn place(&self) -> String {
-        column_place(self.kind, self.owner, self.first)
+    pub(in crate::store) fn numbers(&self) -> Range<N> {
+        self.first..self.first.plus(self.len as usize)
     }
 
     fn body(&self) -> Result<&[u8], Fault> {
-        open_column(self.kind, self.owner, self.first, &self.stored)
+        open_column(self.column, &self.stored)
     }
 
     fn check_len(&self, found: usize) -> Result<(), Fault> {
@@ -48,7 +44,7 @@ impl Pack {
             Ok(())
         } else {
             Err(Fault::damaged(
-                self.place(),
+                self.column,
                 "it has not as many things as it announces",
             ))
         }
@@ -56,25 +52,29 @@ impl Pack {
 
     /// What it says, its checksum being right.
     fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T, Fault> {
-        read(self.body()?).map_err(|error| error.at(self.place()))
+        read(self.body()?).map_err(|error| error.at(self.column))
     }
+}
 
+impl Pack<FrameNo> {
     /// The frames in it.
     pub(in crate::store) fn frames(&self) -> Result<FrameColumns, Fault> {
         let frames = self.of(unpack_frames)?;
         self.check_len(frames.len())?;
         Ok(frames)
     }
+}
 
+impl Pack<NodeNo> {
     /// The segments of nodes in it, their roots unpacked.
-    pub(in crate::store) fn segments(&self, frame_count: u32) -> Result<Segments<'_>, Fault> {
-        let unpack = |body| Segments::unpack(body, self.first, frame_count);
-        unpack(self.body()?).map_err(|error| error.at(self.place()))
+    pub(in crate::store) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>, Fault> {
+        let unpack = |body| Segments::unpack(body, self.first, frames_end);
+        unpack(self.body()?).map_err(|error| error.at(self.column))
     }
 
     /// The nodes in it.
-    pub(in crate::store) fn nodes(&self, frame_count: u32) -> Result<NodeColumns, Fault> {
-        let nodes = self.of(|pack| unpack_nodes(pack, self.first, frame_count))?;
+    pub(in crate::store) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns, Fault> {
+        let nodes = self.of(|pack| unpack_nodes(pack, self.first, frames_end))?;
         self.check_len(nodes.len())?;
         Ok(nodes)
     }
@@ -83,29 +83,29 @@ impl Pack {
 /// Nodes that follow one another, unpacked or not.
 pub(in crate::store) enum NodePack {
     Packed {
-        pack: Pack,
-        /// Number of frames of the store.
-        frame_count: u32,
+        pack: Pack<NodeNo>,
+        /// The first number that no frame of the store has.
+        frames_end: FrameNo,
     },
     Unpacked {
-        first: u32,
+        first: NodeNo,
         nodes: NodeColumns,
     },
 }
 
 impl NodePack {
     /// The numbers of the nodes.
-    pub(in crate::store) fn numbers(&self) -> Range<u32> {
+    pub(in crate::store) fn numbers(&self) -> Range<NodeNo> {
         match self {
             NodePack::Packed { pack, .. } => pack.numbers(),
-            NodePack::Unpacked { first, nodes } => *first..*first + nodes.len() as u32,
+            NodePack::Unpacked { first, nodes } => *first..first.plus(nodes.len()),
         }
     }
 
     /// The nodes.
     pub(in crate::store) fn nodes(&self) -> Result<Cow<'_, NodeColumns>, Fault> {
         match self {
-            NodePack::Packed { pack, frame_count } => Ok(Cow::Owned(pack.nodes(*frame_count)?)),
+            NodePack::Packed { pack, frames_end } => Ok(Cow::Owned(pack.nodes(*frames_end)?)),
             NodePack::Unpacked { nodes, .. } => Ok(Cow::Borrowed(nodes)),
         }
     }
@@ -119,33 +119,31 @@ impl NodePack {
 }
 
 impl Rows {
-    /// The packs of `count` things of an owner, in order.
-    pub(in crate::store) fn packs(
+    /// The packs of all things below a number, in order: in the column that begins with each.
+    pub(in crate::store) fn packs<N: Number>(
         &self,
-        kind: Column,
-        owner: u32,
-        count: u32,
-    ) -> Result<Vec<Pack>, Fault> {
+        end: N,
+        column: impl Fn(N) -> Column,
+    ) -> Result<Vec<Pack<N>>, Fault> {
         let mut packs = Vec::new();
-        let mut first = 0;
-        while first < count {
-            let place = || column_place(kind, owner, first);
-            let stored = self.stored_column(kind, owner, first)?;
-            let len = announced(&stored).map_err(|error| error.at(place()))?;
-            if len == 0 || len > count - first {
+        let mut first = N::new(0);
+        while first < end {
+            let column = column(first);
+            let stored = self.stored_column(column)?;
+            let len = announced(&stored).map_err(|error| error.at(column))?;
+            if len == 0 || len > end.number() - first.number() {
                 return Err(Fault::damaged(
-                    place(),
+                    column,
                     "it has not as many things as it should",
                 ));
             }
             packs.push(Pack {
-                kind,
-                owner,
+                column,
                 first,
                 len,
                 stored,
             });
-            first += len;
+            first = first.plus(len as usize);
         }
         Ok(packs)
     }
@@ -155,17 +153,18 @@ impl Rows {
         &self,
         executable: &ExecutableRecord,
     ) -> Result<Vec<NodePack>, Fault> {
-        let packs = self.packs(Column::Nodes, executable.number, executable.nodes)?;
-        let frame_count = self.contents.frames;
+        let column = |first| Column::Nodes(executable.number, first);
+        let packs = self.packs(executable.nodes, column)?;
+        let frames_end = self.contents.frames;
         let packs = packs.into_iter();
         Ok(packs
-            .map(|pack| NodePack::Packed { pack, frame_count })
+            .map(|pack| NodePack::Packed { pack, frames_end })
             .collect())
     }
 
     /// Every frame of the store, by its number.
     pub(in crate::store) fn frames(&self) -> Result<Frames, Fault> {
-        let packs = self.packs(Column::Frames, 0, self.contents.frames)?;
+        let packs = self.packs(self.contents.frames, Column::Frames)?;
         let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
         memory::check(Bytes(claimed.sum::<Result<u64, Fault>>()?))?;
         let packed = packs
@@ -174,13 +173,13 @@ impl Rows {
         let packed: Vec<PackedFrames> = packed.collect::<Result<_, Fault>>()?;
         memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
         let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {
-            let frames = packed.unpack().map_err(|error| error.at(pack.place()))?;
+            let frames = packed.unpack().map_err(|error| error.at(pack.column))?;
             pack.check_len(frames.len())?;
             Ok((pack.first, frames))
         });
         Ok(Frames {
             packs: unpacked.collect::<Result<_, Fault>>()?,
-            len: self.contents.frames,
+            end: self.contents.frames,
         })
     }
 }
@@ -190,7 +189,7 @@ impl Rows {
 /// A pack goes in where it is no larger than all behind it together, unless it is full: it has `most`
 /// things. So a thing is packed again about as often as the number of things doubles, and the packs
 /// that are not full become smaller by half from one to the next.
-pub(in crate::store) fn outgrown(packs: &[Pack], new: u32, most: u32) -> &[Pack] {
+pub(in crate::store) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
     let mut len = new;
     let mut kept = packs.len();
     while let Some(pack) = kept.checked_sub(1).map(|last| &packs[last])
@@ -207,20 +206,20 @@ pub(in crate::store) fn outgrown(packs: &[Pack], new: u32, most: u32) -> &[Pack]
 /// The frames of a store, by number, as their packs have them.
 pub(in crate::store) struct Frames {
     /// Packs with the number of their first frame.
-    packs: Vec<(u32, FrameColumns)>,
-    len: u32,
+    packs: Vec<(FrameNo, FrameColumns)>,
+    end: FrameNo,
 }
 
 impl Frames {
-    /// Number of frames.
-    pub(in crate::store) fn len(&self) -> u32 {
-        self.len
+    /// The first number that no frame has.
+    pub(in crate::store) fn end(&self) -> FrameNo {
+        self.end
     }
 
-    /// The frame with a number below [`Self::len`].
-    pub(in crate::store) fn get(&self, number: u32) -> Frame<'_> {
+    /// The frame with a number below [`Self::end`].
+    pub(in crate::store) fn get(&self, number: FrameNo) -> Frame<'_> {
         let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
         let (first, pack) = &self.packs[pack];
-        pack.get((number - first) as usize)
+        pack.get(number.get() - first.get())
     }
 }

@@ -1,8 +1,9 @@
 //! The nodes that some costs need, out of packs of which a few are unpacked at a time.
 
 use crate::memory;
-use crate::store::codec::{NO_PARENT, NodeColumns};
+use crate::store::codec::NodeColumns;
 use crate::store::error::Fault;
+use crate::store::numbers::{NodeNo, Number, PickedNo};
 use crate::store::read::counts::NodeCosts;
 use crate::store::read::packs::NodePack;
 use crate::units::Bytes;
@@ -13,10 +14,10 @@ use std::ops::Range;
 pub(in crate::store) struct Marks(Vec<u64>);
 
 impl Marks {
-    /// None on so many nodes.
-    pub(in crate::store) fn none(nodes: u32) -> Result<Self, Fault> {
-        let words = (nodes as usize).div_ceil(64);
-        // With them, what `Places` has for each word.
+    /// None on the nodes below this one.
+    pub(in crate::store) fn none(end: NodeNo) -> Result<Self, Fault> {
+        let words = end.get().div_ceil(64);
+        // With them, what [`PickedNos`] has for each word.
         memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
         Ok(Marks(vec![0; words]))
     }
@@ -24,9 +25,9 @@ impl Marks {
     /// One on each node that has a cost.
     pub(in crate::store) fn of<'a>(
         costs: impl IntoIterator<Item = &'a NodeCosts>,
-        nodes: u32,
+        end: NodeNo,
     ) -> Result<Self, Fault> {
-        let mut marks = Marks::none(nodes)?;
+        let mut marks = Marks::none(end)?;
         marks.set_all(costs);
         Ok(marks)
     }
@@ -39,29 +40,29 @@ impl Marks {
     }
 
     #[inline]
-    fn set(&mut self, node: u32) {
-        self.0[node as usize / 64] |= 1 << (node % 64);
+    fn set(&mut self, node: NodeNo) {
+        self.0[node.get() / 64] |= 1 << (node.0 % 64);
     }
 
     #[inline]
-    fn has(&self, node: u32) -> bool {
-        self.0[node as usize / 64] >> (node % 64) & 1 == 1
+    fn has(&self, node: NodeNo) -> bool {
+        self.0[node.get() / 64] >> (node.0 % 64) & 1 == 1
     }
 
     /// Whether any of these nodes may have one: a word has marks of 64.
-    fn may_have_any(&self, nodes: Range<u32>) -> bool {
-        let words = nodes.start as usize / 64..(nodes.end as usize).div_ceil(64);
+    fn may_have_any(&self, nodes: Range<NodeNo>) -> bool {
+        let words = nodes.start.get() / 64..nodes.end.get().div_ceil(64);
         self.0[words].iter().any(|&word| word != 0)
     }
 }
 
-/// Marked nodes: their numbers have *places* from 0 on.
-pub(in crate::store) struct Places {
+/// The number among the picked nodes of each node that is marked.
+pub(in crate::store) struct PickedNos {
     /// By 64 nodes: which of them are marked, and how many before them.
     words: Vec<(u64, u32)>,
 }
 
-impl Places {
+impl PickedNos {
     fn of(marks: Marks) -> Self {
         let mut before = 0;
         let words = marks.0.into_iter().map(|word| {
@@ -69,7 +70,7 @@ impl Places {
             before += word.count_ones();
             (word, all)
         });
-        Places {
+        PickedNos {
             words: words.collect(),
         }
     }
@@ -79,24 +80,24 @@ impl Places {
         Marks(self.words.into_iter().map(|(word, _)| word).collect())
     }
 
-    /// The place of a node that is marked.
+    /// That of a node that is marked.
     #[inline]
-    pub(in crate::store) fn get(&self, node: u32) -> u32 {
-        let (word, before) = self.words[node as usize / 64];
-        before + (word & ((1 << (node % 64)) - 1)).count_ones()
+    pub(in crate::store) fn get(&self, node: NodeNo) -> PickedNo {
+        let (word, before) = self.words[node.get() / 64];
+        PickedNo(before + (word & ((1 << (node.0 % 64)) - 1)).count_ones())
     }
 
     /// Whether a node is marked.
-    pub(in crate::store) fn has(&self, node: u32) -> bool {
-        self.words[node as usize / 64].0 >> (node % 64) & 1 == 1
+    pub(in crate::store) fn has(&self, node: NodeNo) -> bool {
+        self.words[node.get() / 64].0 >> (node.0 % 64) & 1 == 1
     }
 }
 
 /// The marked nodes of an executable and their callers.
 pub(in crate::store) struct Picked {
-    /// In the order of their numbers; parents are places.
-    pub(in crate::store) nodes: NodeColumns,
-    pub(in crate::store) places: Places,
+    /// In the order of their numbers.
+    pub(in crate::store) nodes: NodeColumns<PickedNo>,
+    pub(in crate::store) numbers: PickedNos,
 }
 
 impl Picked {
@@ -121,32 +122,37 @@ impl Picked {
                 len += part.len();
                 parts.push(part);
             }
-            // Each node's parent and frame here and in the tree, and its place there.
+            // Each node's parent and frame here and in the tree, and its index there.
             memory::check(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
         }
-        let places = Places::of(marks);
+        let numbers = PickedNos::of(marks);
         let mut nodes = NodeColumns::with_capacity(len);
         for part in parts.into_iter().rev() {
             nodes.append(part);
         }
-        nodes.parents.par_iter_mut().for_each(|parent| {
-            if *parent != NO_PARENT {
-                *parent = places.get(*parent);
-            }
+        let parents = nodes.parents.into_par_iter().map(|parent| match parent {
+            NodeNo::NONE => PickedNo::NONE,
+            parent => numbers.get(parent),
         });
-        Ok(Picked { nodes, places })
+        Ok(Picked {
+            nodes: NodeColumns {
+                parents: parents.collect(),
+                frames: nodes.frames,
+            },
+            numbers,
+        })
     }
 }
 
 /// The marked nodes of a pack and their callers there. Those become marked as others do.
-fn marked(first: u32, nodes: &NodeColumns, marks: &mut Marks) -> NodeColumns {
-    for (place, &parent) in nodes.parents.iter().enumerate().rev() {
-        if parent != NO_PARENT && marks.has(first + place as u32) {
+fn marked(first: NodeNo, nodes: &NodeColumns, marks: &mut Marks) -> NodeColumns {
+    for (i, &parent) in nodes.parents.iter().enumerate().rev() {
+        if parent != NodeNo::NONE && marks.has(first.plus(i)) {
             marks.set(parent);
         }
     }
     let mut part = NodeColumns::default();
-    for (node, (&parent, &frame)) in (first..).zip(nodes.parents.iter().zip(&nodes.frames)) {
+    for (node, (&parent, &frame)) in first.onward().zip(nodes.parents.iter().zip(&nodes.frames)) {
         if marks.has(node) {
             part.push(parent, frame);
         }

@@ -2,12 +2,13 @@
 
 use crate::intern::{NodeIx, StackTree};
 use crate::model::FrameIx;
-use crate::store::codec::{NO_PARENT, NodeColumns};
+use crate::store::codec::NodeColumns;
+use crate::store::numbers::{Number, PickedNo};
 
 /// The tree of the nodes in preorder, siblings in the order of their frames; and for each node its
 /// index there. `frames` gives the tree's frame for each of the store's.
 pub(in crate::store) fn preorder(
-    nodes: &NodeColumns,
+    nodes: &NodeColumns<PickedNo>,
     frames: &[FrameIx],
 ) -> (StackTree, Vec<NodeIx>) {
     let siblings = Siblings::new(nodes, frames);
@@ -20,10 +21,10 @@ pub(in crate::store) fn preorder(
         }
         let i = node as usize;
         let parent = match nodes.parents[i] {
-            NO_PARENT => None,
-            parent => Some(indices[parent as usize]),
+            PickedNo::NONE => None,
+            parent => Some(indices[parent.get()]),
         };
-        indices[i] = tree.push(parent, frames[nodes.frames[i] as usize]);
+        indices[i] = tree.push(parent, frames[nodes.frames[i].get()]);
         next.push(siblings.next[i]);
         next.push(siblings.first[i + 1]);
     }
@@ -41,16 +42,16 @@ struct Siblings {
 }
 
 impl Siblings {
-    fn new(nodes: &NodeColumns, frames: &[FrameIx]) -> Self {
+    fn new(nodes: &NodeColumns<PickedNo>, frames: &[FrameIx]) -> Self {
         let mut siblings = Siblings {
             first: vec![NONE; nodes.len() + 1],
             next: vec![NONE; nodes.len()],
         };
-        let frame_of = |node: u32| frames[nodes.frames[node as usize] as usize];
+        let frame_of = |node: u32| frames[nodes.frames[node as usize].get()];
         // What one profile added is in order already; only where several did are lists out of it.
         let mut unsorted = Vec::new();
         for node in (0..nodes.len() as u32).rev() {
-            let slot = nodes.parents[node as usize].wrapping_add(1) as usize;
+            let slot = nodes.parents[node as usize].0.wrapping_add(1) as usize;
             let second = std::mem::replace(&mut siblings.first[slot], node);
             siblings.next[node as usize] = second;
             if second != NONE && frame_of(second) < frame_of(node) {

@@ -24,9 +24,9 @@ pub(in crate::store) struct Rows {
 #[derive(Default)]
 pub(in crate::store) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
-    columns: Vec<(ColumnKey, Vec<u8>)>,
+    columns: Vec<(Column, Vec<u8>)>,
     /// Columns that others take the place of, or that go.
-    removed: Vec<ColumnKey>,
+    removed: Vec<Column>,
     removed_records: Vec<RecordKey>,
     bytes: u64,
     pub(in crate::store) contents: Contents,
@@ -56,23 +56,17 @@ impl NewRows {
     }
 
     /// Adds a column; returns its size with the checksum.
-    pub(in crate::store) fn column(
-        &mut self,
-        kind: Column,
-        owner: u32,
-        part: u32,
-        body: Vec<u8>,
-    ) -> u64 {
-        let stored = with_checksum(&column_key(kind, owner, part), body);
+    pub(in crate::store) fn column(&mut self, column: Column, body: Vec<u8>) -> u64 {
+        let stored = with_checksum(&checksum_key(column), body);
         let len = stored.len() as u64;
         self.bytes += len;
-        self.columns.push(((kind as u8, owner, part), stored));
+        self.columns.push((column, stored));
         len
     }
 
     /// Removes a column, before others are written.
-    pub(in crate::store) fn remove_column(&mut self, kind: Column, owner: u32, part: u32) {
-        self.removed.push((kind as u8, owner, part));
+    pub(in crate::store) fn remove_column(&mut self, column: Column) {
+        self.removed.push(column);
     }
 
     /// Removes a record, before others are written.
@@ -80,11 +74,11 @@ impl NewRows {
         self.removed_records.push((kind as u8, id));
     }
 
-    /// Packed bytes of the columns of a kind.
-    pub(in crate::store) fn bytes_of(&self, kind: Column) -> u64 {
+    /// Packed bytes of slices of time.
+    pub(in crate::store) fn bytes_of_slices(&self) -> u64 {
         let columns = self.columns.iter();
-        let of_kind = columns.filter(|((other, ..), _)| *other == kind as u8);
-        of_kind.map(|(_, stored)| stored.len() as u64).sum()
+        let slices = columns.filter(|(column, _)| matches!(column, Column::Slices(_)));
+        slices.map(|(_, stored)| stored.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -103,25 +97,26 @@ impl NewRows {
         }
         let mut columns = transaction.open_table(COLUMNS)?;
         let mut ends = transaction.open_table(ENDS)?;
-        for &key in &self.removed {
-            columns.retain_in(segments_of(key), |_, _| false)?;
-            ends.remove(key)?;
+        for column in &self.removed {
+            columns.retain_in(segments_of(*column), |_, _| false)?;
+            ends.remove(column.key())?;
         }
-        for ((kind, owner, part), stored) in &self.columns {
+        for (column, stored) in &self.columns {
+            let (kind, owner, part) = column.key();
             for (segment, bytes) in (0..).zip(stored.chunks_exact(SEGMENT)) {
-                columns.insert((*kind, *owner, *part, segment), bytes)?;
+                columns.insert((kind, owner, part, segment), bytes)?;
             }
         }
         let mut in_order: Vec<_> = self.columns.iter().collect();
-        in_order.sort_unstable_by_key(|&(key, _)| key);
+        in_order.sort_unstable_by_key(|&(column, _)| column.key());
         // redb halves a page that is full, and what comes in order fills only the last one. So every
         // other end comes later, and finds room.
         let (sooner, later) = (
             in_order.iter().step_by(2),
             in_order.iter().skip(1).step_by(2),
         );
-        for (key, stored) in sooner.chain(later) {
-            ends.insert(key, stored.chunks_exact(SEGMENT).remainder())?;
+        for (column, stored) in sooner.chain(later) {
+            ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;
         }
         let body = codec::pack(&self.contents).map_err(refused)?;
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
@@ -189,8 +184,9 @@ fn record_key(kind: Record, id: [u8; 16]) -> Vec<u8> {
     key
 }
 
-fn column_key(kind: Column, owner: u32, part: u32) -> Vec<u8> {
-    let mut key = vec![b'C', kind as u8];
+fn checksum_key(column: Column) -> Vec<u8> {
+    let (kind, owner, part) = column.key();
+    let mut key = vec![b'C', kind];
     key.extend(owner.to_le_bytes());
     key.extend(part.to_le_bytes());
     key
@@ -314,31 +310,20 @@ impl Rows {
     }
 
     /// The body of a column.
-    pub(in crate::store) fn column(
-        &self,
-        kind: Column,
-        owner: u32,
-        part: u32,
-    ) -> Result<Vec<u8>, Fault> {
-        let mut stored = self.stored_column(kind, owner, part)?;
-        let body_len = open_column(kind, owner, part, &stored)?.len();
+    pub(in crate::store) fn column(&self, column: Column) -> Result<Vec<u8>, Fault> {
+        let mut stored = self.stored_column(column)?;
+        let body_len = open_column(column, &stored)?.len();
         stored.truncate(body_len);
         Ok(stored)
     }
 
     /// A column as it stands, its segments put together.
-    pub(in crate::store) fn stored_column(
-        &self,
-        kind: Column,
-        owner: u32,
-        part: u32,
-    ) -> Result<Vec<u8>, Fault> {
-        let missing = |what| Fault::damaged(column_place(kind, owner, part), what);
-        let key = (kind as u8, owner, part);
-        let end = self.ends.get(key)?;
+    pub(in crate::store) fn stored_column(&self, column: Column) -> Result<Vec<u8>, Fault> {
+        let missing = |what| Fault::damaged(column, what);
+        let end = self.ends.get(column.key())?;
         let end = end.ok_or_else(|| missing("it is missing"))?;
         let mut stored = Vec::new();
-        for (entry, segment) in self.columns.range(segments_of(key))?.zip(0..) {
+        for (entry, segment) in self.columns.range(segments_of(column))?.zip(0..) {
             let (key, bytes) = entry?;
             if key.value().3 != segment {
                 return Err(missing("a piece of it is missing"));
@@ -356,7 +341,8 @@ fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
 }
 
 /// The keys of a column's segments, from the first to any that there could be.
-fn segments_of((kind, owner, part): ColumnKey) -> RangeInclusive<SegmentKey> {
+fn segments_of(column: Column) -> RangeInclusive<SegmentKey> {
+    let (kind, owner, part) = column.key();
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 
@@ -383,14 +369,8 @@ where
 }
 
 /// The body of a column as it stands.
-pub(in crate::store) fn open_column(
-    kind: Column,
-    owner: u32,
-    part: u32,
-    stored: &[u8],
-) -> Result<&[u8], Fault> {
-    without_checksum(&column_key(kind, owner, part), stored)
-        .map_err(|error| error.at(column_place(kind, owner, part)))
+pub(in crate::store) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8], Fault> {
+    without_checksum(&checksum_key(column), stored).map_err(|error| error.at(column))
 }
 
 /// A record that was read together with all others of its kind.
@@ -399,11 +379,6 @@ pub(in crate::store) struct Found<T> {
     /// Its packed size.
     pub(in crate::store) bytes: u64,
     pub(in crate::store) record: T,
-}
-
-/// How errors name a column.
-pub(in crate::store) fn column_place(kind: Column, owner: u32, part: u32) -> String {
-    format!("table columns, {} {owner}/{part}", kind.name())
 }
 
 /// How errors name a record.

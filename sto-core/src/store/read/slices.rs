@@ -7,7 +7,7 @@ use crate::store::codec::{
 };
 use crate::store::error::Fault;
 use crate::store::read::builds;
-use crate::store::read::rows::{Rows, column_place};
+use crate::store::read::rows::Rows;
 use crate::store::tables::Column;
 use crate::store::{Loaded, LoadedSlices};
 
@@ -98,6 +98,6 @@ fn unpacked<T>(
     record: &ProfileRecord,
     unpack: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
 ) -> Result<T, Fault> {
-    let pack = rows.column(Column::Slices, record.number, 0)?;
-    unpack(&pack).map_err(|error| error.at(column_place(Column::Slices, record.number, 0)))
+    let column = Column::Slices(record.number);
+    unpack(&rows.column(column)?).map_err(|error| error.at(column))
 }

@@ -8,7 +8,6 @@ use crate::store::error::Fault;
 use crate::store::file::access::begin;
 use crate::store::read::builds::profile_record;
 use crate::store::read::rows::{NewRows, Rows};
-use crate::store::tables::Column;
 use crate::store::{Added, CameFrom, StoreError, Writer, write};
 use crate::units::Bytes;
 use redb::ReadableDatabase;
@@ -122,7 +121,7 @@ fn plan(
     let added = Added::New {
         id,
         stored: Bytes(new.bytes()),
-        slices: Bytes(new.bytes_of(Column::Slices)),
+        slices: Bytes(new.bytes_of_slices()),
         instead_of,
     };
     Ok((Put::Added(added), Some(new)))

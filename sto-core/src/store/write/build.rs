@@ -5,6 +5,7 @@ use crate::id::ProfileId;
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
 use crate::store::error::{Fault, refused};
+use crate::store::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::store::read::counts::{NodeCosts, PackedCosts};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_APART, Record};
@@ -14,7 +15,7 @@ use rayon::prelude::*;
 /// A build to which profiles are counted.
 pub(in crate::store) struct Tally {
     record: BuildRecord,
-    /// By place in the record's sums.
+    /// One for each of the record's.
     sums: Vec<Adding>,
 }
 
@@ -60,18 +61,18 @@ impl Tally {
         }
     }
 
-    /// A build as a store has it; the executable has this many nodes.
+    /// A build as a store has it; the executable has the nodes below this one.
     pub(in crate::store) fn of(
         rows: &Rows,
         record: BuildRecord,
         profile: &Profile,
-        nodes: u32,
+        nodes_end: NodeNo,
     ) -> Result<Self, Fault> {
-        let sums = record.sums.iter().zip(0..).map(|(sum, place)| {
+        let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
             let types = profile.sample_types.iter();
             let new = types.filter(|&other| *other == sum.sample_type).count();
             let columns = match sum.apart.len() + new > MOST_APART {
-                true => unpacked(&columns(rows, &record, place, nodes)?)?,
+                true => unpacked(&columns(rows, &record, at, nodes_end)?)?,
                 false => Vec::new(),
             };
             Ok(Adding {
@@ -92,7 +93,7 @@ impl Tally {
         id: ProfileId,
         build: &Build,
         profile: &Profile,
-        number: u32,
+        number: ProfileNo,
         costs: &[NodeCosts],
     ) -> Result<(), Fault> {
         let record = &mut self.record;
@@ -100,17 +101,18 @@ impl Tally {
         let told = (recorded, id);
         tell(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), told);
         tell(&mut record.revision, build.revision.as_ref(), told);
-        take_number(&mut record.profiles)?;
+        record.profiles = record.profiles.checked_add(1).ok_or(TOO_MANY)?;
         record.samples = record
             .samples
             .checked_add(profile.quality.samples)
             .ok_or(TOO_MANY)?;
-        for (part, (sample_type, costs)) in (0..).zip(profile.sample_types.iter().zip(costs)) {
+        let types = profile.sample_types.iter();
+        for (number_of_type, (sample_type, costs)) in TypeNo(0).onward().zip(types.zip(costs)) {
             let known = record
                 .sums
                 .iter()
                 .position(|sum| sum.sample_type == *sample_type);
-            let place = known.unwrap_or_else(|| {
+            let at = known.unwrap_or_else(|| {
                 record.sums.push(Sum {
                     sample_type: sample_type.clone(),
                     total: Cost::ZERO,
@@ -120,12 +122,12 @@ impl Tally {
                 self.sums.push(Adding::default());
                 record.sums.len() - 1
             });
-            let (sum, adding) = (&mut record.sums[place], &mut self.sums[place]);
+            let (sum, adding) = (&mut record.sums[at], &mut self.sums[at]);
             let mut costs_alone = costs.iter().map(|&(_, cost)| cost);
             sum.total = costs_alone
                 .try_fold(sum.total, Cost::checked_add)
                 .ok_or(TOO_MANY)?;
-            sum.apart.push((number, part));
+            sum.apart.push((number, number_of_type));
             adding.columns.push(costs.clone());
             if sum.apart.len() > MOST_APART {
                 sum.apart.clear();
@@ -140,25 +142,25 @@ impl Tally {
     /// Writes the build, and those of its sums that are new.
     pub(in crate::store) fn write(&self, new: &mut NewRows) -> Result<(), Fault> {
         let record = &self.record;
-        for (place, adding) in (0..).zip(&self.sums) {
+        for (sum, adding) in record.types().zip(&self.sums) {
             if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
                 let pack = pack_costs(costs).map_err(refused)?;
-                new.remove_column(Column::Sums, record.number, place);
-                new.column(Column::Sums, record.number, place, pack);
+                new.remove_column(Column::Sums(record.number, sum));
+                new.column(Column::Sums(record.number, sum), pack);
             }
         }
         new.record(Record::Build, record.build().id().0, record)
     }
 }
 
-/// The sum of one sample type over a build's profiles: the one at this place of the record.
+/// One of a build's sums: of a sample type, over its profiles.
 pub(in crate::store) fn sum(
     rows: &Rows,
     build: &BuildRecord,
-    place: usize,
-    nodes: u32,
+    sum: TypeNo,
+    nodes_end: NodeNo,
 ) -> Result<NodeCosts, Fault> {
-    added(unpacked(&columns(rows, build, place, nodes)?)?)
+    added(unpacked(&columns(rows, build, sum, nodes_end)?)?)
 }
 
 /// Costs that are added up column by column. What is added up takes no more than twice what it comes to.
@@ -197,18 +199,15 @@ impl Adder {
 fn columns(
     rows: &Rows,
     build: &BuildRecord,
-    place: usize,
-    nodes: u32,
+    number: TypeNo,
+    nodes_end: NodeNo,
 ) -> Result<Vec<PackedCosts>, Fault> {
-    let sum = &build.sums[place];
-    let own = sum
-        .has_column
-        .then_some((Column::Sums, build.number, place as u32));
+    let sum = &build.sums[number.get()];
+    let own = sum.has_column.then_some(Column::Sums(build.number, number));
     let apart = sum.apart.iter();
-    let apart = apart.map(|&(profile, part)| (Column::Costs, profile, part));
+    let apart = apart.map(|&(profile, sample_type)| Column::Costs(profile, sample_type));
     let columns = own.into_iter().chain(apart);
-    let columns =
-        columns.map(|(kind, owner, part)| PackedCosts::read(rows, kind, owner, part, nodes));
+    let columns = columns.map(|column| PackedCosts::read(rows, column, nodes_end));
     columns.collect()
 }
 

@@ -1,17 +1,22 @@
 //! The frames of a profile: which the store has, and a pack of those that it lacks.
 
 use super::take_number;
-use crate::model::{FrameTable, StringIx};
+use crate::model::{FrameIx, FrameTable, StringIx};
 use crate::store::codec::{FrameColumns, pack_frames};
 use crate::store::error::{Fault, refused};
+use crate::store::numbers::{FrameNo, Number};
 use crate::store::read::packs::{Pack, outgrown};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_FRAMES};
 use rayon::prelude::*;
 
 /// Finds the store's numbers of a profile's frames, and adds those it lacks.
-pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Vec<u32>, Fault> {
-    let packs = rows.packs(Column::Frames, 0, rows.contents.frames)?;
+pub(super) fn plan(
+    rows: &Rows,
+    new: &mut NewRows,
+    frames: &FrameTable,
+) -> Result<Vec<FrameNo>, Fault> {
+    let packs = rows.packs(rows.contents.frames, Column::Frames)?;
     let found: Vec<Found> = packs
         .par_iter()
         .map(|pack| find(pack, frames))
@@ -20,14 +25,13 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
     if text + frames.text_len() >= u32::MAX as usize {
         return Err(Fault::Refused("the names of all frames would reach 4 GiB"));
     }
-    const MISSING: u32 = u32::MAX;
-    let mut numbers = vec![MISSING; frames.len()];
+    let mut numbers = vec![FrameNo::NONE; frames.len()];
     for (frame, number) in found.into_iter().flat_map(|found| found.numbers) {
-        numbers[frame] = number;
+        numbers[frame.get()] = number;
     }
     let mut added = Vec::new();
     for (number, (frame, _)) in numbers.iter_mut().zip(frames.iter()) {
-        if *number == MISSING {
+        if *number == FrameNo::NONE {
             *number = take_number(&mut new.contents.frames)?;
             added.push(frame);
         }
@@ -39,7 +43,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
         .map(Pack::frames)
         .collect::<Result<Vec<FrameColumns>, Fault>>()?;
     for pack in outgrown {
-        new.remove_column(Column::Frames, 0, pack.first);
+        new.remove_column(pack.column);
     }
     let first = outgrown
         .first()
@@ -54,24 +58,21 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
         .par_chunks(MOST_FRAMES as usize)
         .map(|chunk| pack_frames(chunk.iter().copied()))
         .collect();
-    for (chunk, first) in chunks
-        .into_iter()
-        .zip((first..).step_by(MOST_FRAMES as usize))
-    {
-        new.column(Column::Frames, 0, first, chunk.map_err(refused)?);
+    let firsts = first.onward().step_by(MOST_FRAMES as usize);
+    for (first, chunk) in firsts.zip(chunks) {
+        new.column(Column::Frames(first), chunk.map_err(refused)?);
     }
     Ok(numbers)
 }
 
 /// What a pack has of a profile's frames.
 struct Found {
-    /// Their places in the profile, and their numbers.
-    numbers: Vec<(usize, u32)>,
+    numbers: Vec<(FrameIx, FrameNo)>,
     /// Bytes of all strings of the pack.
     text_len: usize,
 }
 
-fn find(pack: &Pack, frames: &FrameTable) -> Result<Found, Fault> {
+fn find(pack: &Pack<FrameNo>, frames: &FrameTable) -> Result<Found, Fault> {
     let stored = pack.frames()?;
     // Next to one another, frames mostly have the module and file of the one before.
     type Last<'a> = Option<(&'a str, Option<StringIx>)>;
@@ -82,13 +83,14 @@ fn find(pack: &Pack, frames: &FrameTable) -> Result<Found, Fault> {
             last => last.insert((string, frames.find_string(string))).1,
         }
     }
-    let numbers = pack.numbers().enumerate().filter_map(|(i, number)| {
+    let numbers = pack.first.onward().zip(0..stored.len());
+    let numbers = numbers.filter_map(|(number, i)| {
         let frame = stored.get(i);
         let module = find(&mut module, frame.module, frames)?;
         let file = find(&mut file, frame.file, frames)?;
         let symbol = frames.find_string(frame.symbol)?;
-        let place = frames.find_row(frame.row([symbol, module, file]))?;
-        Some((place.get(), number))
+        let frame = frames.find_row(frame.row([symbol, module, file]))?;
+        Some((frame, number))
     });
     Ok(Found {
         numbers: numbers.collect(),

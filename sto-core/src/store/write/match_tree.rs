@@ -1,7 +1,9 @@
 //! Finding a profile's tree among an executable's nodes, and adding what is missing.
 
 use crate::intern::{NodeIx, StackTree};
-use crate::store::codec::{DecodeError, NO_PARENT, NodeColumns, Others, Segments};
+use crate::model::FrameIx;
+use crate::store::codec::{DecodeError, NodeColumns, Others, Segments};
+use crate::store::numbers::{FrameNo, NodeNo, Number};
 
 /// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
 /// their order.
@@ -11,37 +13,37 @@ use crate::store::codec::{DecodeError, NO_PARENT, NodeColumns, Others, Segments}
 pub(in crate::store) struct TreeMatch<'a> {
     tree: &'a StackTree,
     /// By frame of the profile, its number in the store.
-    frames: &'a [u32],
-    /// By frame of the store, its place in the profile, plus one.
-    frame_of: Vec<u32>,
+    frames: &'a [FrameNo],
+    /// By frame of the store, its index in the profile, where it has it.
+    frame_of: Vec<FrameIx>,
     children: Children,
-    /// How many nodes the store has.
-    stored: u32,
+    /// The first number that no node of the store has.
+    stored_end: NodeNo,
     /// By node of the profile, its number in the store.
-    numbers: Vec<u32>,
+    numbers: Vec<NodeNo>,
     /// Numbers in the store of what was found, ascending, with the slots of their children.
-    found: Vec<(u32, u32)>,
+    found: Vec<(NodeNo, Slot)>,
     /// What is looked for below nodes that were found.
     expected: Filter,
     /// For how many nodes that was made.
     expected_for: u32,
 }
 
-const MISSING: u32 = u32::MAX;
+const NO_FRAME: FrameIx = FrameIx(u32::MAX);
 
 impl<'a> TreeMatch<'a> {
-    /// A search among `stored` nodes with `frame_count` frames. `frames` are the store's numbers of
-    /// the tree's frames; those from `frame_count` on are new.
+    /// A search among the nodes below `stored_end`, with frames below `frames_end`. `frames` are the store's numbers
+    /// of the tree's frames; those from `frames_end` on are new.
     pub(in crate::store) fn new(
         tree: &'a StackTree,
-        frames: &'a [u32],
-        frame_count: u32,
-        stored: u32,
+        frames: &'a [FrameNo],
+        frames_end: FrameNo,
+        stored_end: NodeNo,
     ) -> Self {
-        let mut frame_of = vec![0; frame_count as usize];
-        for (place, &number) in (1..).zip(frames) {
-            if let Some(frame) = frame_of.get_mut(number as usize) {
-                *frame = place;
+        let mut frame_of = vec![NO_FRAME; frames_end.get()];
+        for (index, &number) in (0..).zip(frames) {
+            if let Some(frame) = frame_of.get_mut(number.get()) {
+                *frame = FrameIx(index);
             }
         }
         let mut search = TreeMatch {
@@ -49,13 +51,13 @@ impl<'a> TreeMatch<'a> {
             frames,
             frame_of,
             children: Children::new(tree),
-            stored,
-            numbers: vec![MISSING; tree.len()],
+            stored_end,
+            numbers: vec![NodeNo::NONE; tree.len()],
             found: Vec::new(),
             expected: Filter::new(tree.len()),
             expected_for: tree.len() as u32,
         };
-        search.expect_below(NO_PARENT, 0);
+        search.expect_below(NodeNo::NONE, ROOTS);
         search
     }
 
@@ -69,15 +71,15 @@ impl<'a> TreeMatch<'a> {
         for node in self.tree.nodes() {
             let parent = self.tree.parent(node);
             let parent = parent.map(|parent| self.numbers[parent.get()]);
-            if self.numbers[node.get()] == MISSING && parent != Some(MISSING) {
+            if self.numbers[node.get()] == NodeNo::NONE && parent != Some(NodeNo::NONE) {
                 let frame = self.frames[self.tree.frame(node).get()];
-                self.expected.insert(parent.unwrap_or(NO_PARENT), frame);
+                self.expected.insert(parent.unwrap_or(NodeNo::NONE), frame);
             }
         }
     }
 
     /// Whether the profile has one of these roots, by what was found so far.
-    pub(in crate::store) fn expects(&self, roots: &[(u32, u32)]) -> bool {
+    pub(in crate::store) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
         roots
             .iter()
             .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
@@ -99,80 +101,74 @@ impl<'a> TreeMatch<'a> {
             let Some(root) = self.find_below(attach, frame) else {
                 continue;
             };
-            let root = self.set(root, reader.begin(segment)?);
+            let root = Some(self.set(root, reader.begin(segment)?));
             reader.read(root, |number, slot, frame| {
-                let node = (slot != MISSING).then(|| self.find(slot, frame));
-                node.flatten()
-                    .map_or(MISSING, |node| self.set(node, number))
+                let node = self.find(slot?, frame)?;
+                Some(self.set(node, number))
             })?;
         }
         Ok(())
     }
 
     /// Sets the number of a node that was found, and returns the slot of its children.
-    fn set(&mut self, node: u32, number: u32) -> u32 {
-        self.numbers[node as usize] = number;
-        self.found.push((number, node + 1));
-        self.expect_below(number, node + 1);
-        node + 1
+    fn set(&mut self, node: NodeIx, number: NodeNo) -> Slot {
+        let slot = Slot(node.0 + 1);
+        self.numbers[node.get()] = number;
+        self.found.push((number, slot));
+        self.expect_below(number, slot);
+        slot
     }
 
     /// The node of the profile that has this frame below a node that stands before, or below none.
-    fn find_below(&self, parent: u32, frame: u32) -> Option<u32> {
+    fn find_below(&self, parent: NodeNo, frame: FrameNo) -> Option<NodeIx> {
         if !self.expected.may_have(parent, frame) {
             return None;
         }
         let slot = match parent {
-            NO_PARENT => 0,
+            NodeNo::NONE => ROOTS,
             _ => {
-                let place = self
-                    .found
-                    .binary_search_by_key(&parent, |&(number, _)| number);
-                self.found[place.ok()?].1
+                let found = &self.found;
+                let at = found.binary_search_by_key(&parent, |&(number, _)| number);
+                found[at.ok()?].1
             }
         };
         self.find(slot, frame)
     }
 
     /// The node of the profile in this slot with this frame of the store.
-    fn find(&self, slot: u32, frame: u32) -> Option<u32> {
-        let frame = self.frame_of[frame as usize].checked_sub(1)?;
-        self.children.find(slot, frame)
+    fn find(&self, slot: Slot, frame: FrameNo) -> Option<NodeIx> {
+        let frame = self.frame_of[frame.get()];
+        (frame != NO_FRAME).then(|| self.children.find(slot, frame))?
     }
 
     /// Expects the children in a slot below a number of the store.
-    fn expect_below(&mut self, number: u32, slot: u32) {
+    fn expect_below(&mut self, number: NodeNo, slot: Slot) {
         for &frame in self.children.frames(slot) {
-            self.expected.insert(number, self.frames[frame as usize]);
+            self.expected.insert(number, self.frames[frame.get()]);
         }
     }
 
     /// How many nodes were not found.
     pub(in crate::store) fn missing(&self) -> u32 {
-        self.numbers
-            .iter()
-            .filter(|&&number| number == MISSING)
-            .count() as u32
+        let missing = self.numbers.iter();
+        missing.filter(|&&number| number == NodeNo::NONE).count() as u32
     }
 
     /// Gives the nodes that were not found the next numbers, in preorder.
     ///
     /// Returns the number of every node of the profile's tree, and the new nodes; the error says
     /// why they cannot be added.
-    pub(in crate::store) fn finish(self) -> Result<(Vec<u32>, NodeColumns), &'static str> {
-        let stored = self.stored as usize;
-        if stored + self.missing() as usize >= MISSING as usize {
+    pub(in crate::store) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
+        if self.stored_end.get() + self.missing() as usize >= NodeNo::NONE.get() {
             return Err("its executable would have more than 2^32 - 2 stacks");
         }
         let mut numbers = self.numbers;
         let mut new = NodeColumns::default();
         for node in self.tree.nodes() {
-            if numbers[node.get()] == MISSING {
-                numbers[node.get()] = (stored + new.len()) as u32;
-                let parent = self
-                    .tree
-                    .parent(node)
-                    .map_or(NO_PARENT, |p| numbers[p.get()]);
+            if numbers[node.get()] == NodeNo::NONE {
+                numbers[node.get()] = self.stored_end.plus(new.len());
+                let parent = self.tree.parent(node);
+                let parent = parent.map_or(NodeNo::NONE, |parent| numbers[parent.get()]);
                 new.push(parent, self.frames[self.tree.frame(node).get()]);
             }
         }
@@ -180,12 +176,18 @@ impl<'a> TreeMatch<'a> {
     }
 }
 
+/// Where [`Children`] has those of a node.
+#[derive(Clone, Copy)]
+struct Slot(u32);
+
+const ROOTS: Slot = Slot(0);
+
 /// The children of every node of a tree, with their frames, in the order of those.
 struct Children {
     /// Slot 0 is for roots, slot `n + 1` for the children of node `n`.
     starts: Vec<u32>,
-    frames: Vec<u32>,
-    nodes: Vec<u32>,
+    frames: Vec<FrameIx>,
+    nodes: Vec<NodeIx>,
 }
 
 /// Most children that are looked through one by one; more are halved.
@@ -202,13 +204,13 @@ impl Children {
             starts[i] += starts[i - 1];
         }
         let mut next = starts.clone();
-        let mut frames = vec![0; tree.len()];
-        let mut nodes = vec![0; tree.len()];
+        let mut frames = vec![NO_FRAME; tree.len()];
+        let mut nodes = vec![NodeIx(0); tree.len()];
         for node in tree.nodes() {
-            let place = &mut next[slot(node)];
-            frames[*place as usize] = tree.frame(node).0;
-            nodes[*place as usize] = node.0;
-            *place += 1;
+            let at = &mut next[slot(node)];
+            frames[*at as usize] = tree.frame(node);
+            nodes[*at as usize] = node;
+            *at += 1;
         }
         Children {
             starts,
@@ -218,20 +220,20 @@ impl Children {
     }
 
     /// The frames of the children in a slot.
-    fn frames(&self, slot: u32) -> &[u32] {
+    fn frames(&self, Slot(slot): Slot) -> &[FrameIx] {
         let slot = slot as usize;
         &self.frames[self.starts[slot] as usize..self.starts[slot + 1] as usize]
     }
 
-    fn find(&self, slot: u32, frame: u32) -> Option<u32> {
-        let start = self.starts[slot as usize] as usize;
+    fn find(&self, slot: Slot, frame: FrameIx) -> Option<NodeIx> {
+        let start = self.starts[slot.0 as usize] as usize;
         let frames = self.frames(slot);
-        let place = if frames.len() <= FEW {
+        let at = if frames.len() <= FEW {
             frames.iter().position(|&found| found == frame)
         } else {
             frames.binary_search(&frame).ok()
         };
-        place.map(|place| self.nodes[start + place])
+        at.map(|at| self.nodes[start + at])
     }
 }
 
@@ -252,19 +254,19 @@ impl Filter {
     }
 
     /// The word that is a pair's, and two bits of it: of a product (Knuth, volume 3, section 6.4).
-    fn bits(&self, parent: u32, frame: u32) -> (usize, u64) {
-        let pair = u64::from(parent) << 32 | u64::from(frame);
+    fn bits(&self, parent: NodeNo, frame: FrameNo) -> (usize, u64) {
+        let pair = u64::from(parent.0) << 32 | u64::from(frame.0);
         let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let bits = 1 << (product >> 32 & 63) | 1 << (product >> 38 & 63);
         ((product >> self.shift) as usize, bits)
     }
 
-    fn insert(&mut self, parent: u32, frame: u32) {
+    fn insert(&mut self, parent: NodeNo, frame: FrameNo) {
         let (word, bits) = self.bits(parent, frame);
         self.words[word] |= bits;
     }
 
-    fn may_have(&self, parent: u32, frame: u32) -> bool {
+    fn may_have(&self, parent: NodeNo, frame: FrameNo) -> bool {
         let (word, bits) = self.bits(parent, frame);
         self.words[word] & bits == bits
     }

@@ -6,7 +6,7 @@ mod check;
 mod frames;
 mod match_tree;
 pub(in crate::store) mod metrics;
-mod nodes;
+pub(in crate::store) mod nodes;
 mod remove;
 pub(in crate::store) mod tags;
 
@@ -16,6 +16,7 @@ use crate::model::{Build, ModuleRef, Profile};
 use crate::store::CameFrom;
 use crate::store::codec::{ProfileRecord, ReadingRecord, pack_modules};
 use crate::store::error::{Fault, refused};
+use crate::store::numbers::{ModulesNo, Number};
 use crate::store::read::counts::Counts;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, Record};
@@ -38,7 +39,7 @@ pub(in crate::store) fn plan(
 ) -> Result<NewRows, Fault> {
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
-    let (nodes, node_count) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
+    let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
     let counts = Counts::of(interned, &nodes, &frames)?;
     let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
         (Some(gone), Some(record)) => {
@@ -46,7 +47,7 @@ pub(in crate::store) fn plan(
             removal.write_profiles(&mut new);
             removal.without(rows, &mut new, record)?
         }
-        (_, Some(record)) => Tally::of(rows, record, profile, node_count)?,
+        (_, Some(record)) => Tally::of(rows, record, profile, nodes_end)?,
         (_, None) => Tally::new(build, &mut new.contents)?,
     };
     let modules = plan_modules(&mut new, &profile.modules, |digest| {
@@ -71,7 +72,7 @@ pub(in crate::store) fn add(
     reading: &ReadingRecord,
     build: &Build,
     profile: &Profile,
-    modules: u32,
+    modules: ModulesNo,
     counts: &Counts,
 ) -> Result<(), Fault> {
     let id = reading.profile;
@@ -112,11 +113,10 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
     digest
 }
 
-pub(in crate::store) fn take_number(next: &mut u32) -> Result<u32, Fault> {
+pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N, Fault> {
     let number = *next;
-    *next = number
-        .checked_add(1)
-        .ok_or(Fault::Refused("the store has given out all its numbers"))?;
+    let following = number.number().checked_add(1);
+    *next = N::new(following.ok_or(Fault::Refused("the store has given out all its numbers"))?);
     Ok(number)
 }
 
@@ -124,8 +124,8 @@ pub(in crate::store) fn take_number(next: &mut u32) -> Result<u32, Fault> {
 pub(in crate::store) fn plan_modules(
     new: &mut NewRows,
     modules: &[ModuleRef],
-    stored: impl FnOnce([u8; 16]) -> Result<Option<u32>, Fault>,
-) -> Result<u32, Fault> {
+    stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>, Fault>,
+) -> Result<ModulesNo, Fault> {
     let list = pack_modules(modules).map_err(refused)?;
     let digest = digest(&[&list]);
     if let Some(number) = stored(digest)? {
@@ -133,6 +133,6 @@ pub(in crate::store) fn plan_modules(
     }
     let number = take_number(&mut new.contents.modules)?;
     new.record(Record::ModuleList, digest, &number)?;
-    new.column(Column::Modules, number, 0, list);
+    new.column(Column::Modules(number), list);
     Ok(number)
 }

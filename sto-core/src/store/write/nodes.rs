@@ -6,6 +6,7 @@ use crate::intern::StackTree;
 use crate::model::Build;
 use crate::store::codec::{ExecutableRecord, NodeColumns, pack_nodes};
 use crate::store::error::{Fault, refused};
+use crate::store::numbers::{ExecutableNo, FrameNo, NodeNo, Number};
 use crate::store::read::packs::outgrown;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, MOST_NODES, Record};
@@ -13,7 +14,7 @@ use crate::store::write::match_tree::TreeMatch;
 use rayon::prelude::*;
 
 /// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable. With
-/// them comes the executable's number of nodes then.
+/// them comes the first number that no node of the executable has then.
 ///
 /// The stored packs pass by a few at a time, so that memory does not hold all their nodes.
 pub(super) fn plan(
@@ -21,8 +22,8 @@ pub(super) fn plan(
     new: &mut NewRows,
     build: &Build,
     tree: &StackTree,
-    frames: &[u32],
-) -> Result<(Vec<u32>, u32), Fault> {
+    frames: &[FrameNo],
+) -> Result<(Vec<NodeNo>, NodeNo), Fault> {
     let id = ExecutableId::of(&build.executable);
     let stored = rows.record(Record::Executable, id.0)?;
     let is_new = stored.is_none();
@@ -31,24 +32,25 @@ pub(super) fn plan(
         None => ExecutableRecord {
             name: build.executable.clone(),
             number: take_number(&mut new.contents.executables)?,
-            nodes: 0,
+            nodes: NodeNo(0),
         },
     };
-    let frame_count = rows.contents.frames;
-    let packs = rows.packs(Column::Nodes, executable.number, executable.nodes)?;
-    let mut found = TreeMatch::new(tree, frames, frame_count, executable.nodes);
+    let frames_end = rows.contents.frames;
+    let column = |first| Column::Nodes(executable.number, first);
+    let packs = rows.packs(executable.nodes, column)?;
+    let mut found = TreeMatch::new(tree, frames, frames_end, executable.nodes);
     for batch in packs.chunks(2 * rayon::current_num_threads()) {
         found.forget_what_was_found();
         let unpacked = batch.par_iter().map(|pack| {
-            let segments = pack.segments(frame_count)?;
+            let segments = pack.segments(frames_end)?;
             let others = found.expects(&segments.roots).then(|| segments.others());
-            let others = others.transpose().map_err(|error| error.at(pack.place()))?;
+            let others = others.transpose().map_err(|error| error.at(pack.column))?;
             Ok((segments, others))
         });
         let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
         for (pack, (segments, others)) in batch.iter().zip(unpacked) {
             let passed = found.pass(&segments, others);
-            passed.map_err(|error| error.at(pack.place()))?;
+            passed.map_err(|error| error.at(pack.column))?;
         }
     }
 
@@ -56,32 +58,37 @@ pub(super) fn plan(
     let first = outgrown.first().map_or(executable.nodes, |pack| pack.first);
     let mut all = NodeColumns::default();
     for pack in outgrown {
-        all.append(pack.nodes(frame_count)?);
-        new.remove_column(Column::Nodes, executable.number, pack.first);
+        all.append(pack.nodes(frames_end)?);
+        new.remove_column(pack.column);
     }
     let (numbers, added) = found.finish().map_err(Fault::Refused)?;
     let is_larger = added.len() > 0;
-    executable.nodes += added.len() as u32;
+    executable.nodes = executable.nodes.plus(added.len());
     all.append(added);
-    let chunks: Vec<_> = (first..executable.nodes)
-        .into_par_iter()
-        .step_by(MOST_NODES as usize)
-        .map(|start| {
-            let end = executable.nodes.min(start + MOST_NODES);
-            let chunk = all.part((start - first) as usize..(end - first) as usize);
-            (start, pack_nodes(start, &chunk))
-        })
-        .collect();
-    for (start, chunk) in chunks {
-        new.column(
-            Column::Nodes,
-            executable.number,
-            start,
-            chunk.map_err(refused)?,
-        );
-    }
+    write_packs(new, executable.number, first, &all)?;
     if is_new || is_larger {
         new.record(Record::Executable, id.0, &executable)?;
     }
     Ok((numbers, executable.nodes))
+}
+
+/// Writes nodes with the numbers from `first` on, in packs.
+pub(in crate::store) fn write_packs(
+    new: &mut NewRows,
+    executable: ExecutableNo,
+    first: NodeNo,
+    nodes: &NodeColumns,
+) -> Result<(), Fault> {
+    let starts = (0..nodes.len())
+        .into_par_iter()
+        .step_by(MOST_NODES as usize);
+    let packs = starts.map(|start| {
+        let end = nodes.len().min(start + MOST_NODES as usize);
+        let first = first.plus(start);
+        (first, pack_nodes(first, &nodes.part(start..end)))
+    });
+    for (first, pack) in packs.collect::<Vec<_>>() {
+        new.column(Column::Nodes(executable, first), pack.map_err(refused)?);
+    }
+    Ok(())
 }

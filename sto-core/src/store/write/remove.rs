@@ -6,6 +6,7 @@ use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::Build;
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
 use crate::store::error::Fault;
+use crate::store::numbers::NodeNo;
 use crate::store::read::counts::Counts;
 use crate::store::read::rows::{Found, NewRows, Rows};
 use crate::store::tables::{Column, Record};
@@ -64,12 +65,12 @@ impl Removal {
     /// Removes what is the profiles' own.
     pub(in crate::store) fn write_profiles(&self, new: &mut NewRows) {
         for (id, record) in &self.gone {
-            for part in 0..record.profile.sample_types.len() as u32 {
-                new.remove_column(Column::Costs, record.number, part);
-                new.remove_column(Column::Lines, record.number, part);
+            for sample_type in record.types() {
+                new.remove_column(Column::Costs(record.number, sample_type));
+                new.remove_column(Column::Lines(record.number, sample_type));
             }
             if record.slices > 0 {
-                new.remove_column(Column::Slices, record.number, 0);
+                new.remove_column(Column::Slices(record.number));
             }
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
@@ -89,7 +90,7 @@ impl Removal {
         remove_sums(new, &record);
         let id = ExecutableId::of(&record.executable);
         let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
-        let nodes = executable.map_or(0, |executable| executable.nodes);
+        let nodes_end = executable.map_or(NodeNo(0), |executable| executable.nodes);
         let build = record.build();
         let mut tally = Tally::again(record);
         for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
@@ -98,7 +99,7 @@ impl Removal {
                 revision: record.revision.clone(),
                 ..build.clone()
             };
-            let costs = Counts::read(rows, record, nodes)?.costs;
+            let costs = Counts::read(rows, record, nodes_end)?.costs;
             tally.add(*id, &told, &record.profile, record.number, &costs)?;
         }
         Ok(tally)
@@ -106,9 +107,9 @@ impl Removal {
 }
 
 fn remove_sums(new: &mut NewRows, record: &BuildRecord) {
-    for (place, sum) in (0..).zip(&record.sums) {
+    for (at, sum) in record.types().zip(&record.sums) {
         if sum.has_column {
-            new.remove_column(Column::Sums, record.number, place);
+            new.remove_column(Column::Sums(record.number, at));
         }
     }
 }

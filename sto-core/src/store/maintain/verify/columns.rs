@@ -3,14 +3,15 @@
 use super::damages::{Concerns, Damages};
 use crate::store::codec::DecodeError;
 use crate::store::guard::guarded;
-use crate::store::read::rows::{Rows, column_place, open_column};
-use crate::store::tables::{Column, SEGMENT};
+use crate::store::numbers::{Number, ProfileNo};
+use crate::store::read::rows::{Rows, open_column};
+use crate::store::tables::{Column, ColumnKey, SEGMENT};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Every column by kind, owner and part.
+/// Every column by its key, whether there can be such a column or not.
 pub(super) struct Columns {
-    found: BTreeMap<(u8, u32, u32), Found>,
+    found: BTreeMap<ColumnKey, Found>,
     /// Whether the table could be read to its end.
     is_complete: bool,
 }
@@ -72,35 +73,37 @@ impl Columns {
     }
 
     /// Marks a column as belonging to something.
-    pub(super) fn own(&mut self, kind: Column, owner: u32, part: u32) {
-        if let Some(found) = self.found.get_mut(&(kind as u8, owner, part)) {
+    pub(super) fn own(&mut self, column: Column) {
+        if let Some(found) = self.found.get_mut(&column.key()) {
             found.is_owned = true;
         }
     }
 
-    /// Marks the packs that an owner's things are in, up to this number, and returns for each the
-    /// number of its first thing and of the next pack's.
-    pub(super) fn own_packs(&mut self, kind: Column, owner: u32, count: u32) -> Vec<(u32, u32)> {
-        let packs = self
-            .found
-            .range_mut((kind as u8, owner, 0)..(kind as u8, owner, count));
-        let firsts: Vec<u32> = packs
+    /// Marks the packs of all things below a number, and returns for each the number of its first thing and of
+    /// the next pack's.
+    pub(super) fn own_packs<N: Number>(
+        &mut self,
+        end: N,
+        column: impl Fn(N) -> Column,
+    ) -> Vec<(N, N)> {
+        let keys = column(N::new(0)).key()..column(end).key();
+        let packs = self.found.range_mut(keys);
+        let firsts: Vec<N> = packs
             .map(|(&(_, _, first), found)| {
                 found.is_owned = true;
-                first
+                N::new(first)
             })
             .collect();
-        let ends = firsts.iter().skip(1).copied().chain([count]);
+        let ends = firsts.iter().skip(1).copied().chain([end]);
         firsts.iter().copied().zip(ends).collect()
     }
 
     /// Bytes of the columns that a profile owns, with checksums; `None` where not all could be seen.
-    pub(super) fn own_bytes(&self, profile: u32) -> Option<u64> {
-        let own = Column::ALL.into_iter().filter(|kind| kind.is_own());
-        let bytes = own.flat_map(|kind| {
-            let kind = kind as u8;
+    pub(super) fn own_bytes(&self, profile: ProfileNo) -> Option<u64> {
+        let bytes = Column::first_of(profile).into_iter().flat_map(|column| {
+            let (kind, owner, first) = column.key();
             self.found
-                .range((kind, profile, 0)..=(kind, profile, u32::MAX))
+                .range((kind, owner, first)..=(kind, owner, u32::MAX))
         });
         self.is_complete
             .then(|| bytes.map(|(_, found)| found.bytes).sum())
@@ -112,26 +115,26 @@ impl Columns {
         let told: Vec<Damages> = self
             .found
             .par_iter()
-            .map(|(&(number, owner, part), found)| {
+            .map(|(&key, found)| {
                 let mut damages = Damages::default();
-                let Some(kind) = Column::from_number(number) else {
-                    let place = format!("table columns, kind {number} {owner}/{part}");
+                let Some(column) = Column::of(key) else {
+                    let (kind, owner, part) = key;
+                    let place = format!("table columns, kind {kind} {owner}/{part}");
                     damages.add(place, "no such kind of column is known", Concerns::Nothing);
                     return damages;
                 };
-                let place = column_place(kind, owner, part);
                 // Who reads a column that has an owner meets most of this, but not all.
                 if let Some(DecodeError(what)) = found.error {
-                    damages.add(&place, what, Concerns::Nothing);
+                    damages.add(column, what, Concerns::Nothing);
                 } else if !found.is_owned {
                     let body = guarded(|| {
-                        let stored = rows.stored_column(kind, owner, part)?;
-                        open_column(kind, owner, part, &stored).map(drop)
+                        let stored = rows.stored_column(column)?;
+                        open_column(column, &stored).map(drop)
                     });
                     damages.keep(body, Concerns::Nothing);
                 }
                 if !found.is_owned && self.is_complete {
-                    damages.add(place, "nobody refers to it", Concerns::Nothing);
+                    damages.add(column, "nobody refers to it", Concerns::Nothing);
                 }
                 damages
             })

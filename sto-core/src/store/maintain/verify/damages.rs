@@ -68,12 +68,12 @@ pub(super) struct Damages {
 impl Damages {
     pub(super) fn add(
         &mut self,
-        place: impl Into<String>,
+        place: impl ToString,
         what: impl Into<String>,
         concerns: Concerns,
     ) {
         self.found.push(Damage {
-            place: place.into(),
+            place: place.to_string(),
             what: what.into(),
             concerns,
         });

@@ -147,8 +147,8 @@ fn walk(
         let executable = profiles::Tree {
             id: *id,
             stacks,
-            nodes: executable.nodes,
-            is_whole: nodes == u64::from(executable.nodes),
+            nodes_end: executable.nodes,
+            is_whole: nodes == u64::from(executable.nodes.0),
         };
         profiles::check(
             rows,

@@ -10,10 +10,11 @@ use crate::store::codec::{BuildRecord, ProfileRecord};
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
 use crate::store::maintain::merge::not_its_content;
+use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::builds::module_list;
 use crate::store::read::counts::{Counts, NodeCosts, read_costs, read_lines};
 use crate::store::read::cut::ExecutableTree;
-use crate::store::read::rows::{Rows, column_place, record_place};
+use crate::store::read::rows::{Rows, record_place};
 use crate::store::read::slices;
 use crate::store::tables::{Column, Record};
 use crate::units::Cost;
@@ -25,9 +26,9 @@ pub(super) struct Tree<'a> {
     pub(super) id: ExecutableId,
     /// What its profiles are cut out of, where all of it can be read.
     pub(super) stacks: Option<ExecutableTree<'a>>,
-    /// Number of its nodes, as its record has it.
-    pub(super) nodes: u32,
-    /// Whether there are so many: else it may be any number, and no memory is reserved for it.
+    /// The first number that no node has, as its record has it.
+    pub(super) nodes_end: NodeNo,
+    /// Whether all below it are there: else it may be any number, and no memory is reserved for it.
     pub(super) is_whole: bool,
 }
 
@@ -42,14 +43,14 @@ pub(super) fn check(
     damages: &mut Damages,
     progress: &mut dyn FnMut() -> Result<(), Cancelled>,
 ) -> Result<(), Cancelled> {
-    let nodes = tree.nodes;
+    let nodes_end = tree.nodes_end;
     let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
     for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
         let mut sums = Sums {
             rows,
             build,
             place: record_place(Record::Build, build_id.0),
-            nodes,
+            nodes_end,
             sums: build.sums.iter().map(|_| Adding::default()).collect(),
         };
         let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
@@ -60,7 +61,7 @@ pub(super) fn check(
             }
             let read = batch.par_iter().map(|&(id, profile)| {
                 let mut damages = Damages::default();
-                let costs = profile_columns(rows, id, profile, nodes, columns, &mut damages);
+                let costs = profile_columns(rows, id, profile, nodes_end, columns, &mut damages);
                 if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
                     let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
                     damages.keep(is_its, Concerns::Profiles { profiles: vec![id] });
@@ -70,8 +71,13 @@ pub(super) fn check(
             let read: Vec<_> = read.collect();
             for ((_, profile), (costs, told)) in batch.iter().zip(read) {
                 damages.append(told);
-                for (part, costs) in (0..).zip(costs) {
-                    sums.add(profile, part, costs.filter(|_| tree.is_whole), damages);
+                for (sample_type, costs) in profile.types().zip(costs) {
+                    sums.add(
+                        profile,
+                        sample_type,
+                        costs.filter(|_| tree.is_whole),
+                        damages,
+                    );
                 }
             }
         }
@@ -81,12 +87,12 @@ pub(super) fn check(
 }
 
 fn own(profile: &ProfileRecord, columns: &mut Columns) {
-    for part in 0..profile.profile.sample_types.len() as u32 {
-        columns.own(Column::Costs, profile.number, part);
-        columns.own(Column::Lines, profile.number, part);
+    for sample_type in profile.types() {
+        columns.own(Column::Costs(profile.number, sample_type));
+        columns.own(Column::Lines(profile.number, sample_type));
     }
     if profile.slices > 0 {
-        columns.own(Column::Slices, profile.number, 0);
+        columns.own(Column::Slices(profile.number));
     }
 }
 
@@ -95,7 +101,7 @@ fn profile_columns(
     rows: &Rows,
     id: ProfileId,
     profile: &ProfileRecord,
-    nodes: u32,
+    nodes_end: NodeNo,
     columns: &Columns,
     damages: &mut Damages,
 ) -> Vec<Option<NodeCosts>> {
@@ -115,12 +121,13 @@ fn profile_columns(
         let slices = guarded(|| slices::load(rows, id).map(drop));
         damages.keep(slices, concerns.clone());
     }
-    let parts = 0..profile.profile.sample_types.len() as u32;
-    parts
-        .map(|part| {
-            let lines = guarded(|| read_lines(rows, profile.number, part).map(drop));
+    let types = profile.types();
+    types
+        .map(|sample_type| {
+            let lines = guarded(|| read_lines(rows, profile.number, sample_type).map(drop));
             damages.keep(lines, concerns.clone());
-            let costs = guarded(|| read_costs(rows, Column::Costs, profile.number, part, nodes));
+            let column = Column::Costs(profile.number, sample_type);
+            let costs = guarded(|| read_costs(rows, column, nodes_end));
             damages.keep(costs, concerns.clone())
         })
         .collect()
@@ -139,13 +146,13 @@ fn check_id(
     let Ok(modules) = module_list(rows, record.modules) else {
         return Ok(());
     };
-    let parts = 0..record.profile.sample_types.len() as u32;
-    let lines = parts.map(|part| read_lines(rows, record.number, part));
+    let lines = record.types();
+    let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
     let counts = Counts {
         costs: costs.iter().flatten().cloned().collect(),
         lines: lines.collect::<Result<_, Fault>>()?,
         slices: (record.slices > 0)
-            .then(|| rows.column(Column::Slices, record.number, 0))
+            .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
     };
     let interned = stacks.of(record, counts)?;
@@ -170,7 +177,7 @@ struct Sums<'a> {
     build: &'a BuildRecord,
     /// Where its record stands.
     place: String,
-    nodes: u32,
+    nodes_end: NodeNo,
     sums: Vec<Adding>,
 }
 
@@ -199,7 +206,7 @@ enum Total {
 }
 
 impl Total {
-    fn add(self, costs: Option<NodeCosts>, nodes: u32) -> Total {
+    fn add(self, costs: Option<NodeCosts>, nodes_end: NodeNo) -> Total {
         let Some(costs) = costs else {
             return Total::Unknown;
         };
@@ -207,12 +214,12 @@ impl Total {
             Total::Nothing => Total::One(costs),
             Total::One(first) => {
                 // Zeroed memory that is never touched is never there.
-                let sums = Total::Several(vec![0; nodes as usize], vec![0; nodes as usize]);
-                sums.add(Some(first), nodes).add(Some(costs), nodes)
+                let sums = Total::Several(vec![0; nodes_end.get()], vec![0; nodes_end.get()]);
+                sums.add(Some(first), nodes_end).add(Some(costs), nodes_end)
             }
             Total::Several(mut samples, mut values) => {
                 for (node, cost) in costs {
-                    let (sample, value) = (&mut samples[node as usize], &mut values[node as usize]);
+                    let (sample, value) = (&mut samples[node.get()], &mut values[node.get()]);
                     let sum = Cost {
                         samples: *sample,
                         value: *value,
@@ -234,7 +241,7 @@ impl Total {
             Total::Nothing => stored.is_empty(),
             Total::One(costs) => costs == stored,
             Total::Several(samples, values) => {
-                let pairs = samples.iter().zip(values).zip(0..);
+                let pairs = samples.iter().zip(values).zip((0..).map(NodeNo));
                 let sums = pairs.map(|((&samples, &value), node)| (node, Cost { samples, value }));
                 sums.filter(|(_, cost)| !cost.is_zero())
                     .eq(stored.iter().copied())
@@ -248,11 +255,11 @@ impl Sums<'_> {
     fn add(
         &mut self,
         profile: &ProfileRecord,
-        part: u32,
+        number: TypeNo,
         costs: Option<NodeCosts>,
         damages: &mut Damages,
     ) {
-        let sample_type = &profile.profile.sample_types[part as usize];
+        let sample_type = &profile.profile.sample_types[number.get()];
         let mut sums = self.build.sums.iter().zip(&mut self.sums);
         let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
             return self.tell("a profile's sample type has no sum", damages);
@@ -267,10 +274,10 @@ impl Sums<'_> {
         });
         adding.total = total;
         adding.columns += 1;
-        if sum.apart.contains(&(profile.number, part)) {
+        if sum.apart.contains(&(profile.number, number)) {
             adding.apart += 1;
         } else {
-            adding.sum = std::mem::take(&mut adding.sum).add(costs, self.nodes);
+            adding.sum = std::mem::take(&mut adding.sum).add(costs, self.nodes_end);
         }
     }
 
@@ -280,7 +287,8 @@ impl Sums<'_> {
 
     fn finish(&self, columns: &mut Columns, damages: &mut Damages) {
         let mut types = HashSet::new();
-        for (place, (sum, adding)) in (0..).zip(self.build.sums.iter().zip(&self.sums)) {
+        let sums = self.build.sums.iter().zip(&self.sums);
+        for (number, (sum, adding)) in self.build.types().zip(sums) {
             if !types.insert(&sum.sample_type) {
                 self.tell("two sums are of one sample type", damages);
             } else if adding.columns == 0 {
@@ -301,15 +309,14 @@ impl Sums<'_> {
                 }
                 continue;
             }
-            let number = self.build.number;
-            columns.own(Column::Sums, number, place);
-            let stored = read_costs(self.rows, Column::Sums, number, place, self.nodes);
+            let column = Column::Sums(self.build.number, number);
+            columns.own(column);
+            let stored = read_costs(self.rows, column, self.nodes_end);
             if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
                 && !adding.sum.may_be(&stored)
             {
-                let place = column_place(Column::Sums, number, place);
                 let what = "it is not the sum of its profiles' costs";
-                damages.add(place, what, Concerns::build(self.build));
+                damages.add(column, what, Concerns::build(self.build));
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::store::codec::{
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
+use crate::store::numbers::ModulesNo;
 use crate::store::read::rows::{Rows, read_record, record_place};
 use crate::store::tables::Record;
 use hashbrown::HashSet;
@@ -23,7 +24,7 @@ pub(super) struct Records {
     pub(super) builds: BTreeMap<BuildId, BuildRecord>,
     pub(super) profiles: BTreeMap<ProfileId, ProfileRecord>,
     /// Numbers of module lists by digest.
-    pub(super) lists: BTreeMap<[u8; 16], u32>,
+    pub(super) lists: BTreeMap<[u8; 16], ModulesNo>,
     readings: BTreeMap<ReadingId, ReadingRecord>,
     /// Kinds of those that could not be read.
     broken: Vec<Record>,
@@ -166,21 +167,17 @@ impl Records {
 
     /// Checks what can be told from records alone.
     pub(super) fn check(&self, by_build: &ByBuild<'_>, contents: &Contents, damages: &mut Damages) {
-        let executables = self.executables.iter().map(|(id, r)| (id.0, r.number));
-        self.check_numbers(
-            Record::Executable,
-            executables,
-            (contents.executables, contents.executables),
-            damages,
-        );
-        let builds = self.builds.iter().map(|(id, r)| (id.0, r.number));
-        let counts = (contents.builds, contents.next_build);
+        let executables = self.executables.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.executables.0, contents.executables.0);
+        self.check_numbers(Record::Executable, executables, counts, damages);
+        let builds = self.builds.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.builds, contents.next_build.0);
         self.check_numbers(Record::Build, builds, counts, damages);
-        let profiles = self.profiles.iter().map(|(id, r)| (id.0, r.number));
-        let counts = (contents.profiles, contents.next_profile);
+        let profiles = self.profiles.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.profiles, contents.next_profile.0);
         self.check_numbers(Record::Profile, profiles, counts, damages);
-        let lists = self.lists.iter().map(|(&id, &number)| (id, number));
-        let counts = (contents.modules, contents.modules);
+        let lists = self.lists.iter().map(|(&id, &number)| (id, number.0));
+        let counts = (contents.modules.0, contents.modules.0);
         self.check_numbers(Record::ModuleList, lists, counts, damages);
 
         for (id, executable) in &self.executables {

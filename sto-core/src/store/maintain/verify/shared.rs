@@ -6,11 +6,12 @@ use super::records::Records;
 use crate::id::FrameId;
 use crate::memory;
 use crate::store::codec::{
-    DecodeError, ExecutableRecord, NO_PARENT, PackedFrames, unpack_modules, unpack_nodes,
+    DecodeError, ExecutableRecord, PackedFrames, unpack_modules, unpack_nodes,
 };
 use crate::store::error::Fault;
 use crate::store::guard::guarded;
-use crate::store::read::rows::{Rows, column_place};
+use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
+use crate::store::read::rows::Rows;
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use hashbrown::HashSet;
@@ -24,27 +25,24 @@ pub(super) fn module_lists(
     damages: &mut Damages,
 ) {
     for (digest, &list) in &records.lists {
-        columns.own(Column::Modules, list, 0);
-        let place = column_place(Column::Modules, list, 0);
+        let column = Column::Modules(list);
+        columns.own(column);
         let concerns = records.profiles_where(|profile| profile.modules == list);
-        let body = damages.keep(
-            guarded(|| rows.column(Column::Modules, list, 0)),
-            concerns.clone(),
-        );
+        let body = damages.keep(guarded(|| rows.column(column)), concerns.clone());
         let Some(body) = body else { continue };
-        let unpacked = unpack_modules(&body).map_err(|error| error.at(&place));
+        let unpacked = unpack_modules(&body).map_err(|error| error.at(column));
         damages.keep(unpacked, concerns.clone());
         if blake3::hash(&body).as_bytes()[..digest.len()] != digest[..] {
-            damages.add(&place, "it is not what its content address says", concerns);
+            damages.add(column, "it is not what its content address says", concerns);
         }
     }
-    let lists: HashSet<u32> = records.lists.values().copied().collect();
+    let lists: HashSet<ModulesNo> = records.lists.values().copied().collect();
     for (&id, profile) in &records.profiles {
         if !lists.contains(&profile.modules) {
-            let place = column_place(Column::Modules, profile.modules, 0);
+            let column = Column::Modules(profile.modules);
             let concerns = Concerns::Profiles { profiles: vec![id] };
             damages.add(
-                place,
+                column,
                 "a profile refers to it, but there is no such list",
                 concerns,
             );
@@ -54,21 +52,19 @@ pub(super) fn module_lists(
 
 /// Checks every pack of frames, and that no frame stands twice. Returns the number of frames.
 pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) -> u64 {
-    let count = rows.contents.frames;
+    let end = rows.contents.frames;
     let packs = Packs {
         rows,
-        kind: Column::Frames,
-        owner: 0,
-        count,
+        column: Column::Frames,
+        end,
         concerns: Concerns::Everything,
     };
-    let mut frames: Vec<(FrameId, u32)> = packs.check(columns, damages, |first| {
+    let mut frames: Vec<(FrameId, FrameNo)> = packs.check(columns, damages, |first| {
         let packed = packs.column(first, PackedFrames::decompress)?;
         memory::check(Bytes(packed.text_len()))?;
-        let frames = packed
-            .unpack()
-            .map_err(|error| error.at(packs.place(first)))?;
-        let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first + i as u32));
+        let frames = packed.unpack();
+        let frames = frames.map_err(|error| error.at(Column::Frames(first)))?;
+        let ids = (0..frames.len()).map(|i| (FrameId::of(frames.get(i)), first.plus(i)));
         Ok(ids.collect())
     });
     frames.par_sort_unstable();
@@ -93,14 +89,13 @@ pub(super) fn nodes(
     };
     let packs = Packs {
         rows,
-        kind: Column::Nodes,
-        owner: executable.number,
-        count: executable.nodes,
+        column: |first| Column::Nodes(executable.number, first),
+        end: executable.nodes,
         concerns: concerns.clone(),
     };
-    let frame_count = rows.contents.frames;
-    let mut nodes: Vec<(u32, u32)> = packs.check(columns, damages, |first| {
-        let nodes = packs.column(first, |pack| unpack_nodes(pack, first, frame_count))?;
+    let frames_end = rows.contents.frames;
+    let mut nodes: Vec<(NodeNo, FrameNo)> = packs.check(columns, damages, |first| {
+        let nodes = packs.column(first, |pack| unpack_nodes(pack, first, frames_end))?;
         Ok(nodes.parents.into_iter().zip(nodes.frames).collect())
     });
     nodes.par_sort_unstable();
@@ -108,7 +103,7 @@ pub(super) fn nodes(
     if let Some([_, (parent, frame)]) = twice.next() {
         let more = twice.count();
         let below = match *parent {
-            NO_PARENT => "as a root".to_owned(),
+            NodeNo::NONE => "as a root".to_owned(),
             parent => format!("below node {parent}"),
         };
         let what = format!("frame {frame} stands twice {below}, and {more} more nodes stand twice");
@@ -119,34 +114,35 @@ pub(super) fn nodes(
 }
 
 /// The packs of an owner's things.
-struct Packs<'a> {
+struct Packs<'a, N, C: Fn(N) -> Column> {
     rows: &'a Rows,
-    kind: Column,
-    owner: u32,
-    /// Number of the things.
-    count: u32,
+    /// The column that begins with a thing.
+    column: C,
+    /// The first number that no thing has.
+    end: N,
     concerns: Concerns,
 }
 
-impl Packs<'_> {
+impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
     /// Unpacks every pack, a few at a time, and returns what is worked out of all their things.
     fn check<T: Send>(
         &self,
         columns: &mut Columns,
         damages: &mut Damages,
-        unpack: impl Fn(u32) -> Result<Vec<T>, Fault> + Sync,
+        unpack: impl Fn(N) -> Result<Vec<T>, Fault> + Sync,
     ) -> Vec<T> {
-        let packs = columns.own_packs(self.kind, self.owner, self.count);
-        if packs.first().map_or(self.count, |&(first, _)| first) > 0 {
-            damages.add(self.place(0), "it is missing", self.concerns.clone());
+        let packs = columns.own_packs(self.end, &self.column);
+        let zero = N::new(0);
+        if packs.first().map_or(self.end, |&(first, _)| first) > zero {
+            damages.add((self.column)(zero), "it is missing", self.concerns.clone());
         }
         let mut things = Vec::new();
         for batch in packs.chunks(rayon::current_num_threads()) {
             let unpacked = batch.par_iter().map(|&(first, end)| {
                 let found = unpack(first)?;
-                if found.len() != (end - first) as usize {
+                if found.len() != (end.number() - first.number()) as usize {
                     let what = "it has not as many things as it should";
-                    return Err(Fault::damaged(self.place(first), what));
+                    return Err(Fault::damaged((self.column)(first), what));
                 }
                 Ok(found)
             });
@@ -161,14 +157,11 @@ impl Packs<'_> {
 
     fn column<T>(
         &self,
-        first: u32,
+        first: N,
         unpack: impl Fn(&[u8]) -> Result<T, DecodeError>,
     ) -> Result<T, Fault> {
-        let body = guarded(|| self.rows.column(self.kind, self.owner, first))?;
-        unpack(&body).map_err(|error| error.at(self.place(first)))
-    }
-
-    fn place(&self, first: u32) -> String {
-        column_place(self.kind, self.owner, first)
+        let column = (self.column)(first);
+        let body = guarded(|| self.rows.column(column))?;
+        unpack(&body).map_err(|error| error.at(column))
     }
 }

@@ -7,6 +7,7 @@ use crate::store::codec::{
     self, BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs,
     pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
+use crate::store::numbers::*;
 use crate::store::read::rows::NewRows;
 use crate::store::tables::{
     COLUMNS, Column, ENDS, META, META_FEATURES, META_TAGS, RECORDS, Record, SEGMENT,
@@ -95,6 +96,14 @@ fn a_store_of_the_future_is_refused_by_the_names_of_what_is_new() {
     );
 }
 
+/// The first pack of frames.
+const FRAMES: Column = Column::Frames(FrameNo(0));
+
+/// Self costs of a profile.
+fn costs(profile: u32) -> Column {
+    Column::Costs(ProfileNo(profile), TypeNo(0))
+}
+
 /// Exactly one damage is told, of which this is a part.
 #[track_caller]
 fn tells(verification: &Verification, place: &str, what: &str) {
@@ -126,7 +135,9 @@ fn with_profile(
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::after(rows.contents);
     let mut found = rows.records::<ProfileRecord>(Record::Profile).unwrap();
-    let found = found.iter_mut().find(|found| found.record.number == number);
+    let found = found
+        .iter_mut()
+        .find(|found| found.record.number.0 == number);
     let found = found.unwrap();
     change(&mut found.record);
     new.record(Record::Profile, found.id, &found.record)
@@ -209,14 +220,9 @@ fn a_sound_store_is_counted_and_nothing_is_told() {
 #[test]
 fn no_frame_stands_twice() {
     let verification = after(|rows, new, _| {
-        let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+        let pack = unpack_frames(&rows.column(FRAMES).unwrap()).unwrap();
         let frames = [pack.get(0), pack.get(1), pack.get(0)];
-        new.column(
-            Column::Frames,
-            0,
-            0,
-            pack_frames(frames.into_iter()).unwrap(),
-        );
+        new.column(FRAMES, pack_frames(frames.into_iter()).unwrap());
     });
     let place = "table columns, frames";
     let twice = "frames 0 and 2 are the same";
@@ -233,11 +239,12 @@ fn no_frame_stands_twice() {
 #[test]
 fn no_node_stands_twice() {
     let verification = after(|rows, new, _| {
-        let pack = rows.column(Column::Nodes, 0, 0).unwrap();
-        let mut nodes = unpack_nodes(&pack, 0, 4).unwrap();
+        let (first, column) = (NodeNo(0), Column::Nodes(ExecutableNo(0), NodeNo(0)));
+        let pack = rows.column(column).unwrap();
+        let mut nodes = unpack_nodes(&pack, first, FrameNo(4)).unwrap();
         let len = nodes.len();
         (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
-        new.column(Column::Nodes, 0, 0, pack_nodes(0, &nodes).unwrap());
+        new.column(column, pack_nodes(first, &nodes).unwrap());
     });
     tells(
         &verification,
@@ -259,11 +266,11 @@ fn the_packs_have_as_many_things_as_they_should() {
         let id = crate::id::ExecutableId::of("demo");
         let record = rows.record::<ExecutableRecord>(Record::Executable, id.0);
         let mut record = record.unwrap().unwrap();
-        record.nodes += 1;
+        record.nodes.0 += 1;
         new.record(Record::Executable, id.0, &record).unwrap();
     });
     tells(&verification, "nodes 0/3", "not as many things");
-    let verification = after(|_, new, _| new.remove_column(Column::Frames, 0, 0));
+    let verification = after(|_, new, _| new.remove_column(FRAMES));
     tells(&verification, "frames 0/0", "missing");
 }
 
@@ -295,11 +302,14 @@ fn sums_are_what_the_profiles_add_up_to() {
             let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
             let mut build: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
             build.sums[0].has_column = true;
-            build.sums[0].apart = vec![(1, 0)];
+            build.sums[0].apart = vec![(ProfileNo(1), TypeNo(0))];
             new.record(Record::Build, id.0, &build).unwrap();
-            let mut sums = unpack_costs(&rows.column(Column::Costs, 0, 0).unwrap(), 5).unwrap();
+            let mut sums = unpack_costs(&rows.column(costs(0)).unwrap(), NodeNo(5)).unwrap();
             sums[0].1.samples += more_samples;
-            new.column(Column::Sums, 0, 0, pack_costs(&sums).unwrap());
+            new.column(
+                Column::Sums(BuildNo(0), TypeNo(0)),
+                pack_costs(&sums).unwrap(),
+            );
         })
     };
     assert_eq!(folded(0).damages.len(), 0);
@@ -309,9 +319,9 @@ fn sums_are_what_the_profiles_add_up_to() {
     tells(&sum(|s| s.total.samples += 1), "build", "total");
     let verification = sum(|s| s.apart.truncate(1));
     tells(&verification, "build", "in no sum");
-    let verification = sum(|s| s.apart.push((1, 0)));
+    let verification = sum(|s| s.apart.push((ProfileNo(1), TypeNo(0))));
     tells(&verification, "build", "another build");
-    let verification = sum(|s| s.apart[0] = (2, 0));
+    let verification = sum(|s| s.apart[0].0 = ProfileNo(2));
     assert!(
         verification.damages[0].what.contains("another build"),
         "{verification:#?}"
@@ -327,14 +337,14 @@ fn a_profile_is_what_it_says() {
     let what = &verification.damages[0].what;
     assert!(what.contains("nothing says that it stands for"), "{what}");
     tells(&profile(1, |p| p.columns += 1), "profile", "size");
-    let verification = profile(1, |p| p.modules = 7);
+    let verification = profile(1, |p| p.modules = ModulesNo(7));
     tells(&verification, "modules 7/0", "no such list");
-    let verification = profile(2, |p| p.number = 1);
+    let verification = profile(2, |p| p.number = ProfileNo(1));
     assert!(
         verification.damages[0].what.contains("another one's"),
         "{verification:#?}"
     );
-    let verification = profile(2, |p| p.number = 9);
+    let verification = profile(2, |p| p.number = ProfileNo(9));
     assert!(
         verification.damages[0].what.contains("but there are 3"),
         "{verification:#?}"
@@ -344,7 +354,7 @@ fn a_profile_is_what_it_says() {
 #[test]
 fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
     let verification = after(|_, new, _| {
-        new.column(Column::Costs, 99, 0, pack_costs(&[]).unwrap());
+        new.column(costs(99), pack_costs(&[]).unwrap());
     });
     tells(&verification, "costs 99/0", "nobody refers to it");
     assert_eq!(verification.damages[0].concerns, Concerns::Nothing);
@@ -376,12 +386,12 @@ fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
         let verification = after(|_, _, transaction| {
             let mut columns = transaction.open_table(COLUMNS).unwrap();
             let mut ends = transaction.open_table(ENDS).unwrap();
-            let costs = Column::Costs as u8;
+            let (kind, owner, part) = costs(99).key();
             columns
-                .insert((costs, 99, 0, u32::from(has_end)), &[0; SEGMENT][..])
+                .insert((kind, owner, part, u32::from(has_end)), &[0; SEGMENT][..])
                 .unwrap();
             if has_end {
-                ends.insert((costs, 99, 0), &b"end"[..]).unwrap();
+                ends.insert(costs(99).key(), &b"end"[..]).unwrap();
             }
         });
         let [damage, unowned] = &verification.damages[..] else {
@@ -401,7 +411,7 @@ fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
 fn module_lists_are_what_their_address_says() {
     let other = || pack_modules(&[]).unwrap();
     let verification = after(|_, new, _| {
-        new.column(Column::Modules, 0, 0, {
+        new.column(Column::Modules(ModulesNo(0)), {
             let mut pack = other();
             pack.push(0);
             pack
@@ -415,7 +425,7 @@ fn module_lists_are_what_their_address_says() {
 fn what_was_moved_under_another_key_is_found() {
     let verification = after(|_, _, transaction| {
         let mut ends = transaction.open_table(ENDS).unwrap();
-        let of = |profile| (Column::Costs as u8, profile, 0);
+        let of = |profile| costs(profile).key();
         let first = ends.get(of(0)).unwrap().unwrap().value().to_vec();
         let last = ends.get(of(2)).unwrap().unwrap().value().to_vec();
         ends.insert(of(0), &last[..]).unwrap();
@@ -453,7 +463,7 @@ fn what_was_moved_under_another_key_is_found() {
 
 #[test]
 fn a_missing_record_or_column_is_told() {
-    let verification = after(|_, new, _| new.remove_column(Column::Lines, 1, 0));
+    let verification = after(|_, new, _| new.remove_column(Column::Lines(ProfileNo(1), TypeNo(0))));
     assert!(
         verification
             .damages
@@ -523,13 +533,13 @@ fn tags_have_a_checksum() {
 }
 
 /// A store in which a column of a profile's own has other content, with the right checksum.
-fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
+fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
     let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
     let transaction = database.begin_write().unwrap();
     let rows = Rows::open(&database.begin_read().unwrap()).unwrap();
     let mut new = NewRows::after(rows.contents);
-    new.column(kind, u32::from(kind == Column::Costs), 0, pack(&rows));
+    new.column(column, pack(&rows));
     new.write(&transaction).unwrap();
     transaction.commit().unwrap();
     folder
@@ -538,9 +548,7 @@ fn with_column(kind: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::T
 #[test]
 fn a_forged_profile_takes_no_other_ones_place() {
     let costs_of = |profile| {
-        move |rows: &Rows| {
-            unpack_costs(&rows.column(Column::Costs, profile, 0).unwrap(), 5).unwrap()
-        }
+        move |rows: &Rows| unpack_costs(&rows.column(costs(profile)).unwrap(), NodeNo(5)).unwrap()
     };
     type Change = fn(&mut ProfileRecord);
     let records: [Change; 6] = [
@@ -554,7 +562,7 @@ fn a_forged_profile_takes_no_other_ones_place() {
     let forged = records.map(|change| with_profile(1, change).0);
     let columns = [
         // Other counts with the same sum, those of another profile, other stacks.
-        with_column(Column::Costs, |rows| {
+        with_column(costs(1), |rows| {
             let mut costs = costs_of(1)(rows);
             costs[0].1.samples += 1;
             costs[0].1.value += 1;
@@ -562,11 +570,9 @@ fn a_forged_profile_takes_no_other_ones_place() {
             costs[1].1.value -= 1;
             pack_costs(&costs).unwrap()
         }),
-        with_column(Column::Costs, |rows| {
-            pack_costs(&costs_of(0)(rows)).unwrap()
-        }),
-        with_column(Column::Frames, |rows| {
-            let pack = unpack_frames(&rows.column(Column::Frames, 0, 0).unwrap()).unwrap();
+        with_column(costs(1), |rows| pack_costs(&costs_of(0)(rows)).unwrap()),
+        with_column(FRAMES, |rows| {
+            let pack = unpack_frames(&rows.column(FRAMES).unwrap()).unwrap();
             let frames = (0..pack.len()).map(|i| match pack.get(i) {
                 frame if frame.symbol == "a" => crate::model::Frame {
                     symbol: "z",
