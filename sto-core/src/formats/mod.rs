@@ -53,12 +53,10 @@ mod yourkit;
 
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
-pub use names::kind_by_names;
 pub(crate) use names::units_of_event;
+pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 #[cfg(feature = "perf-data")]
 pub use perf_data::run_time;
-#[cfg(feature = "pprof")]
-pub use pprof::SYSTEM_NAME_SUFFIXES as PPROF_SYSTEM_NAME_SUFFIXES;
 pub use read::{read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 pub(crate) use wire::text::{excerpt, excerpts};

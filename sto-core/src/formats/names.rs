@@ -46,6 +46,14 @@ pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
     }
 }
 
+/// Suffixes of the system name of a function in pprof that say its kind, in the order of
+/// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
+/// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
+/// location, else [`kind_by_names`] decides.
+pub const PPROF_SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
+    "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
+];
+
 /// Whether a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
 /// `[libc.so.6+0x1234]`, `0x7f00deadbeef`, `??`.
 pub(super) fn is_unresolved(name: &[u8]) -> bool {

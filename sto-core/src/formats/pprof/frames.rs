@@ -3,22 +3,14 @@
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
 use crate::formats::error::{DecodeError, Decoded};
-use crate::formats::kind_by_names;
 use crate::formats::names::{NamedFrame, module_name};
+use crate::formats::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 use crate::model::{FrameKind, GnuBuildId};
 use crate::recording::{
     self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
 };
 use hashbrown::HashMap;
 use std::ops::Range;
-
-/// Suffixes of the system name of a function that say its kind, in the order of
-/// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
-/// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
-/// location, else [`kind_by_names`] decides.
-pub const SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
-    "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
-];
 
 /// Our locations of each location of the file.
 #[derive(Default)]
@@ -220,19 +212,19 @@ impl LocationReader<'_, '_> {
     }
 }
 
-/// The kind by [`SYSTEM_NAME_SUFFIXES`].
+/// The kind by [`PPROF_SYSTEM_NAME_SUFFIXES`].
 fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
     // All are of one length.
     let at = system_name
         .len()
-        .checked_sub(SYSTEM_NAME_SUFFIXES[0].len())?;
+        .checked_sub(PPROF_SYSTEM_NAME_SUFFIXES[0].len())?;
     let (start, suffix) = system_name.split_at(at);
     if start.len() != name.len() || beginning(start) != beginning(name) {
         return None;
     }
     let kinds = FrameKind::ALL.into_iter();
     kinds
-        .zip(SYSTEM_NAME_SUFFIXES)
+        .zip(PPROF_SYSTEM_NAME_SUFFIXES)
         .find_map(|(kind, known)| (suffix == known.as_bytes()).then_some(kind))
 }
 

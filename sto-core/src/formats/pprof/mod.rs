@@ -19,7 +19,6 @@ pub(super) mod frames;
 pub(super) mod schema;
 mod threads;
 
-pub use frames::SYSTEM_NAME_SUFFIXES;
 pub(super) use frames::build_id;
 
 use super::error::{DecodeError, Decoded};
