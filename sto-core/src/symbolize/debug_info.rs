@@ -11,7 +11,7 @@ use gimli::{
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Most ranges of units that the lookups of a module pass by together: seconds of work. In sound programs a
 /// lookup passes one or two.
@@ -43,7 +43,7 @@ pub(super) struct DebugSections<'a> {
 pub(super) struct DebugFile<'a> {
     dwarf: Arc<Dwarf<Section<'a>>>,
     package: Option<DwarfPackage<Section<'a>>>,
-    compilation_dirs: OnceLock<CompilationDirs>,
+    compilation_dirs: CompilationDirs,
 }
 
 /// One thread's view of a [`DebugFile`].
@@ -168,55 +168,29 @@ fn section<'a>(file: &'a ElfFile, name: Option<&str>) -> Result<Cow<'a, [u8]>, U
 }
 
 impl<'a> DebugFile<'a> {
-    pub(super) fn new(sections: &'a DebugSections<'_>) -> DebugFile<'a> {
+    /// The debug info for lookups of these addresses.
+    ///
+    /// # Errors
+    /// Where units have so many ranges for the bytes of their sections that many must share a long list, or where
+    /// lookups of these addresses pass by too many of them: addr2line passes all that end after an address, up to
+    /// the last of these that begins before it.
+    pub(super) fn new(
+        sections: &'a DebugSections<'_>,
+        addresses: &[u64],
+    ) -> Result<DebugFile<'a>, String> {
         let borrow = |section: &'a Cow<'_, [u8]>| EndianSlice::new(section, sections.endian);
         let supplement = sections.supplement.as_ref();
         let mut dwarf = sections.main.borrow_with_sup(supplement, borrow);
         dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        let compilation_dirs = compilation_dirs(&dwarf, addresses)
+            .ok_or("its units have too many ranges within each other")?;
         let empty = EndianSlice::new(&[], sections.endian);
         let package = sections.package.as_ref();
-        DebugFile {
+        Ok(DebugFile {
             dwarf: Arc::new(dwarf),
             package: package.and_then(|package| package.borrow(borrow, empty).ok()),
-            compilation_dirs: OnceLock::new(),
-        }
-    }
-
-    /// Whether units do not have so many ranges for the bytes of their sections that many share a long list, and
-    /// lookups of these addresses come by few of them: addr2line passes all that end behind an address, up to
-    /// the last of these that begins before it.
-    pub(super) fn fits(&self, addresses: &[u64]) -> bool {
-        let lists = &self.dwarf.ranges;
-        let bytes = self.dwarf.debug_info.reader().len()
-            + lists.debug_ranges().reader().len()
-            + lists.debug_rnglists().reader().len();
-        let mut ranges = Vec::new();
-        let mut units = self.dwarf.units();
-        while let Ok(Some(header)) = units.next() {
-            let Ok(unit) = self.dwarf.unit(header) else {
-                continue;
-            };
-            let Ok(mut of_unit) = self.dwarf.unit_ranges(&unit) else {
-                continue;
-            };
-            while let Ok(Some(range)) = of_unit.next() {
-                ranges.push(range);
-                if ranges.len() > MAX_RANGES_A_BYTE * bytes {
-                    return false;
-                }
-            }
-        }
-        ranges.sort_unstable_by_key(|range| range.end);
-        let mut first = u64::MAX;
-        for range in ranges.iter_mut().rev() {
-            first = first.min(range.begin);
-            range.begin = first;
-        }
-        let passed = addresses.iter().map(|&address| {
-            let behind = ranges.partition_point(|range| range.end <= address);
-            ranges[behind..].partition_point(|range| range.begin <= address)
-        });
-        passed.sum::<usize>() <= MAX_PASSED
+            compilation_dirs,
+        })
     }
 
     /// # Errors
@@ -230,12 +204,48 @@ impl<'a> DebugFile<'a> {
 
     /// A source file, as frames carry it.
     pub(super) fn source_file(&self, path: &str) -> String {
-        normalize(path, |parts| {
-            let dirs = &self.compilation_dirs;
-            let dirs = dirs.get_or_init(|| compilation_dirs(&self.dwarf));
-            dirs.prefix_of(parts)
-        })
+        normalize(path, |parts| self.compilation_dirs.prefix_of(parts))
     }
+}
+
+/// Where the units of a module were compiled, as far as these can be read; `None` where they have too many ranges
+/// for lookups of these addresses.
+fn compilation_dirs(dwarf: &Dwarf<Section<'_>>, addresses: &[u64]) -> Option<CompilationDirs> {
+    let lists = &dwarf.ranges;
+    let bytes = dwarf.debug_info.reader().len()
+        + lists.debug_ranges().reader().len()
+        + lists.debug_rnglists().reader().len();
+    let (mut dirs, mut ranges) = (BTreeSet::new(), Vec::new());
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        let Ok(unit) = dwarf.unit(header) else {
+            continue;
+        };
+        dirs.extend(unit.comp_dir.map(|dir| dir.slice()));
+        let Ok(mut of_unit) = dwarf.unit_ranges(&unit) else {
+            continue;
+        };
+        while let Ok(Some(range)) = of_unit.next() {
+            ranges.push(range);
+            if ranges.len() > MAX_RANGES_A_BYTE * bytes {
+                return None;
+            }
+        }
+    }
+    ranges.sort_unstable_by_key(|range| range.end);
+    let mut first = u64::MAX;
+    for range in ranges.iter_mut().rev() {
+        first = first.min(range.begin);
+        range.begin = first;
+    }
+    let passed = addresses.iter().map(|&address| {
+        let after = ranges.partition_point(|range| range.end <= address);
+        ranges[after..].partition_point(|range| range.begin <= address)
+    });
+    (passed.sum::<usize>() <= MAX_PASSED).then(|| {
+        let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
+        CompilationDirs::new(dirs.iter().map(Cow::as_ref))
+    })
 }
 
 impl<'a> DebugInfo<'a> {
@@ -319,19 +329,4 @@ impl<'a> Calls<'a> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.calls[start..self.ends[index]]
     }
-}
-
-/// The compilation directories that units name, as far as these can be read.
-fn compilation_dirs(dwarf: &Dwarf<Section<'_>>) -> CompilationDirs {
-    let mut dirs = BTreeSet::new();
-    let mut units = dwarf.units();
-    while let Ok(Some(header)) = units.next() {
-        if let Ok(unit) = dwarf.unit(header)
-            && let Some(dir) = unit.comp_dir
-        {
-            dirs.insert(dir.slice());
-        }
-    }
-    let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
-    CompilationDirs::new(dirs.iter().map(Cow::as_ref))
 }

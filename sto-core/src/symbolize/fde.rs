@@ -4,7 +4,7 @@
 //! frame description entry (FDE) for each function; of one that was split, for each part.
 
 use crate::binary::elf::{Elf, ElfFile, endian_of};
-use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, UnwindSection};
+use gimli::{BaseAddresses, CieOrFde, CommonInformationEntry, EhFrame, EndianSlice, UnwindSection};
 use object::{Object, ObjectSection};
 
 /// The functions of a file, in the order of their virtual addresses.
@@ -47,13 +47,22 @@ fn read(elf: &Elf<'_>) -> Option<Vec<Function>> {
     }
     let mut eh_frame = EhFrame::from(EndianSlice::new(section.data().ok()?, endian_of(elf)));
     eh_frame.set_address_size(if elf.is_64() { 8 } else { 4 });
+    // Most entries have the common one (CIE) of the entry before them.
+    let mut last = None;
     let mut functions = Vec::new();
     let mut entries = eh_frame.entries(&bases);
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(partial) = entry else {
             continue;
         };
-        let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else {
+        let fde = partial.parse(|section, bases, offset| match &last {
+            Some((known, cie)) if *known == offset => Ok(CommonInformationEntry::clone(cie)),
+            _ => {
+                let cie = section.cie_from_offset(bases, offset)?;
+                Ok(last.insert((offset, cie)).1.clone())
+            }
+        });
+        let Ok(fde) = fde else {
             continue;
         };
         functions.push(Function {

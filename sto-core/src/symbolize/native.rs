@@ -65,16 +65,19 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
         package: find_package(&symbols, module, options),
     });
     let sections = files.as_ref().map(DebugSections::load).transpose();
-    let (sections, mut unreadable) = match sections {
-        Ok(sections) => (sections, None),
-        Err(problem) => (None, Some(problem)),
+    let debug = sections
+        .as_ref()
+        .map_err(String::clone)
+        .and_then(|sections| {
+            let sections = sections.as_ref();
+            sections
+                .map(|sections| DebugFile::new(sections, &addresses))
+                .transpose()
+        });
+    let (debug, unreadable) = match &debug {
+        Ok(debug) => (debug.as_ref(), None),
+        Err(problem) => (None, Some(problem.clone())),
     };
-    let debug = sections.as_ref().map(DebugFile::new);
-    let fitting = debug.as_ref().filter(|debug| debug.fits(&addresses));
-    if debug.is_some() && fitting.is_none() {
-        unreadable = Some("its units have too many ranges within each other".to_owned());
-    }
-    let debug = fitting;
 
     let chunk_len = queries.len().div_ceil(rayon::current_num_threads());
     let chunk_len = chunk_len.max(MIN_CHUNK);
