@@ -62,7 +62,7 @@ fn of_a_recording_that_was_cut_off_whole_records_are_kept_where_that_is_allowed(
         );
         let warning = kept.warnings.last().unwrap();
         assert!(
-            warning.starts_with("The file is cut off or damaged behind byte"),
+            warning.starts_with("The file is cut off or damaged after byte"),
             "{warning}"
         );
         assert_eq!(kept.source_bytes.0, part.len() as u64);

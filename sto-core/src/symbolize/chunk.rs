@@ -102,7 +102,7 @@ impl<'a, 'name> Frames<'a, 'name> {
     }
 
     /// Adds the frames of an address: its function, which begins in a source file, and what `calls` has
-    /// behind that.
+    /// after that.
     fn add(
         &mut self,
         query: &Query,

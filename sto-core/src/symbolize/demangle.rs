@@ -25,11 +25,11 @@ pub(super) fn demangle(raw: &[u8]) -> String {
         .unwrap_or_else(|| cap(&String::from_utf8_lossy(raw)))
 }
 
-/// The name behind a mangled one, as frames carry it; `None` where it is not mangled.
+/// The name that a mangled one stands for, as frames carry it; `None` where it is not mangled.
 ///
 /// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
-/// their parameters and result, as in `perf report`. What compilers and linkers add behind a
-/// mangled name (`.cold`, `.llvm.123`, `@plt`) stays behind the demangled one. A name of more than
+/// their parameters and result, as in `perf report`. What compilers and linkers add after a
+/// mangled name (`.cold`, `.llvm.123`, `@plt`) stays after the demangled one. A name of more than
 /// 4096 bytes is cut and ends in `…`.
 ///
 /// ```
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn names_are_written_as_people_write_them() {
         let cases = [
-            // Rust, legacy mangling: the hash goes, what is behind it stays.
+            // Rust, legacy mangling: the hash goes, what is after it stays.
             (
                 "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
                 "core::fmt::Write::write_fmt",

@@ -29,8 +29,8 @@ impl Functions {
 
     /// The first address of the function that an address is in.
     pub(super) fn start_of(&self, address: u64) -> Option<u64> {
-        let behind = self.0.partition_point(|function| function.start <= address);
-        let last = &self.0[behind.checked_sub(1)?];
+        let after = self.0.partition_point(|function| function.start <= address);
+        let last = &self.0[after.checked_sub(1)?];
         (address < last.end).then_some(last.start)
     }
 }

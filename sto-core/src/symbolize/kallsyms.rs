@@ -1,6 +1,6 @@
 //! The kernel's list of its own symbols (`/proc/kallsyms`, Linux' `kernel/kallsyms.c`).
 
-/// No function of the kernel is nearly this long, so that an address farther behind the last symbol
+/// No function of the kernel is nearly this long, so that an address farther after the last symbol
 /// is in something that the list does not have.
 const MAX_FUNCTION: u64 = 1 << 20;
 

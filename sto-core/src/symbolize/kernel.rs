@@ -29,7 +29,7 @@ pub(super) struct Kernel<'a> {
 struct SymbolList {
     path: PathBuf,
     kallsyms: Kallsyms,
-    /// What to add to a recorded address to find it in the list: the kernel stands at another
+    /// What to add to a recorded address to find it in the list: the kernel is at another
     /// address after each boot (KASLR).
     shift: u64,
 }
@@ -56,7 +56,7 @@ impl<'a> Kernel<'a> {
             Ok(list) if wanted.is_none() || list.shift == 0 => list,
             Ok(list) => {
                 let problem = format!(
-                    "{} is of another boot than the recording, and kernel modules stand at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again",
+                    "{} is of another boot than the recording, and kernel modules are at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again",
                     list.path.display(),
                     module.path
                 );
@@ -127,7 +127,7 @@ impl<'a> Kernel<'a> {
                 "the recorded kernel has build id {build_id}, the running one {running}"
             )),
             None => advised(format!(
-                "the recorded kernel has build id {build_id}, and {} does not tell that of the running one",
+                "the recorded kernel has build id {build_id}, and {} does not say that of the running one",
                 notes.display()
             )),
         }
@@ -170,7 +170,7 @@ fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
 }
 
 /// The name that kallsyms has for a kernel module: that of its file without the ending, dashes
-/// written as underscores, or what stands between brackets.
+/// written as underscores, or what is between brackets.
 fn kernel_module_name(module: &Module) -> String {
     let name = module.name();
     let name = match name

@@ -91,7 +91,7 @@ impl Symbols {
         &self.expansion[self.range_of(location)]
     }
 
-    /// Where in [`Symbols::expansion`] the frames of a location stand.
+    /// Where in [`Symbols::expansion`] the frames of a location are.
     pub(crate) fn range_of(&self, location: LocationIx) -> Range<usize> {
         let ix = location.0 as usize;
         let start = if ix == 0 {

@@ -29,7 +29,7 @@ pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Sym
             continue;
         };
         let first = addresses.partition_point(|&address| address < start);
-        for (place, &address) in addresses.iter().enumerate().skip(first) {
+        for (index, &address) in addresses.iter().enumerate().skip(first) {
             let stub = (address - start) / size * size;
             let Some(code) = code.get(stub as usize..) else {
                 break;
@@ -39,7 +39,7 @@ pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Sym
             };
             let targets = targets.get_or_insert_with(|| slot_names(elf));
             if let Some(&name) = targets.get(&slot) {
-                found[place] = Some(Symbol {
+                found[index] = Some(Symbol {
                     start: start + stub,
                     name: Cow::Owned([name, b"@plt"].concat()),
                 });
@@ -50,7 +50,7 @@ pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Sym
 }
 
 /// Address of the GOT slot that the stub at `address` jumps through: `jmp *slot(%rip)`, maybe
-/// behind `endbr64` and with a `bnd` prefix.
+/// after `endbr64` and with a `bnd` prefix.
 fn jump_slot(code: &[u8], address: u64) -> Option<u64> {
     const ENDBR64: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
     const BND: &[u8] = &[0xf2];

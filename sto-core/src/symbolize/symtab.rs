@@ -73,7 +73,7 @@ pub(super) fn find<'data, 'file>(
     }
 
     let mut candidates = Vec::new();
-    // For each address the last start of a symbol behind the address before it and up to itself.
+    // For each address the last start of a symbol after the address before it and up to itself.
     let mut last_starts = vec![0; addresses.len()];
     for symbol in table.symbols() {
         let (is_label, is_global) = match symbol.flags() {

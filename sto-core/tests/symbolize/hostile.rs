@@ -171,7 +171,7 @@ fn with_ranges(folder: &Path, units: usize, ranges: &str) -> Program {
     Program::compile(folder, "cc", "app.s", &source, &[])
 }
 
-/// A lookup passes by all ranges that end behind its address, where one begins before it.
+/// A lookup passes by all ranges that end after its address, where one begins before it.
 #[test]
 fn debug_info_whose_units_lie_within_each_other_is_not_searched_for_ever() {
     let folder = tempfile::tempdir().unwrap();

@@ -112,7 +112,7 @@ fn notes_that_are_no_regular_file_are_not_read() {
         prepare(notes);
         let found = resolve(kernel(build_id(1), TEXT), [TEXT + 0x101], &options);
         assert_eq!(found.functions(), ["[kernel+0x101]"]);
-        let unknown = format!("{} does not tell", notes.display());
+        let unknown = format!("{} does not say", notes.display());
         assert!(found.problem().contains(&unknown), "{}", found.problem());
     }
 }

@@ -1,12 +1,12 @@
 //! What each event's `struct perf_event_attr` announces of its samples, as the file has it.
 //!
 //! linux-perf-event-reader leaves out bits that it does not know. Each may add a field to a sample, and
-//! the fields tell where those behind them begin: what is not known here is refused.
+//! the fields say where those after them begin: what is not known here is refused.
 
 use super::check::Mode;
 use crate::files::{ReadAt, Window};
 
-/// Where the header has the size of an event's description, and the place and size of the section of
+/// Where the header has the size of an event's description, and the offset and size of the section of
 /// them.
 const ATTR_SIZE: u64 = 16;
 const ATTRS_OFFSET: u64 = 24;
@@ -68,7 +68,7 @@ impl Attributes {
     pub(super) fn problem(&self) -> Option<String> {
         if self.flags & DEFER_CALLCHAIN != 0 {
             return Some(
-                "its call chains of user space were deferred (`--call-graph fp,defer`), and stand \
+                "its call chains of user space were deferred (`--call-graph fp,defer`), and are \
                  apart from its samples. Record without `defer`, or run `perf script`, which joins \
                  them, and ingest its text"
                     .into(),
@@ -94,7 +94,7 @@ impl Attributes {
         fields.into_iter().find(unknown).map(|(name, bits, ..)| {
             format!(
                 "its samples have fields that this sto does not know (bit {} of {name}), so those \
-                 behind them cannot be found. Use a newer sto, or run `perf script` and ingest its \
+                 after them cannot be found. Use a newer sto, or run `perf script` and ingest its \
                  text",
                 bits.ilog2()
             )

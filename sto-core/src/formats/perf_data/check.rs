@@ -45,7 +45,7 @@ pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
     MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
 }
 
-/// Checks that every part that the headers announce lies inside the file; tells where its records are, which
+/// Checks that every part that the headers announce lies inside the file; returns where its records are, which
 /// [`Walk`](super::walk::Walk) checks.
 pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>), FormatError> {
     let mut start = [0; 64];
@@ -150,14 +150,14 @@ impl Checked<'_> {
         }
         let data_end = self.section_inside("the data section", data, data_size)?;
 
-        // One section a feature bit, in the order of the bits, right behind the data.
+        // One section a feature bit, in the order of the bits, right after the data.
         let mut at = data_end;
         for bit in (0..FEATURE_BITS).filter(|&bit| is_set(bit)) {
-            let place = format_args!("the index entry of feature section {bit}");
-            self.section_inside(place, at, SECTION_SIZE)?;
-            let (start, size) = (self.u64(at, place)?, self.u64(at + 8, place)?);
-            let place = format_args!("feature section {bit}");
-            let end = self.section_inside(place, start, size)?;
+            let part = format_args!("the index entry of feature section {bit}");
+            self.section_inside(part, at, SECTION_SIZE)?;
+            let (start, size) = (self.u64(at, part)?, self.u64(at + 8, part)?);
+            let part = format_args!("feature section {bit}");
+            let end = self.section_inside(part, start, size)?;
             if bit == FEATURE_EVENT_DESC {
                 self.check_event_desc(start, end)?;
             }
@@ -167,7 +167,7 @@ impl Checked<'_> {
         Ok(data..data_end)
     }
 
-    /// Each `perf_event_attr` is followed by the place of its list of ids.
+    /// Each `perf_event_attr` is followed by the offset of its list of ids.
     fn check_event_ids(
         &mut self,
         attrs: u64,
@@ -177,9 +177,9 @@ impl Checked<'_> {
         let mut at = attrs;
         while at + attr_size <= attrs + size && attr_size > SECTION_SIZE {
             let entry = at + attr_size - SECTION_SIZE;
-            let place = "an event's list of ids";
-            let (start, size) = (self.u64(entry, place)?, self.u64(entry + 8, place)?);
-            self.section_inside(place, start, size)?;
+            let part = "an event's list of ids";
+            let (start, size) = (self.u64(entry, part)?, self.u64(entry + 8, part)?);
+            self.section_inside(part, start, size)?;
             at += attr_size;
         }
         Ok(())
@@ -194,9 +194,9 @@ impl Checked<'_> {
             match kind {
                 HEADER_ATTR => {}
                 HEADER_FEATURE => {
-                    let place = format_args!("the record at byte {at}");
+                    let part = format_args!("the record at byte {at}");
                     // linux-perf-data looks at the lower half of the number alone.
-                    if self.u32(at + HEADER_SIZE, place)? == FEATURE_EVENT_DESC as u32 {
+                    if self.u32(at + HEADER_SIZE, part)? == FEATURE_EVENT_DESC as u32 {
                         self.check_event_desc(at + 16, end)?;
                     }
                 }
@@ -209,62 +209,62 @@ impl Checked<'_> {
 
     /// How the record at an offset begins, which ends inside the file.
     pub(super) fn record(&mut self, at: u64) -> Result<Header, FormatError> {
-        let place = format_args!("the record at byte {at}");
-        let header = Header::of(self.array(at, place)?);
+        let part = format_args!("the record at byte {at}");
+        let header = Header::of(self.array(at, part)?);
         let size = u64::from(header.size);
         if size < HEADER_SIZE {
             let problem =
                 format!("its size is {size} bytes, less than its own header; the file is damaged");
-            return Err(self.malformed(place, problem));
+            return Err(self.malformed(part, problem));
         }
-        self.section_inside(place, at, size)?;
+        self.section_inside(part, at, size)?;
         Ok(header)
     }
 
-    /// The compressed bytes of a record. Since Linux 6.16 their number stands before them, and
-    /// padding behind them.
+    /// The compressed bytes of a record. Since Linux 6.16 their number comes before them, and
+    /// padding after them.
     pub(super) fn compressed(
         &mut self,
         is_padded: bool,
         at: u64,
         end: u64,
     ) -> Result<&[u8], FormatError> {
-        let place = format_args!("the record at byte {at}");
+        let part = format_args!("the record at byte {at}");
         let mut bytes = at + HEADER_SIZE..end;
         if is_padded {
             bytes.start += 8;
             bytes.end = bytes
                 .start
-                .saturating_add(self.u64(at + HEADER_SIZE, place)?);
+                .saturating_add(self.u64(at + HEADER_SIZE, part)?);
         }
         if bytes.end > end {
-            let problem = "its compressed bytes end behind it; the file is damaged";
-            return Err(self.malformed(place, problem.into()));
+            let problem = "its compressed bytes end after it; the file is damaged";
+            return Err(self.malformed(part, problem.into()));
         }
         self.slice(bytes.start, bytes.end)
     }
 
     /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.
     fn check_event_desc(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
-        let place = "the event descriptions";
+        let part = "the event descriptions";
         let path = self.path;
         let short = |wanted: u64| {
             let problem = format!(
                 "they need {wanted} bytes, the section has {}; the file is damaged",
                 end.saturating_sub(start)
             );
-            FormatError::malformed(path, place, problem)
+            FormatError::malformed(path, part, problem)
         };
-        let count = u64::from(self.u32(start, place)?);
-        let attr_size = u64::from(self.u32(start + 4, place)?);
+        let count = u64::from(self.u32(start, part)?);
+        let attr_size = u64::from(self.u32(start + 4, part)?);
         let mut at = start + 8;
         for _ in 0..count {
             let ids_at = at
                 .checked_add(attr_size)
                 .filter(|&at| at + 8 <= end)
                 .ok_or_else(|| short(count * attr_size))?;
-            let ids = u64::from(self.u32(ids_at, place)?);
-            let name = u64::from(self.u32(ids_at + 4, place)?);
+            let ids = u64::from(self.u32(ids_at, part)?);
+            let name = u64::from(self.u32(ids_at + 4, part)?);
             at = ids_at + 8 + name + ids * 8;
             if at > end || attr_size < MIN_ATTR_SIZE {
                 return Err(short(at - start));
@@ -280,7 +280,7 @@ impl Checked<'_> {
     /// The end of a section, if it lies inside the file.
     pub(super) fn section_inside(
         &self,
-        place: impl Display + Copy,
+        part: impl Display + Copy,
         start: u64,
         size: u64,
     ) -> Result<u64, FormatError> {
@@ -293,23 +293,23 @@ impl Checked<'_> {
             false => Salvage::Impossible,
         };
         let ends = (end, self.len());
-        Err(FormatError::ends_early(self.path, place, ends, salvage))
+        Err(FormatError::ends_early(self.path, part, ends, salvage))
     }
 
-    pub(super) fn u64(&mut self, at: u64, place: impl Display + Copy) -> Result<u64, FormatError> {
-        self.array(at, place).map(u64::from_le_bytes)
+    pub(super) fn u64(&mut self, at: u64, part: impl Display + Copy) -> Result<u64, FormatError> {
+        self.array(at, part).map(u64::from_le_bytes)
     }
 
-    fn u32(&mut self, at: u64, place: impl Display + Copy) -> Result<u32, FormatError> {
-        self.array(at, place).map(u32::from_le_bytes)
+    fn u32(&mut self, at: u64, part: impl Display + Copy) -> Result<u32, FormatError> {
+        self.array(at, part).map(u32::from_le_bytes)
     }
 
     fn array<const N: usize>(
         &mut self,
         at: u64,
-        place: impl Display + Copy,
+        part: impl Display + Copy,
     ) -> Result<[u8; N], FormatError> {
-        let end = self.section_inside(place, at, N as u64)?;
+        let end = self.section_inside(part, at, N as u64)?;
         let mut array = [0; N];
         array.copy_from_slice(self.slice(at, end)?);
         Ok(array)
@@ -327,8 +327,8 @@ impl Checked<'_> {
         bytes.map_err(FormatError::io(self.path))
     }
 
-    pub(super) fn malformed(&self, place: impl Display, problem: String) -> FormatError {
-        FormatError::malformed(self.path, place, problem)
+    pub(super) fn malformed(&self, part: impl Display, problem: String) -> FormatError {
+        FormatError::malformed(self.path, part, problem)
     }
 
     fn unsupported(&self, problem: &str) -> FormatError {

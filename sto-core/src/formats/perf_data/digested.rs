@@ -18,7 +18,7 @@ struct Digest {
     end: u64,
 }
 
-/// Bytes that are read at once, so that few are read beside them.
+/// Bytes that are read at once, so that few are read besides them.
 pub(super) const PIECE: usize = 1 << 18;
 
 impl<'a> Digested<'a> {

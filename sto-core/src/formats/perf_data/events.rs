@@ -93,9 +93,9 @@ fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
     };
     let mut at = 4;
     let group = move || {
-        let behind_name = at + 4 + number(at)?;
-        let (first, events) = (number(behind_name)?, number(behind_name + 4)?);
-        at = behind_name + 8;
+        let after_name = at + 4 + number(at)?;
+        let (first, events) = (number(after_name)?, number(after_name + 4)?);
+        at = after_name + 8;
         Some(first..first + events)
     };
     std::iter::from_fn(group).take(number(0).unwrap_or_default())

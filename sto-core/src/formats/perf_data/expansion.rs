@@ -6,14 +6,14 @@
 use super::check::{HEADER_SIZE, Header};
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
-/// Most records that compressed data may hold, beside one for each of its bytes.
+/// Most records that compressed data may hold, besides one for each of its bytes.
 const MAX_RECORDS: u64 = 1 << 16;
-/// Most bytes that may come to be held between two `PERF_RECORD_FINISHED_ROUND`, behind each of
+/// Most bytes that may come to be held between two `PERF_RECORD_FINISHED_ROUND`, after each of
 /// which records go on.
 const MAX_HELD: u64 = 512 << 20;
-/// What holding a record costs beside its own bytes.
+/// What holding a record costs besides its own bytes.
 const RECORD_OVERHEAD: u64 = 128;
-/// Twice as much as any record has, so that there is room for more behind one that is not all there.
+/// Twice as much as any record has, so that there is room for more after one that is not all there.
 const BUFFER: usize = 1 << 17;
 
 /// The compressed records of a file so far, which are one stream.

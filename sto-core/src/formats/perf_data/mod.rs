@@ -1,7 +1,7 @@
 //! `perf.data`, in file and pipe mode, compressed or not.
 //!
 //! One walk over the records learns what was mapped where and when; samples are decoded and looked
-//! up behind it, on every core. linux-perf-data reads the header. A record's layout is that of `perf_event_open(2)`; the file's is that of
+//! up after it, on every core. linux-perf-data reads the header. A record's layout is that of `perf_event_open(2)`; the file's is that of
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 //!
 #![doc = include_str!("perf_data.md")]
@@ -36,14 +36,14 @@ use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use rayon::prelude::*;
 use records::{Records, take_event};
-use stacks::{Batch, Part, Places, Worker};
+use stacks::{Batch, LocationTable, Part, Worker};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use walk::Walk;
 
-/// How many of a hundred samples may lack callers before that is told.
+/// How many of a hundred samples may lack callers before a warning says so.
 const MAX_CUT: usize = 20;
 
 /// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
@@ -60,7 +60,7 @@ pub(super) fn read(
             };
             let mut builder = read_records(path, &whole, &whole, options)?;
             builder.warnings.push(format!(
-                "The file is cut off or damaged behind byte {}: {} bytes were left out, and with them \
+                "The file is cut off or damaged after byte {}: {} bytes were left out, and with them \
                  the names of events and the description of the machine.",
                 whole.size(),
                 file.size() - whole.size()
@@ -102,34 +102,13 @@ fn read_records(
     let records = Records::new(&header, &options.symbols);
     let files = UnwindFiles::new(&options.symbols);
     let worker = || Worker::new(path, &events, &files);
-    let (records, (batches, places)) = locate(path, walk, records, worker)?;
+    let (records, located) = locate(path, walk, records, worker)?;
+    let Numbered {
+        locations,
+        stacks,
+        mut samples,
+    } = number(path, located)?;
     let mut warnings = records.warnings();
-    let (locations, renumber) = merge(&places);
-    let mut stacks = Stacks::default();
-    // By worker and its number of the stack. Stacks are numbered as samples need them, so that
-    // their numbers do not tell which worker was faster.
-    let mut known: Vec<Vec<Option<StackIx>>> = places
-        .iter()
-        .map(|places| vec![None; places.stacks.len()])
-        .collect();
-    let mut samples = Vec::new();
-    let mut stack = Vec::new();
-    for (_, worker, batch) in batches {
-        for mut sample in batch {
-            let known = &mut known[worker][sample.stack.0 as usize];
-            sample.stack = match *known {
-                Some(ix) => ix,
-                None => {
-                    let own = places[worker].stacks.get(sample.stack);
-                    stack.clear();
-                    stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
-                    let ix = stacks.try_insert(&stack).ok_or_else(|| too_large(path))?;
-                    *known.insert(ix)
-                }
-            };
-            samples.push(sample);
-        }
-    }
     if events.rely_on_frame_pointers() {
         warnings.extend(warn_of_missing_callers(&samples, &stacks));
     }
@@ -187,19 +166,19 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
         sampled[sample.sample_type.0 as usize] = true;
     }
     let mut kept = Vec::new();
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     for (sample_type, sampled) in all.into_iter().zip(sampled) {
-        places.push(SampleTypeIx(kept.len() as u32));
+        indices.push(SampleTypeIx(kept.len() as u32));
         kept.extend(sampled.then_some(sample_type));
     }
     for sample in samples {
-        sample.sample_type = places[sample.sample_type.0 as usize];
+        sample.sample_type = indices[sample.sample_type.0 as usize];
     }
     kept
 }
 
-/// Batches in order, by their numbers, with the worker that located them; and what each worker's numbers stand for.
-type LocatedBatches = (Vec<(usize, usize, Vec<Sample>)>, Vec<Places>);
+/// Batches in order, by their numbers, with the worker that located them; and what each worker numbered.
+type LocatedBatches = (Vec<(usize, usize, Vec<Sample>)>, Vec<LocationTable>);
 
 /// Walks over the records on this thread while others locate samples.
 fn locate<'a>(
@@ -209,7 +188,7 @@ fn locate<'a>(
     worker: impl Fn() -> Worker<'a> + Sync,
 ) -> Result<(Records, LocatedBatches), FormatError> {
     let cores = rayon::current_num_threads();
-    // Threads beside the only one that there is would wait for it.
+    // Threads besides the only one that there is would wait for it.
     let workers = if cores == 1 { 0 } else { cores };
     let (full, to_locate) = sync_channel::<Batch>(cores);
     // The workers own it together: when the last one is gone, sending fails instead of waiting.
@@ -229,14 +208,14 @@ fn locate<'a>(
         // It owns the sender: when all is read, the threads see its end.
         let give = move |batch: Batch| match own {
             Some(here) => here.take(&batch),
-            // It fails only where every worker has failed; joining them tells.
+            // It fails only where every worker has failed; joining them says why.
             None => drop(full.send(batch)),
         };
         let records = feed(path, walk, records, give);
         let joined: Vec<_> = threads.into_iter().map(join).collect();
         let parts = joined.into_iter().chain(here.map(Worker::finish));
         let records = records?;
-        let (mut batches, mut places, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut batches, mut tables, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for (worker, part) in parts.enumerate() {
             match part.located {
                 Ok(located) => batches.extend(
@@ -246,14 +225,14 @@ fn locate<'a>(
                 ),
                 Err(error) => errors.push(error),
             }
-            places.push(part.places);
+            tables.push(part.table);
         }
         // Batches are taken in order, so that the first one in error was looked at.
         match errors.into_iter().min_by_key(|&(batch, _)| batch) {
             Some((_, error)) => Err(error),
             None => {
                 batches.sort_unstable_by_key(|&(number, ..)| number);
-                Ok((records, (batches, places)))
+                Ok((records, (batches, tables)))
             }
         }
     })
@@ -305,16 +284,57 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// One sorted list of all workers' locations, and for each worker the places of its own in it.
-fn merge(workers: &[Places]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
-    let own = workers.iter().map(|places| &*places.locations);
+/// The samples of all workers, by numbers that they share.
+struct Numbered {
+    locations: Vec<Location>,
+    stacks: Stacks,
+    samples: Vec<Sample>,
+}
+
+/// Numbers stacks as samples need them, so that their numbers do not depend on which worker was faster.
+fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, FormatError> {
+    let (locations, renumber) = merge(&tables);
+    let mut stacks = Stacks::default();
+    // By worker and its number of the stack.
+    let mut known: Vec<Vec<Option<StackIx>>> = tables
+        .iter()
+        .map(|table| vec![None; table.stacks.len()])
+        .collect();
+    let mut samples = Vec::new();
+    let mut stack = Vec::new();
+    for (_, worker, batch) in batches {
+        for mut sample in batch {
+            let known = &mut known[worker][sample.stack.0 as usize];
+            sample.stack = match *known {
+                Some(ix) => ix,
+                None => {
+                    let own = tables[worker].stacks.get(sample.stack);
+                    stack.clear();
+                    stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
+                    let ix = stacks.try_insert(&stack).ok_or_else(|| too_large(path))?;
+                    *known.insert(ix)
+                }
+            };
+            samples.push(sample);
+        }
+    }
+    Ok(Numbered {
+        locations,
+        stacks,
+        samples,
+    })
+}
+
+/// One sorted list of all workers' locations, and for each worker the indices of its own in it.
+fn merge(workers: &[LocationTable]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
+    let own = workers.iter().map(|table| &*table.locations);
     let mut all: Vec<Location> = own.clone().flatten().copied().collect();
     all.par_sort_unstable();
     all.dedup();
-    let place = |location: &Location| {
-        let after = all.partition_point(|other| other < location);
-        LocationIx(after as u32)
+    let index = |location: &Location| {
+        let index = all.partition_point(|other| other < location);
+        LocationIx(index as u32)
     };
-    let renumber = own.map(|own| own.par_iter().map(place).collect()).collect();
+    let renumber = own.map(|own| own.par_iter().map(index).collect()).collect();
     (all, renumber)
 }

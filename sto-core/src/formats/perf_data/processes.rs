@@ -10,7 +10,7 @@ use crate::recording::{
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// A mapping as a record tells it.
+/// A mapping as a record has it.
 pub(super) struct Mapped<'a> {
     pub(super) pid: u32,
     pub(super) start: u64,
@@ -174,7 +174,7 @@ impl Processes {
         found
     }
 
-    /// The place of all code of virtual machines' guests.
+    /// The location of all code of virtual machines' guests.
     pub(super) fn guest(&mut self, name: &str) -> Location {
         let module = self.module(Module {
             path: name.to_owned(),

@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// `PROT_EXEC`.
 const EXECUTABLE: u32 = 4;
-/// Where the length of the build id stands in a `PERF_RECORD_MMAP2`, and its greatest value.
+/// Offset of the length of the build id in a `PERF_RECORD_MMAP2`, and its greatest value.
 const BUILD_ID_LENGTH_AT: usize = 32;
 const BUILD_ID_MAX: u8 = 20;
 
@@ -189,7 +189,7 @@ fn map(processes: &mut Processes, mode: CpuMode, mapped: Mapped<'_>) {
 }
 
 /// `PERF_RECORD_HEADER_BUILD_ID`, as pipe mode has it: pid, 20 bytes of build id with their number
-/// behind them, padding to 24, path.
+/// after them, padding to 24, path.
 fn take_build_id(body: &[u8], processes: &mut Processes) {
     let Some((fixed, path)) = body.split_at_checked(4 + 24) else {
         return;

@@ -1,16 +1,15 @@
 //! What can be read of a perf.data file that was cut off: its whole records.
 //!
-//! perf writes the size of its records when it ends, and behind them what describes the recording. Of
+//! perf writes the size of its records when it ends, and after them what describes the recording. Of
 //! a file that ends early the descriptions are lost; the header is made to announce none.
 
 use crate::files::{ReadAt, Window};
 use std::io;
-use std::ops::Range;
 
 const HEADER_SIZE: usize = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
-/// Where the header has the place and the size of the data section, and the bits of the
-/// descriptions behind it.
+/// Where the header has the offset and the size of the data section, and the bits of the
+/// descriptions after it.
 const DATA_OFFSET: u64 = 40;
 const DATA_SIZE: usize = 48;
 const FEATURES: usize = 72;
@@ -18,7 +17,7 @@ const RECORD_AUXTRACE: u32 = 71;
 
 /// Whether [`salvage`] finds a record.
 pub(super) fn is_possible(file: &dyn ReadAt) -> bool {
-    whole_records(file).is_some()
+    whole_records(file).is_some_and(|mut records| records.next().is_some())
 }
 
 /// A file as it would be if perf had ended after the last record that is there to its end.
@@ -45,7 +44,9 @@ impl ReadAt for Salvaged<'_> {
 
 /// The salvaged file; `None` where no record is there as a whole.
 pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
-    let Range { start, end } = whole_records(file)?;
+    let records = whole_records(file)?;
+    let start = records.end;
+    let end = records.last()?;
     let mut header = Vec::new();
     if start != PIPE_HEADER_SIZE {
         header.resize(HEADER_SIZE, 0);
@@ -59,8 +60,8 @@ pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
     })
 }
 
-/// Where the records are that are there as a whole; `None` where none are.
-fn whole_records(file: &dyn ReadAt) -> Option<Range<u64>> {
+/// The records that are there as a whole, from the first on.
+fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
     let mut window = Window::new(file);
     let mut word = |at| window.u64_at(at).ok();
     let is_pipe = word(8)? == PIPE_HEADER_SIZE;
@@ -68,28 +69,38 @@ fn whole_records(file: &dyn ReadAt) -> Option<Range<u64>> {
         true => (PIPE_HEADER_SIZE, 0),
         false => (word(DATA_OFFSET)?, word(DATA_SIZE as u64)?),
     };
-    let end = match announced {
+    let most = match announced {
         0 => file.size(),
         size => start.checked_add(size)?.min(file.size()),
     };
-    let kept = end_of_records(&mut window, start, end);
-    (kept > start && (is_pipe || start >= HEADER_SIZE as u64)).then_some(start..kept)
+    let end = start;
+    (is_pipe || start >= HEADER_SIZE as u64).then_some(WholeRecords { window, end, most })
 }
 
-/// The end of the last record that is there as a whole.
-fn end_of_records(file: &mut Window<'_>, start: u64, most: u64) -> u64 {
-    let mut at = start;
-    while let Ok(header) = file.u64_at(at) {
+struct WholeRecords<'a> {
+    window: Window<'a>,
+    /// The end of the record before.
+    end: u64,
+    /// Where the last one ends at most.
+    most: u64,
+}
+
+impl Iterator for WholeRecords<'_> {
+    /// Where a record ends.
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let header = self.window.u64_at(self.end).ok()?;
         let mut size = header >> 48;
         if header as u32 == RECORD_AUXTRACE {
             // Followed by bytes that its header does not count.
-            let more = file.u64_at(at + 8).unwrap_or(u64::MAX);
+            let more = self.window.u64_at(self.end + 8).unwrap_or(u64::MAX);
             size = size.saturating_add(more);
         }
-        match at.checked_add(size) {
-            Some(end) if end <= most && size >= 8 => at = end,
-            _ => break,
-        }
+        let end = self.end.checked_add(size)?;
+        (end <= self.most && size >= 8).then(|| {
+            self.end = end;
+            end
+        })
     }
-    at
 }

@@ -53,7 +53,7 @@ pub(super) struct RawSample<'a> {
 }
 
 impl Layout {
-    /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` tells
+    /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` says
     /// whether counters follow their branches.
     pub(super) fn of(attr: &PerfEventAttr, read: u64, counts_branches: bool) -> Layout {
         Layout {

@@ -86,12 +86,12 @@ type Located = Result<Vec<(usize, Vec<Sample>)>, (usize, FormatError)>;
 /// What a worker made of the batches that it took.
 pub(super) struct Part {
     pub(super) located: Located,
-    pub(super) places: Places,
+    pub(super) table: LocationTable,
 }
 
-/// What a worker's numbers stand for.
+/// The locations and stacks that a worker numbered.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct LocationTable {
     pub(super) locations: Vec<Location>,
     pub(super) stacks: Stacks,
 }
@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
             is_monotonic: events.is_monotonic,
             unwinder: Unwinder::new(files),
             index: HashMap::new(),
-            places: Places::default(),
+            table: LocationTable::default(),
             stack: Vec::new(),
             unwound: Vec::new(),
         };
@@ -130,7 +130,7 @@ impl<'a> Worker<'a> {
     pub(super) fn finish(self) -> Part {
         Part {
             located: self.located,
-            places: self.finder.places,
+            table: self.finder.table,
         }
     }
 
@@ -173,7 +173,7 @@ struct Finder<'a> {
     is_monotonic: bool,
     unwinder: Unwinder<'a>,
     index: HashMap<Location, LocationIx>,
-    places: Places,
+    table: LocationTable,
     /// The stack at hand, innermost first.
     stack: Vec<LocationIx>,
     unwound: Vec<u64>,
@@ -191,7 +191,7 @@ impl Finder<'_> {
         self.stack.clear();
         let truncated = self.walk(kernel, pending, sample);
         self.stack.reverse();
-        Some((self.places.stacks.try_insert(&self.stack)?, truncated))
+        Some((self.table.stacks.try_insert(&self.stack)?, truncated))
     }
 
     /// Fills `self.stack`, innermost first; says whether the stack was cut before its root.
@@ -220,7 +220,7 @@ impl Finder<'_> {
                 (context, innermost) = (word, true);
                 continue;
             }
-            // A return address may stand behind its function's last instruction.
+            // A return address may be after its function's last instruction.
             let address = if innermost {
                 word
             } else {
@@ -260,12 +260,12 @@ impl Finder<'_> {
         let root = self
             .stack
             .last()
-            .map(|&number| self.places.locations[number.0 as usize]);
+            .map(|&number| self.table.locations[number.0 as usize]);
         truncated || root == Some(Location::Unmapped)
     }
 
     fn push(&mut self, location: Location) {
-        let locations = &mut self.places.locations;
+        let locations = &mut self.table.locations;
         let number = *self.index.entry(location).or_insert_with(|| {
             locations.push(location);
             LocationIx(locations.len() as u32 - 1)

@@ -37,12 +37,12 @@ pub(super) struct Record {
     pub(super) size: u16,
     /// Number of its event.
     pub(super) event: u32,
-    /// Where it stands in the file; of one that was compressed, where its compressed bytes do.
+    /// Its offset in the file; of one that was compressed, that of its compressed bytes.
     pub(super) at: u64,
     pub(super) time: Option<u64>,
     /// The process and the thread of a sample.
     pub(super) thread: (u32, u32),
-    /// What stands behind its header.
+    /// What follows its header.
     pub(super) body: Part,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
         let at = self.left.start;
         let header = self.file.record(at)?;
         let mut end = at + u64::from(header.size);
-        let place = format_args!("the record at byte {at}");
+        let part = format_args!("the record at byte {at}");
         let (events, waiting) = (&self.events, &mut self.rounds.waiting);
         match header.kind {
             FINISHED_ROUND => {
@@ -134,12 +134,12 @@ impl<'a> Walk<'a> {
                         waiting.push(events.record(at, header, body.into()));
                     }
                 });
-                expanded.map_err(|problem| self.file.malformed(place, problem))?;
+                expanded.map_err(|problem| self.file.malformed(part, problem))?;
             }
             // Followed by bytes that its header does not count.
             AUXTRACE => {
-                let more = self.file.u64(at + HEADER_SIZE, place)?;
-                end = self.file.section_inside(place, end, more)?;
+                let more = self.file.u64(at + HEADER_SIZE, part)?;
+                end = self.file.section_inside(part, end, more)?;
             }
             kind if matters(kind) => {
                 let body = self.file.part(at + HEADER_SIZE, end)?;
@@ -167,7 +167,7 @@ impl<'a> Walk<'a> {
 #[derive(Default)]
 struct Rounds {
     ready: VecDeque<Record>,
-    /// In the order of the file, behind those that rounds before this one left.
+    /// In the order of the file, after those that rounds before this one left.
     waiting: Vec<Record>,
     /// How many those are.
     begun: usize,
@@ -249,16 +249,16 @@ impl RecordEvents {
 
     fn record(&self, at: u64, header: Header, body: Part) -> Record {
         let Header { kind, misc, size } = header;
-        // The header's reader sees to it that all events have their identifiers at the same place.
+        // The header's reader sees to it that all events have their identifiers at the same offset.
         let id = self.raw(kind, misc, 0, &body).id();
         let event = id.and_then(|id| self.of_id.get(&id).copied()).unwrap_or(0);
         let raw = self.raw(kind, misc, event as usize, &body);
         let fields = raw.parse_info.sample_format;
         let before = SampleFormat::IDENTIFIER | SampleFormat::IP;
         let thread = fields.contains(SampleFormat::TID).then(|| {
-            let place = fields.intersection(before).bits().count_ones() as usize * 8;
+            let offset = fields.intersection(before).bits().count_ones() as usize * 8;
             let number = |at| Some(u32::from_le_bytes(*body.get(at..)?.first_chunk()?));
-            Some((number(place)?, number(place + 4)?))
+            Some((number(offset)?, number(offset + 4)?))
         });
         Record {
             kind,

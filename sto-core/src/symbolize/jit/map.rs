@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct PerfMap {
     pub(super) path: PathBuf,
     text: Vec<u8>,
-    /// By start; where several start at one place, the one that was written last stands last.
+    /// By start; where several start at one address, the one that was written last is last.
     functions: Vec<Function>,
 }
 
@@ -68,7 +68,7 @@ fn function(line: &[u8], at: usize) -> Option<Function> {
     })
 }
 
-/// A hexadecimal number, and what stands behind the blank after it.
+/// A hexadecimal number, and what follows the blank after it.
 fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = memchr::memchr(b' ', text)?;
     let digits = std::str::from_utf8(&text[..end]).ok()?;

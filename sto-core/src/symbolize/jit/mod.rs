@@ -92,7 +92,7 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
 }
 
 /// The perf map of a process: a copy, else that in the folder where programs write them, if it was
-/// written when the recording was made. Process ids come again, and maps stay behind.
+/// written when the recording was made. Process ids come again, and maps are left over.
 fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<PerfMap, String> {
     let name = format!("perf-{pid}.map");
     let cannot =
@@ -131,7 +131,7 @@ fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<
     }
     if !was_written_during(&file.metadata, recording) {
         return Err(format!(
-            "{} is older than the recording, or it is not told when that was made, so the map may be of another process; if it is not, copy it beside the recording",
+            "{} is older than the recording, or it is not known when that was made, so the map may be of another process; if it is not, copy it beside the recording",
             path.display()
         ));
     }

@@ -51,8 +51,8 @@ fn v8(name: &str) -> Option<JitName<'_>> {
         _ => FrameKind::Jit,
     };
     let function = function.trim_start_matches(['~', '^', '+', '*', '\'']);
-    let place = without_number(without_number(function));
-    let (symbol, file) = place.split_once(' ').unwrap_or((place, ""));
+    let position = without_number(without_number(function));
+    let (symbol, file) = position.split_once(' ').unwrap_or((position, ""));
     Some(JitName {
         kind,
         symbol: if symbol.is_empty() { ANONYMOUS } else { symbol },
