@@ -14,37 +14,20 @@
 //! ```
 //!
 //! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. So does
-//! code that was made at run time: `jit` finds what its maker wrote of it.
+//! code that was made at run time: `jit` finds what its maker wrote of it. What reads files for names is in
+//! `lookup`, which the feature `symbols` adds.
 //! The rules are these:
 //!
 #![doc = include_str!("symbols.md")]
 
-#[cfg(feature = "symbols")]
-mod chunk;
-#[cfg(feature = "symbols")]
-mod debug_info;
 mod demangle;
-#[cfg(feature = "symbols")]
-mod fde;
-#[cfg(feature = "symbols")]
-mod jit;
-#[cfg(feature = "symbols")]
-mod kallsyms;
-#[cfg(feature = "symbols")]
-mod kernel;
 #[cfg(feature = "symbols")]
 mod lookup;
 #[cfg(not(feature = "symbols"))]
 #[path = "no_lookup.rs"]
 mod lookup;
-#[cfg(feature = "symbols")]
-mod native;
 mod part;
-#[cfg(feature = "symbols")]
-mod plt;
 mod resolve;
-#[cfg(feature = "symbols")]
-mod symtab;
 
 use crate::hint::Notice;
 pub use demangle::demangled;

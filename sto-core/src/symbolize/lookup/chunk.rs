@@ -1,11 +1,11 @@
 //! The frames of the share of addresses that one thread resolves.
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
-use super::demangle::demangle;
-use super::part::Part;
 use super::symtab::Symbol;
 use crate::model::{FrameKind, FrameRow, Granularity, StringIx};
 use crate::recording::{LocationIx, Module};
+use crate::symbolize::demangle::demangle;
+use crate::symbolize::part::Part;
 use hashbrown::HashMap;
 
 pub(super) struct Query {

@@ -1,8 +1,8 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
-use super::demangle::readable;
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::source_path::{CompilationDirs, normalize};
+use crate::symbolize::demangle::readable;
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,

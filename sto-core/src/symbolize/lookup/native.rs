@@ -3,7 +3,6 @@
 use super::chunk::{Chunk, Query};
 use super::debug_info::{DebugFile, DebugFiles, DebugSections};
 use super::fde::Functions;
-use super::part::{Part, Resolved, Task};
 use super::symtab::Symbol;
 use super::{plt, symtab};
 use crate::binary::SymbolOptions;
@@ -11,6 +10,7 @@ use crate::binary::elf::{Detail, ElfFile};
 use crate::binary::find::{Found, find, find_package, find_supplement};
 use crate::hint::{Hint, Notice};
 use crate::recording::ModuleKind;
+use crate::symbolize::part::{Part, Resolved, Task};
 use object::Object;
 use rayon::prelude::*;
 

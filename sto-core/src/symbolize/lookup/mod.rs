@@ -1,7 +1,16 @@
 //! Where the symbols of each kind of module are.
 
+mod chunk;
+mod debug_info;
+mod fde;
+mod jit;
+mod kallsyms;
+mod kernel;
+mod native;
+mod plt;
+mod symtab;
+
 use super::part::{Resolved, Task};
-use super::{jit, kernel, native};
 use crate::binary::SymbolOptions;
 use crate::recording::{GUEST, Module, ModuleKind, Recording};
 

@@ -3,13 +3,13 @@
 mod map;
 mod name;
 
-use super::demangle::{demangle, readable};
-use super::part::{Part, Resolved, Task};
 use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
 use crate::binary::{JitFunction, SymbolOptions, source_path};
 use crate::files::{Links, SafeFile};
 use crate::model::{FrameKind, FrameRow};
 use crate::recording::{JIT, Recording};
+use crate::symbolize::demangle::{demangle, readable};
+use crate::symbolize::part::{Part, Resolved, Task};
 use crate::units::UnixSeconds;
 use map::PerfMap;
 use std::fs::Metadata;

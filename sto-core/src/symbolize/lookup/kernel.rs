@@ -1,8 +1,6 @@
 //! Locations in the kernel and its modules.
 
-use super::demangle::demangle;
 use super::kallsyms::Kallsyms;
-use super::part::{Part, Resolved, Task};
 use crate::binary::SymbolOptions;
 use crate::binary::find::build_id_entry;
 use crate::files::{Links, SafeFile};
@@ -10,6 +8,8 @@ use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Module, ModuleKind, Recording};
+use crate::symbolize::demangle::demangle;
+use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::NoteIterator;
