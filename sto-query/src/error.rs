@@ -179,9 +179,6 @@ pub enum FlameError {
         /// The candidate, as `EXE@BUILD`.
         candidate: String,
     },
-    /// The picture cannot be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 /// Why stacks cannot be exported.

@@ -42,6 +42,7 @@ mod select;
 mod series;
 mod statistics;
 mod suspects;
+mod text;
 mod tree;
 mod view;
 mod views;

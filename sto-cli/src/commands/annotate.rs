@@ -57,7 +57,7 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
         },
         error => error.into(),
     })?;
-    args.format.print(&annotated, render::annotate::text)?;
+    args.format.print(&annotated, render::maintain::annotate)?;
     Ok(Outcome::Clean)
 }
 

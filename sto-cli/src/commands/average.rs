@@ -43,6 +43,6 @@ pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliE
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
     let stored = average(&place.open()?, &Machine, &request)?;
-    args.format.print(&stored, render::average::text)?;
+    args.format.print(&stored, render::maintain::average)?;
     Ok(Outcome::Clean)
 }

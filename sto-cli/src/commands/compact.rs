@@ -19,7 +19,6 @@ pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliE
     let progress = Progress::of_store("compacting", &place.folder);
     let rewritten = store.compact()?;
     drop(progress);
-    args.format
-        .print(&rewritten, render::rewrite::compact_text)?;
+    args.format.print(&rewritten, render::maintain::compact)?;
     Ok(Outcome::Clean)
 }

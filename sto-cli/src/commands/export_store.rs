@@ -34,6 +34,7 @@ pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, 
     request.selectors.clone_from(&args.selectors);
     request.file.clone_from(&args.output);
     let exported = export_store(&place.sources(), &request)?;
-    args.format.print(&exported, render::rewrite::export_text)?;
+    args.format
+        .print(&exported, render::maintain::export_store)?;
     Ok(Outcome::Clean)
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
     let progress = Progress::of_store("pruning", &place.folder);
     let pruned = prune(&store, &Machine, &request)?;
     drop(progress);
-    args.format.print(&pruned, render::prune::text)?;
+    args.format.print(&pruned, render::maintain::prune)?;
     Ok(Outcome::Clean)
 }
 

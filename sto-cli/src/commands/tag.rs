@@ -49,6 +49,6 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
         _ => TagRequest::List,
     };
     let tags = tag(&place.open()?, &Machine, &request)?;
-    args.format.print(&tags, render::tag::text)?;
+    args.format.print(&tags, render::maintain::tag)?;
     Ok(Outcome::Clean)
 }

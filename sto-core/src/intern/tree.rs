@@ -116,6 +116,16 @@ impl StackTree {
         ends
     }
 
+    /// For each node the number of its callers.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.len());
+        for node in self.nodes() {
+            let caller = self.parent(node);
+            depths.push(caller.map_or(0, |caller| depths[caller.get()] + 1));
+        }
+        depths
+    }
+
     /// The content address of every node.
     pub fn node_ids(&self, executable: ExecutableId, frames: &FrameTable) -> Vec<NodeId> {
         let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::of(frame)).collect();

@@ -205,15 +205,7 @@ impl History {
 
     /// Number of the callers of a node.
     pub(crate) fn depth(&self, node: NodeIx) -> u32 {
-        let depths = self.depths.get_or_init(|| {
-            let mut depths: Vec<u32> = Vec::with_capacity(self.tree.len());
-            for node in self.tree.nodes() {
-                let parent = self.tree.parent(node);
-                depths.push(parent.map_or(0, |parent| depths[parent.get()] + 1));
-            }
-            depths
-        });
-        depths[node.get()]
+        self.depths.get_or_init(|| self.tree.depths())[node.get()]
     }
 
     /// The first node behind the subtree of a node.

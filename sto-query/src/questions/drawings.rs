@@ -85,9 +85,7 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryEr
         Some(by) => sources.view_by(named, filter, by)?,
     };
     let options = drawing.options(sources, &[&view], KeyOptions::default())?;
-    let mut svg = Vec::new();
-    flame::svg((&view, EVENT), &options, &mut svg)?;
-    Ok(drawn(svg, &[&view]))
+    Ok(drawn(flame::svg((&view, EVENT), &options)?, &[&view]))
 }
 
 /// Draws the difference between two sides.
@@ -102,15 +100,9 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryErro
     };
     let views = [&baseline, &candidate];
     let options = request.drawing.options(sources, &views, request.matching)?;
-    let mut svg = Vec::new();
-    flame::diff_svg(
-        (&baseline, EVENT),
-        (&candidate, EVENT),
-        request.widths,
-        &options,
-        &mut svg,
-    )?;
-    Ok(drawn(svg, &views))
+    let sides = ((&baseline, EVENT), (&candidate, EVENT));
+    let drawing = flame::diff_svg(sides.0, sides.1, request.widths, &options)?;
+    Ok(drawn(drawing, &views))
 }
 
 impl DrawingOptions {
@@ -144,10 +136,10 @@ impl DrawingOptions {
     }
 }
 
-fn drawn(svg: Vec<u8>, views: &[&View]) -> Drawn {
+fn drawn(drawing: String, views: &[&View]) -> Drawn {
     let subjects = views.iter().map(|view| Subject::of(view, EVENT));
     Drawn {
         subjects: subjects.collect(),
-        drawing: String::from_utf8(svg).expect("drawings are text"),
+        drawing,
     }
 }

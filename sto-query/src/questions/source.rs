@@ -5,6 +5,7 @@ use crate::compare::Focus;
 use crate::select::Described;
 use crate::source::{Found, FunctionSource, SourceError, SourceFile, find, function_lines};
 use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
+use crate::text::some_of;
 use crate::tree::{Subject, View};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -80,17 +81,10 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
 }
 
 fn several(paths: &[PathBuf]) -> String {
-    let shown = paths.iter().take(MAX_NAMED);
-    let shown: Vec<String> = shown.map(|path| path.display().to_string()).collect();
-    let more = match paths.len().saturating_sub(MAX_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{} files may be meant: {}{more}; name the folder of one",
-        paths.len(),
-        shown.join(", ")
-    )
+    let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+    let shown = some_of(&names, MAX_NAMED);
+    let count = paths.len();
+    format!("{count} files may be meant: {shown}; name the folder of one")
 }
 
 /// What lets doubt that a file is the source that was built.

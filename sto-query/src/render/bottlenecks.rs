@@ -1,6 +1,6 @@
 //! Functions whose cost goes with a metric, as a table.
 
-use crate::text::{Cell, Column, Style, Table, counted, probability, title};
+use crate::text::{Cell, Column, Style, Table, counted, not_shown, probability, title};
 use sto_core::Hint;
 
 use crate::correlate::{Bottlenecks, Combination};
@@ -56,9 +56,5 @@ pub fn text(report: &Bottlenecks, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}", table.render(style));
-    if report.omitted > 0 {
-        let omitted = counted(report.omitted as u64, "more function");
-        let _ = writeln!(text, "{omitted} not shown");
-    }
-    text
+    text + &not_shown(report.omitted, "function")
 }

@@ -1,7 +1,7 @@
 //! The line that says what a report is about.
 
 use crate::listing::ProfileSummary;
-use crate::text::{Style, counted, grouped, printable, quantity, title};
+use crate::text::{Style, counted, grouped, printable, quantity, some_of, title};
 use crate::tree::Subject;
 use std::fmt::Write;
 use sto_core::Hint;
@@ -75,15 +75,6 @@ pub(super) fn functions(names: &[&str]) -> String {
     if let [only] = names {
         return printable(only).into_owned();
     }
-    let named: Vec<_> = names
-        .iter()
-        .take(NAMED)
-        .map(|name| printable(name))
-        .collect();
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     let all = counted(names.len() as u64, "function");
-    format!("{all} ({}{more})", named.join(", "))
+    format!("{all} ({})", printable(&some_of(names, NAMED)))
 }

@@ -1,10 +1,10 @@
 //! What a store has, as a table.
 
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
-use crate::select::shortened_revision;
+use crate::select::{full_name, shortened_revision};
 use crate::text::{
-    Cell, Column, Style, Table, bytes, counted, display_width, grouped, paragraph, percent,
-    printable, saving,
+    Cell, Column, Style, Table, bytes, counted, display_width, grouped, not_shown, paragraph,
+    percent, printable, saving,
 };
 use std::fmt::Write;
 use sto_core::Hint;
@@ -30,19 +30,13 @@ pub fn text(report: &BuildList, style: Style) -> String {
     }
     let mut text = String::new();
     for build in &report.builds {
-        let name = printable(&build.build.executable) + "@" + printable(&build.build.version);
+        let name = printable(&full_name(&build.build)).into_owned();
         let _ = writeln!(text, "{}", style.bold(&style.fit(&name, 0)));
         write_origin(&mut text, build, style);
         text += &profiles(&build.profiles, style);
         text.push('\n');
     }
-    if report.more > 0 {
-        let _ = writeln!(
-            text,
-            "{} not shown",
-            counted(report.more as u64, "more build")
-        );
-    }
+    text += &not_shown(report.more, "build");
     write_sums(&mut text, report, style);
     text
 }

@@ -3,8 +3,6 @@
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`](crate::text::printable); JSON has them as they are, escaped by the serializer.
 
-pub mod annotate;
-pub mod average;
 pub mod bottlenecks;
 pub mod calibrate;
 pub mod drawing;
@@ -19,14 +17,13 @@ mod header;
 mod html;
 pub mod ingest;
 pub mod ls;
+pub mod maintain;
 pub mod merge;
 pub mod occurrences;
 #[cfg(feature = "pages")]
 mod plot;
 pub mod potential;
-pub mod prune;
 pub mod recorded;
-pub mod rewrite;
 pub mod runs;
 pub mod scores;
 pub mod series;
@@ -37,7 +34,6 @@ pub mod source;
 pub mod stats;
 #[cfg(feature = "pages")]
 pub mod suspects;
-pub mod tag;
 pub mod top;
 pub mod tree;
 pub mod verify;

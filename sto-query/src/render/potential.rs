@@ -3,8 +3,7 @@
 use super::header::{header, with_inlined};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
-use crate::text::{Cell, Column, Style, Table, counted, grouped, paragraph, percent};
-use std::fmt::Write;
+use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown, paragraph, percent};
 
 /// The report as text: one function a line.
 pub fn text(report: &Potentials, style: Style) -> String {
@@ -49,9 +48,5 @@ pub fn text(report: &Potentials, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}", table.render(style));
-    if report.omitted > 0 {
-        let omitted = counted(report.omitted as u64, "more function");
-        let _ = writeln!(text, "{omitted} not shown");
-    }
-    text
+    text + &not_shown(report.omitted, "function")
 }

@@ -3,7 +3,7 @@
 use super::ls::short_id;
 use super::series::minute;
 use crate::listing::{ListedRun, RunList};
-use crate::text::{Cell, Column, Style, Table, counted, grouped};
+use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown};
 use std::fmt::Write;
 
 /// The report as text: one run a line, with its metrics.
@@ -22,10 +22,7 @@ pub fn text(report: &RunList, style: Style) -> String {
             Cell::from(about(run)),
         ]);
     }
-    let mut text = table.render(style);
-    if report.more > 0 {
-        text += &format!("{} not shown\n", counted(report.more as u64, "more run"));
-    }
+    let text = table.render(style) + &not_shown(report.more, "run");
     let runs = report.runs.len() + report.more;
     text + &counted(runs as u64, "run") + "\n"
 }

@@ -2,8 +2,7 @@
 
 use super::series::{judged, minute, rests_on, subject};
 use crate::series::{LevelShift, Scores};
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, title};
-use std::fmt::Write;
+use crate::text::{Cell, Column, Style, Table, counted, not_shown, paragraph, title};
 
 /// The report as text: one function a line, and under it where it changed for good.
 pub fn text(report: &Scores, style: Style) -> String {
@@ -54,14 +53,7 @@ pub fn text(report: &Scores, style: Style) -> String {
         }
     }
     text += &format!("\n{}", table.render(style));
-    if report.omitted > 0 {
-        let _ = writeln!(
-            text,
-            "{} not shown",
-            counted(report.omitted as u64, "more function")
-        );
-    }
-    text
+    text + &not_shown(report.omitted, "function")
 }
 
 fn changed(change: &LevelShift, style: Style) -> String {

@@ -2,7 +2,7 @@
 
 use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
-use crate::select::shortened_revision;
+use crate::select::{full_name, shortened_revision};
 use crate::show::{SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
 use crate::text::{Style, bytes, counted, grouped, percent, printable, quantity};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ const MAX_KEYS: usize = 10;
 /// The report as text: each profile with its origin and quality.
 pub fn text(report: &ShownBuild, style: Style) -> String {
     let mut text = String::new();
-    let name = printable(&report.build.executable) + "@" + printable(&report.build.version);
+    let name = printable(&full_name(&report.build)).into_owned();
     for profile in &report.profiles {
         let id = format!(": profile {}", short_id(&profile.profile.id));
         let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));

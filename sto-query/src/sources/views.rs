@@ -1,6 +1,6 @@
 //! The stacks that names stand for: of one benchmark, in one event.
 
-use super::{CONTEXTS, Located, Named, Sources, Target, told_apart};
+use super::{CONTEXTS, Located, Named, Sources, Target, with_distinct_names};
 use crate::QueryError;
 use crate::compare::{Lines, shared_event};
 use crate::select::{full_name, one_benchmark};
@@ -175,7 +175,8 @@ impl Sources {
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<[Located; 2], QueryError> {
-        let (a, b) = told_apart(self.locate_runs(a, filter)?, self.locate_runs(b, filter)?);
+        let (a, b) =
+            with_distinct_names(self.locate_runs(a, filter)?, self.locate_runs(b, filter)?);
         Ok([self.located(a, slices)?, self.located(b, slices)?])
     }
 

@@ -1,7 +1,6 @@
 //! Text for people: names made harmless and short, numbers, times, sentences and tables in the width of a
 //! terminal, command lines that a shell reads back.
 
-mod closest;
 pub(crate) mod names;
 mod numbers;
 mod paragraph;
@@ -10,18 +9,18 @@ pub(crate) mod shell;
 mod style;
 mod table;
 mod time;
-mod words;
 
-pub(crate) use closest::closest;
-pub(crate) use numbers::{bytes, counted, grouped, percent, probability, quantity, saving};
+pub(crate) use names::closest;
+pub(crate) use numbers::{
+    bytes, counted, grouped, not_shown, percent, probability, quantity, saving, some_of,
+};
 pub(crate) use paragraph::{line, paragraph, title};
 pub use printable::printable;
 pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
-pub use style::{Colors, Look, Style, UnknownColor};
+pub use style::{Colors, Look, Style, UnknownColor, Words};
 pub(crate) use table::{Cell, Column, Table};
 pub use time::Date;
-pub use words::Words;
 
 /// A name is never shortened below this, however narrow the terminal is.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

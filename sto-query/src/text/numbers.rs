@@ -21,6 +21,27 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// `3 more functions not shown`, as a line; nothing where all are.
+pub(crate) fn not_shown(more: usize, noun: &str) -> String {
+    match more {
+        0 => String::new(),
+        more => format!(
+            "{} not shown\n",
+            counted(more as u64, &format!("more {noun}"))
+        ),
+    }
+}
+
+/// `a, b and 3 more`: this many names at the most.
+pub(crate) fn some_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let named = names.iter().take(most).map(T::as_ref);
+    let more = match names.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    named.collect::<Vec<_>>().join(", ") + &more
+}
+
 /// A share from 0 to 1 in percent: `12.34%`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)

@@ -1,8 +1,9 @@
-//! How text is laid out and coloured for a terminal.
+//! How text is laid out and coloured for a terminal, and the words of the program that prints it.
 
-use super::{MIN_NAME_WIDTH, Words, shorten};
+use super::{MIN_NAME_WIDTH, shorten};
 use std::fmt;
 use std::str::FromStr;
+use sto_core::Hint;
 
 /// How text is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,35 +207,42 @@ impl Style {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a program calls what a [`Hint`] is about: its commands, options or buttons. By default it has none, and
+/// sentences go without.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// What does it; empty where nothing does.
+    pub hint: fn(Hint) -> &'static str,
+    /// What stands before the name of an option: `--`.
+    pub option: &'static str,
+}
 
-    #[test]
-    fn a_colour_is_one_of_16_names_or_256_numbers_with_attributes() {
-        for (text, painted) in [
-            ("red", "\x1b[31mx\x1b[0m"),
-            ("bright-red", "\x1b[91mx\x1b[0m"),
-            ("bright-white", "\x1b[97mx\x1b[0m"),
-            ("9", "\x1b[91mx\x1b[0m"),
-            ("208", "\x1b[38;5;208mx\x1b[0m"),
-            ("bold 255", "\x1b[1;38;5;255mx\x1b[0m"),
-            ("underline dim", "\x1b[2;4mx\x1b[0m"),
-            ("none", "x"),
-        ] {
-            assert_eq!(text.parse::<Look>().unwrap().paint("x"), painted, "{text}");
+impl Default for Words {
+    fn default() -> Words {
+        Words {
+            hint: |_| "",
+            option: "",
         }
-        for text in [
-            "",
-            "crimson",
-            "256",
-            "-1",
-            "red blue",
-            "bold none",
-            "bright-208",
-        ] {
-            let error = text.parse::<Look>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{text}` is no colour: expected black")));
-        }
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Words) -> bool {
+        std::ptr::fn_addr_eq(self.hint, other.hint) && self.option == other.option
+    }
+}
+
+impl Eq for Words {}
+
+impl Words {
+    /// What does it, if anything.
+    pub(crate) fn of(self, hint: Hint) -> Option<&'static str> {
+        Some((self.hint)(hint)).filter(|name| !name.is_empty())
+    }
+
+    /// The part of a sentence that names what does it; empty where nothing does.
+    pub(crate) fn within(self, before: &str, hint: Hint, after: &str) -> String {
+        let name = self.of(hint);
+        name.map_or_else(String::new, |name| format!("{before}{name}{after}"))
     }
 }

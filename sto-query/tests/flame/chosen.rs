@@ -101,7 +101,7 @@ fn ignored_are_the_stacks_that_have_the_function() {
         focus: Some(Focus::new("write", &[&build]).unwrap()),
         ..options
     };
-    let error = super::svg((&build, 0), &both, Vec::new()).unwrap_err();
+    let error = super::svg((&build, 0), &both).unwrap_err();
     assert!(matches!(error, FlameError::NothingChosen), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use crate::runtime::{CliError, perf};
 use std::ffi::OsString;
 use std::path::Path;
-use sto_query::sources::telling_names;
+use sto_query::sources::distinct_names;
 use sto_query::text::Command;
 
 /// A program with its arguments, and the build that its runs are of.
@@ -65,7 +65,7 @@ impl Program {
 }
 
 fn names(a: &[String], b: &[String]) -> (String, String) {
-    let (a_name, b_name) = telling_names(Path::new(&a[0]), Path::new(&b[0]));
+    let (a_name, b_name) = distinct_names(Path::new(&a[0]), Path::new(&b[0]));
     if a_name != b_name {
         return (a_name, b_name);
     }

@@ -21,11 +21,7 @@ self_samples,self_value,total_samples,total_value";
 /// Where there are no samples, or `writer` fails.
 pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
-    let mut depths: Vec<usize> = Vec::with_capacity(view.tree.len());
-    for node in view.tree.nodes() {
-        let caller = view.tree.parent(node);
-        depths.push(caller.map_or(0, |caller| depths[caller.get()] + 1));
-    }
+    let depths = view.tree.depths();
     let frames: Vec<String> = view
         .frames
         .iter()

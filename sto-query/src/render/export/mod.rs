@@ -47,16 +47,8 @@ fn check_frames(
     ends: impl Iterator<Item = NodeIx>,
     format: &'static str,
 ) -> Result<(), ExportError> {
-    let mut depths: Vec<u32> = Vec::with_capacity(view.tree.len());
-    for node in view.tree.nodes() {
-        let depth = view
-            .tree
-            .parent(node)
-            .map_or(0, |caller| depths[caller.get()])
-            + 1;
-        depths.push(depth);
-    }
-    let frames: u64 = ends.map(|node| u64::from(depths[node.get()])).sum();
+    let depths = view.tree.depths();
+    let frames: u64 = ends.map(|node| u64::from(depths[node.get()]) + 1).sum();
     (frames <= MAX_FRAMES)
         .then_some(())
         .ok_or_else(|| ExportError::TooDeep {

@@ -45,6 +45,10 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         let rows = comparisons.iter().map(benchmark_row);
         page.table(head, rows, "benchmark");
     }
+    let (heading, line) = match is_one {
+        true => ("", ""),
+        false => (" benchmark |", "---|"),
+    };
     let metrics: Vec<_> = comparisons
         .iter()
         .flat_map(|comparison| {
@@ -53,10 +57,6 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         })
         .collect();
     if !metrics.is_empty() {
-        let (heading, line) = match is_one {
-            true => ("", ""),
-            false => (" benchmark |", "---|"),
-        };
         let head = format!(
             "| each run |{heading} before | now | change | | |\n|---|{line}---:|---:|---:|---|---|\n"
         );
@@ -72,10 +72,6 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         is_shown
     });
     if !findings.is_empty() {
-        let (heading, line) = match is_one {
-            true => ("", ""),
-            false => (" benchmark |", "---|"),
-        };
         let head = format!(
             "| |{heading} function | share before | share now | change | interval | q |\n\
              |---|{line}---|---:|---:|---:|---:|---:|\n"
@@ -187,14 +183,19 @@ fn benchmark_row(comparison: &Comparison) -> String {
     )
 }
 
-fn metric_row(comparison: &Comparison, row: &metrics::Row, is_one: bool) -> String {
-    let benchmark = match is_one {
+/// The cell that names the benchmark, where there are several.
+fn benchmark_cell(comparison: &Comparison, is_one: bool) -> String {
+    match is_one {
         true => String::new(),
         false => format!(" {} |", code(label(comparison))),
-    };
+    }
+}
+
+fn metric_row(comparison: &Comparison, row: &metrics::Row, is_one: bool) -> String {
     format!(
-        "| {} |{benchmark} {} | {} | {} | {} | {} |\n",
+        "| {} |{} {} | {} | {} | {} | {} |\n",
         prose(&row.name),
+        benchmark_cell(comparison, is_one),
         row.baseline,
         row.candidate,
         row.change,
@@ -211,14 +212,11 @@ fn finding_row(
     is_one: bool,
 ) -> String {
     let change = basis(finding);
-    let benchmark = match is_one {
-        true => String::new(),
-        false => format!(" {} |", code(label(comparison))),
-    };
     format!(
-        "| {}{} |{benchmark} {} | {} | {} | {} | {} | {} |\n",
+        "| {}{} |{} {} | {} | {} | {} | {} | {} |\n",
         finding.kind.name(),
         finding.ignored.as_ref().map_or("", |_| ", ignored"),
+        benchmark_cell(comparison, is_one),
         code(&finding.function),
         percent(change.baseline_share),
         percent(change.candidate_share),

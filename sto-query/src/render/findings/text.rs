@@ -5,11 +5,11 @@ use super::details::{brief, details};
 use super::metrics;
 use super::notes::notes;
 use super::words::{
-    IN_FULL, ROWS, facts, group, is_weak, measured, not_counted, q, ratio, reason, verdict_word,
-    weakness,
+    IN_FULL, ROWS, facts, group, is_weak, measured, not_counted, q, ratio, reason, side_name,
+    verdict_word, weakness,
 };
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
+use crate::text::{Cell, Column, Style, Table, counted, paragraph};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::SampleType;
@@ -118,7 +118,7 @@ fn side(
     style: Style,
     detail: Detail,
 ) -> String {
-    let name = format!("{}@{}", printable(&side.executable), printable(&side.build));
+    let name = side_name(side);
     if detail == Detail::Short {
         let facts = measured(side, sample_type).join(", ");
         let text = paragraph(

@@ -27,7 +27,6 @@ pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use sto_core::units::Unit;
 
 /// Levels of calls that are drawn; what is deeper is a part of the frame at this level. A picture
@@ -81,12 +80,11 @@ pub enum Widths {
 /// in every graph.
 ///
 /// # Errors
-/// Where there are no samples, the options leave none, or `writer` fails.
+/// Where there are no samples, or the options leave none.
 pub fn svg(
     (view, sample_type): (&View, usize),
     options: &FlameOptions,
-    writer: impl Write,
-) -> Result<(), FlameError> {
+) -> Result<String, FlameError> {
     let mut labels = Labels::default();
     let of_frames = vec![labels.by_kind(view)];
     let views = [(Side::Candidate, (view, sample_type))];
@@ -110,7 +108,7 @@ pub fn svg(
         format!("{stacks}, {share} of all. ")
     });
     let notes = chosen + order_note(options) + &labels.legend(options.palette);
-    draw(title, notes, &drawing, &labels, &subject, options, writer)
+    Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
 
 /// Draws the difference between two views, each in its sample type: colours tell how a stack's share
@@ -122,14 +120,13 @@ pub fn svg(
 /// be drawn.
 ///
 /// # Errors
-/// Where either has no samples, there is nothing to draw, or `writer` fails.
+/// Where either has no samples, or there is nothing to draw.
 pub fn diff_svg(
     baseline: (&View, usize),
     candidate: (&View, usize),
     widths: Widths,
     options: &FlameOptions,
-    writer: impl Write,
-) -> Result<(), FlameError> {
+) -> Result<String, FlameError> {
     let mut labels = Labels::default();
     let of_frames = labels.by_function([baseline.0, candidate.0], options.matching);
     let views = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
@@ -158,7 +155,7 @@ pub fn diff_svg(
     }
     let title = difference_title(&before, &after);
     let notes = chosen + order_note(options) + &width_note(&drawing, options.palette);
-    draw(title, notes, &drawing, &labels, &after, options, writer)
+    Ok(draw(&title, notes, &drawing, &labels, &after, options))
 }
 
 /// `BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (722 ms → 992 ms)`.
@@ -182,17 +179,14 @@ fn difference_title(before: &Subject, after: &Subject) -> String {
 
 /// Which stacks were chosen; `None` where all were.
 fn chosen(options: &FlameOptions) -> Option<String> {
-    let name = |focus: &Focus| shorten(&printable(focus.name()), FOCUS_WIDTH);
-    match (&options.focus, &options.ignore) {
-        (None, None) => None,
-        (Some(focus), None) => Some(format!("Only stacks with {}", name(focus))),
-        (None, Some(ignore)) => Some(format!("Only stacks without {}", name(ignore))),
-        (Some(focus), Some(ignore)) => Some(format!(
-            "Only stacks with {}, without {}",
-            name(focus),
-            name(ignore)
-        )),
-    }
+    let named = |word: &str, focus: &Focus| {
+        let name = shorten(&printable(focus.name()), FOCUS_WIDTH);
+        format!("{word} {name}")
+    };
+    let with = options.focus.iter().map(|focus| named("with", focus));
+    let without = options.ignore.iter().map(|ignore| named("without", ignore));
+    let chosen: Vec<String> = with.chain(without).collect();
+    (!chosen.is_empty()).then(|| format!("Only stacks {}", chosen.join(", ")))
 }
 
 fn order_note(options: &FlameOptions) -> &'static str {
@@ -222,16 +216,15 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     )
 }
 
-/// Writes the drawing of one view, or of two, whose candidate is this subject.
+/// The drawing of one view, or of two, whose candidate is this subject.
 fn draw(
-    title: String,
+    title: &str,
     mut notes: String,
     drawing: &Drawing,
     labels: &Labels,
     subject: &Subject,
     options: &FlameOptions,
-    mut writer: impl Write,
-) -> Result<(), FlameError> {
+) -> String {
     let is_difference = !drawing.whole(Side::Baseline).is_zero();
     let sample_type = subject.sample_type.as_ref();
     let (picture, min_width) = drawing.picture(
@@ -244,12 +237,10 @@ fn draw(
         notes += &format!(" Narrower than {} is not drawn.", percent(min_width));
     }
     let is_colorblind = is_difference && options.palette == Palette::Colorblind;
-    let drawn = match options.as_page {
-        true => page(&title, notes.trim(), &picture, is_colorblind),
-        false => picture.document(&title, notes.trim(), is_colorblind),
-    };
-    writer.write_all(drawn.as_bytes())?;
-    Ok(())
+    match options.as_page {
+        true => page(title, notes.trim(), &picture, is_colorblind),
+        false => picture.document(title, notes.trim(), is_colorblind),
+    }
 }
 
 fn page(title: &str, notes: &str, picture: &Picture, is_colorblind: bool) -> String {
