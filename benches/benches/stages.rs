@@ -131,7 +131,7 @@ fn interning(bencher: Bencher<'_, '_>) {
     let symbols = symbolize(&recording, &options());
     bencher
         .counter(ItemsCount::new(recording.samples.len()))
-        .bench_local(|| intern(&recording, &symbols, |_| true));
+        .bench_local(|| intern(&recording, &symbols, None, |_| true));
 }
 
 /// From a tree into an empty store in memory.

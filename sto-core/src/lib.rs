@@ -137,7 +137,7 @@ pub use units::{Cost, SampleType, Unit};
 /// The stages of [`ingest()`] one by one, for what measures and tests them; nothing of it is promised.
 #[doc(hidden)]
 pub mod stages {
-    pub use crate::intern::build::{intern, intern_with_slices};
+    pub use crate::intern::build::intern;
     pub use crate::symbolize::{CodeLine, CodeLineIx, Symbols, symbolize};
 }
 

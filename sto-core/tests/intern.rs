@@ -21,7 +21,7 @@ fn cost(samples: u64, value: u64) -> Cost {
 
 fn intern_text(text: &str) -> Interned {
     let recording = read_text(text).unwrap();
-    intern(&recording, &named_symbols(&recording), |_| true).unwrap()
+    intern(&recording, &named_symbols(&recording), None, |_| true).unwrap()
 }
 
 /// The tree as lines, indented by depth, with the self cost of the first sample type.
@@ -49,7 +49,7 @@ fn frames_are_those_that_are_used_in_order_of_rank() {
     let recording = read_text("main;z 1\nother;y 2\nmain;a 3\n").unwrap();
     let symbols = named_symbols(&recording);
     let other = recording.samples[1].stack;
-    let interned = intern(&recording, &symbols, |sample| sample.stack != other).unwrap();
+    let interned = intern(&recording, &symbols, None, |sample| sample.stack != other).unwrap();
     let names: Vec<_> = interned
         .frames
         .iter()
@@ -63,7 +63,7 @@ fn frames_are_those_that_are_used_in_order_of_rank() {
 #[test]
 fn nothing_kept_is_an_empty_tree() {
     let recording = read_text("main 1").unwrap();
-    let interned = intern(&recording, &named_symbols(&recording), |_| false).unwrap();
+    let interned = intern(&recording, &named_symbols(&recording), None, |_| false).unwrap();
     assert!(interned.tree.is_empty() && interned.frames.is_empty());
     assert_eq!(interned.costs, [vec![]]);
     assert_eq!(interned.lines, [vec![]]);
@@ -74,7 +74,7 @@ fn samples_without_any_cost_are_left_out() {
     let recording = read_text("main;a 1\nmain;b 2\n").unwrap();
     let recording = recording.edit(|recording| recording.samples[0].cost = Cost::ZERO);
     let recording = recording.unwrap();
-    let interned = intern(&recording, &named_symbols(&recording), |_| true).unwrap();
+    let interned = intern(&recording, &named_symbols(&recording), None, |_| true).unwrap();
     assert_eq!(show(&interned), ["main 0", " b 2"]);
 }
 
@@ -84,10 +84,10 @@ fn counts_that_leave_64_bits_are_an_error() {
     let recording = recording.edit(|recording| recording.samples[0].cost.value = u64::MAX);
     let recording = recording.unwrap();
     let symbols = named_symbols(&recording);
-    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    let error = intern(&recording, &symbols, None, |_| true).unwrap_err();
     assert_eq!(error, InternError::Overflow);
     let first = recording.samples[0].stack;
-    assert!(intern(&recording, &symbols, |sample| sample.stack == first).is_ok());
+    assert!(intern(&recording, &symbols, None, |sample| sample.stack == first).is_ok());
 }
 
 /// Quality counts the samples of all events together.
@@ -100,7 +100,7 @@ fn samples_of_several_events_that_leave_64_bits_are_an_error() {
         recording.samples[1].sample_type = SampleTypeIx(1);
     });
     let recording = recording.unwrap();
-    let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
+    let error = intern(&recording, &named_symbols(&recording), None, |_| true).unwrap_err();
     assert_eq!(error, InternError::Overflow);
 }
 
@@ -120,7 +120,7 @@ fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
     symbols.ends = vec![1024];
     let interned = |depth| {
         let recording = with_stack(read_text("a 1").unwrap(), &vec![LocationIx(0); depth]);
-        intern(&recording, &symbols, |_| true)
+        intern(&recording, &symbols, None, |_| true)
     };
     assert!(interned(MAX_DEPTH / 1024).is_ok());
     let error = interned(MAX_DEPTH / 1024 + 1).unwrap_err();
@@ -139,18 +139,18 @@ fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
     ]
     .concat();
     symbols.ends = (0..5).map(|leaf| many as u32 + leaf).collect();
-    let error = intern(&recording, &symbols, |_| true).unwrap_err();
+    let error = intern(&recording, &symbols, None, |_| true).unwrap_err();
     let limit = most_frames(recording.source_bytes);
     assert_eq!(error, InternError::TooLarge { limit });
     let recording = recording.edit(|recording| recording.samples.truncate(4));
     let recording = recording.unwrap();
-    assert!(intern(&recording, &symbols, |_| true).is_ok());
+    assert!(intern(&recording, &symbols, None, |_| true).is_ok());
 }
 
 #[test]
 fn a_stack_without_frames_is_an_error_and_not_lost() {
     let recording = with_stack(read_text("a 1").unwrap(), &[]);
-    let error = intern(&recording, &named_symbols(&recording), |_| true).unwrap_err();
+    let error = intern(&recording, &named_symbols(&recording), None, |_| true).unwrap_err();
     assert_eq!(error, InternError::EmptyStack);
 }
 
@@ -164,7 +164,7 @@ fn a_million_levels_of_recursion_are_interned() {
     let recording = read_text(&text).unwrap();
     let mut symbols = named_symbols(&recording);
     symbols.lines.iter_mut().for_each(|line| line.line = 1);
-    let interned = intern(&recording, &symbols, |_| true).unwrap();
+    let interned = intern(&recording, &symbols, None, |_| true).unwrap();
     assert_eq!(interned.tree.len(), 1_000_002);
     let totals: Vec<u64> = interned.lines[0]
         .iter()
@@ -397,7 +397,7 @@ proptest! {
     #[test]
     fn interning_is_what_its_definition_says((expansions, samples) in models()) {
         let (recording, symbols) = model(&expansions, &samples);
-        let interned = intern(&recording, &symbols, |_| true).unwrap();
+        let interned = intern(&recording, &symbols, None, |_| true).unwrap();
         prop_assert_eq!(Plain::of(&interned), Plain::by_definition(&expansions, &samples));
         check_order(&interned);
     }
@@ -411,7 +411,7 @@ proptest! {
     ) {
         let interned = |samples| {
             let (recording, symbols) = model(&expansions, samples);
-            let Interned { frames, tree, costs, lines, .. } = intern(&recording, &symbols, |_| true).unwrap();
+            let Interned { frames, tree, costs, lines, .. } = intern(&recording, &symbols, None, |_| true).unwrap();
             (format!("{frames:?}"), tree, costs, lines)
         };
         prop_assert_eq!(interned(&samples), interned(&shuffled));
@@ -421,7 +421,7 @@ proptest! {
     fn a_part_of_the_samples_is_as_if_there_were_no_others((expansions, samples) in models()) {
         let (recording, symbols) = model(&expansions, &samples);
         let keep = |stack: StackIx| stack.0.is_multiple_of(2);
-        let part = intern(&recording, &symbols, |sample| keep(sample.stack)).unwrap();
+        let part = intern(&recording, &symbols, None, |sample| keep(sample.stack)).unwrap();
         let kept: Vec<_> = samples
             .iter()
             .zip(&recording.samples)
@@ -429,7 +429,7 @@ proptest! {
             .map(|(sample, _)| sample.clone())
             .collect();
         let (recording, symbols) = model(&expansions, &kept);
-        let alone = intern(&recording, &symbols, |_| true).unwrap();
+        let alone = intern(&recording, &symbols, None, |_| true).unwrap();
         prop_assert_eq!(Plain::of(&part), Plain::of(&alone));
         prop_assert_eq!(part.tree, alone.tree);
     }
@@ -444,7 +444,7 @@ fn a_recursive_line_is_counted_once_a_stack() {
         (vec![0, 0], 0, cost(1, 10)),
     ];
     let (recording, symbols) = model(&expansions, &samples);
-    let lines = &intern(&recording, &symbols, |_| true).unwrap().lines[0];
+    let lines = &intern(&recording, &symbols, None, |_| true).unwrap().lines[0];
     let lines: Vec<_> = lines
         .iter()
         .map(|l| (l.line, l.self_cost, l.total))

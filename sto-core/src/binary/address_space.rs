@@ -14,12 +14,10 @@ pub(crate) struct Mapping {
     /// Where its first byte stands in the file.
     pub(crate) file_offset: u64,
     pub(crate) module: ModuleIx,
-    /// The file, to open it.
     pub(crate) file: Arc<Module>,
 }
 
 impl Mapping {
-    /// Where the byte at this address stands in the file.
     pub(crate) fn file_offset_of(&self, address: u64) -> u64 {
         (address - self.start).wrapping_add(self.file_offset)
     }
@@ -55,7 +53,6 @@ struct JitCode {
 }
 
 impl AddressSpace {
-    /// The mapping that covers an address.
     pub(crate) fn find(&self, address: u64) -> Option<&Mapping> {
         let found = last_up_to(&self.mappings, address);
         found.filter(|mapping| address < mapping.end)

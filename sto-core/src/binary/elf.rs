@@ -10,7 +10,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What `object` reads of such a file.
 pub(crate) type Elf<'data> = object::File<'data, &'data LazyFile>;
 
 /// How much a file says of its code; more is greater.
@@ -24,7 +23,6 @@ pub(crate) enum Detail {
     DebugInfo,
 }
 
-/// An ELF file.
 #[derive(Debug)]
 pub(crate) struct ElfFile {
     pub(crate) path: PathBuf,
@@ -219,7 +217,6 @@ fn detail_of(elf: &Elf<'_>) -> Detail {
     }
 }
 
-/// Whether code runs from this section.
 pub(crate) fn is_executable<'data>(section: &impl ObjectSection<'data>) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
 }

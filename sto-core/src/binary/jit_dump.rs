@@ -21,7 +21,6 @@ const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
 const CODE_DEBUG_INFO: u32 = 2;
 
-/// A jitdump, open.
 #[derive(Debug)]
 pub(crate) struct JitDump {
     pub(crate) path: PathBuf,

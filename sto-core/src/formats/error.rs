@@ -182,10 +182,8 @@ impl FormatError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DecodeError(Box<(At, Problem)>);
 
-/// What was read, or what is wrong with it.
 pub(super) type Decoded<T> = Result<T, DecodeError>;
 
-/// Where in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum At {
     Byte(usize),
@@ -222,7 +220,6 @@ impl DecodeError {
         DecodeError::cut_off(at, cut, Salvage::Impossible)
     }
 
-    /// A file that was cut off: where, and within what.
     pub(super) fn cut_off(at: usize, cut: String, salvage: Salvage) -> DecodeError {
         DecodeError(Box::new((At::Byte(at), Problem::Cut(cut, salvage))))
     }
@@ -272,7 +269,6 @@ impl DecodeError {
         }
     }
 
-    /// The error of the file that `bytes` were read of.
     pub(super) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
         let (at, problem) = *self.0;
         let size = bytes.len() as u64;

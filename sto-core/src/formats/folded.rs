@@ -5,16 +5,15 @@
 //!
 #![doc = include_str!("folded.md")]
 
-use super::error::At;
+use super::excerpt;
 use super::names::{NamedFrame, is_unresolved};
-use super::source::{Head, LineReader};
+use super::report::Report;
+use super::source::Head;
 use super::wire::text::{BLOCK, decimal, lines};
-use super::{FormatError, ReadOptions, excerpt};
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
-use std::path::Path;
 
 /// Most lines that are looked at to distinguish stacks of one frame from other text.
 const JUDGED_LINES: usize = 100;
@@ -33,11 +32,6 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     }
 }
 
-/// Begins to read folded stacks; `path` is for messages.
-pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
-    Box::new(Parser::new(path))
-}
-
 /// The lines that are neither blank nor comments.
 fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = lines(text).map(|(_, line)| line.trim_ascii_end());
@@ -46,18 +40,15 @@ fn stacks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// What was read so far. Of the text nothing is held but the distinct names; of the stacks every
 /// distinct one, with the sum of its counts.
-struct Parser<'p> {
-    path: &'p Path,
-    builder: RecordingBuilder,
+#[derive(Default)]
+pub(super) struct Folded {
     /// One column, or two of a differential profile; none before the first stack.
     columns: Vec<Column>,
     /// Bytes that were read.
     seen: usize,
-    line_number: usize,
-    ends_within_line: bool,
+    stacks: StackReader,
 }
 
-/// The counts of one column.
 #[derive(Default)]
 struct Column {
     /// By stack.
@@ -68,18 +59,7 @@ struct Column {
     sum: u64,
 }
 
-impl<'p> Parser<'p> {
-    fn new(path: &'p Path) -> Self {
-        Parser {
-            path,
-            builder: RecordingBuilder::default(),
-            columns: Vec::new(),
-            seen: 0,
-            line_number: 0,
-            ends_within_line: false,
-        }
-    }
-
+impl Folded {
     /// How many counts a line has: two where all lines have that end within the first [`BLOCK`], or
     /// else the first; however the text is cut into blocks. None where there is no stack.
     fn count_columns(&self, bytes: &[u8]) -> usize {
@@ -98,8 +78,24 @@ impl<'p> Parser<'p> {
             (Some(_), true) => 2,
         }
     }
+}
 
-    fn line<'b>(&mut self, line: &'b [u8], reader: &mut StackReader<'b>) -> Result<(), String> {
+impl Report for Folded {
+    fn block(&mut self, bytes: &[u8]) {
+        // What is known of a block is enough: names may be many and long.
+        self.stacks = StackReader::default();
+        if self.columns.is_empty() {
+            let columns = self.count_columns(bytes);
+            self.columns.resize_with(columns, Column::default);
+        }
+        self.seen += bytes.len();
+    }
+
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
+        let line = line.trim_ascii_end();
+        if is_passed_over(line) {
+            return Ok(());
+        }
         let mut counts = [Count::default(); 2];
         let mut stack = line;
         for count in counts[..self.columns.len()].iter_mut().rev() {
@@ -119,38 +115,14 @@ impl<'p> Parser<'p> {
         }
         // heaptrack_print ends stacks with one.
         let stack = stack.strip_suffix(b";").unwrap_or(stack);
-        let stack = reader.read(stack, &mut self.builder)?.0 as usize;
+        let stack = self.stacks.read(stack, builder)?.0 as usize;
         for (column, count) in self.columns.iter_mut().zip(counts) {
             column.add(stack, count)?;
         }
         Ok(())
     }
-}
 
-impl LineReader for Parser<'_> {
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        let mut reader = StackReader::default();
-        if self.columns.is_empty() {
-            let columns = self.count_columns(bytes);
-            self.columns.resize_with(columns, Column::default);
-        }
-        self.seen += bytes.len();
-        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
-        for (_, line) in lines(bytes) {
-            self.line_number += 1;
-            let line = line.trim_ascii_end();
-            if is_passed_over(line) {
-                continue;
-            }
-            self.line(line, &mut reader).map_err(|problem| {
-                FormatError::malformed(self.path, At::Line(self.line_number), problem)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
-        let mut builder = self.builder;
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         let events: &[&str] = match self.columns.len() {
             2 => &["before", "after"],
             _ => &["samples"],
@@ -159,29 +131,29 @@ impl LineReader for Parser<'_> {
             builder.sample_type(event, Unit::Samples);
         }
         for (column, sample_type) in self.columns.iter().zip(0..) {
-            let rounded = column.rounded();
-            let rounded =
-                rounded.map_err(|problem| FormatError::unsupported(self.path, problem))?;
-            if !column.fractions.is_empty() {
-                builder.warnings.push(ROUNDED.to_owned());
-            }
             // Differential collapsers write stacks that one side does not have with a zero.
-            let sampled = rounded.into_iter().zip(0..).filter(|&(count, _)| count > 0);
-            for (count, stack) in sampled {
+            let sampled = column.rounded()?.into_iter().zip(0..);
+            for (count, stack) in sampled.filter(|&(count, _)| count > 0) {
                 let measured = (ThreadIx(0), SampleTypeIx(sample_type));
                 builder.push(measured, StackIx(stack), None, Cost::counted(count));
             }
         }
-        let warnings = &mut builder.warnings;
-        warnings.extend((self.columns.len() == 2).then(|| DIFFERENTIAL.to_owned()));
-        warnings.dedup();
-        warnings.extend(self.ends_within_line.then(|| WITHIN_LINE.to_owned()));
-        Ok(builder)
+        let is_rounded = self
+            .columns
+            .iter()
+            .any(|column| !column.fractions.is_empty());
+        let warnings = [
+            (is_rounded, ROUNDED),
+            (self.columns.len() == 2, DIFFERENTIAL),
+        ];
+        let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
+        builder
+            .warnings
+            .extend(warnings.map(|(_, warning)| warning.to_owned()));
+        Ok(())
     }
 }
 
-const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its count \
-    is too small.";
 const ROUNDED: &str = "Counts have fractions; each stack's sum was rounded to a whole number.";
 const DIFFERENTIAL: &str = "Every line has two counts, as difffolded.pl and inferno-diff-folded write \
     them; they are kept as the events `before` and `after`.";
@@ -257,7 +229,6 @@ fn is_passed_over(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#")
 }
 
-/// Whether a line is a stack and its count.
 fn is_stack(line: &[u8]) -> bool {
     let (stack, count) = split_at_last_space(line);
     !stack.is_empty() && is_number(count)
@@ -288,21 +259,23 @@ fn has_two_counts(line: &[u8]) -> bool {
 /// Consecutive lines usually share most of their frames, so the frames that a line has in common
 /// with the line before are taken over, and only the others are looked up.
 #[derive(Default)]
-struct StackReader<'b> {
-    known: HashMap<&'b [u8], LocationIx>,
-    text: &'b [u8],
+struct StackReader {
+    known: HashMap<Box<[u8]>, LocationIx>,
+    /// The stack of the line before.
+    text: Vec<u8>,
     /// Where in `text` each frame ends, its semicolon included.
     ends: Vec<usize>,
     locations: Vec<LocationIx>,
 }
 
-impl<'b> StackReader<'b> {
-    fn read(&mut self, text: &'b [u8], builder: &mut RecordingBuilder) -> Built<StackIx> {
-        let shared = common_prefix(self.text, text);
+impl StackReader {
+    fn read(&mut self, text: &[u8], builder: &mut RecordingBuilder) -> Built<StackIx> {
+        let shared = common_prefix(&self.text, text);
         while self.ends.pop_if(|end| *end > shared).is_some() {
             self.locations.pop();
         }
-        self.text = text;
+        self.text.truncate(shared);
+        self.text.extend_from_slice(&text[shared..]);
         let mut start = self.ends.last().copied().unwrap_or(0);
         let tail = start;
         let semicolons = memchr::memchr_iter(b';', &text[tail..]).map(|at| tail + at);
@@ -315,7 +288,7 @@ impl<'b> StackReader<'b> {
         builder.stack(&self.locations)
     }
 
-    fn location(&mut self, frame: &'b [u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
+    fn location(&mut self, frame: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }
@@ -326,12 +299,11 @@ impl<'b> StackReader<'b> {
             ..NamedFrame::default()
         };
         let location = named.add(builder)?;
-        self.known.insert(frame, location);
+        self.known.insert(frame.into(), location);
         Ok(location)
     }
 }
 
-/// Length of the longest common prefix.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     // A block of a known size at a time, so that comparing takes vector instructions.
     const BLOCK: usize = 32;

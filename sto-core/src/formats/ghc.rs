@@ -5,7 +5,7 @@
 use super::names::NamedFrame;
 use super::report::{CallPath, Report, one_thread};
 use super::source::Head;
-use super::wire::text::scaled;
+use super::wire::text::{base_name, scaled, words};
 use super::{excerpt, report};
 use crate::model::FrameKind;
 use crate::recording::{RecordingBuilder, SampleTypeIx};
@@ -46,20 +46,13 @@ enum Section {
 
 impl Report for Ghc {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
-        let words: Vec<&[u8]> = line
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words: Vec<&[u8]> = words(line).collect();
         match (&self.section, &words[..]) {
             (Section::Title, _) if memchr::memmem::find(line, TITLE).is_some() => {
                 self.section = Section::Program;
             }
             (Section::Program, [program, ..]) => {
-                let name = program
-                    .rsplit(|&byte| byte == b'/')
-                    .next()
-                    .unwrap_or(program);
-                self.program = builder.text(name).into_owned();
+                self.program = builder.text(base_name(program)).into_owned();
                 self.section = Section::Header;
             }
             (Section::Header, [b"total", b"time", b"=", _, b"secs", ticks @ ..]) => {

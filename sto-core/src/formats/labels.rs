@@ -10,23 +10,19 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A label as a file has it.
 pub(super) struct RawLabel<'b> {
     pub(super) key: &'b [u8],
     pub(super) value: RawValue<'b>,
 }
 
-/// The value of a label, as a file has it.
 pub(super) enum RawValue<'b> {
     Text(Cow<'b, [u8]>),
     Number { number: i64, unit: &'b [u8] },
 }
 
-/// Index of a label in [`LabelledThreads`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LabelIx(u32);
 
-/// Index of a set of labels in [`LabelledThreads`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct LabelSetIx(u32);
 
@@ -41,7 +37,6 @@ pub(super) struct LabelledThreads<'b> {
     set_of: Vec<LabelSetIx>,
 }
 
-/// A thread as a file names it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct ThreadName<'b> {
     pub(super) pid: u32,

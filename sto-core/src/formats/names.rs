@@ -1,9 +1,10 @@
 //! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
 //! an event.
 
+use super::wire::text::base_name;
 use crate::binary::source_path;
-use crate::model::{Frame, FrameKind};
-use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
+use crate::model::{Frame, FrameKind, GnuBuildId};
+use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
 use crate::units::Unit;
 use std::borrow::Cow;
 
@@ -82,11 +83,36 @@ pub(super) fn module_name(path: &[u8]) -> &[u8] {
         b"[unknown]" | b"inlined" => b"",
         b"[kernel]" | b"[kernel.kallsyms]" | b"[kernel.vmlinux]" => b"[kernel]",
         _ if is_jit(path) => b"[jit]",
-        path => {
-            let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
-            let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
-            &path[start..]
+        path => base_name(path.strip_suffix(b" (deleted)").unwrap_or(path)),
+    }
+}
+
+/// The module of a path as a file has it; `file` is its kind where the path is that of a file.
+pub(super) fn module_of_path(
+    path: &[u8],
+    file: ModuleKind,
+    build_id: Option<GnuBuildId>,
+    builder: &mut RecordingBuilder,
+) -> Module {
+    let name = builder.text(module_name(beginning(path))).into_owned();
+    let kind = match kind_by_names("function", &name) {
+        FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
+        FrameKind::Kernel => ModuleKind::KernelModule,
+        _ if matches!(path.first(), None | Some(b'[')) || path.starts_with(b"//anon") => {
+            ModuleKind::Anonymous
         }
+        _ => file,
+    };
+    Module {
+        path: match kind == file {
+            true => builder.text(path).into_owned(),
+            false => name,
+        },
+        kind,
+        build_id,
+        inode: None,
+        kernel_text: None,
+        alias: None,
     }
 }
 
@@ -115,7 +141,7 @@ fn is_kernel(path: &[u8]) -> bool {
 /// `/tmp/perf-PID.map`, in which just-in-time compilers write their symbols for perf, or
 /// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
 fn is_jit(path: &[u8]) -> bool {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let name = base_name(path);
     let between = |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
     let number = between(b"perf-", b".map").or_else(|| between(b"jitted-", b".so"));
     number.is_some_and(|number| {
@@ -158,7 +184,6 @@ pub(super) fn without_rust_mangling(symbol: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// How many nanoseconds a unit of this name is.
 pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
     Some(match unit {
         b"nanoseconds" | b"nanosecond" | b"ns" => 1,

@@ -162,17 +162,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             read_whole((path, format), bytes, read)?
         }
         Reader::Pieces(read) => read(path, &bytes, options)?,
-        Reader::Lines(reader) => {
-            let mut reader = reader(path, options);
-            let (lines, cut) = split_after_last_line(bytes);
-            let (source, read) = rayon::join(|| SourceDigest::of(bytes), || reader.block(lines));
-            read?;
-            let warning = read_unfinished(&mut *reader, cut, options)?;
-            let size = Bytes(bytes.len() as u64);
-            let mut recording = reader.finish()?.finish(format, source, size);
-            recording.parts_mut().warnings.extend(warning);
-            recording
-        }
+        Reader::Lines(_) => return read_stream(path, bytes, options),
     };
     with_samples(path, recording, is_named_otherwise(&head, options))
 }
@@ -256,11 +246,6 @@ fn found(bytes: &[u8]) -> String {
         [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
         _ => start,
     }
-}
-
-/// Whole lines, and the beginning of one that was cut off.
-fn split_after_last_line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    bytes.split_at(memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1))
 }
 
 /// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and

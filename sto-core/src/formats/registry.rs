@@ -6,14 +6,17 @@ use super::jfr;
 #[cfg(feature = "perf-data")]
 use super::perf_data;
 use super::source::{Head, LineReader, ReadOptions};
-use super::{FormatError, Salvage, folded};
+use super::{
+    FormatError, Salvage,
+    folded::{self, Folded},
+    report::reader as report,
+};
 #[cfg(feature = "text")]
 use super::{
     callgrind::{self, Callgrind},
     dtrace::{self, DTrace},
     ghc::{self, Ghc},
     perf_script,
-    report::reader as report,
     sample::{self, Sample},
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
@@ -63,7 +66,7 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
         #[cfg(feature = "text")]
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
-        Format::Folded => (folded::matches, Lines(folded::reader)),
+        Format::Folded => (folded::matches, Lines(report::<Folded>)),
         #[cfg(not(feature = "default"))]
         _ => return None,
     })
@@ -72,7 +75,6 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
 /// Whether a profile that begins so has the format.
 type Matches = fn(&Head<'_>) -> bool;
 
-/// How a format is read.
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
     /// From all its bytes at once.

@@ -15,6 +15,9 @@ pub(super) trait Report: Send {
     /// Whether the text itself says where it ends.
     const HAS_END: bool = false;
 
+    /// Sees the next lines before they are taken one by one.
+    fn block(&mut self, _lines: &[u8]) {}
+
     /// Takes the next line, without its line end.
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String>;
 
@@ -51,13 +54,14 @@ struct Reader<'p, R> {
     ends_within_line: bool,
 }
 
-pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, its costs are \
-    too small.";
+pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, \
+    its costs are too small.";
 const CUT: &str = "The text ends early; what there is of it was read.";
 
 impl<R: Report> LineReader for Reader<'_, R> {
     fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
         self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        self.report.block(bytes);
         for (_, line) in lines(bytes) {
             self.line_number += 1;
             let taken = self.report.line(line, &mut self.builder);
@@ -69,8 +73,6 @@ impl<R: Report> LineReader for Reader<'_, R> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
-        let malformed =
-            |problem| FormatError::malformed(self.path, At::Line(self.line_number), problem);
         let cut = self.report.cut();
         if let Some(within) = cut.filter(|_| !self.allow_truncated) {
             let cut = format!(
@@ -79,7 +81,8 @@ impl<R: Report> LineReader for Reader<'_, R> {
             );
             return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
         }
-        self.report.finish(&mut self.builder).map_err(malformed)?;
+        let finished = self.report.finish(&mut self.builder);
+        finished.map_err(|problem| FormatError::unsupported(self.path, problem))?;
         let warnings = &mut self.builder.warnings;
         warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;

@@ -12,9 +12,7 @@ use crate::units::{Cost, Unit};
 
 /// Whether a profile begins with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    head.first_line()
-        .and_then(csv::named::<CallTreeColumns>)
-        .is_some()
+    csv::begins_with::<CallTreeColumns>(head)
 }
 
 struct CallTreeColumns {

@@ -8,7 +8,7 @@ use super::report;
 use super::report::{CallPath, Report, one_thread};
 use super::source::Head;
 use super::wire::csv::{self, CsvColumns, Names};
-use super::wire::text::scaled;
+use super::wire::text::{base_name, scaled};
 use crate::recording::RecordingBuilder;
 use crate::units::Unit;
 
@@ -17,9 +17,7 @@ const SELF_TIME: &[u8] = b"CPU Time:Self";
 
 /// Whether a profile begins with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    head.first_line()
-        .and_then(csv::named::<CallTreeColumns>)
-        .is_some()
+    csv::begins_with::<CallTreeColumns>(head)
 }
 
 struct CallTreeColumns {
@@ -78,7 +76,7 @@ impl Report for VTune {
                 b"[Unknown stack frame(s)]" => b"",
                 function => function,
             },
-            module: module.rsplit(|&byte| byte == b'/').next().unwrap_or(module),
+            module: base_name(module),
             ..NamedFrame::default()
         };
         let location = frame.add(builder)?;

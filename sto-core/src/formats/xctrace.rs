@@ -73,12 +73,9 @@ impl Trace {
                 Id::Ref(id) => self.row.weight = Some(known(&self.weights, id, "weight")?),
             },
             b"thread" => self.row.thread = Some(self.thread(element)?),
-            b"tagged-backtrace" => match id(element)? {
+            name @ (b"backtrace" | b"tagged-backtrace") => match id(element)? {
+                Id::Own(id) if name == b"backtrace" => self.backtrace = Some(id),
                 Id::Own(id) => self.tagged = Some(id),
-                Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
-            },
-            b"backtrace" => match id(element)? {
-                Id::Own(id) => self.backtrace = Some(id),
                 Id::Ref(id) => self.row.stack = Some(known(&self.backtraces, id, "backtrace")?),
             },
             b"frame" if self.backtrace.or(self.tagged).is_some() => match id(element)? {
@@ -117,22 +114,13 @@ impl Trace {
                 }
             }
             b"backtrace" => {
-                if let Some(id) = self.backtrace.take() {
-                    let stack = self.take_stack()?;
-                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
-                    self.row.stack = Some(stack);
-                }
+                let id = self.backtrace.take();
+                self.end_backtrace(id, None)?;
             }
             b"tagged-backtrace" => {
-                if let Some(id) = self.tagged.take() {
-                    // Xcode 26 writes frames without a backtrace around them.
-                    let stack = match self.row.stack {
-                        Some(stack) => stack,
-                        None => self.take_stack()?,
-                    };
-                    only_one(self.backtraces.insert(id, stack), "backtrace", id)?;
-                    self.row.stack = Some(stack);
-                }
+                // Xcode 26 writes frames without a backtrace around them.
+                let id = self.tagged.take();
+                self.end_backtrace(id, self.row.stack)?;
             }
             b"weight" => self.weight = None,
             b"row" => self.sample()?,
@@ -169,12 +157,22 @@ impl Trace {
         self.builder.add_cost(thread, SampleTypeIx(0), stack, cost)
     }
 
-    /// The stack of the frames that were read.
-    fn take_stack(&mut self) -> Built<StackIx> {
-        self.stack.reverse();
-        let stack = self.builder.stack(&self.stack)?;
-        self.stack.clear();
-        Ok(stack)
+    /// Gives the row the stack that is known, else that of the frames that were read.
+    fn end_backtrace(&mut self, id: Option<u64>, known: Option<StackIx>) -> Result<(), String> {
+        let Some(id) = id else {
+            return Ok(());
+        };
+        let stack = match known {
+            Some(stack) => stack,
+            None => {
+                self.stack.reverse();
+                let stack = self.builder.stack(&self.stack)?;
+                self.stack.clear();
+                stack
+            }
+        };
+        self.row.stack = Some(stack);
+        only_one(self.backtraces.insert(id, stack), "backtrace", id)
     }
 
     fn new_frame(&mut self, name: &str, module: &str) -> Built<LocationIx> {
@@ -241,11 +239,9 @@ fn id(element: &Element<'_>) -> Result<Id, String> {
 }
 
 fn known<T: Clone>(table: &HashMap<u64, T>, id: u64, what: &str) -> Result<T, String> {
-    table.get(&id).cloned().ok_or_else(|| unknown(what, id))
-}
-
-fn unknown(what: &str, id: u64) -> String {
-    format!("{id}; expected the id of a {what} that stands before; was the file edited?")
+    table.get(&id).cloned().ok_or_else(|| {
+        format!("{id}; expected the id of a {what} that stands before; was the file edited?")
+    })
 }
 
 fn only_one<T>(before: Option<T>, what: &str, id: u64) -> Result<(), String> {

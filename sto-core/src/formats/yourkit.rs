@@ -17,10 +17,7 @@ use crate::units::Unit;
 /// Whether a file begins as a view in XML, or with the names of the columns that are read.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<view description=\"Call tree")
-        || head
-            .first_line()
-            .and_then(csv::named::<CallTreeColumns>)
-            .is_some()
+        || csv::begins_with::<CallTreeColumns>(head)
 }
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {

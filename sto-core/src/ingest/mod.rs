@@ -2,20 +2,24 @@
 
 mod describe;
 mod error;
+mod notices;
 mod options;
 mod programs;
 
 use crate::binary::add_build_ids;
 use crate::cancel::Cancel;
-use crate::formats::{self, FormatError, excerpt, excerpts};
+use crate::formats::{self, FormatError};
 use crate::hint::{Hint, Notice};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
-use crate::intern::{Interned, intern, intern_with_slices, total};
+use crate::intern::{Interned, intern, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
-use crate::store::{Added, CameFrom, Store, Writer};
+use crate::store::{Added, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
 use crate::units::{Bytes, Cost, Nanoseconds};
+use notices::{
+    STORED_WITHOUT_SLICES, in_its_place, labels_not_kept, of_other_code, of_the_same_recording,
+};
 use programs::{Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -303,49 +307,6 @@ impl PreparedFile {
     }
 }
 
-const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
-    them, ingest it into another store.";
-
-/// Says that a recording is of another file than the runs that its build has already.
-fn of_other_code(known: &Build, new: &Build) -> Option<Notice> {
-    let (known_id, new_id) = (known.gnu_build_id.as_ref()?, new.gnu_build_id.as_ref()?);
-    (known_id != new_id).then(|| {
-        let text = format!(
-            "It is of a file with the GNU build id {new_id}, but build {} of {} has runs of \
-             {known_id}: they may differ in more than chance. It was stored as a run of that build \
-             all the same; builds of other code should get other names.",
-            excerpt(new.version.as_bytes()),
-            excerpt(new.executable.as_bytes()),
-        );
-        Notice::new(text, Hint::NameBuild)
-    })
-}
-
-/// Says that a profile of another store is gone.
-fn in_its_place((gone, from): &(ProfileId, CameFrom)) -> String {
-    let from = match from {
-        CameFrom::Store(path) => format!("came from {}", excerpt(path.as_bytes())),
-        CameFrom::Exported | CameFrom::ReadHere => "came with this store".to_owned(),
-    };
-    format!(
-        "Profile {} of the same recording, which {from}, had other content: it is gone, as a run counts \
-         once, and what is read here counts more than what another store says of it.",
-        &gone.to_string()[..12],
-    )
-}
-
-/// Says that a build has a recording twice, read with different options.
-fn of_the_same_recording(build: &Build, other: ProfileId) -> Notice {
-    let text = format!(
-        "Build {} of {} has the same recording already, read with other options, as profile {}: its samples \
-         count twice there. To compare the two, ingest one of them under another build.",
-        excerpt(build.version.as_bytes()),
-        excerpt(build.executable.as_bytes()),
-        &other.to_string()[..12],
-    );
-    Notice::new(text, Hint::NameBuild)
-}
-
 /// The recording as one source with the options that decide what stacks are made of it: of all samples or of
 /// those of a program among others.
 fn source_of(
@@ -361,14 +322,6 @@ fn source_of(
         Some(program) => source.read_with("program", program),
         None => source,
     }
-}
-
-/// Names the labels of samples that are gone without slices.
-fn labels_not_kept(recording: &Recording) -> Option<Notice> {
-    let labels = recording.threads.iter().flat_map(|thread| &*thread.labels);
-    let keys = excerpts(&labels.map(|label| label.key.as_bytes()).collect())?;
-    let text = format!("Labels of samples are kept with slices of time alone: {keys}.");
-    Some(Notice::new(text, Hint::KeepSlices))
 }
 
 /// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
@@ -407,10 +360,7 @@ pub fn profiles_of(
             is_of_part && !options.cancel.is_cancelled()
         };
         let (interned, profile) = rayon::join(
-            || match options.slices {
-                None => intern(recording, symbols, keep),
-                Some(count) => intern_with_slices(recording, symbols, count, keep),
-            },
+            || intern(recording, symbols, options.slices, keep),
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         options.cancel.check()?;

@@ -1,6 +1,6 @@
 //! What each source line cost.
 
-use super::build::StackCosts;
+use super::stack_costs::StackCosts;
 use crate::model::FrameIx;
 use crate::recording::{Recording, StackIx, Walk};
 use crate::symbolize::{CodeLineIx, Symbols};

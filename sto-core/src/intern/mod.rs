@@ -1,17 +1,20 @@
 //! Interning: one profile becomes one tree of dense indices.
 
 pub(crate) mod build;
+mod frame_tree;
 mod line_costs;
 mod profile_id;
 mod slice_costs;
 mod slices;
+mod stack_costs;
 mod tree;
 
-pub use build::{InternError, Interned};
-pub(crate) use build::{intern, intern_with_slices};
+pub use build::Interned;
+pub(crate) use build::intern;
 pub use line_costs::LineCost;
 pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
     Slices, label_sets,
 };
+pub use stack_costs::InternError;
 pub use tree::{NodeIx, SelfCosts, StackTree, total};

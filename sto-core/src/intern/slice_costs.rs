@@ -1,9 +1,10 @@
 //! Adding up what was done in each context and slice of time.
 
-use super::build::{InternError, StackNodes, sum_by_key};
+use super::frame_tree::StackNodes;
 use super::slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
 };
+use super::stack_costs::{InternError, sum_by_key};
 use crate::recording::{Recording, Sample};
 use crate::units::Nanoseconds;
 

@@ -155,7 +155,6 @@ impl FrameTable {
         self.rows.is_empty()
     }
 
-    /// Number of distinct strings.
     pub(crate) fn string_count(&self) -> usize {
         self.string_ends.len()
     }
@@ -210,7 +209,6 @@ impl FrameTable {
         self.find_row(frame.row([symbol, module, string(frame.file)?]))
     }
 
-    /// The index of a string of this table.
     pub(crate) fn find_string(&self, string: &str) -> Option<StringIx> {
         let hash = self.hasher.hash_one(string);
         let found = self
@@ -219,7 +217,6 @@ impl FrameTable {
         found.map(|&(_, ix)| StringIx(ix))
     }
 
-    /// The index of a frame of this table.
     pub(crate) fn find_row(&self, row: FrameRow) -> Option<FrameIx> {
         let is_this = |&ix: &u32| self.rows[ix as usize] == row;
         let found = self.frame_index.find(self.hasher.hash_one(row), is_this);

@@ -2,11 +2,9 @@
 
 mod build;
 mod frame;
-mod label;
 mod profile;
 
 pub use build::{Build, Executable, GnuBuildId};
 pub(crate) use frame::FrameRow;
 pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
-pub use label::{LabelValue, SampleLabel};
-pub use profile::{Granularity, ModuleRef, Origin, Profile, Quality};
+pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};

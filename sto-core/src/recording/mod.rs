@@ -125,12 +125,13 @@ impl RecordingParts {
         let named = ("named", self.named.len());
         let locations = ("locations", self.locations.len());
         for (row, sample) in self.samples.iter().enumerate() {
-            let at = format_args!("samples[{row}].stack");
-            within(at, sample.stack.0, stacks)?;
-            let at = format_args!("samples[{row}].thread");
-            within(at, sample.thread.0, threads)?;
-            let at = format_args!("samples[{row}].sample_type");
-            within(at, sample.sample_type.0, sample_types)?;
+            for (field, index, table) in [
+                ("stack", sample.stack.0, stacks),
+                ("thread", sample.thread.0, threads),
+                ("sample_type", sample.sample_type.0, sample_types),
+            ] {
+                within(format_args!("samples[{row}].{field}"), index, table)?;
+            }
         }
         for (row, thread) in self.threads.iter().enumerate() {
             let at = format_args!("threads[{row}].process");

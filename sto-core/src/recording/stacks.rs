@@ -156,7 +156,6 @@ enum State {
     Open,
 }
 
-/// A stack of a [`Walk`].
 pub(crate) struct Visit<'w> {
     pub(crate) stack: StackIx,
     /// What it costs by itself, and with the stacks that it calls.

@@ -10,7 +10,7 @@ use sto_core::intern::{
     InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
 };
 use sto_core::recording::ThreadIx;
-use sto_core::stages::intern_with_slices;
+use sto_core::stages::intern;
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 
@@ -96,7 +96,7 @@ fn without_time_stamps_there_are_no_slices() {
     let recording = two_processes().edit(|recording| recording.samples[3].time = None);
     let recording = recording.unwrap();
     let symbols = named_symbols(&recording);
-    let error = intern_with_slices(&recording, &symbols, count(5), |_| true).unwrap_err();
+    let error = intern(&recording, &symbols, Some(count(5)), |_| true).unwrap_err();
     assert_eq!(error, InternError::NoTime { all: false });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.folded");

@@ -11,7 +11,7 @@ use sto_core::ingest::{IngestOptions, Prepared, profiles_of};
 use sto_core::intern::{Interned, NodeIx, ProfileThread, SliceCost, SliceCount, Slices, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
-use sto_core::stages::intern_with_slices;
+use sto_core::stages::intern;
 use sto_core::store::{Added, LoadedSlices, Store};
 use sto_core::units::Bytes;
 
@@ -36,7 +36,7 @@ pub(crate) fn sample(
 
 pub(crate) fn sliced(recording: &Recording, slices: u32) -> Interned {
     let symbols = named_symbols(recording);
-    intern_with_slices(recording, &symbols, count(slices), |_| true).unwrap()
+    intern(recording, &symbols, Some(count(slices)), |_| true).unwrap()
 }
 
 /// What a profile's slices say of a sample type, a line a cost: process/thread, name, slice, stack,

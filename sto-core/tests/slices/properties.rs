@@ -109,7 +109,7 @@ proptest! {
     #[test]
     fn slices_add_up_to_the_self_costs(events in events(), slices in 1u32..100) {
         let recording = recording_of(&events);
-        let plain = intern(&recording, &named_symbols(&recording), |_| true).unwrap();
+        let plain = intern(&recording, &named_symbols(&recording), None, |_| true).unwrap();
         let mut sums = vec![BTreeMap::<NodeIx, Cost>::new(); plain.costs.len()];
         let loaded = store_and_load(&recording, slices);
         for (sums, costs) in sums.iter_mut().zip(&loaded.slices.costs) {

@@ -99,7 +99,7 @@ fn content_in(bytes: &[u8]) -> (Content, Vec<SampleType>) {
         ..ReadOptions::default()
     };
     let recording = read_bytes(Path::new("exported"), bytes, &options).unwrap();
-    let interned = intern(&recording, &symbolize(&recording, &symbols), |_| true).unwrap();
+    let interned = intern(&recording, &symbolize(&recording, &symbols), None, |_| true).unwrap();
     let mut content = Content::new();
     for (sample_type, costs) in recording.sample_types.iter().zip(&interned.costs) {
         for &(node, cost) in costs {

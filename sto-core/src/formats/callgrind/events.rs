@@ -5,7 +5,6 @@ use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::Unit;
 use hashbrown::HashMap;
 
-/// Index of an event of the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct EventIx(pub(super) u32);
 

@@ -4,10 +4,8 @@ use super::events::EventIx;
 use super::names::FunctionIx;
 use hashbrown::HashMap;
 
-/// A number of costs of one event.
 pub(super) type Costs = Vec<(EventIx, u64)>;
 
-/// The costs of each thread.
 #[derive(Default)]
 pub(super) struct Threads {
     index: HashMap<u32, usize>,
@@ -67,7 +65,6 @@ impl Threads {
         self.threads.iter().map(|&(tid, _)| tid)
     }
 
-    /// The graphs of each thread by event.
     pub(super) fn graphs(self) -> Vec<Vec<(EventIx, Graph)>> {
         let threads = self.threads.into_iter();
         threads.map(|(_, thread)| thread.by_event()).collect()

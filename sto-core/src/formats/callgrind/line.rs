@@ -1,7 +1,7 @@
 //! Lines, and the numbers in them.
 
 use crate::formats::excerpt;
-use crate::formats::wire::text::decimal;
+use crate::formats::wire::text::{decimal, words};
 
 /// A line that is neither blank nor a comment.
 pub(super) enum Line<'l> {
@@ -50,11 +50,6 @@ impl<'l> Line<'l> {
     }
 }
 
-pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
-}
-
 /// Decimal digits, or `0x` and hexadecimal ones.
 pub(super) fn number(text: &[u8]) -> Result<u64, String> {
     let number = match text.strip_prefix(b"0x") {
@@ -72,7 +67,6 @@ pub(super) fn number(text: &[u8]) -> Result<u64, String> {
     })
 }
 
-/// The id of a process or thread.
 pub(super) fn id(text: &[u8]) -> Result<u32, String> {
     let narrow = u32::try_from(number(text)?);
     narrow.map_err(|_| format!("expected an id below 2^32, found {}", excerpt(text)))

@@ -17,7 +17,7 @@ mod stacks;
 use super::excerpt;
 use super::report::Report;
 use super::source::Head;
-use super::wire::text::lines;
+use super::wire::text::{base_name, lines, words};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::RecordingBuilder;
 use events::{EventIx, Events};
@@ -142,14 +142,13 @@ impl Callgrind {
                 self.has_totals = self.is_ours || value.starts_with(b"callgrind-");
             }
             b"cmd" if !self.is_ours => {
-                let file = line::words(value).next().unwrap_or(b"");
-                let name = file.rsplit(|&byte| byte == b'/').next().unwrap_or(file);
-                self.program = builder.text(name).into_owned();
+                let file = words(value).next().unwrap_or(b"");
+                self.program = builder.text(base_name(file)).into_owned();
             }
             b"pid" => self.pid = line::id(value)?,
             b"thread" => self.threads.choose(line::id(value)?),
             b"positions" => {
-                let has = |word: &[u8]| line::words(value).any(|found| found == word);
+                let has = |word: &[u8]| words(value).any(|found| found == word);
                 self.part.has_address = has(b"instr");
                 self.part.has_no_line = !has(b"line");
             }
@@ -160,7 +159,7 @@ impl Callgrind {
             }
             b"events" => {
                 self.part.events.clear();
-                for name in line::words(value) {
+                for name in words(value) {
                     let name = builder.text(name);
                     self.part.events.push(self.events.of(&name)?);
                     if self.part.events.len() > MAX_SAMPLE_TYPES {
@@ -176,16 +175,16 @@ impl Callgrind {
 
     fn costs(&mut self, numbers: &[u8]) -> Result<(), String> {
         let part = &mut self.part;
-        let mut words = line::words(numbers);
+        let mut numbers = words(numbers);
         if part.has_address {
-            part.address = Position::of(words.next())?.from(part.address)?;
+            part.address = Position::of(numbers.next())?.from(part.address)?;
         }
         if !part.has_no_line {
-            part.line = Position::of(words.next())?.from(part.line)?;
+            part.line = Position::of(numbers.next())?.from(part.line)?;
         }
         let mut events = part.events.iter();
         let mut costs = Vec::new();
-        for word in words {
+        for word in numbers {
             let &event = events.next().ok_or_else(|| too_many(part.events.len()))?;
             costs.push((event, line::number(word)?));
         }
@@ -210,7 +209,7 @@ impl Callgrind {
     }
 
     fn totals(&mut self, value: &[u8]) -> Result<(), String> {
-        let totals = line::words(value).map(line::number);
+        let totals = words(value).map(line::number);
         let mut totals = totals.collect::<Result<Vec<_>, _>>()?;
         // Zeros at the end are not written.
         totals.resize(self.part.events.len(), 0);

@@ -3,14 +3,13 @@
 use super::line::number;
 use crate::formats::excerpt;
 use crate::formats::names::NamedFrame;
+use crate::formats::wire::text::base_name;
 use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
 use hashbrown::{HashMap, HashSet};
 
-/// Index of a distinct name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct NameIx(u32);
 
-/// Index of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct FunctionIx(pub(super) u32);
 
@@ -140,7 +139,6 @@ impl Names {
         ix
     }
 
-    /// The frame of each function.
     pub(super) fn frames(&self, builder: &mut RecordingBuilder) -> Built<Vec<LocationIx>> {
         let plain_names: HashSet<&[u8]> = self
             .functions
@@ -150,10 +148,9 @@ impl Names {
         self.functions
             .iter()
             .map(|function| {
-                let object = self.text(function.object);
                 let frame = NamedFrame {
                     symbol: without_callers(self.text(function.name), &plain_names),
-                    module: object.rsplit(|&byte| byte == b'/').next().unwrap_or(object),
+                    module: base_name(self.text(function.object)),
                     file: self.text(function.file),
                     ..NamedFrame::default()
                 };

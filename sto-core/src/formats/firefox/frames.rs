@@ -6,8 +6,7 @@ use super::schema::{
 };
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::json::{CallTree, Caller};
-use crate::formats::kind_by_names;
-use crate::formats::names::{NamedFrame, module_name};
+use crate::formats::names::{NamedFrame, module_name, module_of_path};
 use crate::formats::pprof::build_id;
 use crate::formats::wire::json::{Text, entry};
 use crate::model::FrameKind;
@@ -25,23 +24,8 @@ fn module(lib: &Lib<'_>, builder: &mut RecordingBuilder) -> Module {
         b"" => &lib.name,
         _ => &lib.path,
     };
-    let name = builder.text(module_name(beginning(&path.0))).into_owned();
-    let kind = match kind_by_names("function", &name) {
-        FrameKind::Kernel => ModuleKind::KernelModule,
-        _ if matches!(path.0.first(), None | Some(b'[')) => ModuleKind::Anonymous,
-        _ => ModuleKind::Image,
-    };
-    Module {
-        path: match kind {
-            ModuleKind::Image => builder.text(&path.0).into_owned(),
-            _ => name,
-        },
-        kind,
-        build_id: lib.code_id.as_ref().and_then(|id| build_id(&id.0)),
-        inode: None,
-        kernel_text: None,
-        alias: None,
-    }
+    let build_id = lib.code_id.as_ref().and_then(|id| build_id(&id.0));
+    module_of_path(&path.0, ModuleKind::Image, build_id, builder)
 }
 
 /// The stacks of a thread's tables.

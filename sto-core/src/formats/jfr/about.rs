@@ -17,44 +17,30 @@ const EXECUTION: &str = "jdk.ExecutionSample";
 const WALL: &str = "profiler.WallClockSample";
 
 /// The events that are samples, in the order of our sample types.
-pub(super) const SAMPLED: [Sampled; 12] = [
-    sampled(EXECUTION, Measure::Period { count: None }),
-    sampled("jdk.NativeMethodSample", Measure::Period { count: None }),
-    sampled("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
-    sampled(
-        WALL,
-        Measure::Period {
-            count: Some("samples"),
-        },
-    ),
-    sampled("jdk.ObjectAllocationSample", Measure::Bytes("weight")),
-    sampled("jdk.ObjectAllocationInNewTLAB", Measure::Bytes("tlabSize")),
-    sampled(
+pub(super) const SAMPLED: [(&str, Measure); 12] = [
+    (EXECUTION, Measure::Period(None)),
+    ("jdk.NativeMethodSample", Measure::Period(None)),
+    ("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
+    (WALL, Measure::Period(Some("samples"))),
+    ("jdk.ObjectAllocationSample", Measure::Bytes("weight")),
+    ("jdk.ObjectAllocationInNewTLAB", Measure::Bytes("tlabSize")),
+    (
         "jdk.ObjectAllocationOutsideTLAB",
         Measure::Bytes("allocationSize"),
     ),
-    sampled("profiler.LiveObject", Measure::Bytes("allocationSize")),
-    sampled("profiler.Malloc", Measure::Bytes("size")),
-    sampled("jdk.JavaMonitorEnter", Measure::Span("duration")),
-    sampled("jdk.ThreadPark", Measure::Span("duration")),
-    sampled("profiler.NativeLock", Measure::Span("duration")),
+    ("profiler.LiveObject", Measure::Bytes("allocationSize")),
+    ("profiler.Malloc", Measure::Bytes("size")),
+    ("jdk.JavaMonitorEnter", Measure::Span("duration")),
+    ("jdk.ThreadPark", Measure::Span("duration")),
+    ("profiler.NativeLock", Measure::Span("duration")),
 ];
-
-pub(super) struct Sampled {
-    pub(super) name: &'static str,
-    pub(super) measure: Measure,
-}
-
-const fn sampled(name: &'static str, measure: Measure) -> Sampled {
-    Sampled { name, measure }
-}
 
 /// What the value of a sample is.
 #[derive(Clone, Copy)]
 pub(super) enum Measure {
     /// The period that the recording's settings say, for each of as many samples as a field counts, or
     /// for one.
-    Period { count: Option<&'static str> },
+    Period(Option<&'static str>),
     /// Bytes, which a field has.
     Bytes(&'static str),
     /// Time, which a field has.
@@ -65,7 +51,7 @@ impl Measure {
     /// The fields of the value and of the number of samples; empty for none.
     pub(super) fn fields(self) -> (&'static str, &'static str) {
         match self {
-            Measure::Period { count } => ("", count.unwrap_or("")),
+            Measure::Period(count) => ("", count.unwrap_or("")),
             Measure::Bytes(field) | Measure::Span(field) => (field, ""),
         }
     }
@@ -168,9 +154,9 @@ impl About {
     fn setting(&mut self, of: &[u8], name: &[u8], value: &[u8]) {
         match name {
             b"period" => {
-                let sampled = SAMPLED.iter().find(|sampled| sampled.name.as_bytes() == of);
-                if let Some(sampled) = sampled {
-                    self.set_period(sampled.name, span(value));
+                let sampled = SAMPLED.iter().find(|(name, _)| name.as_bytes() == of);
+                if let Some((name, _)) = sampled {
+                    self.set_period(name, span(value));
                 }
             }
             b"event" => self.event = value.to_vec(),

@@ -26,7 +26,6 @@ pub(super) struct Chunk<'b> {
     pub(super) clock: Clock,
 }
 
-/// The clock that events are timed by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Nanoseconds from 1970 to the chunk's beginning.

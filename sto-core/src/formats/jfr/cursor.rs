@@ -14,7 +14,6 @@ pub(super) struct Cursor<'b> {
     at: usize,
 }
 
-/// An event.
 #[derive(Clone, Copy)]
 pub(super) struct Event<'b> {
     pub(super) at: usize,
@@ -24,7 +23,6 @@ pub(super) struct Event<'b> {
     pub(super) fields: Cursor<'b>,
 }
 
-/// A string of a chunk.
 #[derive(Clone, Copy)]
 pub(super) enum Text<'b> {
     Null,

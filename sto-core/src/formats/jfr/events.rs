@@ -11,7 +11,6 @@ use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, Thread
 use crate::units::{self, Cost, Nanoseconds};
 use hashbrown::HashMap;
 
-/// The samples of a recording.
 #[derive(Default)]
 pub(super) struct Samples {
     /// By index in [`SAMPLED`]: types of which some sample has no period.
@@ -45,10 +44,9 @@ impl Samples {
             let mut fields = event.fields;
             let values = row.wanted.read(pools.types, &mut fields)?;
             let [start, sampled_thread, event_thread, trace, value, count] = values;
-            let sampled = &SAMPLED[row.index];
-            let period = about.period(sampled.name);
-            let has_no_period =
-                matches!(sampled.measure, Measure::Period { .. }) && period.is_none();
+            let (name, measure) = SAMPLED[row.index];
+            let period = about.period(name);
+            let has_no_period = matches!(measure, Measure::Period(_)) && period.is_none();
             self.without_period[row.index] |= has_no_period;
             let thread = match sampled_thread {
                 Value::None => event_thread,
@@ -84,15 +82,15 @@ impl Samples {
         for sample in &samples {
             indices[sample.sample_type.0 as usize] = Some(SampleTypeIx(0));
         }
-        for ((index, sampled), without_period) in
+        for ((index, (name, measure)), without_period) in
             indices.iter_mut().zip(&SAMPLED).zip(self.without_period)
         {
-            let unit = match sampled.measure {
-                Measure::Period { .. } if without_period => units::Unit::Samples,
-                Measure::Period { .. } | Measure::Span(_) => units::Unit::Nanoseconds,
+            let unit = match measure {
+                Measure::Period(_) if without_period => units::Unit::Samples,
+                Measure::Period(_) | Measure::Span(_) => units::Unit::Nanoseconds,
                 Measure::Bytes(_) => units::Unit::Bytes,
             };
-            *index = index.map(|_| builder.sample_type(sampled.name, unit));
+            *index = index.map(|_| builder.sample_type(name, unit));
         }
         for sample in &mut samples {
             let index = sample.sample_type.0 as usize;
@@ -107,26 +105,29 @@ impl Samples {
 
 /// The sampled events that a chunk has types of.
 fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
-    let rows = SAMPLED.iter().enumerate().filter_map(|(index, sampled)| {
-        let of = types.by_name(sampled.name)?;
-        let (value, count) = sampled.measure.fields();
-        let names = [
-            "startTime",
-            "sampledThread",
-            "eventThread",
-            "stackTrace",
-            value,
-            count,
-        ];
-        let mut fields = types.fields(of).iter();
-        let field = fields.find(|field| types.name_of(field) == value.as_bytes());
-        let row = Row {
-            index,
-            wanted: Wanted::of(types, of, names),
-            unit: field.map_or(Unit::Ticks, |field| field.unit),
-        };
-        Some((of, row))
-    });
+    let rows = SAMPLED
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (name, measure))| {
+            let of = types.by_name(name)?;
+            let (value, count) = measure.fields();
+            let names = [
+                "startTime",
+                "sampledThread",
+                "eventThread",
+                "stackTrace",
+                value,
+                count,
+            ];
+            let mut fields = types.fields(of).iter();
+            let field = fields.find(|field| types.name_of(field) == value.as_bytes());
+            let row = Row {
+                index,
+                wanted: Wanted::of(types, of, names),
+                unit: field.map_or(Unit::Ticks, |field| field.unit),
+            };
+            Some((of, row))
+        });
     rows.collect()
 }
 
@@ -139,25 +140,21 @@ impl Row {
         clock: Clock,
         at: usize,
     ) -> Decoded<Cost> {
-        let sampled = &SAMPLED[self.index];
+        let (name, measure) = SAMPLED[self.index];
         let amount = |value: Value<'_>, field: &str| match value {
             Value::Number(number) => u64::try_from(number).map_err(|_| {
-                let name = sampled.name;
                 let problem =
                     format!("an event {name} with the {field} {number}; expected 0 or more");
                 DecodeError::new(at, problem)
             }),
             _ => {
-                let problem = format!(
-                    "an event {} without a number `{field}`; expected one",
-                    sampled.name
-                );
+                let problem = format!("an event {name} without a number `{field}`; expected one");
                 Err(DecodeError::new(at, problem))
             }
         };
-        let (samples, value) = match sampled.measure {
-            Measure::Period { count: None } => (1, Some(period.0)),
-            Measure::Period { count: Some(field) } => {
+        let (samples, value) = match measure {
+            Measure::Period(None) => (1, Some(period.0)),
+            Measure::Period(Some(field)) => {
                 let samples = amount(count, field)?;
                 (samples, samples.checked_mul(period.0))
             }
@@ -174,10 +171,7 @@ impl Row {
             }
         };
         let value = value.ok_or_else(|| {
-            let problem = format!(
-                "an event {} of more than 2^64 - 1 nanoseconds",
-                sampled.name
-            );
+            let problem = format!("an event {name} of more than 2^64 - 1 nanoseconds");
             DecodeError::new(at, problem)
         })?;
         Ok(Cost { samples, value })

@@ -21,7 +21,6 @@ use std::borrow::Cow;
 /// Types may stand in each other this deep; the JDK's stand four deep.
 pub(super) const MAX_NESTING: u32 = 32;
 
-/// Index of a string of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StringIx(pub(super) usize);
 
@@ -53,7 +52,6 @@ pub(super) fn classes<'b>(cursor: Cursor<'b>, strings: &[Cow<'b, [u8]>]) -> Deco
     Ok(elements.classes)
 }
 
-/// The elements that are being read.
 struct Elements<'s, 'b> {
     strings: &'s [Cow<'b, [u8]>],
     cursor: Cursor<'b>,
@@ -73,7 +71,6 @@ enum Within {
 }
 
 impl Elements<'_, '_> {
-    /// Reads an element and those in it.
     fn read(&mut self, around: Within, depth: u32) -> Decoded<()> {
         let at = self.cursor.at();
         if depth > MAX_NESTING {

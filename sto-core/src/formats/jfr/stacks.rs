@@ -6,6 +6,7 @@ use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
+use crate::formats::wire::text::base_name;
 use crate::limits::{MAX_DEPTH, MAX_NAME};
 use crate::model::FrameKind;
 use crate::recording::{LocationIx, RecordingBuilder, StackIx};
@@ -175,7 +176,7 @@ fn native_function(library: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     match (library, name) {
         (b"", b"unknown") => (Vec::new(), Vec::new()),
         (b"", [b'/', path @ ..]) => {
-            let library = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+            let library = base_name(path);
             ([b"[", library, b"]"].concat(), library.to_vec())
         }
         _ => (name.to_vec(), library.to_vec()),

@@ -8,7 +8,6 @@ use crate::formats::names::nanoseconds_in;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
-/// Index of a type in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeIx(usize);
 
@@ -25,7 +24,6 @@ struct Type {
     least: u64,
 }
 
-/// How a value is written.
 #[derive(Debug)]
 pub(super) enum Shape {
     Byte,
@@ -40,7 +38,6 @@ pub(super) enum Shape {
     Fields(Vec<Field>),
 }
 
-/// A field of a type.
 #[derive(Debug)]
 pub(super) struct Field {
     name: StringIx,
@@ -63,7 +60,6 @@ pub(super) enum Unit {
 pub(super) const METADATA: i64 = 0;
 
 impl<'b> Types<'b> {
-    /// Reads the event with the types.
     pub(super) fn read(bytes: &'b [u8], at: usize) -> Decoded<Types<'b>> {
         let mut cursor = Cursor::new(bytes, at);
         let event = cursor.event()?;

@@ -5,7 +5,6 @@ use super::types::{Field, Shape, TypeIx, Types};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::excerpt;
 
-/// The value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Value<'b> {
     /// There is no such field, or it is of a kind that nothing is read from.
@@ -107,7 +106,6 @@ impl Types<'_> {
         self.value(of, cursor)
     }
 
-    /// A value that stands where it belongs.
     pub(super) fn value<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         Ok(match *self.shape(of) {
             Shape::Byte => Value::Number(cursor.byte()?.into()),

@@ -30,7 +30,6 @@ pub(super) enum Attribute<'b> {
 }
 
 impl<'b> Attribute<'b> {
-    /// That of a key.
     pub(super) fn of(key: &'b [u8], value: Value<'b>) -> Attribute<'b> {
         let known = match key {
             b"thread.id" => value.id().map(Attribute::ThreadId),

@@ -9,7 +9,6 @@ pub(super) struct Field {
     pub(super) is_list: bool,
 }
 
-/// What a field holds.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Integer,

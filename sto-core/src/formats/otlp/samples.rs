@@ -117,7 +117,6 @@ struct SampleReader<'r, 'b> {
     thread_of: HashMap<Vec<u64>, ThreadIx>,
 }
 
-/// The fields of a sample.
 #[derive(Default)]
 struct Fields {
     stack: u64,

@@ -146,7 +146,6 @@ impl<'b> Dictionary<'b> {
         Ok(Attribute::of(key, value))
     }
 
-    /// The attributes at these indices.
     pub(super) fn attributes(&self, indices: &[u64], at: usize) -> Decoded<Vec<Attribute<'b>>> {
         let attributes = indices.iter().map(|&index| {
             let found = usize::try_from(index).ok();

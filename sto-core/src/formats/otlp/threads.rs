@@ -7,7 +7,6 @@ use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
-/// The threads of all profiles.
 #[derive(Default)]
 pub(super) struct Threads<'b> {
     threads: LabelledThreads<'b>,

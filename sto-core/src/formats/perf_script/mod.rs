@@ -185,7 +185,7 @@ mod tests {
         let events = [events];
         let message = read(&events, 100).unwrap_err().to_string();
         assert!(
-            message.starts_with("x: line 3073: samples of more than 1024 events"),
+            message.starts_with("x: line 3073: more than 1024 sample types"),
             "{message}"
         );
         check(&events, 100);

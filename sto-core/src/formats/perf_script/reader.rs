@@ -6,10 +6,9 @@ use super::stack::StackLines;
 use super::threads::Threads;
 use crate::formats::units_of_event;
 use crate::formats::wire::text::decimal;
-use crate::limits::MAX_SAMPLE_TYPES;
 use crate::model::Origin;
 use crate::recording::{Built, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx};
-use crate::units::{Cost, SampleType, Unit};
+use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
 
 pub(super) enum Problem {
@@ -45,7 +44,6 @@ fn is_source_line(line: &[u8]) -> bool {
     matches!(line, [b' ', b' ', next, ..] if *next != b' ') && Call::parse(line).is_none()
 }
 
-/// What was read so far.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) line_number: usize,
@@ -135,26 +133,17 @@ impl Reader {
     }
 
     fn sample_type(&mut self, event: &[u8], has_period: bool) -> Built<SampleTypeIx> {
-        let known = &self.known_types[usize::from(has_period)];
+        let known = &mut self.known_types[usize::from(has_period)];
         if let Some(&known) = known.get(event) {
             return Ok(known);
         }
-        let ix = self.builder.sample_types.len();
-        if ix == MAX_SAMPLE_TYPES {
-            return Err(format!(
-                "samples of more than {MAX_SAMPLE_TYPES} events; print fewer of them, or split the \
-                 text"
-            )
-            .into());
-        }
-        let ix = SampleTypeIx(ix as u32);
-        self.known_types[usize::from(has_period)].insert(event.into(), ix);
-        let event = self.builder.text(event).into_owned();
+        let name = self.builder.text(event).into_owned();
         let unit = match has_period {
-            true => units_of_event(&event),
+            true => units_of_event(&name),
             false => Unit::Samples,
         };
-        self.builder.sample_types.push(SampleType { event, unit });
+        let ix = self.builder.one_more_sample_type(&name, unit)?;
+        known.insert(event.into(), ix);
         Ok(ix)
     }
 

@@ -4,7 +4,6 @@ use super::header::Header;
 use crate::recording::{RecordingBuilder, ThreadIx, process_name};
 use hashbrown::HashMap;
 
-/// The threads that were met.
 #[derive(Default)]
 pub(super) struct Threads {
     /// By process and thread id.

@@ -2,9 +2,9 @@
 
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
+use crate::formats::PPROF_SYSTEM_NAME_SUFFIXES;
 use crate::formats::error::{DecodeError, Decoded};
-use crate::formats::names::{NamedFrame, module_name};
-use crate::formats::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
+use crate::formats::names::{NamedFrame, module_of_path};
 use crate::model::{FrameKind, GnuBuildId};
 use crate::recording::{
     self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
@@ -186,7 +186,6 @@ impl LocationReader<'_, '_> {
         Ok(frame.add(self.stacks))
     }
 
-    /// The module of the mapping at an index.
     fn module(&self, mapping: usize) -> &Module {
         &self.modules[self.module_of[mapping].0 as usize]
     }
@@ -212,7 +211,6 @@ impl LocationReader<'_, '_> {
     }
 }
 
-/// The kind by [`PPROF_SYSTEM_NAME_SUFFIXES`].
 fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
     // All are of one length.
     let at = system_name
@@ -240,26 +238,8 @@ fn module(
         path if path.starts_with(KERNEL) => KERNEL,
         path => path,
     };
-    let name = stacks.text(module_name(beginning(path))).into_owned();
-    let kind = match kind_by_names("function", &name) {
-        FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
-        FrameKind::Kernel => ModuleKind::KernelModule,
-        _ if matches!(path.first(), None | Some(b'[')) || path.starts_with(b"//anon") => {
-            ModuleKind::Anonymous
-        }
-        _ => ModuleKind::File,
-    };
-    Ok(Module {
-        path: match kind {
-            ModuleKind::File => stacks.text(path).into_owned(),
-            _ => name,
-        },
-        kind,
-        build_id: build_id(profile.text(mapping.build_id)?),
-        inode: None,
-        kernel_text: None,
-        alias: None,
-    })
+    let build_id = build_id(profile.text(mapping.build_id)?);
+    Ok(module_of_path(path, ModuleKind::File, build_id, stacks))
 }
 
 /// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.

@@ -76,7 +76,6 @@ pub(crate) struct Function {
     pub(crate) file: Text,
 }
 
-/// What a label says.
 #[derive(Default)]
 pub(crate) struct Label {
     pub(crate) key: Text,
@@ -85,7 +84,6 @@ pub(crate) struct Label {
     pub(crate) unit: Text,
 }
 
-/// A name and a unit.
 pub(crate) type Named<'b> = (&'b [u8], &'b [u8]);
 
 /// Rows by the ids that a file gives them.
@@ -199,7 +197,6 @@ impl Label {
     }
 }
 
-/// A row of a table.
 pub(crate) trait Row<'b>: Default {
     /// Reads it, and returns its id.
     fn read(&mut self, message: Message<'b>) -> Decoded<u64>;

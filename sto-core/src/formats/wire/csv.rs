@@ -2,6 +2,7 @@
 
 use super::text::scaled;
 use crate::formats::excerpt;
+use crate::formats::source::Head;
 use std::borrow::Cow;
 
 /// More fields than a line of any format has.
@@ -16,15 +17,18 @@ pub(crate) trait CsvColumns: Sized {
 pub(crate) struct Names<'l>(Vec<Cow<'l, [u8]>>);
 
 impl Names<'_> {
-    /// The index of the column of this name.
     pub(crate) fn index(&self, name: &[u8]) -> Option<usize> {
         self.0.iter().position(|found| **found == *name)
     }
 }
 
-/// The columns that a line names.
-pub(crate) fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
+fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
     C::of(&Names(fields(without_mark(line))))
+}
+
+/// Whether a profile begins with the names of columns that are read.
+pub(crate) fn begins_with<C: CsvColumns>(head: &Head<'_>) -> bool {
+    head.first_line().and_then(named::<C>).is_some()
 }
 
 /// Text without the mark of UTF-8 in front.

@@ -7,7 +7,6 @@ use serde::de::{Deserializer, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Reads all of `bytes` as one value.
 pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Decoded<T> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
 }

@@ -14,7 +14,6 @@ pub(crate) struct Message<'b> {
     at: usize,
 }
 
-/// A field of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'b> {
     /// The number that the schema gives it.
@@ -33,7 +32,6 @@ enum Value<'b> {
 }
 
 impl<'b> Message<'b> {
-    /// The message that a whole file is.
     pub(crate) fn of_file(bytes: &'b [u8]) -> Message<'b> {
         Message { rest: bytes, at: 0 }
     }
@@ -43,7 +41,6 @@ impl<'b> Message<'b> {
         self.at
     }
 
-    /// The unread part.
     pub(crate) fn bytes(&self) -> &'b [u8] {
         self.rest
     }
@@ -234,7 +231,6 @@ impl<'b> FromField<'b> for Vec<Message<'b>> {
     }
 }
 
-/// A message that is being written.
 #[derive(Default)]
 pub(crate) struct Writer {
     pub(crate) bytes: Vec<u8>,

@@ -29,6 +29,17 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     .map(|(line, number)| (number, line))
 }
 
+/// The words of a text, between white space.
+pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = text.split(u8::is_ascii_whitespace);
+    words.filter(|word| !word.is_empty())
+}
+
+pub(crate) fn base_name(path: &[u8]) -> &[u8] {
+    let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+    &path[start..]
+}
+
 /// What is wrong with a last line that has no line end, where it may be that the line was cut off.
 pub(crate) fn within_last_line(problem: &str, salvage: Salvage) -> String {
     format!(

@@ -102,7 +102,6 @@ impl Element<'_> {
         self.0.local_name().into_inner()
     }
 
-    /// The text of an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();
         let found = attributes.with_checks(false).flatten();

@@ -1,0 +1,256 @@
+//! From stacks of locations to the tree of a profile.
+
+use super::stack_costs::{InternError, StackCosts, sum_by_key};
+use super::{NodeIx, SelfCosts, StackTree};
+use crate::limits::{MAX_DEPTH, most_frames};
+use crate::model::{FrameIx, FrameTable};
+use crate::recording::{Recording, StackIx, Stacks};
+use crate::symbolize::Symbols;
+use hashbrown::HashTable;
+use rayon::prelude::*;
+use std::hash::BuildHasher;
+
+/// The stacks of frames as one tree, its nodes in the order in which samples need them.
+///
+/// Many stacks of locations are one stack of frames: a function has many addresses.
+struct FrameStacks {
+    /// By node: the node that calls it, and its frame.
+    callers: Vec<u32>,
+    frames: Vec<FrameIx>,
+    index: HashTable<u32>,
+    hasher: hashbrown::DefaultHashBuilder,
+    /// By stack of locations.
+    of_stack: Vec<End>,
+}
+
+/// Where a stack ends: its node and number of frames.
+#[derive(Clone, Copy)]
+struct End {
+    node: u32,
+    depth: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl FrameStacks {
+    fn of(
+        recording: &Recording,
+        symbols: &Symbols,
+        costs: &StackCosts,
+    ) -> Result<FrameStacks, InternError> {
+        let stacks = &recording.stacks;
+        let limit = most_frames(recording.source_bytes);
+        // Most steps miss the cache, so the way from a location to its frames is made one shorter.
+        let lines = symbols.expansion.iter();
+        let expansion: Vec<FrameIx> = lines
+            .map(|line| symbols.lines[line.0 as usize].frame)
+            .collect();
+        let is_used = with_callers(stacks, costs);
+        let above = End {
+            node: NONE,
+            depth: 0,
+        };
+        let mut tree = FrameStacks {
+            callers: Vec::new(),
+            frames: Vec::new(),
+            index: HashTable::new(),
+            hasher: hashbrown::DefaultHashBuilder::default(),
+            of_stack: vec![above; stacks.len()],
+        };
+        // The stack before that has no caller: most begin as it does.
+        let mut path: Vec<(FrameIx, u32)> = Vec::new();
+        // Frames beyond one of each location, also of those that stacks begin with as the one before.
+        let mut inlined = 0u64;
+        for stack in stacks.iter().filter(|stack| is_used[stack.0 as usize]) {
+            let caller = stacks.caller(stack);
+            let End { mut node, depth } =
+                caller.map_or(above, |caller| tree.of_stack[caller.0 as usize]);
+            let mut depth = depth as usize;
+            let mut is_as_before = caller.is_none();
+            let own = stacks.own(stack).iter();
+            for frames in own.map(|&location| &expansion[symbols.range_of(location)]) {
+                inlined += (frames.len() as u64).saturating_sub(1);
+                if inlined > limit {
+                    return Err(InternError::TooLarge { limit });
+                }
+                if depth + frames.len() > MAX_DEPTH {
+                    return Err(InternError::TooDeep(depth + frames.len()));
+                }
+                for &frame in frames {
+                    match path.get(depth).filter(|_| is_as_before) {
+                        Some(&(before, there)) if before == frame => node = there,
+                        _ => {
+                            node = tree.callee(node, frame, limit)?;
+                            if caller.is_none() {
+                                path.truncate(depth);
+                                path.push((frame, node));
+                                is_as_before = false;
+                            }
+                        }
+                    }
+                    depth += 1;
+                }
+            }
+            tree.of_stack[stack.0 as usize] = End {
+                node,
+                depth: depth as u32,
+            };
+        }
+        let mut ends = costs.iter().flatten();
+        match ends.any(|&(stack, _)| tree.of_stack[stack.0 as usize].depth == 0) {
+            true => Err(InternError::EmptyStack),
+            false => Ok(tree),
+        }
+    }
+
+    /// The node that a frame becomes below another.
+    fn callee(&mut self, caller: u32, frame: FrameIx, limit: u64) -> Result<u32, InternError> {
+        let Self {
+            callers,
+            frames,
+            index,
+            hasher,
+            ..
+        } = self;
+        let row = |ix: u32| (callers[ix as usize], frames[ix as usize]);
+        let hash = hasher.hash_one((caller, frame));
+        if let Some(&known) = index.find(hash, |&ix| row(ix) == (caller, frame)) {
+            return Ok(known);
+        }
+        let ix = callers.len() as u32;
+        if u64::from(ix) >= limit {
+            return Err(InternError::TooLarge { limit });
+        }
+        index.insert_unique(hash, ix, |&ix| hasher.hash_one(row(ix)));
+        callers.push(caller);
+        frames.push(frame);
+        Ok(ix)
+    }
+
+    fn into_tree(self, symbols: &Symbols, costs: &StackCosts) -> FrameTree {
+        let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
+        let frame_of = |node: u32| new_frames[self.frames[node as usize].get()];
+        // Roots follow the callees of all nodes.
+        let roots = self.callers.len();
+        let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
+        let nodes = (0..roots as u32).collect();
+        let (nodes, _) = sorted_by(nodes, frames.len(), |node| frame_of(node).get());
+        let (callees, starts) = sorted_by(nodes, roots + 1, |node| caller_of(node) as usize);
+        let callees_of = |node: usize| &callees[starts[node]..starts[node + 1]];
+
+        let mut tree = StackTree::with_capacity(roots);
+        let mut node_of = vec![NodeIx(0); roots];
+        let mut next: Vec<u32> = callees_of(roots).iter().rev().copied().collect();
+        while let Some(node) = next.pop() {
+            let caller = self.callers[node as usize];
+            let caller = (caller != NONE).then(|| node_of[caller as usize]);
+            node_of[node as usize] = tree.push(caller, frame_of(node));
+            next.extend(callees_of(node as usize).iter().rev());
+        }
+
+        let of_stack = self.of_stack.iter();
+        let nodes = StackNodes(
+            of_stack
+                .map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)))
+                .collect(),
+        );
+        let costs = costs.iter().map(|costs| {
+            let mut by_node = costs
+                .iter()
+                .map(|&(stack, cost)| (nodes.of(stack), cost))
+                .collect();
+            sum_by_key(&mut by_node);
+            by_node
+        });
+        FrameTree {
+            costs: costs.collect(),
+            frames,
+            tree,
+            nodes,
+            new_frames,
+        }
+    }
+}
+
+/// By stack, whether it has costs or calls one that has.
+fn with_callers(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
+    let mut is_used = vec![false; stacks.len()];
+    for &(stack, _) in costs.iter().flatten() {
+        let mut next = Some(stack);
+        while let Some(stack) = next
+            && !std::mem::replace(&mut is_used[stack.0 as usize], true)
+        {
+            next = stacks.caller(stack);
+        }
+    }
+    is_used
+}
+
+/// Sorts by a key below `keys`, and says where each key begins; equal ones keep their order.
+fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u32>, Vec<usize>) {
+    let mut starts = vec![0; keys + 1];
+    for &item in &items {
+        starts[key(item) + 1] += 1;
+    }
+    for ix in 0..keys {
+        starts[ix + 1] += starts[ix];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![0; items.len()];
+    for item in items {
+        let index = &mut next[key(item)];
+        sorted[*index] = item;
+        *index += 1;
+    }
+    (sorted, starts)
+}
+
+/// A profile but for its line costs and slices.
+pub(super) struct FrameTree {
+    pub(super) frames: FrameTable,
+    pub(super) tree: StackTree,
+    pub(super) costs: Vec<SelfCosts>,
+    pub(super) nodes: StackNodes,
+    /// The indices that frames of [`Symbols::frames`] have in the profile's own table.
+    pub(super) new_frames: Vec<FrameIx>,
+}
+
+impl FrameTree {
+    pub(super) fn of(
+        recording: &Recording,
+        symbols: &Symbols,
+        costs: &StackCosts,
+    ) -> Result<FrameTree, InternError> {
+        let stacks = FrameStacks::of(recording, symbols, costs)?;
+        Ok(stacks.into_tree(symbols, costs))
+    }
+}
+
+/// The nodes of the stacks of locations that have costs.
+pub(super) struct StackNodes(Vec<NodeIx>);
+
+impl StackNodes {
+    pub(super) fn of(&self, stack: StackIx) -> NodeIx {
+        self.0[stack.0 as usize]
+    }
+}
+
+const UNUSED: FrameIx = FrameIx(u32::MAX);
+
+/// The frames that are used, in order, and for each frame of `all` its new index.
+fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx>) {
+    let mut new_indices = vec![UNUSED; all.len()];
+    let mut order = Vec::new();
+    for &frame in used {
+        if new_indices[frame.get()] == UNUSED {
+            new_indices[frame.get()] = FrameIx(0);
+            order.push(frame);
+        }
+    }
+    order.par_sort_unstable_by(|&a, &b| all.frame(a).cmp(&all.frame(b)));
+    let mut table = FrameTable::new();
+    for frame in order {
+        new_indices[frame.get()] = table.insert(all.frame(frame));
+    }
+    (table, new_indices)
+}

@@ -1,0 +1,79 @@
+//! What each stack of locations cost, and why that cannot be interned.
+
+use crate::limits::MAX_DEPTH;
+use crate::recording::{Recording, Sample, StackIx};
+use crate::units::Cost;
+use rayon::prelude::*;
+
+/// Why samples cannot be interned.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InternError {
+    /// A sum of counts leaves 64 bits.
+    #[error(
+        "the counts of all stacks add up to more than 2^64 - 1; the recording's periods cannot be right"
+    )]
+    Overflow,
+    /// A sample has no frame at all.
+    #[error("a sample has no frame, not even an unknown one; its reader must put one")]
+    EmptyStack,
+    /// A stack is deeper than [`MAX_DEPTH`].
+    #[error(
+        "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
+    )]
+    TooDeep(usize),
+    /// The stacks have more frames than [`most_frames`](crate::limits::most_frames) allows, common ones counted once.
+    #[error(
+        "its stacks have more than {limit} frames, inlined ones among them and common ones counted once; a file of its size may have so many. Record for a shorter time, or with a smaller limit of the stack's depth"
+    )]
+    TooLarge {
+        /// How many there may be.
+        limit: u64,
+    },
+    /// Time is to be cut into slices, but samples have no time stamp.
+    #[error(
+        "{} time stamp, so that time cannot be cut into slices",
+        if *all { "no sample has a" } else { "some samples have no" }
+    )]
+    NoTime {
+        /// Whether no sample has one.
+        all: bool,
+    },
+}
+
+/// Costs by sample type and distinct stack of locations, stacks in ascending order.
+pub(super) type StackCosts = Vec<Vec<(StackIx, Cost)>>;
+
+pub(super) fn costs_by_stack(
+    recording: &Recording,
+    keep: impl Fn(&Sample) -> bool,
+) -> Result<StackCosts, InternError> {
+    let mut costs: StackCosts = vec![Vec::new(); recording.sample_types.len()];
+    let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
+    let mut samples: u64 = 0;
+    let kept = recording.samples.iter().filter(|sample| keep(sample));
+    for sample in kept.filter(|sample| !sample.cost.is_zero()) {
+        let sample_type = sample.sample_type.0 as usize;
+        costs[sample_type].push((sample.stack, sample.cost));
+        // As the sum of all fits, so does every other sum from here on.
+        let sum = &mut sums[sample_type];
+        *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
+        samples = samples
+            .checked_add(sample.cost.samples)
+            .ok_or(InternError::Overflow)?;
+    }
+    costs.iter_mut().for_each(sum_by_key);
+    Ok(costs)
+}
+
+/// Sorts by key, and makes one entry of those with equal keys.
+pub(super) fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
+    costs.par_sort_unstable_by_key(|&(key, _)| key);
+    costs.dedup_by(|(next, cost), (key, sum)| {
+        let same = next == key;
+        if same {
+            *sum += *cost;
+        }
+        same
+    });
+}
