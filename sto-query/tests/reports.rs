@@ -4,7 +4,7 @@ use crate::hints::WORDS;
 use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
 use sto_core::id::ProfileId;
 use sto_core::store::{
-    Checked, Concerns, Damage, ExecutableStats, StorePart, StoreStats, Verification,
+    Checked, Concerns, Corruption, ExecutableStats, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
 use sto_query::answer::InStore;
@@ -243,7 +243,7 @@ fn where_the_bytes_of_a_store_are() {
     assert_golden("stats.json", &sto_query::answer::json(&report).unwrap());
 }
 
-fn verification(damages: Vec<Damage>) -> InStore<Verification> {
+fn verification(damages: Vec<Corruption>) -> InStore<Verification> {
     let checked = Checked {
         executables: 2,
         builds: 1_234,
@@ -267,8 +267,8 @@ fn verification(damages: Vec<Damage>) -> InStore<Verification> {
 }
 
 fn damaged() -> InStore<Verification> {
-    let damage = |place: &str, what: &str, concerns| Damage {
-        place: place.to_owned(),
+    let damage = |location: &str, what: &str, concerns| Corruption {
+        location: location.to_owned(),
         what: what.to_owned(),
         concerns,
     };

@@ -74,7 +74,7 @@ pub enum StoreError {
         path: PathBuf,
         /// How long it was waited for.
         waited: Duration,
-        /// Who has it, as far as the system tells: `process 123 (sto)`.
+        /// Who has it, as far as the system says: `process 123 (sto)`.
         by: Option<String>,
     },
     /// The system refuses to read or write.
@@ -88,12 +88,12 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The store's content breaks the rules of its format.
-    #[error("{}: the store is damaged: {place}: {what}; bring back a copy of it, or move it away and ingest the recordings again", path.display())]
+    #[error("{}: the store is damaged: {location}: {what}; bring back a copy of it, or move it away and ingest the recordings again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// Where: a table and a record in it.
-        place: String,
+        location: String,
         /// What is wrong there.
         what: String,
     },
@@ -171,12 +171,15 @@ impl StoreError {
     }
 }
 
+/// What most of this module gives back.
+pub(super) type Result<T, E = InternalError> = std::result::Result<T, E>;
+
 /// A [`StoreError`] that does not know yet which store it is about.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum InternalError {
     Redb(redb::Error),
     Damaged {
-        place: String,
+        location: String,
         what: String,
     },
     Version(u32),
@@ -192,25 +195,25 @@ pub(super) enum Fault {
     TooMuch(TooMuch),
 }
 
-impl Fault {
-    /// Damage at a place.
-    pub(super) fn damaged(place: impl ToString, what: impl Into<String>) -> Self {
-        Fault::Damaged {
-            place: place.to_string(),
+impl InternalError {
+    /// Corruption at this location.
+    pub(super) fn damaged(location: impl ToString, what: impl Into<String>) -> Self {
+        InternalError::Damaged {
+            location: location.to_string(),
             what: what.into(),
         }
     }
 
     /// Whether the disk had no room, or this user may take no more of it.
     pub(super) fn is_of_full_disk(&self) -> bool {
-        matches!(self, Fault::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
+        matches!(self, InternalError::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
     }
 
     /// The error of writing into one file what another has: what the system refuses is about the
     /// first.
     pub(super) fn copying(self, from: &Path, to: &Path) -> StoreError {
         match self {
-            Fault::Redb(redb::Error::Io(_)) => self.at(to, "write"),
+            InternalError::Redb(redb::Error::Io(_)) => self.at(to, "write"),
             _ => self.at(from, "read"),
         }
     }
@@ -219,24 +222,28 @@ impl Fault {
     pub(super) fn at(self, path: &Path, doing: &'static str) -> StoreError {
         let path = path.to_owned();
         match self {
-            Fault::Redb(redb::Error::Io(source)) => io_error(path, doing, source),
-            Fault::Redb(error) => StoreError::Damaged {
+            InternalError::Redb(redb::Error::Io(source)) => io_error(path, doing, source),
+            InternalError::Redb(error) => StoreError::Damaged {
                 path,
-                place: "the redb file".to_owned(),
+                location: "the redb file".to_owned(),
                 what: error.to_string(),
             },
-            Fault::Damaged { place, what } => StoreError::Damaged { path, place, what },
-            Fault::Version(found) => version_error(path, found),
-            Fault::Features(names) => StoreError::NewerFeature { path, names },
-            Fault::NotOurs => StoreError::NotAStore {
+            InternalError::Damaged { location, what } => StoreError::Damaged {
+                path,
+                location,
+                what,
+            },
+            InternalError::Version(found) => version_error(path, found),
+            InternalError::Features(names) => StoreError::NewerFeature { path, names },
+            InternalError::NotOurs => StoreError::NotAStore {
                 path,
                 found: "it is a redb file of another program".to_owned(),
             },
-            Fault::InUse { waited, by } => StoreError::InUse { path, waited, by },
-            Fault::NoProfile(profile) => StoreError::NoProfile { path, profile },
-            Fault::NoBuild(build) => StoreError::NoBuild { path, build },
-            Fault::Refused(why) => StoreError::Refused { path, why },
-            Fault::TooMuch(source) => StoreError::TooMuch { path, source },
+            InternalError::InUse { waited, by } => StoreError::InUse { path, waited, by },
+            InternalError::NoProfile(profile) => StoreError::NoProfile { path, profile },
+            InternalError::NoBuild(build) => StoreError::NoBuild { path, build },
+            InternalError::Refused(why) => StoreError::Refused { path, why },
+            InternalError::TooMuch(source) => StoreError::TooMuch { path, source },
         }
     }
 }
@@ -248,7 +255,7 @@ fn io_error(path: PathBuf, doing: &'static str, source: io::Error) -> StoreError
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
             StoreError::Damaged {
                 path,
-                place: "the redb file".to_owned(),
+                location: "the redb file".to_owned(),
                 what: source.to_string(),
             }
         }
@@ -280,9 +287,9 @@ fn version_error(path: PathBuf, found: u32) -> StoreError {
 
 macro_rules! from_redb {
     ($($error:ty),*) => {
-        $(impl From<$error> for Fault {
+        $(impl From<$error> for InternalError {
             fn from(error: $error) -> Self {
-                Fault::Redb(error.into())
+                InternalError::Redb(error.into())
             }
         })*
     };
@@ -298,22 +305,22 @@ from_redb!(
     std::io::Error
 );
 
-impl From<TooMuch> for Fault {
+impl From<TooMuch> for InternalError {
     fn from(error: TooMuch) -> Self {
-        Fault::TooMuch(error)
+        InternalError::TooMuch(error)
     }
 }
 
 impl DecodeError {
-    /// The fault, now that it is known where.
-    pub(super) fn at(self, place: impl ToString) -> Fault {
-        Fault::damaged(place, self.0)
+    /// The error, now that it is known where.
+    pub(super) fn at(self, location: impl ToString) -> InternalError {
+        InternalError::damaged(location, self.0)
     }
 }
 
 /// What cannot be packed cannot be stored.
-pub(super) fn refused(error: DecodeError) -> Fault {
-    Fault::Refused(error.0)
+pub(super) fn refused(error: DecodeError) -> InternalError {
+    InternalError::Refused(error.0)
 }
 
 /// What the system refused.

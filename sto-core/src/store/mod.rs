@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Identity is derived: a stored node is a parent and a frame, and its content address follows.
-//! So nodes are dense numbers in packed columns, and no table has a row a node. SPEC.md lays down
+//! So nodes are dense numbers in packed columns, and no table has a row a node. SPEC.md specifies
 //! the bytes.
 //!
 //! A [`Store`] says where one is, and holds no file open. A [`Snapshot`] of it does, for questions, and a
@@ -32,7 +32,7 @@ mod write;
 
 use crate::cancel::Cancelled;
 use crate::units::Bytes;
-use file::access::{Place, in_memory};
+use file::access::{Backing, in_memory};
 use file::lock::Turn;
 use file::open;
 use guard::guarded;
@@ -48,7 +48,7 @@ pub use file::lock::{OnWait, Waiting};
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
 pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};
-pub use maintain::verify::{Checked, Concerns, Damage, Verification};
+pub use maintain::verify::{Checked, Concerns, Corruption, Verification};
 pub use read::loaded::{
     Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
@@ -58,7 +58,7 @@ pub use write::tags::{Tag, Tagged};
 
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
-    place: Place,
+    backing: Backing,
 }
 
 /// How a store is opened.
@@ -108,9 +108,9 @@ impl Store {
 
     /// The store at this path, whether or not it is there.
     fn at(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
-        let (folder, file) = open::place(path)?;
+        let (folder, file) = open::paths_of(path)?;
         Ok(Store {
-            place: Place::Folder {
+            backing: Backing::Folder {
                 may_create: options.create && file != path,
                 folder,
                 file,
@@ -125,10 +125,10 @@ impl Store {
     /// # Errors
     /// Where the system does not let this process make or change the store's file.
     pub fn check_writable(&self) -> Result<(), StoreError> {
-        match &self.place {
-            Place::Memory(_) => Ok(()),
-            Place::Folder { file, .. } if self.file_exists()? => open::check_writable(file),
-            Place::Folder { folder, file, .. } => open::check_creatable(folder, file),
+        match &self.backing {
+            Backing::Memory(_) => Ok(()),
+            Backing::Folder { file, .. } if self.file_exists()? => open::check_writable(file),
+            Backing::Folder { folder, file, .. } => open::check_creatable(folder, file),
         }
     }
 
@@ -137,25 +137,25 @@ impl Store {
     /// # Errors
     /// Where redb cannot set it up.
     pub fn in_memory() -> Result<Store, StoreError> {
-        let database = open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?;
+        let database = open::in_memory().map_err(|error| error.at(in_memory(), "make"))?;
         Ok(Store {
-            place: Place::Memory(RwLock::new(Arc::new(database))),
+            backing: Backing::Memory(RwLock::new(Arc::new(database))),
         })
     }
 
     /// What is called when an operation on it has waited for a second.
     pub fn on_wait(&self) -> Option<OnWait> {
-        match &self.place {
-            Place::Folder { turn, .. } => turn.on_wait().cloned(),
-            Place::Memory(_) => None,
+        match &self.backing {
+            Backing::Folder { turn, .. } => turn.on_wait().cloned(),
+            Backing::Memory(_) => None,
         }
     }
 
     /// The folder that the store's file is in; `None` in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
-        match &self.place {
-            Place::Folder { folder, .. } => Some(folder),
-            Place::Memory(_) => None,
+        match &self.backing {
+            Backing::Folder { folder, .. } => Some(folder),
+            Backing::Memory(_) => None,
         }
     }
 
@@ -164,9 +164,9 @@ impl Store {
     /// # Errors
     /// Where the file cannot be inspected.
     pub fn file_size(&self) -> Result<Bytes, StoreError> {
-        match &self.place {
-            Place::Folder { file, .. } => open::file_size(file),
-            Place::Memory(_) => Ok(Bytes(0)),
+        match &self.backing {
+            Backing::Folder { file, .. } => open::file_size(file),
+            Backing::Memory(_) => Ok(Bytes(0)),
         }
     }
 
@@ -177,26 +177,26 @@ impl Store {
     /// Where the store is damaged or cannot be read.
     pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let of_memory = |database: &Database| {
-            stats::stats(database, None).map_err(|fault| fault.at(in_memory(), "read"))
+            stats::stats(database, None).map_err(|error| error.at(in_memory(), "read"))
         };
-        match &self.place {
-            Place::Memory(database) => {
+        match &self.backing {
+            Backing::Memory(database) => {
                 of_memory(&database.read().unwrap_or_else(PoisonError::into_inner))
             }
-            Place::Folder { file, turn, .. } if self.file_exists()? => {
+            Backing::Folder { file, turn, .. } if self.file_exists()? => {
                 let size = open::file_size(file)?;
                 guarded(|| stats::stats(&open::checked(file, turn)?, Some(size)))
-                    .map_err(|fault| fault.at(file, "read"))
+                    .map_err(|error| error.at(file, "read"))
             }
-            Place::Folder { .. } => {
-                of_memory(&open::in_memory().map_err(|fault| fault.at(in_memory(), "make"))?)
+            Backing::Folder { .. } => {
+                of_memory(&open::in_memory().map_err(|error| error.at(in_memory(), "make"))?)
             }
         }
     }
 
-    /// Reads, hashes and counts everything in the store at this path again, and tells all that is
-    /// wrong. The store need not be sound enough to be opened. Nothing is written. `progress` is told before
-    /// each few profiles how much was checked, and may end it there.
+    /// Reads, hashes and counts everything in the store at this path again, and lists all that is
+    /// wrong. The store need not be sound enough to be opened. Nothing is written. `progress` is called before
+    /// each few profiles with how much was checked, and may end it there.
     ///
     /// # Errors
     /// Where there is no store, it is of another format version, locked by a writer for too long,
@@ -206,7 +206,7 @@ impl Store {
         on_wait: Option<OnWait>,
         progress: &mut dyn FnMut(&Checked) -> Result<(), Cancelled>,
     ) -> Result<Verification, StoreError> {
-        let (folder, file) = open::place(path)?;
+        let (folder, file) = open::paths_of(path)?;
         match open::inspect(&folder, &file)? {
             true => verify::verify(&file, &Turn::new(on_wait), progress),
             false => Err(StoreError::NotFound { folder }),

@@ -28,7 +28,7 @@ pub(super) const RETIRED: [(u32, &str); 5] = [
 /// Facts about the whole store, by name.
 pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 
-/// In [`META`]: the format version, 4 bytes, little-endian. Its place and form never change.
+/// In [`META`]: the format version, 4 bytes, little-endian. Its key and form never change.
 pub(super) const META_VERSION: &str = "version";
 
 /// In [`META`]: how much the store holds, a [`super::codec::Contents`] with its checksum.

@@ -246,9 +246,9 @@ fn what_a_recording_tells_is_part_of_an_id_and_what_is_said_of_it_later_is_not()
         change(&mut profile);
         assert!(all.insert(id(&profile)), "change {at}");
     }
-    let mut told = build.clone();
-    told.gnu_build_id = GnuBuildId::from_bytes(&[1]);
-    assert!(all.insert(ProfileId::of(&told, &first, &plain.interned())));
+    let mut known = build.clone();
+    known.gnu_build_id = GnuBuildId::from_bytes(&[1]);
+    assert!(all.insert(ProfileId::of(&known, &first, &plain.interned())));
     let mut interned = plain.interned();
     interned.lines[0][0].line += 1;
     assert!(all.insert(ProfileId::of(&build, &first, &interned)));
@@ -259,10 +259,10 @@ fn what_a_recording_tells_is_part_of_an_id_and_what_is_said_of_it_later_is_not()
     let mut measured = first.clone();
     measured.metrics.insert("seconds".to_owned(), 7.5);
     measured.origin.recorded = Some(UnixSeconds(7));
-    told.gnu_build_id = None;
-    told.revision = Some("r".to_owned());
+    known.gnu_build_id = None;
+    known.revision = Some("r".to_owned());
     assert_eq!(
-        ProfileId::of(&told, &measured, &plain.interned()),
+        ProfileId::of(&known, &measured, &plain.interned()),
         id(&first)
     );
 }

@@ -6,7 +6,7 @@ use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use std::fs;
 use std::path::Path;
 use sto_core::id::ProfileId;
-use sto_core::store::{Damage, Store, StoreError};
+use sto_core::store::{Corruption, Store, StoreError};
 
 /// The bytes of a store of three profiles, their ids, and what it says of them.
 fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
@@ -150,8 +150,8 @@ fn a_flipped_bit_anywhere_in_the_file_is_found() {
     let (mut found, mut harmless) = (0, 0);
     for flip in 0..flips {
         // An odd stride, so that every bit of a byte has its turn.
-        let place = (flip * bits / flips + flip * 5 % 8) % bits;
-        let (at, bit) = ((place / 8) as usize, place % 8);
+        let position = (flip * bits / flips + flip * 5 % 8) % bits;
+        let (at, bit) = ((position / 8) as usize, position % 8);
         let mut bytes = sound.bytes.clone();
         bytes[at] ^= 1 << bit;
         match met(&bytes, &sound, &format!("bit {bit} of byte {at}")) {
@@ -233,9 +233,9 @@ fn verified(folder: &Path) -> Result<String, StoreError> {
     let verified = Store::verify(folder, None, &mut |_| Ok(()))?;
     match verified.damages.into_iter().next() {
         None => Ok("sound".to_owned()),
-        Some(Damage { place, what, .. }) => Err(StoreError::Damaged {
+        Some(Corruption { location, what, .. }) => Err(StoreError::Damaged {
             path: folder.to_owned(),
-            place,
+            location,
             what,
         }),
     }

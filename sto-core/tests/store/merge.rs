@@ -21,7 +21,7 @@ struct Run {
 fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
     let build = Build {
         executable: executable.to_owned(),
-        // Of what the profiles of a build tell, the first recording is believed.
+        // Of what the profiles of a build say, the first recording is believed.
         gnu_build_id: GnuBuildId::from_bytes(name.as_bytes()),
         revision: name.len().is_multiple_of(2).then(|| name.to_owned()),
         ..model::build(version)
@@ -135,13 +135,13 @@ fn a_union_is_what_one_store_of_everything_is_in_every_order() {
     let parts = [&[0, 3, 5][..], &[1, 3, 4, 0], &[2, 5, 6], &[4, 6]];
     let stores = parts.map(|part| store_of(part.iter().map(|&i| &runs[i])));
     let mut orders = vec![vec![]];
-    for place in 0..stores.len() {
+    for last in 0..stores.len() {
         orders = orders
             .iter()
             .flat_map(|order| {
-                (0..=place).map(|at| {
+                (0..=last).map(|at| {
                     let mut order: Vec<usize> = order.clone();
-                    order.insert(at, place);
+                    order.insert(at, last);
                     order
                 })
             })
@@ -307,7 +307,7 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
         (&record(BUILD, runs[3].build.id().0), &[3, 4], "build "),
         (&record(EXECUTABLE, demo), &[0, 1, 2, 3, 4], "executable "),
     ];
-    for (damage, lost, place) in cases {
+    for (damage, lost, location) in cases {
         let there = folder_of(&runs);
         damage(there.path());
         let here = Store::in_memory().unwrap();
@@ -315,13 +315,13 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
         let mut left_out: Vec<ProfileId> = Vec::new();
         for out in &merged.left_out {
             assert!(out.why.contains("damaged"), "{out:?}");
-            assert!(out.why.contains(place), "{out:?}");
+            assert!(out.why.contains(location), "{out:?}");
             left_out.extend(&out.profiles);
         }
         let mut expected: Vec<_> = lost.iter().map(|&i| runs[i].id()).collect();
         expected.sort();
         left_out.sort();
-        assert_eq!(left_out, expected, "{place}");
+        assert_eq!(left_out, expected, "{location}");
         assert_eq!(merged.done(), merged.profiles);
         let kept = (0..runs.len()).filter(|i| !lost.contains(i));
         assert!(said(&here) == said(&store_of(kept.map(|i| &runs[i]))));

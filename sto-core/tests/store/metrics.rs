@@ -58,12 +58,12 @@ fn metrics_are_given_to_stored_runs_and_nothing_else_of_them_changes() {
         (first, "requests", 100.0),
         (second, "elapsed", 1.25),
     ]);
-    let told = store.annotate(&metrics_of_both, false).unwrap();
+    let annotated = store.annotate(&metrics_of_both, false).unwrap();
     let expected = Annotated {
         new: 3,
         ..Annotated::default()
     };
-    assert_eq!(told, expected);
+    assert_eq!(annotated, expected);
     assert_eq!(
         metrics(&store, first),
         [pair("elapsed", 1.5), pair("requests", 100.0)]
@@ -88,8 +88,8 @@ fn the_same_metrics_again_change_no_byte_of_the_file() {
     store.annotate(&seconds, false).unwrap();
     let file = folder.path().join(Store::FILE_NAME);
     let before = fs::read(&file).unwrap();
-    let told = store.annotate(&seconds, false).unwrap();
-    assert_eq!((told.new, told.unchanged), (0, 1));
+    let annotated = store.annotate(&seconds, false).unwrap();
+    assert_eq!((annotated.new, annotated.unchanged), (0, 1));
     assert!(fs::read(&file).unwrap() == before);
 }
 
@@ -102,14 +102,14 @@ fn another_value_is_replaced_only_where_that_is_wanted() {
     let file = folder.path().join(Store::FILE_NAME);
     let before = fs::read(&file).unwrap();
     let other = given(&[(first, "elapsed", 2.0), (second, "elapsed", 3.0)]);
-    let told = store.annotate(&other, false).unwrap();
+    let annotated = store.annotate(&other, false).unwrap();
     let different = OtherValue {
         profile: first,
         metric: "elapsed".to_owned(),
         stored: 1.5,
         given: 2.0,
     };
-    assert_eq!(told.different, [different]);
+    assert_eq!(annotated.different, [different]);
     assert!(fs::read(&file).unwrap() == before);
 
     store.annotate(&other, true).unwrap();

@@ -2,10 +2,10 @@
 
 mod conflicts;
 mod damage;
+mod folder;
 mod merge;
 mod metrics;
 mod model;
-mod place;
 mod rewrite;
 mod round_trip;
 mod snapshots;

@@ -54,7 +54,7 @@ impl Plain {
 
         let mut unsorted = FrameTable::new();
         let mut text = Vec::new();
-        let places: BTreeMap<u16, usize> = functions
+        let indices: BTreeMap<u16, usize> = functions
             .iter()
             .map(|&function| (function, unsorted.insert(frame(function, &mut text)).get()))
             .collect();
@@ -65,7 +65,7 @@ impl Plain {
         for ix in order {
             frames.insert(unsorted.frame(FrameIx(ix)));
         }
-        let ix = |function: u16| FrameIx(ranks[places[&function]]);
+        let ix = |function: u16| FrameIx(ranks[indices[&function]]);
 
         let mut sorted: Vec<Vec<FrameIx>> = stacks
             .iter()

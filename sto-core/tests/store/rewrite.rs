@@ -125,12 +125,12 @@ fn an_exported_file_is_a_store_of_the_chosen_profiles_whatever_else_there_was() 
     let files = [[0, 1, 2, 3, 4], [4, 2, 3, 0, 1]].map(|order| {
         let folder = tempfile::tempdir().unwrap();
         let (store, ids) = store_of(folder.path(), &runs, &order);
-        let place = |run: usize| ids[order.iter().position(|&at| at == run).unwrap()];
+        let id_of = |run: usize| ids[order.iter().position(|&at| at == run).unwrap()];
         let path = folder.path().join("bundle");
         let size = store
             .snapshot()
             .unwrap()
-            .export(&BTreeSet::from([place(0), place(3)]), &path)
+            .export(&BTreeSet::from([id_of(0), id_of(3)]), &path)
             .unwrap();
         let bytes = fs::read(&path).unwrap();
         assert_eq!(size.0, bytes.len() as u64);

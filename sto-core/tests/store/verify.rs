@@ -1,4 +1,4 @@
-//! Verifying a store, and telling where its bytes are: nothing is changed by that.
+//! Verifying a store, and counting where its bytes are: nothing is changed by that.
 
 use super::model::{add, forest, of_stacks};
 use std::fs;

@@ -27,7 +27,7 @@ pub fn text(report: &InStore<Verification>, style: Style) -> String {
     let mut text = style.bold(&format!("The store is damaged in {places}.")) + "\n";
     for damage in &report.damages {
         text.push('\n');
-        text += &paragraph(style, "", &damage.place, 0);
+        text += &paragraph(style, "", &damage.location, 0);
         text += &paragraph(style, "  ", &damage.what, 2);
         text += &paragraph(style, "  ", &sentence(&damage.concerns), 2);
     }

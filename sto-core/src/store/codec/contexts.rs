@@ -11,21 +11,21 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Labels, and sets of their places.
+/// Labels, and sets of their indices.
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
 pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), DecodeError> {
     let sets: BTreeSet<&[SampleLabel]> = label_sets(contexts).collect();
     let sets = || sets.iter().filter(|set| !set.is_empty());
     let labels: BTreeSet<&SampleLabel> = sets().copied().flatten().collect();
-    let label_places: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
-    let places = sets().map(|set| set.iter().map(|label| label_places[label]).collect());
-    let both: Labels = (labels.into_iter().cloned().collect(), places.collect());
-    let set_places: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
+    let label_indices: BTreeMap<&SampleLabel, u32> = labels.iter().copied().zip(0..).collect();
+    let indices = sets().map(|set| set.iter().map(|label| label_indices[label]).collect());
+    let both: Labels = (labels.into_iter().cloned().collect(), indices.collect());
+    let set_indices: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
     // 0 for none.
-    let place = |set: &[SampleLabel]| set_places.get(set).copied().unwrap_or(0);
-    let place_of: HashMap<*const SampleLabel, u32> = label_sets(contexts)
-        .map(|set| (set.as_ptr(), place(set)))
+    let index = |set: &[SampleLabel]| set_indices.get(set).copied().unwrap_or(0);
+    let index_of: HashMap<*const SampleLabel, u32> = label_sets(contexts)
+        .map(|set| (set.as_ptr(), index(set)))
         .collect();
 
     let [
@@ -42,7 +42,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
         tids.number(thread.tid.wrapping_sub(thread.pid));
         lengths.number(thread.name.len() as u64);
         text.raw(thread.name.as_bytes());
-        own_sets.number(place_of[&labels.as_ptr()]);
+        own_sets.number(index_of[&labels.as_ptr()]);
         previous = thread.pid;
     }
     list.raw(&records::pack(&both)?);
@@ -96,17 +96,17 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, D
 
 /// The sets of labels, the empty one first.
 fn unpack_sets(list: &[u8]) -> Result<Vec<Arc<[SampleLabel]>>, DecodeError> {
-    let (labels, places): Labels = records::unpack(list)?;
+    let (labels, indices): Labels = records::unpack(list)?;
     let is_in_order = |set: &Vec<u32>| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
     if !labels.is_sorted_by(|a, b| a < b)
-        || !places.iter().all(is_in_order)
-        || !places.is_sorted_by(|a, b| a < b)
+        || !indices.iter().all(is_in_order)
+        || !indices.is_sorted_by(|a, b| a < b)
     {
         return Err(DecodeError("labels are out of order"));
     }
     let mut sets = vec![Arc::default()];
-    for places in places {
-        let set = places.iter().map(|&place| labels.get(place as usize));
+    for indices in indices {
+        let set = indices.iter().map(|&index| labels.get(index as usize));
         let set: Option<Arc<[_]>> = set.map(Option::<&SampleLabel>::cloned).collect();
         sets.push(set.ok_or(DecodeError("a set has a label that does not exist"))?);
     }

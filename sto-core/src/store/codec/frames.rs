@@ -1,4 +1,4 @@
-//! Frames: their strings once each, and columns of places.
+//! Frames: their strings once each, and columns of their indices.
 
 use super::DecodeError;
 use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
@@ -48,8 +48,8 @@ const END: u8 = 0xff;
 impl<'a> Strings<'a> {
     fn push(&mut self, string: &'a str) {
         let count = self.distinct.len() as u64;
-        if let Some(place) = self.distinct.get(string) {
-            self.backs.number(count - place);
+        if let Some(first) = self.distinct.get(string) {
+            self.backs.number(count - first);
             return;
         }
         self.distinct.insert(string, count);
@@ -71,13 +71,13 @@ pub(in crate::store) struct FrameColumns {
     lines: Vec<u32>,
 }
 
-/// A column of strings: places in text.
+/// A column of strings.
 struct StringColumn {
     text: String,
     /// For each distinct string, where it ends in the text; before them, a zero.
     bounds: Vec<usize>,
     /// For each frame, its string.
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 impl FrameColumns {
@@ -110,8 +110,8 @@ impl FrameColumns {
 
 impl StringColumn {
     fn get(&self, i: usize) -> &str {
-        let place = self.places[i] as usize;
-        &self.text[self.bounds[place]..self.bounds[place + 1]]
+        let at = self.indices[i] as usize;
+        &self.text[self.bounds[at]..self.bounds[at + 1]]
     }
 }
 
@@ -197,7 +197,7 @@ fn unpack_column<T>(
 /// A column of strings, not put together.
 struct PackedStrings {
     /// For each frame, its string.
-    places: Vec<u32>,
+    indices: Vec<u32>,
     /// For each distinct string, how many bytes it shares with the one before.
     shared: Vec<u32>,
     /// What else they have.
@@ -209,7 +209,7 @@ struct PackedStrings {
 impl PackedStrings {
     fn decompress(pack: &mut Unpacker<'_>, count: usize) -> Result<Self, DecodeError> {
         let mut distinct = 0u32;
-        let places = unpack_column(pack, count, |back| {
+        let indices = unpack_column(pack, count, |back| {
             let back = u32::try_from(back).ok();
             if back == Some(0) {
                 distinct += 1;
@@ -228,7 +228,7 @@ impl PackedStrings {
         let endings = pack.column()?;
         text_len += endings.len().saturating_sub(shared.len());
         Ok(PackedStrings {
-            places,
+            indices,
             shared,
             endings,
             text_len: Some(text_len)
@@ -267,7 +267,7 @@ impl PackedStrings {
         Ok(StringColumn {
             text,
             bounds,
-            places: self.places,
+            indices: self.indices,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes of records and columns, as SPEC.md lays them down.
+//! The bytes of records and columns, as SPEC.md specifies them.
 //!
 //! Everything here is a pure function between values and bytes. Packing refuses what it could not
 //! read back; unpacking checks every length, range and order, and reserves memory only for counts
@@ -24,7 +24,7 @@ pub(super) use lines::{pack_lines, unpack_lines};
 pub(super) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(super) use records::{
-    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, Told, pack,
+    BuildRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord, Sum, pack,
     pack_modules, unpack, unpack_modules,
 };
 pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};

@@ -49,10 +49,10 @@ impl NodeColumns {
     }
 
     /// Some of these nodes.
-    pub(in crate::store) fn part(&self, places: Range<usize>) -> NodeColumns {
+    pub(in crate::store) fn part(&self, range: Range<usize>) -> NodeColumns {
         NodeColumns {
-            parents: self.parents[places.clone()].to_vec(),
-            frames: self.frames[places].to_vec(),
+            parents: self.parents[range.clone()].to_vec(),
+            frames: self.frames[range].to_vec(),
         }
     }
 }

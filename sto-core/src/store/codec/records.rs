@@ -76,8 +76,8 @@ pub(in crate::store) struct ExecutableRecord {
 pub(in crate::store) struct BuildRecord {
     pub(in crate::store) executable: String,
     pub(in crate::store) version: String,
-    pub(in crate::store) gnu_build_id: Option<Told<GnuBuildId>>,
-    pub(in crate::store) revision: Option<Told<String>>,
+    pub(in crate::store) gnu_build_id: Option<Known<GnuBuildId>>,
+    pub(in crate::store) revision: Option<Known<String>>,
     pub(in crate::store) number: BuildNo,
     /// Number of its profiles.
     pub(in crate::store) profiles: u32,
@@ -90,9 +90,9 @@ pub(in crate::store) struct BuildRecord {
 /// What is known of a build from one of its profiles: the one that was recorded first, and of those
 /// the one with the lowest id. So it does not matter in which order profiles came in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct Told<T> {
+pub(in crate::store) struct Known<T> {
     pub(in crate::store) value: T,
-    /// Seconds since 1970; the largest number where the profile does not tell.
+    /// Seconds since 1970; the largest number where the profile does not say.
     pub(in crate::store) recorded: u64,
     pub(in crate::store) profile: ProfileId,
 }
@@ -116,7 +116,7 @@ pub(in crate::store) struct ProfileRecord {
     /// Packed bytes of the columns that are its own.
     pub(in crate::store) columns: u64,
     pub(in crate::store) modules: ModulesNo,
-    /// GNU build id of the main program, as this recording told it.
+    /// GNU build id of the main program, as this recording has it.
     pub(in crate::store) gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
     pub(in crate::store) revision: Option<String>,
@@ -139,13 +139,13 @@ impl BuildRecord {
         (0..self.sums.len() as u32).map(TypeNo)
     }
 
-    /// The build, as its profiles tell it together.
+    /// What its profiles say of it together.
     pub(in crate::store) fn build(&self) -> Build {
         Build {
             executable: self.executable.clone(),
             version: self.version.clone(),
-            gnu_build_id: self.gnu_build_id.as_ref().map(|told| told.value.clone()),
-            revision: self.revision.as_ref().map(|told| told.value.clone()),
+            gnu_build_id: self.gnu_build_id.as_ref().map(|known| known.value.clone()),
+            revision: self.revision.as_ref().map(|known| known.value.clone()),
         }
     }
 }

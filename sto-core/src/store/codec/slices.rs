@@ -1,7 +1,7 @@
 //! Costs by context and slice of time.
 //!
 //! Contexts and slices make cells, most of them empty. A cell has few nodes, and those are named by
-//! their place among the nodes that have a self cost in the profile: these numbers are small, and
+//! their index among the nodes that have a self cost in the profile: these numbers are small, and
 //! the same in every store.
 
 use super::DecodeError;
@@ -90,10 +90,10 @@ fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, cost
         sizes.number(cell.len() as u64 - 1);
         let mut next = 0;
         for slice_cost in cell {
-            let place = costs.partition_point(|&(node, _)| node < slice_cost.node) as u32;
-            pairs.push([u64::from(place - next), slice_cost.cost.samples]);
+            let index = costs.partition_point(|&(node, _)| node < slice_cost.node) as u32;
+            pairs.push([u64::from(index - next), slice_cost.cost.samples]);
             values.push(slice_cost.cost);
-            next = place + 1;
+            next = index + 1;
         }
     }
     let mut cells = Packer::default();
@@ -130,11 +130,11 @@ fn unpack_cells(
             let mut next = 0u64;
             for _ in 0..=sizes.number32()? {
                 let [gap, samples] = pairs.next()?;
-                let place = next.checked_add(gap);
-                let cost = place.and_then(|place| costs.get(usize::try_from(place).ok()?));
+                let index = next.checked_add(gap);
+                let cost = index.and_then(|index| costs.get(usize::try_from(index).ok()?));
                 let &(node, _) =
                     cost.ok_or(DecodeError("a slice has a node without a self cost"))?;
-                next = place.map_or(0, |place| place + 1);
+                next = index.map_or(0, |index| index + 1);
                 slice_costs.push(SliceCost {
                     context: ContextIx(context),
                     slice: SliceIx(slice),
@@ -156,8 +156,8 @@ fn unpack_cells(
 pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     let mut left = costs.clone();
     let mut take = |SliceCost { node, cost, .. }: SliceCost| {
-        let place = left.binary_search_by_key(&node, |&(node, _)| node).ok()?;
-        let (_, left) = &mut left[place];
+        let index = left.binary_search_by_key(&node, |&(node, _)| node).ok()?;
+        let (_, left) = &mut left[index];
         left.samples = left.samples.checked_sub(cost.samples)?;
         left.value = left.value.checked_sub(cost.value)?;
         (!cost.is_zero()).then_some(())
@@ -180,9 +180,9 @@ mod tests {
     }
 
     /// A thread as process, thread and name, and texts with which its samples are labelled as `k`.
-    type Told<'t> = (u32, u32, &'t str, &'t [&'t str]);
+    type ContextParts<'t> = (u32, u32, &'t str, &'t [&'t str]);
 
-    fn slices(contexts: &[Told], costs: &[(u32, u32, u32, Cost)]) -> Slices {
+    fn slices(contexts: &[ContextParts], costs: &[(u32, u32, u32, Cost)]) -> Slices {
         let label = |text: &&str| SampleLabel {
             key: "k".to_owned(),
             value: LabelValue::Text((*text).to_owned()),
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn extremes_come_back() {
         let all = u32::MAX;
-        let threads: [Told; 4] = [
+        let threads: [ContextParts; 4] = [
             (0, all, "", &[]),
             (0, all, "\0\u{1b}ü", &["", "\0\u{1b}ü"]),
             (0, all, "\0\u{1b}ü", &["\0\u{1b}ü"]),
@@ -307,8 +307,8 @@ mod tests {
         let (slices, costs) = example();
         let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
         let costs = [costs];
-        // By the places of the bytes in the example.
-        for (place, byte, why) in [
+        // By the offsets of the bytes in the example.
+        for (offset, byte, why) in [
             (0, 0, "the number of slices is out of range"),
             (0, 3, "a slice is not among those announced"),
             (3, 3, "there are fewer contexts than announced"),
@@ -325,14 +325,14 @@ mod tests {
             (52, 0x1f, "it ends early"),
         ] {
             let mut pack = pack.clone();
-            pack[place] = byte;
+            pack[offset] = byte;
             assert_eq!(
                 unpack_slices(&pack, &costs),
                 Err(DecodeError(why)),
-                "{place}"
+                "{offset}"
             );
         }
-        // Labels, or places in a set, that do not ascend; a set of none.
+        // Labels, or indices in a set, that do not ascend; a set of none.
         for list in [
             &b"\x02\x01k\0\x01v\x01k\0\x01a\x01\x01\0"[..],
             b"\x01\x01k\0\x01v\x01\x02\0\0",

@@ -356,7 +356,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
     let build = BuildRecord {
         executable: "demo".to_owned(),
         version: "v1".to_owned(),
-        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| Told {
+        gnu_build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]).map(|value| Known {
             value,
             recorded: 70_000,
             profile: ProfileId([9; 16]),

@@ -1,6 +1,6 @@
 //! Asking a store, and changing it: the file is opened, used and closed.
 
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{InternalError, StoreError};
 use crate::store::file::lock::Turn;
 use crate::store::file::open::{self, Reading, Reserve};
 use crate::store::file::temporary::check_room;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where a store is.
-pub(in crate::store) enum Place {
+pub(in crate::store) enum Backing {
     Folder {
         /// The folder that the file is in.
         folder: PathBuf,
@@ -54,20 +54,20 @@ impl Store {
     /// for too long.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let (exists, size) = (self.file_exists()?, self.file_size()?);
-        let open = || match &self.place {
-            Place::Memory(database) => {
+        let open = || match &self.backing {
+            Backing::Memory(database) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
                 Ok(Reading::Whole(Arc::clone(&database)))
             }
-            Place::Folder { file, turn, .. } if exists => open::reading(file, turn),
-            Place::Folder { .. } => Ok(Reading::Whole(Arc::new(open::in_memory()?))),
+            Backing::Folder { file, turn, .. } if exists => open::reading(file, turn),
+            Backing::Folder { .. } => Ok(Reading::Whole(Arc::new(open::in_memory()?))),
         };
-        let turn = match &self.place {
-            Place::Folder { turn, .. } => Arc::clone(turn),
-            Place::Memory(_) => Arc::default(),
+        let turn = match &self.backing {
+            Backing::Folder { turn, .. } => Arc::clone(turn),
+            Backing::Memory(_) => Arc::default(),
         };
         let taken = guarded(|| Snapshot::of(open()?, (self.path(), size), turn));
-        taken.map_err(|fault| fault.at(self.path(), "read"))
+        taken.map_err(|error| error.at(self.path(), "read"))
     }
 
     /// Adds to the store; see [`Writer`].
@@ -80,40 +80,40 @@ impl Store {
 
     /// Works out a change, and writes it if there is any, in one transaction: opening for writing
     /// alone would change the file, so that it is worked out before, and again when nobody else can
-    /// change anything. `bytes` tells about how many it will take; `None` where it is to make room.
+    /// change anything. `bytes` says about how many it will take; `None` where it is to make room.
     pub(in crate::store) fn change<T, New>(
         &self,
-        plan: impl Fn(&Rows) -> Result<(T, Option<New>), Fault>,
-        write: impl Fn(&WriteTransaction, &New) -> Result<(), Fault>,
+        plan: impl Fn(&Rows) -> Result<(T, Option<New>), InternalError>,
+        write: impl Fn(&WriteTransaction, &New) -> Result<(), InternalError>,
         bytes: impl Fn(&New) -> Option<u64>,
     ) -> Result<T, StoreError> {
-        let (told, new) = self.snapshot()?.read(&plan)?;
+        let (outcome, new) = self.snapshot()?.read(&plan)?;
         let Some(new) = new else {
-            return Ok(told);
+            return Ok(outcome);
         };
         self.writer().write(bytes(&new), |database| {
             let transaction = begin(database)?;
-            let (told, new) = plan(&Rows::open(&database.begin_read()?)?)?;
+            let (outcome, new) = plan(&Rows::open(&database.begin_read()?)?)?;
             if let Some(new) = new {
                 write(&transaction, &new)?;
                 transaction.commit()?;
             }
-            Ok(told)
+            Ok(outcome)
         })
     }
 
     /// What errors name.
     pub(in crate::store) fn path(&self) -> &Path {
-        match &self.place {
-            Place::Folder { file, .. } => file,
-            Place::Memory(_) => in_memory(),
+        match &self.backing {
+            Backing::Folder { file, .. } => file,
+            Backing::Memory(_) => in_memory(),
         }
     }
 
     /// Whether the file is there. It must be, unless the first profile may make it.
     pub(in crate::store) fn file_exists(&self) -> Result<bool, StoreError> {
-        match &self.place {
-            Place::Folder {
+        match &self.backing {
+            Backing::Folder {
                 folder,
                 file,
                 may_create,
@@ -124,14 +124,14 @@ impl Store {
                 }),
                 exists => Ok(exists),
             },
-            Place::Memory(_) => Ok(true),
+            Backing::Memory(_) => Ok(true),
         }
     }
 }
 
 /// A transaction that writes. Until it ends, what was committed last is what can be read: nobody else
 /// changes anything.
-pub(in crate::store) fn begin(database: &Database) -> Result<WriteTransaction, Fault> {
+pub(in crate::store) fn begin(database: &Database) -> Result<WriteTransaction, InternalError> {
     let mut transaction = database.begin_write()?;
     // Keeps what redb needs to recover in an instant, should this process be killed.
     transaction.set_quick_repair(true);
@@ -171,15 +171,15 @@ impl<'s> Writer<'s> {
     pub(in crate::store) fn write<T>(
         &mut self,
         bytes: Option<u64>,
-        work: impl FnOnce(&Database) -> Result<T, Fault>,
+        work: impl FnOnce(&Database) -> Result<T, InternalError>,
     ) -> Result<T, StoreError> {
         let store = self.store;
-        let (folder, file, turn) = match &store.place {
-            Place::Memory(database) => {
+        let (folder, file, turn) = match &store.backing {
+            Backing::Memory(database) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                return work(&database).map_err(|fault| fault.at(in_memory(), "write"));
+                return work(&database).map_err(|error| error.at(in_memory(), "write"));
             }
-            Place::Folder {
+            Backing::Folder {
                 folder, file, turn, ..
             } => (folder, file, turn),
         };
@@ -195,7 +195,7 @@ impl<'s> Writer<'s> {
                 let path = open::real_path(file)?;
                 let opened = guarded(|| Ok(open::writing(&path, bytes, turn)));
                 Open {
-                    database: opened.map_err(|fault| fault.at(&path, "write")).flatten()?,
+                    database: opened.map_err(|error| error.at(&path, "write")).flatten()?,
                     path,
                     makes_room: bytes.is_none(),
                 }
@@ -207,7 +207,7 @@ impl<'s> Writer<'s> {
                 self.file = Some(open);
                 Ok(done)
             }
-            Err(fault) => {
+            Err(error) => {
                 // What failed is not used any more.
                 turn.unshare();
                 let Open { database, path, .. } = open;
@@ -216,7 +216,7 @@ impl<'s> Writer<'s> {
                     Ok(())
                 });
                 open::recover(&path);
-                Err(fault.at(&path, "write"))
+                Err(error.at(&path, "write"))
             }
         }
     }

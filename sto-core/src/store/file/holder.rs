@@ -4,7 +4,7 @@
 use crate::files::{User, user_of_process};
 use std::path::Path;
 
-/// The processes that hold a lock on a file, as far as the system tells: `process 123 (sto)`,
+/// The processes that hold a lock on a file, as far as the system says: `process 123 (sto)`,
 /// and of which user where that is another one.
 ///
 /// Linux lists them in `/proc/locks` (proc_locks(5)), by the file's device and inode.
@@ -26,7 +26,7 @@ pub(in crate::store) fn holders(path: &Path) -> Option<String> {
         .collect();
     holders.sort_unstable();
     holders.dedup();
-    let told: Vec<String> = holders
+    let others: Vec<String> = holders
         .into_iter()
         .filter(|&pid| pid != std::process::id())
         .map(|pid| {
@@ -40,10 +40,10 @@ pub(in crate::store) fn holders(path: &Path) -> Option<String> {
             format!("process {pid}{command}{user}")
         })
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!others.is_empty()).then(|| others.join(", "))
 }
 
-/// Other systems do not tell.
+/// Other systems do not say.
 #[cfg(not(target_os = "linux"))]
 pub(in crate::store) fn holders(_: &Path) -> Option<String> {
     None

@@ -4,7 +4,7 @@
 //! store anew.
 
 use crate::files::Folder;
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{InternalError, StoreError};
 use crate::store::file::holder::holders;
 use crate::store::file::temporary::is_written_anew;
 use redb::{Database, DatabaseError};
@@ -23,7 +23,7 @@ pub(in crate::store) const PAUSE: Duration = Duration::from_millis(5);
 /// How long who reads lets those pass who wait to write: most reads take less.
 const COURTESY: Duration = Duration::from_millis(500);
 
-/// Is told what an operation waits for.
+/// Called with what an operation waits for.
 pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
 
 /// What an operation waits for: others have the store open, and one process writes it, or many read it. Whoever
@@ -33,7 +33,7 @@ pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
 pub struct Waiting {
     /// What is locked: the store's file, or its folder.
     pub path: PathBuf,
-    /// Who has it locked, as far as the system tells: `process 123 (sto) of user 1000`.
+    /// Who has it locked, as far as the system says: `process 123 (sto) of user 1000`.
     pub holders: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub(in crate::store) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFo
         }
     };
     locked(path_of_folder, path, (PATIENCE, turn), lock)
-        .map_err(|fault| fault.at(path_of_folder, "lock"))
+        .map_err(|error| error.at(path_of_folder, "lock"))
 }
 
 /// Waits a moment while somebody waits to write: many readers that come one after another would
@@ -133,7 +133,7 @@ pub(in crate::store) fn locked<T>(
     file: &Path,
     (patience, turn): (Duration, &Turn),
     mut open: impl FnMut() -> Result<T, DatabaseError>,
-) -> Result<T, Fault> {
+) -> Result<T, InternalError> {
     let mut start = Instant::now();
     let mut seen = last_change(file);
     let mut on_wait = turn.on_wait.as_ref();
@@ -153,7 +153,7 @@ pub(in crate::store) fn locked<T>(
             Err(DatabaseError::DatabaseAlreadyOpen) => {
                 let now = last_change(file);
                 if now == seen {
-                    return Err(Fault::InUse {
+                    return Err(InternalError::InUse {
                         waited: start.elapsed(),
                         by: holders(path),
                     });

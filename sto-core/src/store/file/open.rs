@@ -1,7 +1,7 @@
 //! Finding, making and opening the store's file.
 
 use crate::files::Folder;
-use crate::store::error::{Fault, StoreError, cannot};
+use crate::store::error::{InternalError, StoreError, cannot};
 use crate::store::file::lock::{
     LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked,
 };
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
-pub(in crate::store) fn place(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
+pub(in crate::store) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     let is_file = match fs::metadata(path) {
         Ok(found) => found.is_file(),
         Err(error) => missing(path, error)?,
@@ -105,7 +105,7 @@ pub(in crate::store) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
 }
 
 /// A store in memory.
-pub(in crate::store) fn in_memory() -> Result<Database, Fault> {
+pub(in crate::store) fn in_memory() -> Result<Database, InternalError> {
     let database = builder().create_with_backend(InMemoryBackend::new())?;
     make_tables(&database)?;
     Ok(database)
@@ -187,8 +187,8 @@ fn remove_folders(made: &[PathBuf]) {
 fn create_file(path: &Path) -> Result<(), StoreError> {
     let new = temporary_beside(path)?;
     let file = new.file().try_clone();
-    let made = file.map_err(Fault::from).and_then(fresh);
-    drop(made.map_err(|fault| fault.at(path, "make"))?);
+    let made = file.map_err(InternalError::from).and_then(fresh);
+    drop(made.map_err(|error| error.at(path, "make"))?);
     match new.publish(name_of(path)) {
         // Who was quicker may have taken this file for one that was left over.
         Err(_) if path.exists() => Ok(()),
@@ -196,7 +196,7 @@ fn create_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn make_tables(database: &Database) -> Result<(), Fault> {
+fn make_tables(database: &Database) -> Result<(), InternalError> {
     let transaction = database.begin_write()?;
     rows::create(&transaction)?;
     transaction.commit()?;
@@ -231,7 +231,7 @@ pub(in crate::store) fn writing(
         }
     };
     let database = locked(path, path, (PATIENCE, turn), open);
-    let database = database.map_err(|fault| fault.at(path, "write"))?;
+    let database = database.map_err(|error| error.at(path, "write"))?;
     if bytes.is_none() {
         reserve_behind(path, Reserve::Release);
     }
@@ -252,7 +252,7 @@ pub(in crate::store) fn sync_folder(folder: &Path) {
 }
 
 /// An empty store in an empty file.
-pub(in crate::store) fn fresh(file: File) -> Result<Database, Fault> {
+pub(in crate::store) fn fresh(file: File) -> Result<Database, InternalError> {
     let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
@@ -331,7 +331,7 @@ impl Reading {
 }
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
-pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, Fault> {
+pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     if turn.shared().is_none() {
         let_writers_pass(path);
     }
@@ -342,7 +342,7 @@ pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, Fau
 }
 
 /// The same for who has the folder locked, and keeps this process from writing, too.
-pub(in crate::store) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, Fault> {
+pub(in crate::store) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     locked(path, path, (PATIENCE, turn), || read_only(path))
 }
 
@@ -364,13 +364,13 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 ///
 /// Only what was checked can be walked through without fear of pages that refer to one another in
 /// a circle.
-pub(in crate::store) fn checked(path: &Path, turn: &Turn) -> Result<Database, Fault> {
+pub(in crate::store) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
     let_writers_pass(path);
     let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
     if database.check_integrity()? {
         return Ok(database);
     }
-    Err(Fault::damaged(
+    Err(InternalError::damaged(
         REDB_FILE,
         "its note of free pages is wrong: what is added may overwrite what is stored",
     ))
@@ -397,12 +397,12 @@ mod tests {
         let path = folder.path().join(FILE_NAME);
         let holder = writing(&path, Some(0), &Turn::default()).unwrap();
         let patience = Duration::from_millis(30);
-        let fault = locked(&path, &path, (patience, &Turn::default()), || {
+        let error = locked(&path, &path, (patience, &Turn::default()), || {
             builder().open_read_only(&path)
         })
         .err()
         .unwrap();
-        assert!(matches!(fault, Fault::InUse { waited, .. } if waited >= patience));
+        assert!(matches!(error, InternalError::InUse { waited, .. } if waited >= patience));
         drop(holder);
         reading(&path, &Turn::default()).unwrap();
     }
@@ -430,14 +430,14 @@ mod tests {
             std::thread::sleep(PAUSE);
         }
         let open = || builder().open_read_only(&path);
-        let fault = locked(
+        let error = locked(
             &path,
             &path,
             (Duration::from_millis(30), &Turn::default()),
             open,
         )
         .err();
-        let error = fault.unwrap().at(&path, "read").to_string();
+        let error = error.unwrap().at(&path, "read").to_string();
         let pid = holder.id();
         holder.kill().unwrap();
         holder.wait().unwrap();

@@ -4,13 +4,13 @@ use crate::cancel::Cancelled;
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef, Origin, Profile};
 use crate::store::codec::ProfileRecord;
-use crate::store::error::Fault;
+use crate::store::error::InternalError;
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
 use crate::store::read::builds::{build_of, module_list, profile_record};
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::packs::Frames;
-use crate::store::read::rows::{Rows, record_place};
+use crate::store::read::rows::{Rows, record_location};
 use crate::store::tables::Record;
 use crate::store::write::add::Put;
 use crate::store::write::tags::Tag;
@@ -53,7 +53,7 @@ pub struct Merged {
 }
 
 /// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
-/// store can tell that did not read the source: the one that is here counts, as a run counts once.
+/// store can know that did not read the source: the one that is here counts, as a run counts once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Conflict {
@@ -101,12 +101,12 @@ impl Store {
     /// The result is the store into which all recordings were ingested. Each profile goes in in one
     /// transaction, the oldest recording of a build first: after a failure those before it are
     /// here, and merging again adds the others. A profile that is damaged in the other store, or whose
-    /// content is not that of its id, is left out, and told. So is one of a source that another profile
+    /// content is not that of its id, is left out. So is one of a source that another profile
     /// stands for here: nothing that is here is changed by what others claim. Merging again, or a store
     /// into itself, changes nothing.
     ///
     /// Nobody else reads or writes this store from the first addition to the last. Memory holds the
-    /// stacks of one executable at a time. `progress` is told before each profile, and at the end, and may end
+    /// stacks of one executable at a time. `progress` is called before each profile, and at the end, and may end
     /// it there, as by [`Cancel::check`](crate::Cancel::check); a panic in it becomes an error.
     ///
     /// ```
@@ -166,7 +166,7 @@ struct Source<'a> {
 /// A profile of the source, but for its stacks and counts.
 struct Listed {
     id: ProfileId,
-    /// Its build, as this profile alone tells of it.
+    /// Its build, as this profile alone says.
     build: Build,
     /// With its modules.
     record: ProfileRecord,
@@ -185,13 +185,13 @@ impl Source<'_> {
             progress(&merged)?;
             return Ok(merged);
         }
-        let frames = self.rows.frames().map_err(|fault| self.error(fault))?;
+        let frames = self.rows.frames().map_err(|error| self.error(error))?;
         for profiles in new.chunk_by(|a, b| a.build.executable == b.build.executable) {
             let tree = match guarded(|| self.unpack(&profiles[0].build.executable, &frames)) {
                 Ok(tree) => tree,
-                Err(fault) => {
+                Err(error) => {
                     let ids = profiles.iter().map(|profile| profile.id).collect();
-                    merged.leave_out(ids, self.error(fault));
+                    merged.leave_out(ids, self.error(error));
                     continue;
                 }
             };
@@ -199,10 +199,10 @@ impl Source<'_> {
                 progress(&merged)?;
                 let profile = &record.profile;
                 let put = guarded(|| tree.profile(self.rows, record))
-                    .map_err(|fault| self.error(fault))
+                    .map_err(|error| self.error(error))
                     .and_then(|interned| {
                         write::check(build, profile, &interned)
-                            .map_err(|fault| fault.at(writer.store().path(), "write"))?;
+                            .map_err(|error| error.at(writer.store().path(), "write"))?;
                         if ProfileId::of(build, profile, &interned) != *id {
                             return Err(self.error(not_its_content(*id)));
                         }
@@ -249,8 +249,8 @@ impl Source<'_> {
         let there = match guarded(|| self.rows.tags()) {
             Ok(tags) if tags.is_empty() => return Ok(merged),
             Ok(tags) => tags,
-            Err(fault) => {
-                merged.leave_out(Vec::new(), self.error(fault));
+            Err(error) => {
+                merged.leave_out(Vec::new(), self.error(error));
                 return Ok(merged);
             }
         };
@@ -275,10 +275,10 @@ impl Source<'_> {
         merged: &mut Merged,
     ) -> Result<Vec<Listed>, StoreError> {
         let ids = self.rows.ids(Record::Profile);
-        let ids = ids.map_err(|fault| self.error(fault))?;
+        let ids = ids.map_err(|error| self.error(error))?;
         if ids.len() != self.rows.contents.profiles as usize {
             let what = "it has not as many profiles as it should";
-            return Err(self.error(Fault::damaged("table records", what)));
+            return Err(self.error(InternalError::damaged("table records", what)));
         }
         merged.profiles = ids.len();
         let mut new = Vec::new();
@@ -286,8 +286,8 @@ impl Source<'_> {
         for id in ids.into_iter().map(ProfileId) {
             let listed = match guarded(|| self.listed(id)) {
                 Ok(listed) => listed,
-                Err(fault) => {
-                    merged.leave_out(vec![id], self.error(fault));
+                Err(error) => {
+                    merged.leave_out(vec![id], self.error(error));
                     continue;
                 }
             };
@@ -340,7 +340,7 @@ impl Source<'_> {
         Ok(new)
     }
 
-    fn listed(&mut self, id: ProfileId) -> Result<Listed, Fault> {
+    fn listed(&mut self, id: ProfileId) -> Result<Listed, InternalError> {
         let mut record = profile_record(self.rows, id)?;
         let build = build_of(self.rows, &record)?;
         record.profile.modules = match self.modules.entry(record.modules) {
@@ -359,23 +359,29 @@ impl Source<'_> {
         })
     }
 
-    fn unpack<'f>(&self, name: &str, frames: &'f Frames) -> Result<ExecutableTree<'f>, Fault> {
+    fn unpack<'f>(
+        &self,
+        name: &str,
+        frames: &'f Frames,
+    ) -> Result<ExecutableTree<'f>, InternalError> {
         let executable = self
             .rows
             .record(Record::Executable, ExecutableId::of(name).0)?
-            .ok_or_else(|| Fault::damaged("table records", "an executable does not exist"))?;
+            .ok_or_else(|| {
+                InternalError::damaged("table records", "an executable does not exist")
+            })?;
         ExecutableTree::unpack(self.rows, frames, &executable)
     }
 
-    fn error(&self, fault: Fault) -> StoreError {
-        fault.at(self.path, "read")
+    fn error(&self, error: InternalError) -> StoreError {
+        error.at(self.path, "read")
     }
 }
 
-/// The damage of a profile whose content is another than its id says.
-pub(in crate::store) fn not_its_content(id: ProfileId) -> Fault {
-    let place = record_place(Record::Profile, id.0);
-    Fault::damaged(place, "it is not what its content address says")
+/// The corruption of a profile whose content is another than its id says.
+pub(in crate::store) fn not_its_content(id: ProfileId) -> InternalError {
+    let location = record_location(Record::Profile, id.0);
+    InternalError::damaged(location, "it is not what its content address says")
 }
 
 /// What a content address vouches for and is not the same of two profiles; their stacks and counts are not

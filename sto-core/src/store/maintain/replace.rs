@@ -1,4 +1,4 @@
-//! Putting a store that was written anew into the place of the old one.
+//! Putting a store that was written anew in place of the old one.
 //!
 //! The new file is made beside the old one and renamed over it: so the store is the old or the new
 //! one at any moment, whatever happens, and who reads the old one reads on. The work holds a
@@ -7,8 +7,8 @@
 
 use crate::files::Folder;
 use crate::id::ProfileId;
-use crate::store::error::{self, Fault, StoreError};
-use crate::store::file::access::{Place, begin, in_memory};
+use crate::store::error::{self, InternalError, StoreError};
+use crate::store::file::access::{Backing, begin, in_memory};
 use crate::store::file::lock::lock_folder;
 use crate::store::file::open::{self, Reserve};
 use crate::store::file::temporary::{
@@ -124,11 +124,11 @@ impl Store {
 
     fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
         let keep = |id| !gone.contains(&id);
-        let (file, turn) = match &self.place {
-            Place::Folder { file, turn, .. } => (file, turn),
-            Place::Memory(database) => {
+        let (file, turn) = match &self.backing {
+            Backing::Folder { file, turn, .. } => (file, turn),
+            Backing::Memory(database) => {
                 return rewrite_memory(database, &keep, replace)
-                    .map_err(|fault| fault.at(in_memory(), "write"));
+                    .map_err(|error| error.at(in_memory(), "write"));
             }
         };
         if !self.file_exists()? {
@@ -152,7 +152,7 @@ impl Store {
             if (read.dev(), read.ino()) != (before.dev(), before.ino()) {
                 return Err(moved().into());
             }
-            let written = || -> Result<Bytes, Fault> {
+            let written = || -> Result<Bytes, InternalError> {
                 let new = temporary_to_replace(file, &locked)?;
                 let after = write_file(&rows, &keep, false, new.file())?;
                 if replace {
@@ -163,7 +163,7 @@ impl Store {
             };
             let written = match written() {
                 // What would be given back is worth most where the disk is full.
-                Err(fault) if !replace && fault.is_of_full_disk() => {
+                Err(error) if !replace && error.is_of_full_disk() => {
                     let memory = memfd_create("sto", MemfdFlags::CLOEXEC);
                     write_file(
                         &rows,
@@ -179,11 +179,11 @@ impl Store {
                 after,
                 in_place: false,
             });
-            Ok(written.map_err(|fault| fault.copying(file, file)))
+            Ok(written.map_err(|error| error.copying(file, file)))
         });
         locked.folder.sync();
         result
-            .map_err(|fault| fault.at(file, "read"))
+            .map_err(|error| error.at(file, "read"))
             .and_then(|written| written)
     }
 }
@@ -215,13 +215,13 @@ impl Snapshot {
         let result = self.read(|rows| {
             for &id in profiles {
                 if !rows.has_profile(id)? {
-                    return Err(Fault::NoProfile(id));
+                    return Err(InternalError::NoProfile(id));
                 }
             }
             let written = temporary_to_publish(path, &locked)
-                .map_err(Fault::from)
+                .map_err(InternalError::from)
                 .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
-            Ok(written.map_err(|fault| fault.copying(self.path(), path)))
+            Ok(written.map_err(|error| error.copying(self.path(), path)))
         });
         let published = result.flatten().and_then(|(size, new)| {
             new.publish(name).map_err(cannot)?;
@@ -240,12 +240,12 @@ fn rewrite_memory(
     database: &RwLock<Arc<Database>>,
     keep: &dyn Fn(ProfileId) -> bool,
     replace: bool,
-) -> Result<Rewritten, Fault> {
-    let mut place = database.write().unwrap_or_else(PoisonError::into_inner);
+) -> Result<Rewritten, InternalError> {
+    let mut current = database.write().unwrap_or_else(PoisonError::into_inner);
     let new = open::in_memory()?;
-    rewrite(&Rows::open(&place.begin_read()?)?, keep, false, &new)?;
+    rewrite(&Rows::open(&current.begin_read()?)?, keep, false, &new)?;
     if replace {
-        *place = Arc::new(new);
+        *current = Arc::new(new);
     }
     Ok(Rewritten {
         before: Bytes(0),
@@ -260,7 +260,7 @@ fn write_file(
     keep: &dyn Fn(ProfileId) -> bool,
     is_export: bool,
     new: &File,
-) -> Result<Bytes, Fault> {
+) -> Result<Bytes, InternalError> {
     let mut database = open::fresh(new.try_clone()?)?;
     rewrite(rows, keep, is_export, &database)?;
     database.compact()?;

@@ -12,7 +12,7 @@ use crate::store::CameFrom;
 use crate::store::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, pack_frames,
 };
-use crate::store::error::{Fault, refused};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
 use crate::store::read::builds::module_lists;
 use crate::store::read::counts::Counts;
@@ -35,7 +35,7 @@ pub(in crate::store) fn rewrite(
     keep: &dyn Fn(ProfileId) -> bool,
     is_export: bool,
     destination: &Database,
-) -> Result<(), Fault> {
+) -> Result<()> {
     let executables = chosen(rows, keep)?;
     let mut used = vec![false; rows.contents.frames.get()];
     let mut marked = Vec::with_capacity(executables.len());
@@ -66,7 +66,7 @@ struct Chosen {
 }
 
 /// The chosen profiles, oldest recording first, by build and executable.
-fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executable>, Fault> {
+fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executable>> {
     let mut by_build: HashMap<BuildId, Vec<Chosen>> = HashMap::new();
     for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
         let id = ProfileId(id);
@@ -85,7 +85,7 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
         }
     }
     if !by_build.is_empty() {
-        return Err(Fault::damaged(
+        return Err(InternalError::damaged(
             "table records",
             "a profile's build does not exist",
         ));
@@ -100,7 +100,10 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
                 let record = rows.record(Record::Executable, ExecutableId::of(name).0)?;
                 executables.push(Executable {
                     record: record.ok_or_else(|| {
-                        Fault::damaged("table records", "a build's executable does not exist")
+                        InternalError::damaged(
+                            "table records",
+                            "a build's executable does not exist",
+                        )
                     })?,
                     builds: vec![build],
                 });
@@ -111,14 +114,14 @@ fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executabl
 }
 
 impl Chosen {
-    fn counts(&self, rows: &Rows, executable: &ExecutableRecord) -> Result<Counts, Fault> {
+    fn counts(&self, rows: &Rows, executable: &ExecutableRecord) -> Result<Counts> {
         Counts::read(rows, &self.record, executable.nodes)
     }
 }
 
 /// The nodes that have costs in the chosen profiles; frames of these, of their callers and of lines become
 /// used.
-fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks, Fault> {
+fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks> {
     let record = &executable.record;
     let mut marks = Marks::none(record.nodes)?;
     for chosen in executable.builds.iter().flat_map(|(_, profiles)| profiles) {
@@ -136,7 +139,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
 }
 
 /// Writes the used frames in their order; returns the new number of each.
-fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>, Fault> {
+fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>> {
     let stored = rows.frames()?;
     let order = frame_order(&stored, used);
     let chunks: Vec<_> = order
@@ -164,7 +167,7 @@ fn write_executable(
     frames: &[FrameNo],
     lists: &[Arc<[ModuleRef]>],
     to: &mut NewStore<'_>,
-) -> Result<(), Fault> {
+) -> Result<()> {
     let numbers = write_nodes(rows, &executable.record, marks, frames, to)?;
     for (record, profiles) in &executable.builds {
         let mut tally = Tally::new(&record.build(), &mut to.new.contents)?;
@@ -172,7 +175,7 @@ fn write_executable(
             let counts = chosen.counts(rows, &executable.record)?;
             let counts = counts.renumbered(&numbers, frames);
             let modules = lists.get(chosen.record.modules.get()).ok_or_else(|| {
-                Fault::damaged("table records", "a profile's modules do not exist")
+                InternalError::damaged("table records", "a profile's modules do not exist")
             })?;
             let profile = Profile {
                 modules: modules.clone(),
@@ -215,7 +218,7 @@ fn write_nodes(
     marks: Marks,
     frames: &[FrameNo],
     to: &mut NewStore<'_>,
-) -> Result<Vec<NodeNo>, Fault> {
+) -> Result<Vec<NodeNo>> {
     let picked = Picked::of(&rows.node_packs(executable)?, marks)?;
     let new_frames: Vec<FrameIx> = frames.iter().map(|frame| FrameIx(frame.0)).collect();
     let (tree, indices) = preorder(&picked.nodes, &new_frames);
@@ -236,7 +239,7 @@ fn write_nodes(
 }
 
 /// Hands on the tags of builds that are written.
-fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<(), Fault> {
+fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<()> {
     let builds = executables.iter().flat_map(|executable| &executable.builds);
     let ids: HashSet<BuildId> = builds.map(|(record, _)| record.build().id()).collect();
     let mut tags = rows.tags()?;
@@ -248,7 +251,7 @@ fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) ->
 /// A store that nobody else sees yet, so that it may be written in several transactions.
 struct NewStore<'a> {
     database: &'a Database,
-    /// Whether it is for somebody else, who is not told where profiles came from.
+    /// Whether it is for somebody else, who need not know where profiles came from.
     is_export: bool,
     new: NewRows,
     /// The numbers of module lists.
@@ -260,7 +263,7 @@ struct NewStore<'a> {
 const FULL: u64 = 32 << 20;
 
 impl<'a> NewStore<'a> {
-    fn new(database: &'a Database, is_export: bool) -> Result<Self, Fault> {
+    fn new(database: &'a Database, is_export: bool) -> Result<Self> {
         let mut contents = Rows::open(&database.begin_read()?)?.contents;
         contents.history = after(contents.history, *b"written anew\0\0\0\0");
         Ok(NewStore {
@@ -272,7 +275,7 @@ impl<'a> NewStore<'a> {
         })
     }
 
-    fn modules(&mut self, profile: &Profile) -> Result<ModulesNo, Fault> {
+    fn modules(&mut self, profile: &Profile) -> Result<ModulesNo> {
         if let Some(&number) = self.modules.get(&profile.modules) {
             return Ok(number);
         }
@@ -281,14 +284,14 @@ impl<'a> NewStore<'a> {
         Ok(number)
     }
 
-    fn flush_if_full(&mut self) -> Result<(), Fault> {
+    fn flush_if_full(&mut self) -> Result<()> {
         if self.new.bytes() < FULL {
             return Ok(());
         }
         self.flush()
     }
 
-    fn flush(&mut self) -> Result<(), Fault> {
+    fn flush(&mut self) -> Result<()> {
         let transaction = self.database.begin_write()?;
         self.new.write(&transaction)?;
         tags::write(&transaction, &self.tags)?;

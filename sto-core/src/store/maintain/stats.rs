@@ -4,7 +4,7 @@
 
 use crate::id::SourceDigest;
 use crate::store::codec::{BuildRecord, CHECKSUM_LEN, ExecutableRecord, ProfileRecord};
-use crate::store::error::Fault;
+use crate::store::error::Result;
 use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::rows::{Found, Rows};
 use crate::store::tables::{Column, Record};
@@ -143,10 +143,7 @@ struct Packed {
 /// The stats of a store; `file` is the size of its file.
 ///
 /// redb walks through all its pages without looking out for circles: they must have been checked.
-pub(in crate::store) fn stats(
-    database: &Database,
-    file: Option<Bytes>,
-) -> Result<StoreStats, Fault> {
+pub(in crate::store) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreStats> {
     let transaction = database.begin_write()?;
     let redb = transaction.stats()?;
     transaction.abort()?;
@@ -210,7 +207,7 @@ pub(in crate::store) fn stats(
         .packs(rows.contents.frames, Column::Frames)?
         .par_iter()
         .map(|pack| Ok(pack.frames()?.string_count() as u64))
-        .sum::<Result<u64, Fault>>()?;
+        .sum::<Result<u64>>()?;
     let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
     let executables = executables(&rows, &profiles, &packed)?;
     let recordings: HashMap<SourceDigest, Bytes> = profiles
@@ -255,7 +252,7 @@ fn executables(
     rows: &Rows,
     profiles: &[Found<ProfileRecord>],
     packed: &HashMap<Column, u64>,
-) -> Result<Vec<ExecutableStats>, Fault> {
+) -> Result<Vec<ExecutableStats>> {
     let packed = |column| packed.get(&column).copied().unwrap_or(0);
     let records: Vec<Found<ExecutableRecord>> = rows.records(Record::Executable)?;
     let stats = records.into_iter().map(|found| {

@@ -3,13 +3,13 @@
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, ModuleRef};
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
 use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
 use crate::store::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
 use crate::store::read::picked::{Marks, Picked};
-use crate::store::read::rows::{Found, Rows, record_place};
+use crate::store::read::rows::{Found, Rows, record_location};
 use crate::store::tables::{Column, Record};
 use crate::store::write::{Adder, sum};
 use crate::store::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Every build with its profiles.
-pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
+pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
     let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
     for (found, expected, what) in [
@@ -35,7 +35,7 @@ pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
         ),
     ] {
         if found != expected as usize {
-            return Err(Fault::damaged("table records", what));
+            return Err(InternalError::damaged("table records", what));
         }
     }
     let modules = module_lists(rows)?;
@@ -52,16 +52,17 @@ pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
     for profile in profiles {
         let profile = stored_profile(&modules, profile)?;
         let build = builds.get_mut(&profile.profile.build);
-        let build = build
-            .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))?;
+        let build = build.ok_or_else(|| {
+            InternalError::damaged("table records", "a profile's build does not exist")
+        })?;
         build.profiles.push(profile);
     }
     for Found { id, record, .. } in &records {
         let build = &builds[&BuildId(*id)];
         if build.profiles.len() != record.profiles as usize || build.build.id() != build.id {
-            let place = format!("table records, build {}", build.id);
-            return Err(Fault::damaged(
-                place,
+            let location = format!("table records, build {}", build.id);
+            return Err(InternalError::damaged(
+                location,
                 "it has not the profiles that it should",
             ));
         }
@@ -95,13 +96,13 @@ pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>, Fault> {
 }
 
 /// What is known of a build.
-pub(in crate::store) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>, Fault> {
+pub(in crate::store) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
     let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
     Ok(record.map(|record| record.build()))
 }
 
 /// Every module list, by its number.
-pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>, Fault> {
+pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>> {
     let lists = (0..rows.contents.modules.0).into_par_iter();
     // Guarded one by one: this is another thread.
     let lists = lists.map(|number| guarded(|| module_list(rows, ModulesNo(number))));
@@ -109,10 +110,7 @@ pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>
 }
 
 /// The module list with this number.
-pub(in crate::store) fn module_list(
-    rows: &Rows,
-    number: ModulesNo,
-) -> Result<Arc<[ModuleRef]>, Fault> {
+pub(in crate::store) fn module_list(rows: &Rows, number: ModulesNo) -> Result<Arc<[ModuleRef]>> {
     let column = Column::Modules(number);
     let list = unpack_modules(&rows.column(column)?).map_err(|error| error.at(column))?;
     Ok(list.into())
@@ -121,13 +119,14 @@ pub(in crate::store) fn module_list(
 fn stored_profile(
     modules: &[Arc<[ModuleRef]>],
     Found { id, bytes, record }: Found<ProfileRecord>,
-) -> Result<StoredProfile, Fault> {
+) -> Result<StoredProfile> {
     let modules = modules.get(record.modules.get());
-    let modules = modules
-        .ok_or_else(|| Fault::damaged("table records", "a profile's modules do not exist"))?;
+    let modules = modules.ok_or_else(|| {
+        InternalError::damaged("table records", "a profile's modules do not exist")
+    })?;
     let stored = record.columns.checked_add(bytes).ok_or_else(|| {
-        let place = record_place(Record::Profile, id);
-        Fault::damaged(place, "its columns have more than 2^64 - 1 bytes")
+        let location = record_location(Record::Profile, id);
+        InternalError::damaged(location, "its columns have more than 2^64 - 1 bytes")
     })?;
     let mut profile = record.profile;
     profile.modules = modules.clone();
@@ -146,24 +145,24 @@ pub(in crate::store) fn load(
     rows: &Rows,
     executable: ExecutableId,
     profiles: &[ProfileId],
-) -> Result<Loaded, Fault> {
+) -> Result<Loaded> {
     let Some(&first) = profiles.first() else {
         return Ok(Loaded::default());
     };
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
-        .ok_or(Fault::NoProfile(first))?;
+        .ok_or(InternalError::NoProfile(first))?;
     let read = |&id| {
         let record = profile_record(rows, id)?;
         if build_of(rows, &record)?.executable != executable.name {
-            return Err(Fault::NoProfile(id));
+            return Err(InternalError::NoProfile(id));
         }
         packed_costs(rows, &record, &executable)
     };
     cut_out(rows, &executable, || {
         // Guarded one by one: these may be other threads.
         let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
-        let packed: Vec<_> = packed.collect::<Result<_, Fault>>()?;
+        let packed: Vec<_> = packed.collect::<Result<_>>()?;
         PackedCosts::check(packed.iter().flatten())?;
         let costs = packed.into_par_iter();
         let costs = costs.map(|types| types.iter().map(PackedCosts::unpack).collect());
@@ -176,7 +175,7 @@ fn packed_costs(
     rows: &Rows,
     record: &ProfileRecord,
     executable: &ExecutableRecord,
-) -> Result<Vec<PackedCosts>, Fault> {
+) -> Result<Vec<PackedCosts>> {
     let column = |sample_type| Column::Costs(record.number, sample_type);
     let types = record.types();
     let types = types.map(|t| PackedCosts::read(rows, column(t), executable.nodes));
@@ -188,14 +187,16 @@ pub(in crate::store) fn load_build(
     rows: &Rows,
     id: BuildId,
     profiles: Option<&[ProfileId]>,
-) -> Result<LoadedBuild, Fault> {
+) -> Result<LoadedBuild> {
     let build: BuildRecord = rows
         .record(Record::Build, id.0)?
-        .ok_or(Fault::NoBuild(id))?;
+        .ok_or(InternalError::NoBuild(id))?;
     let executable = ExecutableId::of(&build.executable);
-    let executable: ExecutableRecord = rows
-        .record(Record::Executable, executable.0)?
-        .ok_or_else(|| Fault::damaged("table records", "a build's executable does not exist"))?;
+    let executable: ExecutableRecord =
+        rows.record(Record::Executable, executable.0)?
+            .ok_or_else(|| {
+                InternalError::damaged("table records", "a build's executable does not exist")
+            })?;
     let some = profiles.filter(|profiles| profiles.len() != build.profiles as usize);
     let mut sample_types = Vec::new();
     let loaded = cut_out(rows, &executable, || {
@@ -206,7 +207,7 @@ pub(in crate::store) fn load_build(
                 let sums = build
                     .types()
                     .map(|t| sum(rows, &build, t, executable.nodes));
-                let sums = sums.collect::<Result<_, Fault>>()?;
+                let sums = sums.collect::<Result<_>>()?;
                 let types = build.sums.iter().map(|sum| sum.sample_type.clone());
                 (types.collect(), sums)
             }
@@ -228,26 +229,26 @@ fn added_up(
     executable: &ExecutableRecord,
     build: BuildId,
     profiles: &[ProfileId],
-) -> Result<(Vec<SampleType>, Vec<NodeCosts>), Fault> {
+) -> Result<(Vec<SampleType>, Vec<NodeCosts>)> {
     let (mut types, mut sums): (Vec<SampleType>, Vec<Adder>) = Default::default();
     for batch in profiles.chunks(rayon::current_num_threads()) {
         let read = |&id| {
             let record = profile_record(rows, id)?;
             if record.profile.build != build {
-                return Err(Fault::NoProfile(id));
+                return Err(InternalError::NoProfile(id));
             }
             let packed = packed_costs(rows, &record, executable)?;
             Ok((record.profile.sample_types, packed))
         };
         // Guarded one by one: these may be other threads.
         let read = batch.par_iter().map(|id| guarded(|| read(id)));
-        let packed: Vec<_> = read.collect::<Result<_, Fault>>()?;
+        let packed: Vec<_> = read.collect::<Result<_>>()?;
         PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
         let unpacked = packed.into_par_iter().map(|(types, packed)| {
             let costs = packed.iter().map(PackedCosts::unpack);
-            Ok((types, costs.collect::<Result<Vec<_>, Fault>>()?))
+            Ok((types, costs.collect::<Result<Vec<_>>>()?))
         });
-        for (of_profile, costs) in unpacked.collect::<Result<Vec<_>, Fault>>()? {
+        for (of_profile, costs) in unpacked.collect::<Result<Vec<_>>>()? {
             for (sample_type, costs) in of_profile.into_iter().zip(costs) {
                 let known = types.iter().position(|known| *known == sample_type);
                 let at = known.unwrap_or_else(|| {
@@ -260,15 +261,15 @@ fn added_up(
         }
     }
     let sums = sums.into_iter().map(Adder::finish);
-    Ok((types, sums.collect::<Result<_, Fault>>()?))
+    Ok((types, sums.collect::<Result<_>>()?))
 }
 
-/// The stacks that costs are of, and the costs by their places there.
+/// The stacks that costs are of, and the costs by their nodes there.
 fn cut_out(
     rows: &Rows,
     executable: &ExecutableRecord,
-    read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>, Fault> + Send,
-) -> Result<Loaded, Fault> {
+    read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>> + Send,
+) -> Result<Loaded> {
     // Guarded one by one: these may be other threads.
     let (costs, packs) = rayon::join(
         || guarded(read_costs),
@@ -282,7 +283,7 @@ fn cut_out(
     let cut = Cut::of(picked?, &frames?, &[])?;
     let costs = costs
         .into_par_iter()
-        .map(|types| types.into_iter().map(|costs| cut.place(costs)).collect());
+        .map(|types| types.into_iter().map(|costs| cut.by_index(costs)).collect());
     Ok(Loaded {
         costs: costs.collect(),
         frames: cut.frames,
@@ -290,26 +291,23 @@ fn cut_out(
     })
 }
 
-pub(in crate::store) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord, Fault> {
+pub(in crate::store) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord> {
     rows.record(Record::Profile, id.0)?
-        .ok_or(Fault::NoProfile(id))
+        .ok_or(InternalError::NoProfile(id))
 }
 
 /// The build of a profile.
-pub(in crate::store) fn build_of(
-    rows: &Rows,
-    record: &ProfileRecord,
-) -> Result<BuildRecord, Fault> {
+pub(in crate::store) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord> {
     rows.record(Record::Build, record.profile.build.0)?
-        .ok_or_else(|| Fault::damaged("table records", "a profile's build does not exist"))
+        .ok_or_else(|| InternalError::damaged("table records", "a profile's build does not exist"))
 }
 
 /// The line costs of a profile.
-pub(in crate::store) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines, Fault> {
+pub(in crate::store) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines> {
     let record = profile_record(rows, profile)?;
     let lines = record.types();
     let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
-    let lines = lines.collect::<Result<Vec<_>, Fault>>()?;
+    let lines = lines.collect::<Result<Vec<_>>>()?;
     let stored = rows.frames()?;
     let order = chosen_order(&stored, frames_of(&lines));
     Ok(LoadedLines {

@@ -6,7 +6,7 @@ use crate::model::FrameIx;
 use crate::store::codec::{
     ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
 };
-use crate::store::error::{Fault, refused};
+use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
@@ -40,7 +40,7 @@ impl Counts {
         interned: &Interned,
         nodes: &[NodeNo],
         frames: &[FrameNo],
-    ) -> Result<Counts, Fault> {
+    ) -> Result<Counts> {
         let costs = interned.costs.par_iter().map(|costs| {
             let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
             in_order(numbered.collect())
@@ -62,14 +62,14 @@ impl Counts {
         rows: &Rows,
         record: &ProfileRecord,
         nodes_end: NodeNo,
-    ) -> Result<Counts, Fault> {
+    ) -> Result<Counts> {
         let profile = record.number;
         let costs = record.types();
         let costs = costs.map(|t| read_costs(rows, Column::Costs(profile, t), nodes_end));
         let lines = record.types().map(|t| read_lines(rows, profile, t));
         Ok(Counts {
-            costs: costs.collect::<Result<_, Fault>>()?,
-            lines: lines.collect::<Result<_, Fault>>()?,
+            costs: costs.collect::<Result<_>>()?,
+            lines: lines.collect::<Result<_>>()?,
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
@@ -93,11 +93,7 @@ impl Counts {
     }
 
     /// Writes them under a profile's number.
-    pub(in crate::store) fn write(
-        &self,
-        new: &mut NewRows,
-        profile: ProfileNo,
-    ) -> Result<Sizes, Fault> {
+    pub(in crate::store) fn write(&self, new: &mut NewRows, profile: ProfileNo) -> Result<Sizes> {
         let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
         let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
         let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
@@ -143,7 +139,7 @@ pub(in crate::store) fn read_costs(
     rows: &Rows,
     column: Column,
     nodes_end: NodeNo,
-) -> Result<NodeCosts, Fault> {
+) -> Result<NodeCosts> {
     PackedCosts::read(rows, column, nodes_end)?.unpack()
 }
 
@@ -156,11 +152,7 @@ pub(in crate::store) struct PackedCosts {
 }
 
 impl PackedCosts {
-    pub(in crate::store) fn read(
-        rows: &Rows,
-        column: Column,
-        nodes_end: NodeNo,
-    ) -> Result<Self, Fault> {
+    pub(in crate::store) fn read(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<Self> {
         Ok(PackedCosts {
             column,
             nodes_end,
@@ -168,14 +160,12 @@ impl PackedCosts {
         })
     }
 
-    pub(in crate::store) fn unpack(&self) -> Result<NodeCosts, Fault> {
+    pub(in crate::store) fn unpack(&self) -> Result<NodeCosts> {
         unpack_costs(&self.body, self.nodes_end).map_err(|error| error.at(self.column))
     }
 
     /// Checks that these can be unpacked together.
-    pub(in crate::store) fn check<'a>(
-        all: impl Iterator<Item = &'a PackedCosts>,
-    ) -> Result<(), Fault> {
+    pub(in crate::store) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
         let mut costs = 0;
         for packed in all {
             let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
@@ -192,7 +182,7 @@ pub(in crate::store) fn read_lines(
     rows: &Rows,
     profile: ProfileNo,
     sample_type: TypeNo,
-) -> Result<Vec<LineCost<FrameNo>>, Fault> {
+) -> Result<Vec<LineCost<FrameNo>>> {
     let column = Column::Lines(profile, sample_type);
     unpack_lines(&rows.column(column)?, rows.contents.frames).map_err(|error| error.at(column))
 }

@@ -4,7 +4,7 @@ use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::memory;
 use crate::model::{Frame, FrameIx, FrameTable, StringIx};
 use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::read::counts::{Counts, NodeCosts, renumbered_lines};
 use crate::store::read::packs::{Frames, NodePack};
@@ -29,16 +29,14 @@ impl<'a> ExecutableTree<'a> {
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self> {
         memory::check(Bytes(
             u64::from(executable.nodes.0) * 2 * size_of::<u32>() as u64,
         ))?;
         let packs = rows.node_packs(executable)?.into_par_iter();
         Ok(ExecutableTree {
             frames,
-            packs: packs
-                .map(NodePack::unpacked)
-                .collect::<Result<_, Fault>>()?,
+            packs: packs.map(NodePack::unpacked).collect::<Result<_>>()?,
             nodes_end: executable.nodes,
         })
     }
@@ -48,16 +46,12 @@ impl<'a> ExecutableTree<'a> {
         &self,
         rows: &Rows,
         record: &ProfileRecord,
-    ) -> Result<Interned, Fault> {
+    ) -> Result<Interned> {
         self.of(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
     /// The same of counts that were read already.
-    pub(in crate::store) fn of(
-        &self,
-        record: &ProfileRecord,
-        counts: Counts,
-    ) -> Result<Interned, Fault> {
+    pub(in crate::store) fn of(&self, record: &ProfileRecord, counts: Counts) -> Result<Interned> {
         let Counts {
             costs,
             lines,
@@ -66,7 +60,7 @@ impl<'a> ExecutableTree<'a> {
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
         let lines = by_index(&lines, &cut.frame_indices);
-        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.place(costs)).collect();
+        let costs: Vec<SelfCosts> = costs.into_iter().map(|costs| cut.by_index(costs)).collect();
         let slices = slices.map(|pack| {
             unpack_slices(&pack, &costs).map_err(|error| error.at(Column::Slices(record.number)))
         });
@@ -97,7 +91,7 @@ impl Cut {
         picked: Picked,
         stored: &Frames,
         lines: &[Vec<LineCost<FrameNo>>],
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self> {
         let Picked { nodes, numbers } = picked;
         let used = nodes.frames.iter().copied();
         let order = chosen_order(stored, used.chain(frames_of(lines)));
@@ -114,22 +108,22 @@ impl Cut {
     }
 
     /// Costs by node of the tree.
-    pub(in crate::store) fn place(&self, costs: NodeCosts) -> SelfCosts {
-        let placed = costs.into_iter();
+    pub(in crate::store) fn by_index(&self, costs: NodeCosts) -> SelfCosts {
+        let numbered = costs.into_iter();
         let index = |node| self.indices[self.picked.get(node).get()];
-        let mut placed: SelfCosts = placed.map(|(node, cost)| (index(node), cost)).collect();
-        // Where many nodes have costs, putting each into its place is quicker than comparing them.
-        if placed.len() < self.tree.len() / 16 {
+        let mut indexed: SelfCosts = numbered.map(|(node, cost)| (index(node), cost)).collect();
+        // Where many nodes have costs, sorting by counting is quicker than comparing them.
+        if indexed.len() < self.tree.len() / 16 {
             // Stable: that makes use of the pieces that are in order already.
-            placed.sort_by_key(|&(node, _)| node);
-            return placed;
+            indexed.sort_by_key(|&(node, _)| node);
+            return indexed;
         }
         let mut by_node = vec![0u32; self.tree.len()];
-        for (place, &(node, _)) in (1..).zip(&placed) {
-            by_node[node.get()] = place;
+        for (rank, &(node, _)) in (1..).zip(&indexed) {
+            by_node[node.get()] = rank;
         }
-        let order = by_node.into_iter().filter(|&place| place > 0);
-        order.map(|place| placed[place as usize - 1]).collect()
+        let order = by_node.into_iter().filter(|&rank| rank > 0);
+        order.map(|rank| indexed[rank as usize - 1]).collect()
     }
 }
 
@@ -174,7 +168,7 @@ pub(in crate::store) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<
 }
 
 /// A table of these frames.
-pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, Fault> {
+pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
     let mut frames = FrameTable::new();
     // In their order, frames mostly have strings of the one before: those are not looked up again.
     let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
@@ -186,7 +180,7 @@ pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable, 
         };
         let strings = std::array::from_fn(|column| interned(&mut last[column], strings[column]));
         if frames.insert_row(frame.row(strings)) != FrameIx(index) {
-            return Err(Fault::damaged(
+            return Err(InternalError::damaged(
                 "table columns, frames",
                 "a frame stands twice",
             ));

@@ -59,7 +59,7 @@ pub struct StoredProfile {
     pub id: ProfileId,
     /// Everything about it but its stacks and counts.
     pub profile: Profile,
-    /// GNU build id of the main program, as this recording told it.
+    /// GNU build id of the main program, as this recording has it.
     pub gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
     pub revision: Option<String>,

@@ -10,7 +10,7 @@ use crate::store::codec::{
     DecodeError, ExecutableRecord, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
     claimed_by_frames, unpack_frames, unpack_nodes,
 };
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::read::rows::{Rows, open_column};
 use crate::store::tables::Column;
@@ -35,15 +35,15 @@ impl<N: Number> Pack<N> {
         self.first..self.first.plus(self.len as usize)
     }
 
-    fn body(&self) -> Result<&[u8], Fault> {
+    fn body(&self) -> Result<&[u8]> {
         open_column(self.column, &self.stored)
     }
 
-    fn check_len(&self, found: usize) -> Result<(), Fault> {
+    fn check_len(&self, found: usize) -> Result<()> {
         if found == self.len as usize {
             Ok(())
         } else {
-            Err(Fault::damaged(
+            Err(InternalError::damaged(
                 self.column,
                 "it has not as many things as it announces",
             ))
@@ -51,14 +51,14 @@ impl<N: Number> Pack<N> {
     }
 
     /// What it says, its checksum being right.
-    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T, Fault> {
+    fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T> {
         read(self.body()?).map_err(|error| error.at(self.column))
     }
 }
 
 impl Pack<FrameNo> {
     /// The frames in it.
-    pub(in crate::store) fn frames(&self) -> Result<FrameColumns, Fault> {
+    pub(in crate::store) fn frames(&self) -> Result<FrameColumns> {
         let frames = self.of(unpack_frames)?;
         self.check_len(frames.len())?;
         Ok(frames)
@@ -67,13 +67,13 @@ impl Pack<FrameNo> {
 
 impl Pack<NodeNo> {
     /// The segments of nodes in it, their roots unpacked.
-    pub(in crate::store) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>, Fault> {
+    pub(in crate::store) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>> {
         let unpack = |body| Segments::unpack(body, self.first, frames_end);
         unpack(self.body()?).map_err(|error| error.at(self.column))
     }
 
     /// The nodes in it.
-    pub(in crate::store) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns, Fault> {
+    pub(in crate::store) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns> {
         let nodes = self.of(|pack| unpack_nodes(pack, self.first, frames_end))?;
         self.check_len(nodes.len())?;
         Ok(nodes)
@@ -103,7 +103,7 @@ impl NodePack {
     }
 
     /// The nodes.
-    pub(in crate::store) fn nodes(&self) -> Result<Cow<'_, NodeColumns>, Fault> {
+    pub(in crate::store) fn nodes(&self) -> Result<Cow<'_, NodeColumns>> {
         match self {
             NodePack::Packed { pack, frames_end } => Ok(Cow::Owned(pack.nodes(*frames_end)?)),
             NodePack::Unpacked { nodes, .. } => Ok(Cow::Borrowed(nodes)),
@@ -111,7 +111,7 @@ impl NodePack {
     }
 
     /// The same nodes, unpacked for good.
-    pub(in crate::store) fn unpacked(self) -> Result<Self, Fault> {
+    pub(in crate::store) fn unpacked(self) -> Result<Self> {
         let first = self.numbers().start;
         let nodes = self.nodes()?.into_owned();
         Ok(NodePack::Unpacked { first, nodes })
@@ -124,7 +124,7 @@ impl Rows {
         &self,
         end: N,
         column: impl Fn(N) -> Column,
-    ) -> Result<Vec<Pack<N>>, Fault> {
+    ) -> Result<Vec<Pack<N>>> {
         let mut packs = Vec::new();
         let mut first = N::new(0);
         while first < end {
@@ -132,7 +132,7 @@ impl Rows {
             let stored = self.stored_column(column)?;
             let len = announced(&stored).map_err(|error| error.at(column))?;
             if len == 0 || len > end.number() - first.number() {
-                return Err(Fault::damaged(
+                return Err(InternalError::damaged(
                     column,
                     "it has not as many things as it should",
                 ));
@@ -152,7 +152,7 @@ impl Rows {
     pub(in crate::store) fn node_packs(
         &self,
         executable: &ExecutableRecord,
-    ) -> Result<Vec<NodePack>, Fault> {
+    ) -> Result<Vec<NodePack>> {
         let column = |first| Column::Nodes(executable.number, first);
         let packs = self.packs(executable.nodes, column)?;
         let frames_end = self.contents.frames;
@@ -163,14 +163,14 @@ impl Rows {
     }
 
     /// Every frame of the store, by its number.
-    pub(in crate::store) fn frames(&self) -> Result<Frames, Fault> {
+    pub(in crate::store) fn frames(&self) -> Result<Frames> {
         let packs = self.packs(self.contents.frames, Column::Frames)?;
         let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
-        memory::check(Bytes(claimed.sum::<Result<u64, Fault>>()?))?;
+        memory::check(Bytes(claimed.sum::<Result<u64>>()?))?;
         let packed = packs
             .par_iter()
             .map(|pack| pack.of(PackedFrames::decompress));
-        let packed: Vec<PackedFrames> = packed.collect::<Result<_, Fault>>()?;
+        let packed: Vec<PackedFrames> = packed.collect::<Result<_>>()?;
         memory::check(Bytes(packed.iter().map(PackedFrames::text_len).sum()))?;
         let unpacked = packs.par_iter().zip(packed).map(|(pack, packed)| {
             let frames = packed.unpack().map_err(|error| error.at(pack.column))?;
@@ -178,7 +178,7 @@ impl Rows {
             Ok((pack.first, frames))
         });
         Ok(Frames {
-            packs: unpacked.collect::<Result<_, Fault>>()?,
+            packs: unpacked.collect::<Result<_>>()?,
             end: self.contents.frames,
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::memory;
 use crate::store::codec::NodeColumns;
-use crate::store::error::Fault;
+use crate::store::error::Result;
 use crate::store::numbers::{NodeNo, Number, PickedNo};
 use crate::store::read::counts::NodeCosts;
 use crate::store::read::packs::NodePack;
@@ -15,7 +15,7 @@ pub(in crate::store) struct Marks(Vec<u64>);
 
 impl Marks {
     /// None on the nodes below this one.
-    pub(in crate::store) fn none(end: NodeNo) -> Result<Self, Fault> {
+    pub(in crate::store) fn none(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
         // With them, what [`PickedNos`] has for each word.
         memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
@@ -26,7 +26,7 @@ impl Marks {
     pub(in crate::store) fn of<'a>(
         costs: impl IntoIterator<Item = &'a NodeCosts>,
         end: NodeNo,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self> {
         let mut marks = Marks::none(end)?;
         marks.set_all(costs);
         Ok(marks)
@@ -102,7 +102,7 @@ pub(in crate::store) struct Picked {
 
 impl Picked {
     /// Picks them out of the packs, of which those are unpacked that have any.
-    pub(in crate::store) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self, Fault> {
+    pub(in crate::store) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
         let mut parts = Vec::new();
         let mut len = 0;
         // Callers stand before what they call.
@@ -111,7 +111,7 @@ impl Picked {
                 let is_needed = marks.may_have_any(pack.numbers());
                 is_needed.then(|| pack.nodes()).transpose()
             });
-            let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
+            let unpacked: Vec<_> = unpacked.collect::<Result<_>>()?;
             for (pack, nodes) in batch.iter().zip(unpacked).rev() {
                 let nodes = match nodes {
                     Some(nodes) => nodes,

@@ -2,7 +2,7 @@
 
 use crate::id::{ProfileId, ReadingId};
 use crate::store::codec::{self, Contents, ReadingRecord, with_checksum, without_checksum};
-use crate::store::error::{Fault, refused};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
     META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
@@ -47,7 +47,7 @@ impl NewRows {
         kind: Record,
         id: [u8; 16],
         record: &impl Serialize,
-    ) -> Result<(), Fault> {
+    ) -> Result<()> {
         let body = codec::pack(record).map_err(refused)?;
         let stored = with_checksum(&record_key(kind, id), body);
         self.bytes += stored.len() as u64;
@@ -87,7 +87,7 @@ impl NewRows {
     }
 
     /// Writes everything.
-    pub(in crate::store) fn write(&self, transaction: &WriteTransaction) -> Result<(), Fault> {
+    pub(in crate::store) fn write(&self, transaction: &WriteTransaction) -> Result<()> {
         let mut records = transaction.open_table(RECORDS)?;
         for key in &self.removed_records {
             records.remove(key)?;
@@ -127,7 +127,7 @@ impl NewRows {
 }
 
 /// Makes the tables of an empty store.
-pub(in crate::store) fn create(transaction: &WriteTransaction) -> Result<(), Fault> {
+pub(in crate::store) fn create(transaction: &WriteTransaction) -> Result<()> {
     transaction
         .open_table(META)?
         .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
@@ -135,26 +135,26 @@ pub(in crate::store) fn create(transaction: &WriteTransaction) -> Result<(), Fau
 }
 
 /// Checks the version, then reads how much the store holds.
-fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents, Fault> {
-    let place = "table meta";
+fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents> {
+    let location = "table meta";
     let version = meta
         .get(META_VERSION)?
         .and_then(|version| version.value().try_into().map(u32::from_le_bytes).ok())
-        .ok_or_else(|| Fault::damaged(place, "it has no version"))?;
+        .ok_or_else(|| InternalError::damaged(location, "it has no version"))?;
     if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
-        return Err(Fault::Version(version));
+        return Err(InternalError::Version(version));
     }
     check_features(meta)?;
     let stored = meta
         .get(META_CONTENTS)?
-        .ok_or_else(|| Fault::damaged(place, "it has no contents"))?;
+        .ok_or_else(|| InternalError::damaged(location, "it has no contents"))?;
     without_checksum(META_CONTENTS.as_bytes(), stored.value())
         .and_then(codec::unpack)
-        .map_err(|error| error.at(place))
+        .map_err(|error| error.at(location))
 }
 
 /// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
-fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<(), Fault> {
+fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<()> {
     let Some(stored) = meta.get(META_FEATURES)? else {
         return Ok(());
     };
@@ -164,15 +164,15 @@ fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Res
     names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
     match names.is_empty() {
         true => Ok(()),
-        false => Err(Fault::Features(names)),
+        false => Err(InternalError::Features(names)),
     }
 }
 
 /// A redb file without the table that every store has is somebody else's.
-fn not_ours(error: redb::TableError) -> Fault {
+fn not_ours(error: redb::TableError) -> InternalError {
     match error {
         redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
-            Fault::NotOurs
+            InternalError::NotOurs
         }
         error => error.into(),
     }
@@ -193,7 +193,7 @@ fn checksum_key(column: Column) -> Vec<u8> {
 }
 
 impl Rows {
-    pub(in crate::store) fn open(transaction: &ReadTransaction) -> Result<Self, Fault> {
+    pub(in crate::store) fn open(transaction: &ReadTransaction) -> Result<Self> {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
@@ -205,25 +205,22 @@ impl Rows {
     }
 
     /// Whether a profile is stored.
-    pub(in crate::store) fn has_profile(&self, id: ProfileId) -> Result<bool, Fault> {
+    pub(in crate::store) fn has_profile(&self, id: ProfileId) -> Result<bool> {
         self.has_record(Record::Profile, id.0)
     }
 
     /// The profile that stands for a reading.
-    pub(in crate::store) fn reading(
-        &self,
-        reading: ReadingId,
-    ) -> Result<Option<ReadingRecord>, Fault> {
+    pub(in crate::store) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
         self.record(Record::Reading, reading.0)
     }
 
     /// Whether there is a record of a kind under an id, readable or not.
-    pub(in crate::store) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool, Fault> {
+    pub(in crate::store) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
         Ok(self.records.get((kind as u8, id))?.is_some())
     }
 
     /// A fact about the whole store, as it stands.
-    pub(in crate::store) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, Fault> {
+    pub(in crate::store) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
     }
 
@@ -232,7 +229,7 @@ impl Rows {
         &self,
         kind: Record,
         id: [u8; 16],
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>> {
         let stored = self.records.get((kind as u8, id))?;
         stored
             .map(|stored| read_record(kind, id, stored.value()))
@@ -240,12 +237,15 @@ impl Rows {
     }
 
     /// The ids of every record of a kind, in order.
-    pub(in crate::store) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>, Fault> {
+    pub(in crate::store) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
         let mut ids = Vec::new();
         for entry in self.records.range(records_of(kind))? {
             let (_, id) = entry?.0.value();
             if ids.last().is_some_and(|&last| last >= id) {
-                return Err(Fault::damaged("table records", "its keys are out of order"));
+                return Err(InternalError::damaged(
+                    "table records",
+                    "its keys are out of order",
+                ));
             }
             ids.push(id);
         }
@@ -256,13 +256,16 @@ impl Rows {
     pub(in crate::store) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
-    ) -> Result<Vec<Found<T>>, Fault> {
+    ) -> Result<Vec<Found<T>>> {
         let mut records: Vec<Found<T>> = Vec::new();
         for entry in self.records.range(records_of(kind))? {
             let (key, stored) = entry?;
             let (_, id) = key.value();
             if records.last().is_some_and(|last| last.id >= id) {
-                return Err(Fault::damaged("table records", "its keys are out of order"));
+                return Err(InternalError::damaged(
+                    "table records",
+                    "its keys are out of order",
+                ));
             }
             records.push(Found {
                 id,
@@ -274,10 +277,7 @@ impl Rows {
     }
 
     /// Shows every entry of the table of facts about the store.
-    pub(in crate::store) fn each_meta(
-        &self,
-        mut see: impl FnMut(&str, &[u8]),
-    ) -> Result<(), Fault> {
+    pub(in crate::store) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<()> {
         for entry in self.meta.iter()? {
             let (key, value) = entry?;
             see(key.value(), value.value());
@@ -286,31 +286,22 @@ impl Rows {
     }
 
     /// Shows every entry of the table of records, in the order of their keys.
-    pub(in crate::store) fn each_record(
-        &self,
-        see: impl FnMut(RecordKey, &[u8]),
-    ) -> Result<(), Fault> {
+    pub(in crate::store) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
         each(&self.records, "table records", see)
     }
 
     /// Shows every entry of the table of columns, in the order of their keys.
-    pub(in crate::store) fn each_segment(
-        &self,
-        see: impl FnMut(SegmentKey, &[u8]),
-    ) -> Result<(), Fault> {
+    pub(in crate::store) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
         each(&self.columns, "table columns", see)
     }
 
     /// Shows every entry of the table of ends, in the order of their keys.
-    pub(in crate::store) fn each_end(
-        &self,
-        see: impl FnMut(ColumnKey, &[u8]),
-    ) -> Result<(), Fault> {
+    pub(in crate::store) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
         each(&self.ends, "table ends", see)
     }
 
     /// The body of a column.
-    pub(in crate::store) fn column(&self, column: Column) -> Result<Vec<u8>, Fault> {
+    pub(in crate::store) fn column(&self, column: Column) -> Result<Vec<u8>> {
         let mut stored = self.stored_column(column)?;
         let body_len = open_column(column, &stored)?.len();
         stored.truncate(body_len);
@@ -318,8 +309,8 @@ impl Rows {
     }
 
     /// A column as it stands, its segments put together.
-    pub(in crate::store) fn stored_column(&self, column: Column) -> Result<Vec<u8>, Fault> {
-        let missing = |what| Fault::damaged(column, what);
+    pub(in crate::store) fn stored_column(&self, column: Column) -> Result<Vec<u8>> {
+        let missing = |what| InternalError::damaged(column, what);
         let end = self.ends.get(column.key())?;
         let end = end.ok_or_else(|| missing("it is missing"))?;
         let mut stored = Vec::new();
@@ -352,7 +343,7 @@ fn each<K>(
     table: &ReadOnlyTable<K, &'static [u8]>,
     name: &str,
     mut see: impl FnMut(K, &[u8]),
-) -> Result<(), Fault>
+) -> Result<()>
 where
     K: for<'k> redb::Key<SelfType<'k> = K> + Ord + Copy,
 {
@@ -361,7 +352,7 @@ where
         let (key, bytes) = entry?;
         let key = key.value();
         if last.replace(key).is_some_and(|last| last >= key) {
-            return Err(Fault::damaged(name, "its keys are out of order"));
+            return Err(InternalError::damaged(name, "its keys are out of order"));
         }
         see(key, bytes.value());
     }
@@ -369,7 +360,7 @@ where
 }
 
 /// The body of a column as it stands.
-pub(in crate::store) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8], Fault> {
+pub(in crate::store) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
     without_checksum(&checksum_key(column), stored).map_err(|error| error.at(column))
 }
 
@@ -382,7 +373,7 @@ pub(in crate::store) struct Found<T> {
 }
 
 /// How errors name a record.
-pub(in crate::store) fn record_place(kind: Record, id: [u8; 16]) -> String {
+pub(in crate::store) fn record_location(kind: Record, id: [u8; 16]) -> String {
     format!("table records, {} {}", kind.name(), ProfileId(id))
 }
 
@@ -391,8 +382,8 @@ pub(in crate::store) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
     stored: &[u8],
-) -> Result<T, Fault> {
+) -> Result<T> {
     without_checksum(&record_key(kind, id), stored)
         .and_then(codec::unpack)
-        .map_err(|error| error.at(record_place(kind, id)))
+        .map_err(|error| error.at(record_location(kind, id)))
 }

@@ -5,14 +5,14 @@ use crate::intern::{Context, Interned, Slices, label_sets};
 use crate::store::codec::{
     DecodeError, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts,
 };
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::read::builds;
 use crate::store::read::rows::Rows;
 use crate::store::tables::Column;
 use crate::store::{Loaded, LoadedSlices};
 
 /// Checks what the types of a profile's slices leave open.
-pub(in crate::store) fn check(slices: &Slices, interned: &Interned) -> Result<(), Fault> {
+pub(in crate::store) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
     let Slices {
         grid,
         contexts,
@@ -56,13 +56,13 @@ pub(in crate::store) fn check(slices: &Slices, interned: &Interned) -> Result<()
         ),
     ];
     match rules.iter().find(|(kept, _)| !kept) {
-        Some((_, why)) => Err(Fault::Refused(why)),
+        Some((_, why)) => Err(InternalError::Refused(why)),
         None => Ok(()),
     }
 }
 
 /// The slices of a profile, where it has them.
-pub(in crate::store) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>, Fault> {
+pub(in crate::store) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
         return Ok(None);
@@ -82,10 +82,7 @@ pub(in crate::store) fn load(rows: &Rows, id: ProfileId) -> Result<Option<Loaded
 }
 
 /// The contexts of a profile, where it has slices.
-pub(in crate::store) fn contexts(
-    rows: &Rows,
-    id: ProfileId,
-) -> Result<Option<Vec<Context>>, Fault> {
+pub(in crate::store) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
         return Ok(None);
@@ -97,7 +94,7 @@ fn unpacked<T>(
     rows: &Rows,
     record: &ProfileRecord,
     unpack: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
-) -> Result<T, Fault> {
+) -> Result<T> {
     let column = Column::Slices(record.number);
     unpack(&rows.column(column)?).map_err(|error| error.at(column))
 }

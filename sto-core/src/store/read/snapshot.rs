@@ -3,7 +3,7 @@
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::intern::Context;
 use crate::model::Build;
-use crate::store::error::Fault;
+use crate::store::error::InternalError;
 use crate::store::file::lock::Turn;
 use crate::store::file::open::Reading;
 use crate::store::guard::guarded;
@@ -65,7 +65,7 @@ impl Snapshot {
         file: Reading,
         (path, size): (&Path, Bytes),
         turn: Arc<Turn>,
-    ) -> Result<Snapshot, Fault> {
+    ) -> Result<Snapshot, InternalError> {
         Ok(Snapshot(Arc::new(Taken {
             rows: Rows::open(&file.begin()?)?,
             _file: Closing(Some(file)),
@@ -78,9 +78,9 @@ impl Snapshot {
     /// Does work that reads.
     pub(in crate::store) fn read<T>(
         &self,
-        work: impl FnOnce(&Rows) -> Result<T, Fault>,
+        work: impl FnOnce(&Rows) -> Result<T, InternalError>,
     ) -> Result<T, StoreError> {
-        guarded(|| work(&self.0.rows)).map_err(|fault| fault.at(self.path(), "read"))
+        guarded(|| work(&self.0.rows)).map_err(|error| error.at(self.path(), "read"))
     }
 
     /// How it takes its turn at other files.

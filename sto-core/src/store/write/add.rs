@@ -4,7 +4,7 @@ use crate::id::ProfileId;
 use crate::intern::Interned;
 use crate::model::{Build, Profile};
 use crate::store::codec::ReadingRecord;
-use crate::store::error::Fault;
+use crate::store::error::InternalError;
 use crate::store::file::access::begin;
 use crate::store::read::builds::profile_record;
 use crate::store::read::rows::{NewRows, Rows};
@@ -40,7 +40,7 @@ impl Writer<'_> {
         interned: &Interned,
     ) -> Result<Added, StoreError> {
         write::check(build, profile, interned)
-            .map_err(|fault| fault.at(self.store().path(), "read"))?;
+            .map_err(|error| error.at(self.store().path(), "read"))?;
         let id = ProfileId::of(build, profile, interned);
         match self.put(id, build, profile, interned, CameFrom::ReadHere)? {
             Put::Added(added) => Ok(added),
@@ -93,7 +93,7 @@ fn plan(
     profile: &Profile,
     interned: &Interned,
     from: &CameFrom,
-) -> Result<(Put, Option<NewRows>), Fault> {
+) -> Result<(Put, Option<NewRows>), InternalError> {
     let known = rows.reading(profile.reading())?;
     let is_first_reading =
         |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;

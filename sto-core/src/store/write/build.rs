@@ -3,8 +3,8 @@
 use super::take_number;
 use crate::id::ProfileId;
 use crate::model::{Build, Profile};
-use crate::store::codec::{BuildRecord, Contents, Sum, Told, pack_costs};
-use crate::store::error::{Fault, refused};
+use crate::store::codec::{BuildRecord, Contents, Known, Sum, pack_costs};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::store::read::counts::{NodeCosts, PackedCosts};
 use crate::store::read::rows::{NewRows, Rows};
@@ -31,7 +31,7 @@ struct Adding {
 
 impl Tally {
     /// A build that no profile was counted to.
-    pub(in crate::store) fn new(build: &Build, contents: &mut Contents) -> Result<Self, Fault> {
+    pub(in crate::store) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
         let record = BuildRecord {
             executable: build.executable.clone(),
             version: build.version.clone(),
@@ -67,7 +67,7 @@ impl Tally {
         record: BuildRecord,
         profile: &Profile,
         nodes_end: NodeNo,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self> {
         let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
             let types = profile.sample_types.iter();
             let new = types.filter(|&other| *other == sum.sample_type).count();
@@ -81,13 +81,13 @@ impl Tally {
             })
         });
         Ok(Tally {
-            sums: sums.collect::<Result<_, Fault>>()?,
+            sums: sums.collect::<Result<_>>()?,
             record,
         })
     }
 
     /// Counts the profile with this number and these costs, one column a sample type. The build is
-    /// as this profile tells it.
+    /// as this profile has it.
     pub(in crate::store) fn add(
         &mut self,
         id: ProfileId,
@@ -95,12 +95,12 @@ impl Tally {
         profile: &Profile,
         number: ProfileNo,
         costs: &[NodeCosts],
-    ) -> Result<(), Fault> {
+    ) -> Result<()> {
         let record = &mut self.record;
         let recorded = profile.order_of_recording().0;
-        let told = (recorded, id);
-        tell(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), told);
-        tell(&mut record.revision, build.revision.as_ref(), told);
+        let from = (recorded, id);
+        learn(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), from);
+        learn(&mut record.revision, build.revision.as_ref(), from);
         record.profiles = record.profiles.checked_add(1).ok_or(TOO_MANY)?;
         record.samples = record
             .samples
@@ -140,7 +140,7 @@ impl Tally {
     }
 
     /// Writes the build, and those of its sums that are new.
-    pub(in crate::store) fn write(&self, new: &mut NewRows) -> Result<(), Fault> {
+    pub(in crate::store) fn write(&self, new: &mut NewRows) -> Result<()> {
         let record = &self.record;
         for (sum, adding) in record.types().zip(&self.sums) {
             if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
@@ -159,7 +159,7 @@ pub(in crate::store) fn sum(
     build: &BuildRecord,
     sum: TypeNo,
     nodes_end: NodeNo,
-) -> Result<NodeCosts, Fault> {
+) -> Result<NodeCosts> {
     added(unpacked(&columns(rows, build, sum, nodes_end)?)?)
 }
 
@@ -173,7 +173,7 @@ pub(in crate::store) struct Adder {
 }
 
 impl Adder {
-    pub(in crate::store) fn add(&mut self, costs: NodeCosts) -> Result<(), Fault> {
+    pub(in crate::store) fn add(&mut self, costs: NodeCosts) -> Result<()> {
         self.waiting += costs.len();
         self.next.push(costs);
         match self.waiting > self.sum.len() {
@@ -182,14 +182,14 @@ impl Adder {
         }
     }
 
-    fn add_up(&mut self) -> Result<(), Fault> {
+    fn add_up(&mut self) -> Result<()> {
         self.next.push(std::mem::take(&mut self.sum));
         self.sum = added(std::mem::take(&mut self.next))?;
         self.waiting = 0;
         Ok(())
     }
 
-    pub(in crate::store) fn finish(mut self) -> Result<NodeCosts, Fault> {
+    pub(in crate::store) fn finish(mut self) -> Result<NodeCosts> {
         self.add_up()?;
         Ok(self.sum)
     }
@@ -201,7 +201,7 @@ fn columns(
     build: &BuildRecord,
     number: TypeNo,
     nodes_end: NodeNo,
-) -> Result<Vec<PackedCosts>, Fault> {
+) -> Result<Vec<PackedCosts>> {
     let sum = &build.sums[number.get()];
     let own = sum.has_column.then_some(Column::Sums(build.number, number));
     let apart = sum.apart.iter();
@@ -211,24 +211,25 @@ fn columns(
     columns.collect()
 }
 
-fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>, Fault> {
+fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>> {
     PackedCosts::check(columns.iter())?;
     columns.par_iter().map(PackedCosts::unpack).collect()
 }
 
-const TOO_MANY: Fault = Fault::Refused("its build would have counts of more than 2^64 - 1");
+const TOO_MANY: InternalError =
+    InternalError::Refused("its build would have counts of more than 2^64 - 1");
 
 /// Believes the profile that was recorded first.
-fn tell<T: Clone>(
-    known: &mut Option<Told<T>>,
+fn learn<T: Clone>(
+    known: &mut Option<Known<T>>,
     value: Option<&T>,
     (recorded, profile): (u64, ProfileId),
 ) {
-    let is_later = |told: &Told<T>| (told.recorded, told.profile) > (recorded, profile);
+    let is_later = |known: &Known<T>| (known.recorded, known.profile) > (recorded, profile);
     if let Some(value) = value
         && known.as_ref().is_none_or(is_later)
     {
-        *known = Some(Told {
+        *known = Some(Known {
             value: value.clone(),
             recorded,
             profile,
@@ -237,7 +238,7 @@ fn tell<T: Clone>(
 }
 
 /// The costs of columns, node by node.
-fn added(mut columns: Vec<NodeCosts>) -> Result<NodeCosts, Fault> {
+fn added(mut columns: Vec<NodeCosts>) -> Result<NodeCosts> {
     if columns.len() < 2 {
         return Ok(columns.pop().unwrap_or_default());
     }

@@ -3,16 +3,12 @@
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
 use crate::model::{Build, FrameIx, Profile, StringIx};
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::read::slices;
 use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
-pub(in crate::store) fn check(
-    build: &Build,
-    profile: &Profile,
-    interned: &Interned,
-) -> Result<(), Fault> {
+pub(in crate::store) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<()> {
     let Interned {
         frames,
         tree,
@@ -31,7 +27,7 @@ pub(in crate::store) fn check(
         ),
         (is_preorder(tree), "its tree is not in preorder"),
         (
-            // As the store gives them back: ids and slices name nodes by their places in that order.
+            // As the store gives them back: ids and slices name nodes by their indices in that order.
             frames.iter().is_sorted_by(|(_, a), (_, b)| a < b),
             "its frames are out of order",
         ),
@@ -64,10 +60,10 @@ pub(in crate::store) fn check(
         ),
     ];
     if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {
-        return Err(Fault::Refused(why));
+        return Err(InternalError::Refused(why));
     }
     if let Some(why) = beyond_limits(build, profile, interned) {
-        return Err(Fault::Refused(why));
+        return Err(InternalError::Refused(why));
     }
     match slices {
         Some(slices) => slices::check(slices, interned),

@@ -3,7 +3,7 @@
 use super::take_number;
 use crate::model::{FrameIx, FrameTable, StringIx};
 use crate::store::codec::{FrameColumns, pack_frames};
-use crate::store::error::{Fault, refused};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{FrameNo, Number};
 use crate::store::read::packs::{Pack, outgrown};
 use crate::store::read::rows::{NewRows, Rows};
@@ -11,19 +11,17 @@ use crate::store::tables::{Column, MOST_FRAMES};
 use rayon::prelude::*;
 
 /// Finds the store's numbers of a profile's frames, and adds those it lacks.
-pub(super) fn plan(
-    rows: &Rows,
-    new: &mut NewRows,
-    frames: &FrameTable,
-) -> Result<Vec<FrameNo>, Fault> {
+pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Vec<FrameNo>> {
     let packs = rows.packs(rows.contents.frames, Column::Frames)?;
     let found: Vec<Found> = packs
         .par_iter()
         .map(|pack| find(pack, frames))
-        .collect::<Result<_, Fault>>()?;
+        .collect::<Result<_>>()?;
     let text: usize = found.iter().map(|found| found.text_len).sum();
     if text + frames.text_len() >= u32::MAX as usize {
-        return Err(Fault::Refused("the names of all frames would reach 4 GiB"));
+        return Err(InternalError::Refused(
+            "the names of all frames would reach 4 GiB",
+        ));
     }
     let mut numbers = vec![FrameNo::NONE; frames.len()];
     for (frame, number) in found.into_iter().flat_map(|found| found.numbers) {
@@ -41,7 +39,7 @@ pub(super) fn plan(
     let before = outgrown
         .iter()
         .map(Pack::frames)
-        .collect::<Result<Vec<FrameColumns>, Fault>>()?;
+        .collect::<Result<Vec<FrameColumns>>>()?;
     for pack in outgrown {
         new.remove_column(pack.column);
     }
@@ -72,7 +70,7 @@ struct Found {
     text_len: usize,
 }
 
-fn find(pack: &Pack<FrameNo>, frames: &FrameTable) -> Result<Found, Fault> {
+fn find(pack: &Pack<FrameNo>, frames: &FrameTable) -> Result<Found> {
     let stored = pack.frames()?;
     // Next to one another, frames mostly have the module and file of the one before.
     type Last<'a> = Option<(&'a str, Option<StringIx>)>;

@@ -3,7 +3,7 @@
 use crate::id::ProfileId;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::store::codec::ProfileRecord;
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{InternalError, StoreError};
 use crate::store::read::builds::builds;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Record;
@@ -70,8 +70,8 @@ impl Store {
         self.change(
             |rows| match choose(&builds(rows)?) {
                 Ok(metrics) => {
-                    let (told, new) = plan(rows, &metrics, may_replace)?;
-                    Ok((Ok((metrics, told)), new))
+                    let (annotated, new) = plan(rows, &metrics, may_replace)?;
+                    Ok((Ok((metrics, annotated)), new))
                 }
                 Err(error) => Ok((Err(error), None)),
             },
@@ -85,20 +85,20 @@ fn plan(
     rows: &Rows,
     metrics: &Metrics,
     may_replace: bool,
-) -> Result<(Annotated, Option<NewRows>), Fault> {
-    let mut told = Annotated::default();
+) -> Result<(Annotated, Option<NewRows>), InternalError> {
+    let mut annotated = Annotated::default();
     let mut new = NewRows::after(rows.contents);
     for (&profile, given) in metrics {
         let record: Option<ProfileRecord> = rows.record(Record::Profile, profile.0)?;
-        let mut record = record.ok_or(Fault::NoProfile(profile))?;
+        let mut record = record.ok_or(InternalError::NoProfile(profile))?;
         let known = &mut record.profile.metrics;
         let before = known.clone();
         for (metric, &given) in given {
             check(metric, given)?;
             match known.insert(metric.clone(), given) {
-                None => told.new += 1,
-                Some(stored) if stored == given => told.unchanged += 1,
-                Some(stored) => told.different.push(OtherValue {
+                None => annotated.new += 1,
+                Some(stored) if stored == given => annotated.unchanged += 1,
+                Some(stored) => annotated.different.push(OtherValue {
                     profile,
                     metric: metric.clone(),
                     stored,
@@ -107,24 +107,26 @@ fn plan(
             }
         }
         if known.len() > MAX_LABELS {
-            return Err(Fault::Refused("a profile has 256 metrics at most"));
+            return Err(InternalError::Refused("a profile has 256 metrics at most"));
         }
         if *known != before {
             new.record(Record::Profile, profile.0, &record)?;
         }
     }
-    let is_refused = !may_replace && !told.different.is_empty();
-    let is_changed = told.new + told.different.len() > 0;
+    let is_refused = !may_replace && !annotated.different.is_empty();
+    let is_changed = annotated.new + annotated.different.len() > 0;
     new.contents.history = after(new.contents.history, *b"metrics given\0\0\0");
-    Ok((told, (is_changed && !is_refused).then_some(new)))
+    Ok((annotated, (is_changed && !is_refused).then_some(new)))
 }
 
-fn check(metric: &str, value: f64) -> Result<(), Fault> {
+fn check(metric: &str, value: f64) -> Result<(), InternalError> {
     if !(1..=MAX_GIVEN_NAME).contains(&metric.len()) {
-        return Err(Fault::Refused("a metric's name has 1 to 4096 bytes"));
+        return Err(InternalError::Refused(
+            "a metric's name has 1 to 4096 bytes",
+        ));
     }
     if !value.is_finite() {
-        return Err(Fault::Refused("a metric is a finite number"));
+        return Err(InternalError::Refused("a metric is a finite number"));
     }
     Ok(())
 }

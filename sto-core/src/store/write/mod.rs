@@ -15,7 +15,7 @@ use crate::intern::Interned;
 use crate::model::{Build, ModuleRef, Profile};
 use crate::store::CameFrom;
 use crate::store::codec::{ProfileRecord, ReadingRecord, pack_modules};
-use crate::store::error::{Fault, refused};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{ModulesNo, Number};
 use crate::store::read::counts::Counts;
 use crate::store::read::rows::{NewRows, Rows};
@@ -36,7 +36,7 @@ pub(in crate::store) fn plan(
     profile: &Profile,
     interned: &Interned,
     (gone, from): (Option<ProfileId>, &CameFrom),
-) -> Result<NewRows, Fault> {
+) -> Result<NewRows> {
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
@@ -74,7 +74,7 @@ pub(in crate::store) fn add(
     profile: &Profile,
     modules: ModulesNo,
     counts: &Counts,
-) -> Result<(), Fault> {
+) -> Result<()> {
     let id = reading.profile;
     let number = take_number(&mut new.contents.next_profile)?;
     new.contents.profiles += 1;
@@ -113,10 +113,12 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
     digest
 }
 
-pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N, Fault> {
+pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N> {
     let number = *next;
     let following = number.number().checked_add(1);
-    *next = N::new(following.ok_or(Fault::Refused("the store has given out all its numbers"))?);
+    *next = N::new(following.ok_or(InternalError::Refused(
+        "the store has given out all its numbers",
+    ))?);
     Ok(number)
 }
 
@@ -124,8 +126,8 @@ pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N, Fault>
 pub(in crate::store) fn plan_modules(
     new: &mut NewRows,
     modules: &[ModuleRef],
-    stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>, Fault>,
-) -> Result<ModulesNo, Fault> {
+    stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>>,
+) -> Result<ModulesNo> {
     let list = pack_modules(modules).map_err(refused)?;
     let digest = digest(&[&list]);
     if let Some(number) = stored(digest)? {

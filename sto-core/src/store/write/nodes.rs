@@ -5,7 +5,7 @@ use crate::id::ExecutableId;
 use crate::intern::StackTree;
 use crate::model::Build;
 use crate::store::codec::{ExecutableRecord, NodeColumns, pack_nodes};
-use crate::store::error::{Fault, refused};
+use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{ExecutableNo, FrameNo, NodeNo, Number};
 use crate::store::read::packs::outgrown;
 use crate::store::read::rows::{NewRows, Rows};
@@ -23,7 +23,7 @@ pub(super) fn plan(
     build: &Build,
     tree: &StackTree,
     frames: &[FrameNo],
-) -> Result<(Vec<NodeNo>, NodeNo), Fault> {
+) -> Result<(Vec<NodeNo>, NodeNo)> {
     let id = ExecutableId::of(&build.executable);
     let stored = rows.record(Record::Executable, id.0)?;
     let is_new = stored.is_none();
@@ -47,7 +47,7 @@ pub(super) fn plan(
             let others = others.transpose().map_err(|error| error.at(pack.column))?;
             Ok((segments, others))
         });
-        let unpacked: Vec<_> = unpacked.collect::<Result<_, Fault>>()?;
+        let unpacked: Vec<_> = unpacked.collect::<Result<_>>()?;
         for (pack, (segments, others)) in batch.iter().zip(unpacked) {
             let passed = found.pass(&segments, others);
             passed.map_err(|error| error.at(pack.column))?;
@@ -61,7 +61,7 @@ pub(super) fn plan(
         all.append(pack.nodes(frames_end)?);
         new.remove_column(pack.column);
     }
-    let (numbers, added) = found.finish().map_err(Fault::Refused)?;
+    let (numbers, added) = found.finish().map_err(InternalError::Refused)?;
     let is_larger = added.len() > 0;
     executable.nodes = executable.nodes.plus(added.len());
     all.append(added);
@@ -78,7 +78,7 @@ pub(in crate::store) fn write_packs(
     executable: ExecutableNo,
     first: NodeNo,
     nodes: &NodeColumns,
-) -> Result<(), Fault> {
+) -> Result<()> {
     let starts = (0..nodes.len())
         .into_par_iter()
         .step_by(MOST_NODES as usize);

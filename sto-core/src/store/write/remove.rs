@@ -5,7 +5,7 @@ use super::{Tally, after};
 use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::Build;
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::numbers::NodeNo;
 use crate::store::read::counts::Counts;
 use crate::store::read::rows::{Found, NewRows, Rows};
@@ -20,7 +20,7 @@ pub(in crate::store) struct Removal {
 
 impl Removal {
     /// Finds what is to go; ids that the store does not have are passed over.
-    pub(in crate::store) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self, Fault> {
+    pub(in crate::store) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
         let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
         let profiles = profiles.into_iter();
         let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
@@ -42,13 +42,13 @@ impl Removal {
         &self,
         rows: &Rows,
         new: &mut NewRows,
-    ) -> Result<BTreeSet<BuildId>, Fault> {
+    ) -> Result<BTreeSet<BuildId>> {
         self.write_profiles(new);
         let mut empty = BTreeSet::new();
         for (&id, left) in &self.left {
             let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
             let record = record.ok_or_else(|| {
-                Fault::damaged("table records", "a profile's build does not exist")
+                InternalError::damaged("table records", "a profile's build does not exist")
             })?;
             if left.is_empty() {
                 remove_sums(new, &record);
@@ -86,7 +86,7 @@ impl Removal {
         rows: &Rows,
         new: &mut NewRows,
         record: BuildRecord,
-    ) -> Result<Tally, Fault> {
+    ) -> Result<Tally> {
         remove_sums(new, &record);
         let id = ExecutableId::of(&record.executable);
         let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
@@ -94,13 +94,13 @@ impl Removal {
         let build = record.build();
         let mut tally = Tally::again(record);
         for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
-            let told = Build {
+            let known = Build {
                 gnu_build_id: record.gnu_build_id.clone(),
                 revision: record.revision.clone(),
                 ..build.clone()
             };
             let costs = Counts::read(rows, record, nodes_end)?.costs;
-            tally.add(*id, &told, &record.profile, record.number, &costs)?;
+            tally.add(*id, &known, &record.profile, record.number, &costs)?;
         }
         Ok(tally)
     }

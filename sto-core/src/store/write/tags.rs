@@ -3,7 +3,7 @@
 use crate::id::{BuildId, ExecutableId};
 use crate::limits::MAX_GIVEN_NAME;
 use crate::store::codec::{self, with_checksum, without_checksum};
-use crate::store::error::{Fault, StoreError, refused};
+use crate::store::error::{InternalError, StoreError, refused};
 use crate::store::read::builds::builds;
 use crate::store::read::rows::Rows;
 use crate::store::tables::{META, META_TAGS, Record};
@@ -133,11 +133,11 @@ impl Store {
             let mut tags = rows.tags()?;
             let mut added = Vec::new();
             for tag in new {
-                let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
-                if let Err(place) = place
+                let found = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
+                if let Err(index) = found
                     && rows.has_record(Record::Build, tag.build().0)?
                 {
-                    tags.insert(place, tag.clone());
+                    tags.insert(index, tag.clone());
                     added.push(tag.clone());
                 }
             }
@@ -148,7 +148,7 @@ impl Store {
 
     fn change_tags<T>(
         &self,
-        plan: impl Fn(&Rows) -> Result<(T, Option<Vec<Tag>>), Fault>,
+        plan: impl Fn(&Rows) -> Result<(T, Option<Vec<Tag>>), InternalError>,
     ) -> Result<T, StoreError> {
         self.change(
             plan,
@@ -159,30 +159,34 @@ impl Store {
 }
 
 /// What becomes of a tag that is to be set, and all tags then, where that changes them.
-fn plan(rows: &Rows, tag: &Tag, may_move: bool) -> Result<(Tagged, Option<Vec<Tag>>), Fault> {
+fn plan(
+    rows: &Rows,
+    tag: &Tag,
+    may_move: bool,
+) -> Result<(Tagged, Option<Vec<Tag>>), InternalError> {
     let build = tag.build();
     if !Tag::is_name(&tag.name) {
-        return Err(Fault::Refused(
+        return Err(InternalError::Refused(
             "a tag's name has 1 to 4096 bytes, no white space, control character or `@`, \
              and does not begin with `-`",
         ));
     }
     if !rows.has_record(Record::Build, build.0)? {
-        return Err(Fault::NoBuild(build));
+        return Err(InternalError::NoBuild(build));
     }
     let mut tags = rows.tags()?;
-    let place = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
-    let tagged = match place {
-        Err(place) => {
-            tags.insert(place, tag.clone());
+    let found = tags.binary_search_by(|other| other.key().cmp(&tag.key()));
+    let tagged = match found {
+        Err(index) => {
+            tags.insert(index, tag.clone());
             Tagged::New
         }
-        Ok(place) if tags[place].version == tag.version => Tagged::Unchanged,
-        Ok(place) if may_move => {
-            let before = std::mem::replace(&mut tags[place], tag.clone());
+        Ok(index) if tags[index].version == tag.version => Tagged::Unchanged,
+        Ok(index) if may_move => {
+            let before = std::mem::replace(&mut tags[index], tag.clone());
             Tagged::Moved(before.version)
         }
-        Ok(place) => Tagged::Taken(tags[place].version.clone()),
+        Ok(index) => Tagged::Taken(tags[index].version.clone()),
     };
     let is_changed = matches!(tagged, Tagged::New | Tagged::Moved(_));
     Ok((tagged, is_changed.then_some(tags)))
@@ -193,17 +197,17 @@ const TAGS_BYTES: u64 = 64 << 10;
 
 impl Rows {
     /// Every tag, by executable and name.
-    pub(in crate::store) fn tags(&self) -> Result<Vec<Tag>, Fault> {
-        let place = "table meta, tags";
+    pub(in crate::store) fn tags(&self) -> Result<Vec<Tag>, InternalError> {
+        let location = "table meta, tags";
         let Some(stored) = self.meta(META_TAGS)? else {
             return Ok(Vec::new());
         };
         let tags: Vec<Tag> = without_checksum(META_TAGS.as_bytes(), &stored)
             .and_then(codec::unpack)
-            .map_err(|error| error.at(place))?;
+            .map_err(|error| error.at(location))?;
         if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
-            return Err(Fault::damaged(
-                place,
+            return Err(InternalError::damaged(
+                location,
                 "they are out of order, or one stands twice",
             ));
         }
@@ -212,7 +216,10 @@ impl Rows {
 }
 
 /// Writes the tags, sorted, in place of those that there were.
-pub(in crate::store) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> Result<(), Fault> {
+pub(in crate::store) fn write(
+    transaction: &WriteTransaction,
+    tags: &[Tag],
+) -> Result<(), InternalError> {
     let mut meta = transaction.open_table(META)?;
     if tags.is_empty() {
         meta.remove(META_TAGS)?;

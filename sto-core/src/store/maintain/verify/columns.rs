@@ -1,6 +1,6 @@
 //! Which columns a store has, and which of them belong to nothing.
 
-use super::damages::{Concerns, Damages};
+use super::damages::{Concerns, Corruptions};
 use crate::store::codec::DecodeError;
 use crate::store::guard::guarded;
 use crate::store::numbers::{Number, ProfileNo};
@@ -42,7 +42,7 @@ impl Found {
 
 impl Columns {
     /// Reads the tables of columns once, for their keys and sizes.
-    pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
+    pub(super) fn read(rows: &Rows, damages: &mut Corruptions) -> Self {
         let mut found: BTreeMap<_, Found> = BTreeMap::new();
         let seen = guarded(|| {
             rows.each_segment(|(kind, owner, part, segment), bytes| {
@@ -109,18 +109,22 @@ impl Columns {
             .then(|| bytes.map(|(_, found)| found.bytes).sum())
     }
 
-    /// Tells of pieces that do not fit together, and checks the columns that nobody refers to:
+    /// Finds pieces that do not fit together, and checks the columns that nobody refers to:
     /// their checksums, and that there are none.
-    pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Damages) {
-        let told: Vec<Damages> = self
+    pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Corruptions) {
+        let found: Vec<Corruptions> = self
             .found
             .par_iter()
             .map(|(&key, found)| {
-                let mut damages = Damages::default();
+                let mut damages = Corruptions::default();
                 let Some(column) = Column::of(key) else {
                     let (kind, owner, part) = key;
-                    let place = format!("table columns, kind {kind} {owner}/{part}");
-                    damages.add(place, "no such kind of column is known", Concerns::Nothing);
+                    let location = format!("table columns, kind {kind} {owner}/{part}");
+                    damages.add(
+                        location,
+                        "no such kind of column is known",
+                        Concerns::Nothing,
+                    );
                     return damages;
                 };
                 // Who reads a column that has an owner meets most of this, but not all.
@@ -139,6 +143,6 @@ impl Columns {
                 damages
             })
             .collect();
-        told.into_iter().for_each(|more| damages.append(more));
+        found.into_iter().for_each(|more| damages.append(more));
     }
 }

@@ -3,16 +3,17 @@
 use crate::id::ProfileId;
 use crate::memory::TooMuch;
 use crate::store::codec::BuildRecord;
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{InternalError, StoreError};
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 /// Something that is wrong with a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Damage {
+pub struct Corruption {
     /// Where: a table and a record or column in it, or the redb file.
-    pub place: String,
+    #[serde(rename = "place")]
+    pub location: String,
     /// What is wrong there.
     pub what: String,
     /// Whose data it is.
@@ -59,44 +60,48 @@ impl Concerns {
 
 /// What was found so far.
 #[derive(Default)]
-pub(super) struct Damages {
-    found: Vec<Damage>,
+pub(super) struct Corruptions {
+    found: Vec<Corruption>,
     /// Something takes too much memory to be read: it may be sound.
     too_much: Option<TooMuch>,
 }
 
-impl Damages {
+impl Corruptions {
     pub(super) fn add(
         &mut self,
-        place: impl ToString,
+        location: impl ToString,
         what: impl Into<String>,
         concerns: Concerns,
     ) {
-        self.found.push(Damage {
-            place: place.to_string(),
+        self.found.push(Corruption {
+            location: location.to_string(),
             what: what.into(),
             concerns,
         });
     }
 
     /// Takes what something was worked out to be, or why it could not be.
-    pub(super) fn keep<T>(&mut self, found: Result<T, Fault>, concerns: Concerns) -> Option<T> {
+    pub(super) fn keep<T>(
+        &mut self,
+        found: Result<T, InternalError>,
+        concerns: Concerns,
+    ) -> Option<T> {
         match found {
             Ok(found) => Some(found),
-            Err(Fault::Damaged { place, what }) => {
-                self.add(place, what, concerns);
+            Err(InternalError::Damaged { location, what }) => {
+                self.add(location, what, concerns);
                 None
             }
-            Err(Fault::Redb(error)) => {
+            Err(InternalError::Redb(error)) => {
                 self.add("the redb file", error.to_string(), concerns);
                 None
             }
-            Err(Fault::TooMuch(error)) => {
+            Err(InternalError::TooMuch(error)) => {
                 self.too_much = Some(error);
                 None
             }
-            Err(fault) => {
-                self.add("the redb file", format!("{fault:?}"), concerns);
+            Err(error) => {
+                self.add("the redb file", format!("{error:?}"), concerns);
                 None
             }
         }
@@ -106,8 +111,8 @@ impl Damages {
     /// damage explains that.
     pub(super) fn file(&mut self, error: StoreError) -> Result<(), StoreError> {
         match error {
-            StoreError::Damaged { place, what, .. } => {
-                self.add(place, what, Concerns::Everything);
+            StoreError::Damaged { location, what, .. } => {
+                self.add(location, what, Concerns::Everything);
                 Ok(())
             }
             _ if !self.found.is_empty() => Ok(()),
@@ -115,20 +120,20 @@ impl Damages {
         }
     }
 
-    pub(super) fn append(&mut self, mut more: Damages) {
+    pub(super) fn append(&mut self, mut more: Corruptions) {
         self.found.append(&mut more.found);
         self.too_much = self.too_much.or(more.too_much);
     }
 
-    pub(super) fn all(&self) -> &[Damage] {
+    pub(super) fn all(&self) -> &[Corruption] {
         &self.found
     }
 
     /// All damages, each once: what breaks a page is met by everyone who reads it. An error where
     /// something could not be looked at.
-    pub(super) fn finish(mut self) -> Result<Vec<Damage>, TooMuch> {
-        let mut told = HashSet::new();
-        self.found.retain(|damage| told.insert(damage.clone()));
+    pub(super) fn finish(mut self) -> Result<Vec<Corruption>, TooMuch> {
+        let mut known = HashSet::new();
+        self.found.retain(|damage| known.insert(damage.clone()));
         self.too_much.map_or(Ok(self.found), Err)
     }
 }

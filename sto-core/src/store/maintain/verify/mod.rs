@@ -20,7 +20,7 @@ mod shared;
 mod tests;
 
 use crate::cancel::Cancelled;
-use crate::store::error::{Fault, StoreError};
+use crate::store::error::{InternalError, StoreError};
 use crate::store::file::lock::Turn;
 use crate::store::file::open;
 use crate::store::guard::guarded;
@@ -28,12 +28,12 @@ use crate::store::read::cut::ExecutableTree;
 use crate::store::read::rows::Rows;
 use crate::units::Bytes;
 use columns::Columns;
-use damages::Damages;
+use damages::Corruptions;
 use records::Records;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-pub use damages::{Concerns, Damage};
+pub use damages::{Concerns, Corruption};
 
 /// What verifying a store found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub struct Verification {
     /// Number of profiles that no damage concerns.
     pub sound_profiles: u64,
     /// Everything that is wrong, in the order of tables and keys. None in a sound store.
-    pub damages: Vec<Damage>,
+    pub damages: Vec<Corruption>,
 }
 
 /// How much of each thing was found in a store, and checked.
@@ -71,7 +71,7 @@ pub struct Checked {
     pub bytes: Bytes,
 }
 
-/// Is told what was checked so far, and may end it there.
+/// Called with what was checked so far; may end it there.
 pub(in crate::store) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cancelled> + 'a;
 
 /// Verifies the store in this file.
@@ -87,9 +87,9 @@ pub(in crate::store) fn verify(
         bytes: open::file_size(path)?,
         ..Checked::default()
     };
-    let mut damages = Damages::default();
-    if let Err(fault) = guarded(|| open::checked(path, turn).map(drop)) {
-        damages.file(fault.at(path, "read"))?;
+    let mut damages = Corruptions::default();
+    if let Err(error) = guarded(|| open::checked(path, turn).map(drop)) {
+        damages.file(error.at(path, "read"))?;
     }
     // Read as every reader does, so that no damage hides behind a repair.
     let read = guarded(|| {
@@ -99,13 +99,13 @@ pub(in crate::store) fn verify(
     });
     let sound_profiles = match read {
         Ok(records) => records?.sound_profiles(damages.all()),
-        Err(fault) => {
-            damages.file(fault.at(path, "read"))?;
+        Err(error) => {
+            damages.file(error.at(path, "read"))?;
             0
         }
     };
     let damages = damages.finish();
-    let damages = damages.map_err(|error| Fault::from(error).at(path, "read"))?;
+    let damages = damages.map_err(|error| InternalError::from(error).at(path, "read"))?;
     Ok(Verification {
         sound: damages.is_empty(),
         checked,
@@ -117,7 +117,7 @@ pub(in crate::store) fn verify(
 fn walk(
     rows: &Rows,
     checked: &mut Checked,
-    damages: &mut Damages,
+    damages: &mut Corruptions,
     progress: &mut Progress<'_>,
 ) -> Result<Records, Cancelled> {
     let records = Records::read(rows, damages);
@@ -132,14 +132,14 @@ fn walk(
     records::tags(rows, damages);
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
-    // What keeps stacks from being read is told already.
+    // What keeps stacks from being read was found already.
     let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
     for (id, executable) in &records.executables {
         progress(checked)?;
-        let told = damages.all().len();
+        let before = damages.all().len();
         let nodes = shared::nodes(rows, executable, &mut columns, damages);
         checked.nodes += nodes;
-        let is_sound = damages.all().len() == told;
+        let is_sound = damages.all().len() == before;
         let stacks = stored
             .as_ref()
             .filter(|_| is_sound)

@@ -1,20 +1,20 @@
 //! The columns of profiles, and the sums of builds over them.
 
 use super::columns::Columns;
-use super::damages::{Concerns, Damages};
+use super::damages::{Concerns, Corruptions};
 use super::records::{ByBuild, Records};
 use crate::cancel::Cancelled;
 use crate::id::{ExecutableId, ProfileId};
 use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, ProfileRecord};
-use crate::store::error::Fault;
+use crate::store::error::Result;
 use crate::store::guard::guarded;
 use crate::store::maintain::merge::not_its_content;
 use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::builds::module_list;
 use crate::store::read::counts::{Counts, NodeCosts, read_costs, read_lines};
 use crate::store::read::cut::ExecutableTree;
-use crate::store::read::rows::{Rows, record_place};
+use crate::store::read::rows::{Rows, record_location};
 use crate::store::read::slices;
 use crate::store::tables::{Column, Record};
 use crate::units::Cost;
@@ -40,7 +40,7 @@ pub(super) fn check(
     by_build: &ByBuild<'_>,
     tree: &Tree<'_>,
     columns: &mut Columns,
-    damages: &mut Damages,
+    damages: &mut Corruptions,
     progress: &mut dyn FnMut() -> Result<(), Cancelled>,
 ) -> Result<(), Cancelled> {
     let nodes_end = tree.nodes_end;
@@ -49,7 +49,7 @@ pub(super) fn check(
         let mut sums = Sums {
             rows,
             build,
-            place: record_place(Record::Build, build_id.0),
+            location: record_location(Record::Build, build_id.0),
             nodes_end,
             sums: build.sums.iter().map(|_| Adding::default()).collect(),
         };
@@ -60,7 +60,7 @@ pub(super) fn check(
                 own(profile, columns);
             }
             let read = batch.par_iter().map(|&(id, profile)| {
-                let mut damages = Damages::default();
+                let mut damages = Corruptions::default();
                 let costs = profile_columns(rows, id, profile, nodes_end, columns, &mut damages);
                 if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
                     let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
@@ -69,8 +69,8 @@ pub(super) fn check(
                 (costs, damages)
             });
             let read: Vec<_> = read.collect();
-            for ((_, profile), (costs, told)) in batch.iter().zip(read) {
-                damages.append(told);
+            for ((_, profile), (costs, more)) in batch.iter().zip(read) {
+                damages.append(more);
                 for (sample_type, costs) in profile.types().zip(costs) {
                     sums.add(
                         profile,
@@ -103,16 +103,16 @@ fn profile_columns(
     profile: &ProfileRecord,
     nodes_end: NodeNo,
     columns: &Columns,
-    damages: &mut Damages,
+    damages: &mut Corruptions,
 ) -> Vec<Option<NodeCosts>> {
     let concerns = Concerns::Profiles { profiles: vec![id] };
     if columns
         .own_bytes(profile.number)
         .is_some_and(|own| own != profile.columns)
     {
-        let place = record_place(Record::Profile, id.0);
+        let location = record_location(Record::Profile, id.0);
         damages.add(
-            place,
+            location,
             "its columns have not the size that it says",
             concerns.clone(),
         );
@@ -141,8 +141,8 @@ fn check_id(
     build: &BuildRecord,
     record: &ProfileRecord,
     costs: &[Option<NodeCosts>],
-) -> Result<(), Fault> {
-    // What keeps the list from being read is told already.
+) -> Result<()> {
+    // What keeps the list from being read was found already.
     let Ok(modules) = module_list(rows, record.modules) else {
         return Ok(());
     };
@@ -150,7 +150,7 @@ fn check_id(
     let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
     let counts = Counts {
         costs: costs.iter().flatten().cloned().collect(),
-        lines: lines.collect::<Result<_, Fault>>()?,
+        lines: lines.collect::<Result<_>>()?,
         slices: (record.slices > 0)
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
@@ -176,7 +176,7 @@ struct Sums<'a> {
     rows: &'a Rows,
     build: &'a BuildRecord,
     /// Where its record stands.
-    place: String,
+    location: String,
     nodes_end: NodeNo,
     sums: Vec<Adding>,
 }
@@ -257,12 +257,12 @@ impl Sums<'_> {
         profile: &ProfileRecord,
         number: TypeNo,
         costs: Option<NodeCosts>,
-        damages: &mut Damages,
+        damages: &mut Corruptions,
     ) {
         let sample_type = &profile.profile.sample_types[number.get()];
         let mut sums = self.build.sums.iter().zip(&mut self.sums);
         let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
-            return self.tell("a profile's sample type has no sum", damages);
+            return self.wrong("a profile's sample type has no sum", damages);
         };
         let total = costs.as_ref().and_then(|costs| {
             let before = match adding.columns {
@@ -281,31 +281,31 @@ impl Sums<'_> {
         }
     }
 
-    fn tell(&self, what: &str, damages: &mut Damages) {
-        damages.add(&self.place, what, Concerns::build(self.build));
+    fn wrong(&self, what: &str, damages: &mut Corruptions) {
+        damages.add(&self.location, what, Concerns::build(self.build));
     }
 
-    fn finish(&self, columns: &mut Columns, damages: &mut Damages) {
+    fn finish(&self, columns: &mut Columns, damages: &mut Corruptions) {
         let mut types = HashSet::new();
         let sums = self.build.sums.iter().zip(&self.sums);
         for (number, (sum, adding)) in self.build.types().zip(sums) {
             if !types.insert(&sum.sample_type) {
-                self.tell("two sums are of one sample type", damages);
+                self.wrong("two sums are of one sample type", damages);
             } else if adding.columns == 0 {
-                self.tell("no profile has the sample type of a sum", damages);
+                self.wrong("no profile has the sample type of a sum", damages);
             }
             if adding.total.is_some_and(|total| total != sum.total) {
-                self.tell("a total is not that of its profiles' costs", damages);
+                self.wrong("a total is not that of its profiles' costs", damages);
             }
             if adding.apart != sum.apart.len() {
-                self.tell(
+                self.wrong(
                     "a sum refers to a column of another build or sample type",
                     damages,
                 );
             }
             if !sum.has_column {
                 if adding.apart != adding.columns {
-                    self.tell("a profile's costs are in no sum", damages);
+                    self.wrong("a profile's costs are in no sum", damages);
                 }
                 continue;
             }

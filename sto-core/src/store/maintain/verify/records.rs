@@ -1,16 +1,16 @@
 //! The records: with checksums, under the address of what they are, numbered without gap, and in agreement
 //! with one another.
 
-use super::damages::{Concerns, Damage, Damages};
+use super::damages::{Concerns, Corruption, Corruptions};
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::store::CameFrom;
 use crate::store::codec::{
-    BuildRecord, Contents, ExecutableRecord, ProfileRecord, ReadingRecord, Told,
+    BuildRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
 };
-use crate::store::error::Fault;
+use crate::store::error::Result;
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
-use crate::store::read::rows::{Rows, read_record, record_place};
+use crate::store::read::rows::{Rows, read_record, record_location};
 use crate::store::tables::Record;
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(super) type ByBuild<'a> = BTreeMap<BuildId, Vec<(ProfileId, &'a ProfileRecor
 
 impl Records {
     /// Reads the table of records.
-    pub(super) fn read(rows: &Rows, damages: &mut Damages) -> Self {
+    pub(super) fn read(rows: &Rows, damages: &mut Corruptions) -> Self {
         let mut records = Records::default();
         let mut broken = Vec::new();
         let seen = guarded(|| {
@@ -43,8 +43,8 @@ impl Records {
                 records.entries += 1;
                 match Record::from_number(kind) {
                     Some(kind) => {
-                        if let Err(fault) = records.take(kind, id, stored) {
-                            broken.push((kind, id, fault));
+                        if let Err(error) = records.take(kind, id, stored) {
+                            broken.push((kind, id, error));
                         }
                     }
                     None => damages.add(
@@ -56,15 +56,15 @@ impl Records {
             })
         });
         damages.keep(seen, Concerns::Everything);
-        for (kind, id, fault) in broken {
+        for (kind, id, error) in broken {
             records.broken.push(kind);
             let concerns = records.concerned(kind, id);
-            damages.keep::<()>(Err(fault), concerns);
+            damages.keep::<()>(Err(error), concerns);
         }
         records
     }
 
-    fn take(&mut self, kind: Record, id: [u8; 16], stored: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, kind: Record, id: [u8; 16], stored: &[u8]) -> Result<()> {
         match kind {
             Record::Executable => {
                 let record = read_record(kind, id, stored)?;
@@ -138,7 +138,7 @@ impl Records {
     }
 
     /// Number of profiles that no damage concerns.
-    pub(super) fn sound_profiles(&self, damages: &[Damage]) -> u64 {
+    pub(super) fn sound_profiles(&self, damages: &[Corruption]) -> u64 {
         let concerned: HashSet<&Concerns> = damages.iter().map(|damage| &damage.concerns).collect();
         if concerned.contains(&Concerns::Everything) {
             return 0;
@@ -165,8 +165,13 @@ impl Records {
         self.profiles.iter().filter(is_sound).count() as u64
     }
 
-    /// Checks what can be told from records alone.
-    pub(super) fn check(&self, by_build: &ByBuild<'_>, contents: &Contents, damages: &mut Damages) {
+    /// Checks what can be seen from records alone.
+    pub(super) fn check(
+        &self,
+        by_build: &ByBuild<'_>,
+        contents: &Contents,
+        damages: &mut Corruptions,
+    ) {
         let executables = self.executables.iter().map(|(id, r)| (id.0, r.number.0));
         let counts = (contents.executables.0, contents.executables.0);
         self.check_numbers(Record::Executable, executables, counts, damages);
@@ -185,7 +190,11 @@ impl Records {
                 let concerns = Concerns::Executable {
                     executable: executable.name.clone(),
                 };
-                damages.add(record_place(Record::Executable, id.0), OTHER_ID, concerns);
+                damages.add(
+                    record_location(Record::Executable, id.0),
+                    OTHER_ID,
+                    concerns,
+                );
             }
         }
         for (&id, build) in &self.builds {
@@ -193,18 +202,18 @@ impl Records {
             self.check_build(id, build, profiles, damages);
         }
         for (&id, profile) in &self.profiles {
-            let mut tell = |what: &str| {
-                let place = record_place(Record::Profile, id.0);
-                damages.add(place, what, Concerns::Profiles { profiles: vec![id] });
+            let mut wrong = |what: &str| {
+                let location = record_location(Record::Profile, id.0);
+                damages.add(location, what, Concerns::Profiles { profiles: vec![id] });
             };
             if !self.builds.contains_key(&profile.profile.build) {
-                tell("its build does not exist");
+                wrong("its build does not exist");
             }
             if !profile.profile.modules.is_empty() {
-                tell("it has a module list of its own");
+                wrong("it has a module list of its own");
             }
             match self.readings.get(&profile.profile.reading()) {
-                None => tell("nothing says that it stands for its source"),
+                None => wrong("nothing says that it stands for its source"),
                 Some(known) if known.profile != id => {
                     let from = match &known.from {
                         CameFrom::ReadHere => "was read here".to_owned(),
@@ -212,7 +221,7 @@ impl Records {
                         CameFrom::Exported => "was exported".to_owned(),
                     };
                     let other = known.profile;
-                    tell(&format!(
+                    wrong(&format!(
                         "another profile of its source is there, {other}, which {from}"
                     ));
                 }
@@ -222,9 +231,9 @@ impl Records {
         for (&id, reading) in &self.readings {
             let profile = self.profiles.get(&reading.profile);
             if profile.is_none_or(|profile| profile.profile.reading() != id) {
-                let place = record_place(Record::Reading, id.0);
+                let location = record_location(Record::Reading, id.0);
                 let what = "no profile of this source is there";
-                damages.add(place, what, Concerns::Nothing);
+                damages.add(location, what, Concerns::Nothing);
             }
         }
     }
@@ -234,37 +243,37 @@ impl Records {
         id: BuildId,
         build: &BuildRecord,
         profiles: &[(ProfileId, &ProfileRecord)],
-        damages: &mut Damages,
+        damages: &mut Corruptions,
     ) {
-        let mut tell = |what: &str| {
+        let mut wrong = |what: &str| {
             damages.add(
-                record_place(Record::Build, id.0),
+                record_location(Record::Build, id.0),
                 what,
                 Concerns::build(build),
             );
         };
         let executable = ExecutableId::of(&build.executable);
         if BuildId::of(executable, &build.version) != id {
-            tell(OTHER_ID);
+            wrong(OTHER_ID);
         }
         if !self.executables.contains_key(&executable) {
-            tell("its executable does not exist");
+            wrong("its executable does not exist");
         }
         if profiles.len() != build.profiles as usize {
-            tell("it has not the profiles that it should");
+            wrong("it has not the profiles that it should");
         }
         let samples = profiles
             .iter()
             .map(|(_, record)| record.profile.quality.samples)
             .try_fold(0u64, u64::checked_add);
         if samples != Some(build.samples) {
-            tell("its samples are not those of its profiles");
+            wrong("its samples are not those of its profiles");
         }
-        if told(profiles, |record| record.gnu_build_id.as_ref()) != build.gnu_build_id {
-            tell("its GNU build id is not what its profiles tell");
+        if known(profiles, |record| record.gnu_build_id.as_ref()) != build.gnu_build_id {
+            wrong("its GNU build id is not what its profiles say");
         }
-        if told(profiles, |record| record.revision.as_ref()) != build.revision {
-            tell("its revision is not what its profiles tell");
+        if known(profiles, |record| record.revision.as_ref()) != build.revision {
+            wrong("its revision is not what its profiles say");
         }
     }
 
@@ -275,7 +284,7 @@ impl Records {
         kind: Record,
         numbers: impl Iterator<Item = ([u8; 16], u32)>,
         (count, next): (u32, u32),
-        damages: &mut Damages,
+        damages: &mut Corruptions,
     ) {
         let mut taken = HashSet::new();
         for (id, number) in numbers {
@@ -286,7 +295,7 @@ impl Records {
             } else {
                 continue;
             };
-            damages.add(record_place(kind, id), what, self.concerned(kind, id));
+            damages.add(record_location(kind, id), what, self.concerned(kind, id));
         }
         let broken = self.broken.iter().filter(|&&broken| broken == kind).count();
         let (found, count) = (taken.len() + broken, count as usize);
@@ -295,37 +304,37 @@ impl Records {
             false => format!("there are {found} records, and should be {count}"),
         };
         if found != count {
-            let place = format!("table records, {}", kind.name());
-            damages.add(place, what, Concerns::Nothing);
+            let location = format!("table records, {}", kind.name());
+            damages.add(location, what, Concerns::Nothing);
         }
     }
 }
 
 const OTHER_ID: &str = "it is not what its content address says";
 
-/// What the profiles of a build tell together: the one that was recorded first is believed.
-fn told<T: Clone>(
+/// What the profiles of a build say together: the one that was recorded first is believed.
+fn known<T: Clone>(
     profiles: &[(ProfileId, &ProfileRecord)],
     value: impl Fn(&ProfileRecord) -> Option<&T>,
-) -> Option<Told<T>> {
+) -> Option<Known<T>> {
     let all = profiles.iter().filter_map(|&(profile, record)| {
-        Some(Told {
+        Some(Known {
             value: value(record)?.clone(),
             recorded: record.profile.order_of_recording().0,
             profile,
         })
     });
-    all.min_by_key(|told| (told.recorded, told.profile))
+    all.min_by_key(|known| (known.recorded, known.profile))
 }
 
 /// Checks the list of tags. It has no part in any profile.
-pub(super) fn tags(rows: &Rows, damages: &mut Damages) {
+pub(super) fn tags(rows: &Rows, damages: &mut Corruptions) {
     let tags = damages.keep(guarded(|| rows.tags()), Concerns::Nothing);
     for tag in tags.into_iter().flatten() {
         let exists = guarded(|| rows.has_record(Record::Build, tag.build().0));
         if damages.keep(exists, Concerns::Nothing) == Some(false) {
-            let place = format!("table meta, tag {} of {}", tag.name, tag.executable);
-            damages.add(place, "its build does not exist", Concerns::Nothing);
+            let location = format!("table meta, tag {} of {}", tag.name, tag.executable);
+            damages.add(location, "its build does not exist", Concerns::Nothing);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! What profiles share: frames, the nodes of executables, module lists.
 
 use super::columns::Columns;
-use super::damages::{Concerns, Damages};
+use super::damages::{Concerns, Corruptions};
 use super::records::Records;
 use crate::id::FrameId;
 use crate::memory;
 use crate::store::codec::{
     DecodeError, ExecutableRecord, PackedFrames, unpack_modules, unpack_nodes,
 };
-use crate::store::error::Fault;
+use crate::store::error::{InternalError, Result};
 use crate::store::guard::guarded;
 use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
 use crate::store::read::rows::Rows;
@@ -22,7 +22,7 @@ pub(super) fn module_lists(
     rows: &Rows,
     records: &Records,
     columns: &mut Columns,
-    damages: &mut Damages,
+    damages: &mut Corruptions,
 ) {
     for (digest, &list) in &records.lists {
         let column = Column::Modules(list);
@@ -51,7 +51,7 @@ pub(super) fn module_lists(
 }
 
 /// Checks every pack of frames, and that no frame stands twice. Returns the number of frames.
-pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Damages) -> u64 {
+pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Corruptions) -> u64 {
     let end = rows.contents.frames;
     let packs = Packs {
         rows,
@@ -82,7 +82,7 @@ pub(super) fn nodes(
     rows: &Rows,
     executable: &ExecutableRecord,
     columns: &mut Columns,
-    damages: &mut Damages,
+    damages: &mut Corruptions,
 ) -> u64 {
     let concerns = Concerns::Executable {
         executable: executable.name.clone(),
@@ -107,8 +107,8 @@ pub(super) fn nodes(
             parent => format!("below node {parent}"),
         };
         let what = format!("frame {frame} stands twice {below}, and {more} more nodes stand twice");
-        let place = format!("table columns, nodes {}", executable.number);
-        damages.add(place, what, concerns);
+        let location = format!("table columns, nodes {}", executable.number);
+        damages.add(location, what, concerns);
     }
     nodes.len() as u64
 }
@@ -128,8 +128,8 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
     fn check<T: Send>(
         &self,
         columns: &mut Columns,
-        damages: &mut Damages,
-        unpack: impl Fn(N) -> Result<Vec<T>, Fault> + Sync,
+        damages: &mut Corruptions,
+        unpack: impl Fn(N) -> Result<Vec<T>> + Sync,
     ) -> Vec<T> {
         let packs = columns.own_packs(self.end, &self.column);
         let zero = N::new(0);
@@ -142,7 +142,7 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
                 let found = unpack(first)?;
                 if found.len() != (end.number() - first.number()) as usize {
                     let what = "it has not as many things as it should";
-                    return Err(Fault::damaged((self.column)(first), what));
+                    return Err(InternalError::damaged((self.column)(first), what));
                 }
                 Ok(found)
             });
@@ -155,11 +155,7 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
         things
     }
 
-    fn column<T>(
-        &self,
-        first: N,
-        unpack: impl Fn(&[u8]) -> Result<T, DecodeError>,
-    ) -> Result<T, Fault> {
+    fn column<T>(&self, first: N, unpack: impl Fn(&[u8]) -> Result<T, DecodeError>) -> Result<T> {
         let column = (self.column)(first);
         let body = guarded(|| self.rows.column(column))?;
         unpack(&body).map_err(|error| error.at(column))

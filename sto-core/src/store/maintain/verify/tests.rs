@@ -104,13 +104,13 @@ fn costs(profile: u32) -> Column {
     Column::Costs(ProfileNo(profile), TypeNo(0))
 }
 
-/// Exactly one damage is told, of which this is a part.
+/// Exactly one damage is found, of which this is a part.
 #[track_caller]
-fn tells(verification: &Verification, place: &str, what: &str) {
+fn finds(verification: &Verification, location: &str, what: &str) {
     let [damage] = &verification.damages[..] else {
         panic!("{verification:#?}")
     };
-    assert!(damage.place.contains(place), "{damage:?}");
+    assert!(damage.location.contains(location), "{damage:?}");
     assert!(damage.what.contains(what), "{damage:?}");
 }
 
@@ -197,7 +197,7 @@ fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification
 }
 
 #[test]
-fn a_sound_store_is_counted_and_nothing_is_told() {
+fn a_sound_store_is_counted_and_nothing_is_found() {
     let verification = after(|_, _, _| ());
     assert_eq!(verification.damages, []);
     assert_eq!(verification.sound_profiles, 3);
@@ -224,13 +224,13 @@ fn no_frame_stands_twice() {
         let frames = [pack.get(0), pack.get(1), pack.get(0)];
         new.column(FRAMES, pack_frames(frames.into_iter()).unwrap());
     });
-    let place = "table columns, frames";
+    let location = "table columns, frames";
     let twice = "frames 0 and 2 are the same";
     assert!(
         verification
             .damages
             .iter()
-            .any(|d| d.place == place && d.what.contains(twice)),
+            .any(|d| d.location == location && d.what.contains(twice)),
         "{verification:#?}"
     );
     assert_eq!(verification.sound_profiles, 0);
@@ -246,7 +246,7 @@ fn no_node_stands_twice() {
         (nodes.parents[len - 1], nodes.frames[len - 1]) = (nodes.parents[1], nodes.frames[1]);
         new.column(column, pack_nodes(first, &nodes).unwrap());
     });
-    tells(
+    finds(
         &verification,
         "table columns, nodes 0",
         "stands twice below node 0",
@@ -269,16 +269,16 @@ fn the_packs_have_as_many_things_as_they_should() {
         record.nodes.0 += 1;
         new.record(Record::Executable, id.0, &record).unwrap();
     });
-    tells(&verification, "nodes 0/3", "not as many things");
+    finds(&verification, "nodes 0/3", "not as many things");
     let verification = after(|_, new, _| new.remove_column(FRAMES));
-    tells(&verification, "frames 0/0", "missing");
+    finds(&verification, "frames 0/0", "missing");
 }
 
 #[test]
 fn what_a_build_says_is_what_its_profiles_say() {
-    tells(&build(|b| b.samples += 1), "build", "its samples");
-    tells(&build(|b| b.profiles += 1), "build", "has not the profiles");
-    tells(&build(|b| b.version.push('x')), "build", "content address");
+    finds(&build(|b| b.samples += 1), "build", "its samples");
+    finds(&build(|b| b.profiles += 1), "build", "has not the profiles");
+    finds(&build(|b| b.version.push('x')), "build", "content address");
     let verification = build(|b| b.sums.clear());
     let what = &verification.damages[0].what;
     assert!(what.contains("has no sum"), "{what}");
@@ -286,7 +286,7 @@ fn what_a_build_says_is_what_its_profiles_say() {
     let what = &verification.damages[0].what;
     assert!(what.contains("two sums are of one"), "{what}");
     let verification = profile(0, |p| p.revision = Some("abc".to_owned()));
-    tells(&verification, "build", "revision");
+    finds(&verification, "build", "revision");
     let Concerns::Build { version, .. } = &verification.damages[0].concerns else {
         panic!("{verification:#?}")
     };
@@ -313,14 +313,14 @@ fn sums_are_what_the_profiles_add_up_to() {
         })
     };
     assert_eq!(folded(0).damages.len(), 0);
-    tells(&folded(1), "sums 0/0", "not the sum");
+    finds(&folded(1), "sums 0/0", "not the sum");
 
     let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
-    tells(&sum(|s| s.total.samples += 1), "build", "total");
+    finds(&sum(|s| s.total.samples += 1), "build", "total");
     let verification = sum(|s| s.apart.truncate(1));
-    tells(&verification, "build", "in no sum");
+    finds(&verification, "build", "in no sum");
     let verification = sum(|s| s.apart.push((ProfileNo(1), TypeNo(0))));
-    tells(&verification, "build", "another build");
+    finds(&verification, "build", "another build");
     let verification = sum(|s| s.apart[0].0 = ProfileNo(2));
     assert!(
         verification.damages[0].what.contains("another build"),
@@ -331,14 +331,14 @@ fn sums_are_what_the_profiles_add_up_to() {
 #[test]
 fn a_profile_is_what_it_says() {
     let verification = profile(1, |p| p.profile.quality.lost += 1);
-    tells(&verification, "profile", "content address");
+    finds(&verification, "profile", "content address");
     assert_eq!(verification.sound_profiles, 2);
     let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
     let what = &verification.damages[0].what;
     assert!(what.contains("nothing says that it stands for"), "{what}");
-    tells(&profile(1, |p| p.columns += 1), "profile", "size");
+    finds(&profile(1, |p| p.columns += 1), "profile", "size");
     let verification = profile(1, |p| p.modules = ModulesNo(7));
-    tells(&verification, "modules 7/0", "no such list");
+    finds(&verification, "modules 7/0", "no such list");
     let verification = profile(2, |p| p.number = ProfileNo(1));
     assert!(
         verification.damages[0].what.contains("another one's"),
@@ -352,11 +352,11 @@ fn a_profile_is_what_it_says() {
 }
 
 #[test]
-fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
+fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
     let verification = after(|_, new, _| {
         new.column(costs(99), pack_costs(&[]).unwrap());
     });
-    tells(&verification, "costs 99/0", "nobody refers to it");
+    finds(&verification, "costs 99/0", "nobody refers to it");
     assert_eq!(verification.damages[0].concerns, Concerns::Nothing);
     assert_eq!(verification.sound_profiles, 3);
 
@@ -368,13 +368,13 @@ fn what_nobody_refers_to_is_told_and_concerns_no_profile() {
         let mut records = transaction.open_table(RECORDS).unwrap();
         records.insert((9, [0; 16]), &b"hello"[..]).unwrap();
     });
-    let told: Vec<&str> = verification
+    let found: Vec<&str> = verification
         .damages
         .iter()
         .map(|d| d.what.as_str())
         .collect();
-    let [record, column] = told[..] else {
-        panic!("{told:?}")
+    let [record, column] = found[..] else {
+        panic!("{found:?}")
     };
     assert!(record.starts_with("no such kind of record"), "{record}");
     assert!(column.starts_with("no such kind of column"), "{column}");
@@ -431,16 +431,16 @@ fn what_was_moved_under_another_key_is_found() {
         ends.insert(of(0), &last[..]).unwrap();
         ends.insert(of(2), &first[..]).unwrap();
     });
-    let told: Vec<&str> = verification
+    let found: Vec<&str> = verification
         .damages
         .iter()
         .filter(|d| d.what.contains("checksum"))
-        .map(|d| d.place.as_str())
+        .map(|d| d.location.as_str())
         .collect();
     assert_eq!(
-        told,
+        found,
         ["table columns, costs 0/0", "table columns, costs 2/0"],
-        "all are told"
+        "all are found"
     );
     assert_eq!(verification.sound_profiles, 1);
 
@@ -462,13 +462,13 @@ fn what_was_moved_under_another_key_is_found() {
 }
 
 #[test]
-fn a_missing_record_or_column_is_told() {
+fn a_missing_record_or_column_is_found() {
     let verification = after(|_, new, _| new.remove_column(Column::Lines(ProfileNo(1), TypeNo(0))));
     assert!(
         verification
             .damages
             .iter()
-            .any(|d| d.place.contains("lines 1/0")),
+            .any(|d| d.location.contains("lines 1/0")),
         "{verification:#?}"
     );
     assert_eq!(verification.sound_profiles, 2);
@@ -480,19 +480,21 @@ fn a_missing_record_or_column_is_told() {
             .remove((Record::Profile as u8, found[0].id))
             .unwrap();
     });
-    let told = verification.damages.iter().map(|d| d.what.as_str());
+    let found = verification.damages.iter().map(|d| d.what.as_str());
     assert!(
-        told.clone()
+        found
+            .clone()
             .any(|what| what == "1 of 3 records are missing"),
         "{verification:#?}"
     );
     assert!(
-        told.clone()
+        found
+            .clone()
             .any(|what| what.contains("has not the profiles")),
         "{verification:#?}"
     );
     assert!(
-        told.clone().any(|what| what == "nobody refers to it"),
+        found.clone().any(|what| what == "nobody refers to it"),
         "{verification:#?}"
     );
 }
@@ -516,10 +518,10 @@ fn tag(name: &str, version: &str) -> Tag {
 fn a_tag_stands_once_and_for_a_build_that_exists() {
     assert_eq!(with_tags(|_| ()).damages, []);
     let missing = with_tags(|tags| tags.push(tag("lost", "v9")));
-    tells(&missing, "tag lost of demo", "its build does not exist");
+    finds(&missing, "tag lost of demo", "its build does not exist");
     assert_eq!(missing.sound_profiles, 3);
     let twice = with_tags(|tags| tags.push(tag("kept", "v2")));
-    tells(&twice, "table meta, tags", "one stands twice");
+    finds(&twice, "table meta, tags", "one stands twice");
 }
 
 #[test]
@@ -528,7 +530,7 @@ fn tags_have_a_checksum() {
         let mut meta = transaction.open_table(META).unwrap();
         meta.insert(META_TAGS, [0; 9].as_slice()).unwrap();
     });
-    tells(&without, "table meta, tags", "");
+    finds(&without, "table meta, tags", "");
     assert_eq!(without.sound_profiles, 3);
 }
 
@@ -599,8 +601,8 @@ fn a_forged_profile_takes_no_other_ones_place() {
         let verified = Store::verify(folder.path(), None, &mut |_| Ok(()))
             .unwrap()
             .damages;
-        let told = |damage: &Damage| damage.what.contains("content address");
-        assert!(verified.iter().any(told), "{case}: {verified:?}");
+        let found = |damage: &Corruption| damage.what.contains("content address");
+        assert!(verified.iter().any(found), "{case}: {verified:?}");
         // The true ones go in all the same, and are whole.
         let all = here
             .merge(&sound.snapshot().unwrap(), &mut |_| Ok(()))
@@ -645,9 +647,9 @@ fn one_profile_stands_for_a_source() {
     };
     assert_eq!(reading(|_| ()).damages, []);
     let verification = reading(|known| known.profile = ProfileId([7; 16]));
-    let told: Vec<&str> = verification.damages.iter().map(|d| &*d.what).collect();
-    let [profile, reading] = told[..] else {
-        panic!("{told:?}")
+    let found: Vec<&str> = verification.damages.iter().map(|d| &*d.what).collect();
+    let [profile, reading] = found[..] else {
+        panic!("{found:?}")
     };
     assert!(
         profile.contains("another profile of its source is there, 0707"),

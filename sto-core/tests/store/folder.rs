@@ -65,24 +65,24 @@ fn the_first_profile_makes_the_store_and_its_folders() {
 }
 
 #[test]
-fn a_file_where_the_folder_should_be_is_told() {
+fn a_file_where_the_folder_should_be_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "hello").unwrap();
-    for (path, told) in [
+    for (path, says) in [
         (file.clone(), "/file: not a store: it is no redb file"),
         (file.join("store"), "/file: a store is a folder"),
     ] {
         for result in [Store::open(&path), Store::open_or_create(&path)] {
             let error = message(result);
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(says), "{error}");
         }
     }
     assert_eq!(fs::read(&file).unwrap(), b"hello");
 }
 
 #[test]
-fn what_is_no_store_is_told_and_left_alone() {
+fn what_is_no_store_is_named_and_left_alone() {
     for (content, found) in [
         (&b"hello, world"[..], "it starts with \"hello, wo\""),
         (b"\x1b[31m", "it starts with \"\\x1b[31m\""),
@@ -111,7 +111,7 @@ fn what_is_no_store_is_told_and_left_alone() {
 }
 
 #[test]
-fn a_redb_file_of_somebody_else_is_told() {
+fn a_redb_file_of_somebody_else_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(Store::FILE_NAME);
     drop(redb::Database::create(&path).unwrap());
@@ -174,7 +174,7 @@ fn newer_and_older_versions_are_different_errors() {
 
 #[cfg(unix)]
 #[test]
-fn symbolic_links_are_followed_and_their_loops_told() {
+fn symbolic_links_are_followed_and_their_loops_named() {
     let folder = tempfile::tempdir().unwrap();
     let looped = folder.path().join("loop");
     std::os::unix::fs::symlink(&looped, &looped).unwrap();
@@ -221,7 +221,11 @@ fn many_threads_add_at_once_and_readers_see_whole_profiles() {
             .len(),
         8
     );
-    assert_eq!(snapshot(folder.path()).len(), 1, "no drafts are left");
+    assert_eq!(
+        snapshot(folder.path()).len(),
+        1,
+        "no temporary files are left"
+    );
 }
 
 /// Runs one test of this file again, in a process of its own, under a shell command.
@@ -230,7 +234,7 @@ fn rerun(test: &str, shell: &str, folder: &Path, stacks: usize) -> std::process:
     Command::new("sh")
         .arg("-c")
         .arg(format!(
-            "{shell} exec \"$0\" --exact store::place::{test} --nocapture"
+            "{shell} exec \"$0\" --exact store::folder::{test} --nocapture"
         ))
         .arg(this)
         .env("STO_TEST_STORE", folder)
@@ -255,7 +259,7 @@ fn incompressible(stacks: usize) -> Plain {
 /// Adds an incompressible profile where the environment says; prints the outcome. Without that it is a part
 /// of the test below, and does nothing.
 #[test]
-fn add_where_told() {
+fn add_where_asked() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
         return;
     };
@@ -278,7 +282,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     let before = answer(&store, &[id]).unwrap();
     let listed = format!("{:?}", store.snapshot().unwrap().builds().unwrap());
 
-    let output = rerun("add_where_told", shell, folder, stacks);
+    let output = rerun("add_where_asked", shell, folder, stacks);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains("error: cannot write") && text.contains(expected),
@@ -308,7 +312,7 @@ fn a_full_disk_leaves_the_store_as_it_was() {
         return;
     }
     let result = std::panic::catch_unwind(|| {
-        let output = rerun("add_where_told", "", &folder.path().join("new"), 30_000);
+        let output = rerun("add_where_asked", "", &folder.path().join("new"), 30_000);
         assert!(String::from_utf8_lossy(&output.stdout).contains("error: cannot write"));
         assert!(snapshot(folder.path()).is_empty(), "nothing is left of it");
         does_not_fit(folder.path(), "", 30_000, "make room and try again");
@@ -400,7 +404,7 @@ fn a_file_that_was_not_closed_is_read_and_not_written() {
 /// Adds profiles where the environment says, and prints how many, until it is killed. Without
 /// that it is a part of the test below, and does nothing.
 #[test]
-fn add_many_where_told() {
+fn add_many_where_asked() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
         return;
     };
@@ -431,7 +435,7 @@ fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "store::place::add_many_where_told",
+                "store::folder::add_many_where_asked",
                 "--nocapture",
             ])
             .env("STO_TEST_STORE", folder.path())
