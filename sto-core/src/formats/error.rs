@@ -194,8 +194,8 @@ pub(super) enum At {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Problem {
-    /// What was found, what was expected, and what to do.
-    Malformed(String),
+    /// What was found, what was expected, and what to do; whether the file may be cut off there.
+    Malformed(String, bool),
     /// A value ends at this byte of the file, beyond the end of what holds it.
     EndsAt(u64),
     /// The file ends too soon: where, within what, and what can be done.
@@ -206,7 +206,10 @@ enum Problem {
 
 impl DecodeError {
     pub(super) fn new(at: impl Into<At>, problem: impl Into<String>) -> DecodeError {
-        DecodeError(Box::new((at.into(), Problem::Malformed(problem.into()))))
+        DecodeError(Box::new((
+            at.into(),
+            Problem::Malformed(problem.into(), false),
+        )))
     }
 
     /// A value that ends at byte `end` of the file, beyond the end of what holds it.
@@ -217,11 +220,11 @@ impl DecodeError {
     /// A file that ends at a byte, `within` what.
     pub(super) fn cut(at: usize, within: impl fmt::Display) -> DecodeError {
         let cut = format!("the file ends at byte {at}, {within}");
-        DecodeError::cut_off(at, cut, Salvage::Impossible)
+        DecodeError::cut_off(cut, Salvage::Impossible)
     }
 
-    pub(super) fn cut_off(at: usize, cut: String, salvage: Salvage) -> DecodeError {
-        DecodeError(Box::new((At::Byte(at), Problem::Cut(cut, salvage))))
+    pub(super) fn cut_off(cut: String, salvage: Salvage) -> DecodeError {
+        DecodeError(Box::new((At::Byte(0), Problem::Cut(cut, salvage))))
     }
 
     /// A file that was made in a way that cannot be read here.
@@ -269,22 +272,41 @@ impl DecodeError {
         }
     }
 
-    pub(super) fn in_file(self, path: &Path, bytes: &[u8]) -> FormatError {
+    pub(super) fn in_file(self, path: &Path, size: usize) -> FormatError {
         let (at, problem) = *self.0;
-        let size = bytes.len() as u64;
-        let problem = match problem {
+        let size = size as u64;
+        let (problem, may_be_cut) = match problem {
             Problem::EndsAt(end) if end > size => {
                 let value = format_args!("the value at {at}");
                 return FormatError::ends_early(path, value, (end, size), Salvage::Impossible);
             }
             Problem::Cut(cut, salvage) => return FormatError::cut_off(path, cut, salvage),
             Problem::Unsupported(problem) => return FormatError::unsupported(path, problem),
-            Problem::EndsAt(end) => format!(
-                "expected a value that ends inside its message, found one that ends at byte {end}"
-            ),
-            Problem::Malformed(problem) => problem,
+            Problem::EndsAt(end) => {
+                let problem = format!(
+                    "expected a value that ends inside its message, found one that ends at byte {end}"
+                );
+                (problem, false)
+            }
+            Problem::Malformed(problem, may_be_cut) => (problem, may_be_cut),
         };
-        FormatError::malformed(path, at, problem)
+        FormatError::Malformed {
+            path: path.to_owned(),
+            at: at.to_string(),
+            problem,
+            may_be_cut,
+        }
+    }
+
+    /// The same of a last line without a line end, where the file may be cut off.
+    pub(super) fn in_last_line(mut self, salvage: Salvage) -> DecodeError {
+        if let Problem::Malformed(problem, may_be_cut) = &mut self.0.1 {
+            problem.push_str(&format!(
+                "; the file ends within this line: if it was cut off there, record or copy it again{salvage}"
+            ));
+            *may_be_cut = salvage == Salvage::Possible;
+        }
+        self
     }
 }
 

@@ -1,10 +1,10 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
-use super::error::{At, Decoded};
+use super::error::{At, DecodeError, Decoded};
 use super::registry::{Reader, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
-use super::wire::text::{read_block, within_last_line};
+use super::wire::text::read_block;
 use super::{FormatError, Salvage, excerpt};
 use crate::files::{ReadAt, SafeFile, Window};
 use crate::id::{SourceDigest, SourceHasher};
@@ -133,7 +133,7 @@ fn read_from(
     };
     let mut recording = match built_reader_of(path, format)? {
         Reader::Lines(reader) => {
-            let reader = reader(path, options);
+            let reader = reader(options);
             let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
             with_samples(path, recording, is_named_otherwise)?
         }
@@ -185,7 +185,7 @@ fn read_whole(
     read: impl FnOnce(&[u8]) -> Decoded<RecordingBuilder> + Send,
 ) -> Result<Recording, FormatError> {
     let (source, built) = rayon::join(|| SourceDigest::of(bytes), || read(bytes));
-    let built = built.map_err(|error| error.in_file(path, bytes))?;
+    let built = built.map_err(|error| error.in_file(path, bytes.len()))?;
     Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
 }
 
@@ -254,7 +254,7 @@ fn read_unfinished(
     reader: &mut dyn LineReader,
     line: &[u8],
     options: &ReadOptions,
-) -> Result<Option<String>, FormatError> {
+) -> Decoded<Option<String>> {
     if line.is_empty() {
         return Ok(None);
     }
@@ -264,18 +264,9 @@ fn read_unfinished(
             excerpt(line)
         )));
     }
-    let read = reader.block(line).map_err(|error| match error {
-        FormatError::Malformed {
-            path, at, problem, ..
-        } => FormatError::Malformed {
-            path,
-            at,
-            problem: within_last_line(&problem, Salvage::Possible),
-            may_be_cut: true,
-        },
-        other => other,
-    });
-    read.map(|()| None)
+    let read = reader.block(line);
+    read.map_err(|error| error.in_last_line(Salvage::Possible))?;
+    Ok(None)
 }
 
 /// Reads lines as they come: `begun`, then the rest of the input. While one block is read, the next one
@@ -285,9 +276,10 @@ fn read_lines(
     (path, format): (&Path, Format),
     begun: Vec<u8>,
     mut input: impl Read,
-    mut reader: Box<dyn LineReader + '_>,
+    mut reader: Box<dyn LineReader>,
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
+    let in_file = |error: DecodeError| error.in_file(path, 0);
     let mut digest = SourceHasher::new();
     let mut size = 0;
     let mut block = begun;
@@ -320,11 +312,12 @@ fn read_lines(
                 false => read_block(&mut input, &mut next),
             }
         });
-        read?;
+        read.map_err(in_file)?;
         size += (block.len() - left) as u64;
         if ended {
-            let warning = read_unfinished(&mut *reader, &block[lines..], options)?;
-            let read = reader.finish()?;
+            let warning = read_unfinished(&mut *reader, &block[lines..], options);
+            let warning = warning.map_err(in_file)?;
+            let read = reader.finish().map_err(in_file)?;
             let mut recording = read.finish(format, digest.finish(), Bytes(size));
             recording.parts_mut().warnings.extend(warning);
             return Ok(recording);

@@ -84,7 +84,7 @@ pub(super) enum Reader {
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Lines as they come, of which the reader holds what is distinct.
-    Lines(for<'a> fn(&'a Path, &ReadOptions) -> Box<dyn LineReader + 'a>),
+    Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
 use Reader::{Chunks, Lines, Pieces, Whole};
 

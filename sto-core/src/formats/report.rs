@@ -2,13 +2,12 @@
 //!
 #![doc = include_str!("reports.md")]
 
-use super::error::At;
+use super::error::{At, DecodeError, Decoded};
 use super::source::LineReader;
 use super::wire::text::lines;
-use super::{FormatError, ReadOptions, Salvage};
+use super::{ReadOptions, Salvage};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::Cost;
-use std::path::Path;
 
 /// What is particular about the text of one profiler.
 pub(super) trait Report: Send {
@@ -30,13 +29,9 @@ pub(super) trait Report: Send {
     fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String>;
 }
 
-/// Begins to read a report; `path` is for messages.
-pub(super) fn reader<'p, R: Report + Default + 'static>(
-    path: &'p Path,
-    options: &ReadOptions,
-) -> Box<dyn LineReader + 'p> {
+/// Begins to read a report.
+pub(super) fn reader<R: Report + Default + 'static>(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
-        path,
         allow_truncated: options.allow_truncated,
         report: R::default(),
         builder: RecordingBuilder::default(),
@@ -45,8 +40,7 @@ pub(super) fn reader<'p, R: Report + Default + 'static>(
     })
 }
 
-struct Reader<'p, R> {
-    path: &'p Path,
+struct Reader<R> {
     allow_truncated: bool,
     report: R,
     builder: RecordingBuilder,
@@ -58,31 +52,29 @@ pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file
     its costs are too small.";
 const CUT: &str = "The text ends early; what there is of it was read.";
 
-impl<R: Report> LineReader for Reader<'_, R> {
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+impl<R: Report> LineReader for Reader<R> {
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
         self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
         self.report.block(bytes);
         for (_, line) in lines(bytes) {
             self.line_number += 1;
             let taken = self.report.line(line, &mut self.builder);
-            taken.map_err(|problem| {
-                FormatError::malformed(self.path, At::Line(self.line_number), problem)
-            })?;
+            taken.map_err(DecodeError::at(At::Line(self.line_number)))?;
         }
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
         let cut = self.report.cut();
         if let Some(within) = cut.filter(|_| !self.allow_truncated) {
             let cut = format!(
                 "the file ends at line {}, within {within}",
                 self.line_number
             );
-            return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
+            return Err(DecodeError::cut_off(cut, Salvage::Possible));
         }
         let finished = self.report.finish(&mut self.builder);
-        finished.map_err(|problem| FormatError::unsupported(self.path, problem))?;
+        finished.map_err(DecodeError::unsupported)?;
         let warnings = &mut self.builder.warnings;
         warnings.extend(cut.map(|_| CUT.to_owned()));
         let is_within_line = self.ends_within_line && !R::HAS_END;

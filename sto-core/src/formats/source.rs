@@ -1,13 +1,13 @@
 //! What formats are read from, and how.
 
-use super::FormatError;
+use super::error::Decoded;
 use super::wire::text::lines;
 use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::recording::{Format, RecordingBuilder};
 use crate::units::Bytes;
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// How a profile is to be read.
@@ -87,12 +87,6 @@ impl<R: Read> Read for Reporting<'_, R> {
     }
 }
 
-impl<R: Seek> Seek for Reporting<'_, R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.input.seek(to)
-    }
-}
-
 /// How much is read at least between two reports.
 const REPORTED: u64 = 64 << 10;
 
@@ -133,7 +127,7 @@ impl<'a> Head<'a> {
 /// A reader of a format of lines, which takes them as they come.
 pub(super) trait LineReader: Send {
     /// Reads whole lines; only the last one of all may lack its line end.
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError>;
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()>;
 
-    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError>;
+    fn finish(self: Box<Self>) -> Decoded<RecordingBuilder>;
 }

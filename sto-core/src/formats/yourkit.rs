@@ -7,7 +7,7 @@ use super::names::NamedFrame;
 use super::report::CallPath;
 use super::source::Head;
 use super::wire::csv::{self, CsvColumns, Names, Row, number, without_mark};
-use super::wire::text::{lines, within_last_line};
+use super::wire::text::lines;
 use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use super::{Salvage, report};
 use crate::model::FrameKind;
@@ -58,11 +58,11 @@ fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             .node(&row)
             .and_then(|(depth, node)| tree.enter(depth, &node));
         entered.map_err(|problem| {
-            let problem = match bytes.ends_with(line) {
-                true => within_last_line(&problem, Salvage::Impossible),
-                false => problem,
-            };
-            DecodeError::new(At::Line(number), problem)
+            let error = DecodeError::new(At::Line(number), problem);
+            match bytes.ends_with(line) {
+                true => error.in_last_line(Salvage::Impossible),
+                false => error,
+            }
         })?;
     }
     let parts = tree.finish();

@@ -2,39 +2,30 @@
 
 use crate::units::Cost;
 
-/// Feeds fields, one by one, into a BLAKE3 hasher.
-pub(crate) struct Canonical(blake3::Hasher);
+/// A field of an id.
+pub(crate) enum Field<'a> {
+    U8(u8),
+    U32(u32),
+    Text(&'a str),
+    /// Another id: no length is written.
+    Id([u8; 16]),
+}
 
-impl Canonical {
-    pub(crate) fn new(domain: &str) -> Self {
-        Canonical(blake3::Hasher::new()).string(domain)
+/// BLAKE3 of these fields in their order, truncated.
+pub(crate) fn digest(domain: &str, fields: &[Field<'_>]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for field in [&Field::Text(domain)].into_iter().chain(fields) {
+        match field {
+            Field::U8(value) => hasher.update(&[*value]),
+            Field::U32(value) => hasher.update(&value.to_le_bytes()),
+            Field::Text(text) => {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes())
+            }
+            Field::Id(id) => hasher.update(id),
+        };
     }
-
-    pub(crate) fn u8(mut self, value: u8) -> Self {
-        self.0.update(&[value]);
-        self
-    }
-
-    pub(crate) fn u32(mut self, value: u32) -> Self {
-        self.0.update(&value.to_le_bytes());
-        self
-    }
-
-    /// Bytes of a fixed length, such as another id: no length is written.
-    pub(crate) fn bytes(mut self, bytes: &[u8; 16]) -> Self {
-        self.0.update(bytes);
-        self
-    }
-
-    pub(crate) fn string(mut self, string: &str) -> Self {
-        self.0.update(&(string.len() as u64).to_le_bytes());
-        self.0.update(string.as_bytes());
-        self
-    }
-
-    pub(crate) fn finish(self) -> [u8; 16] {
-        truncate(self.0.finalize())
-    }
+    truncate(hasher.finalize())
 }
 
 /// The same for very many fields: they gather in a buffer, as the hasher takes kilobytes several times as

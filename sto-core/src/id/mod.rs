@@ -8,7 +8,8 @@
 pub(crate) mod canonical;
 
 use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
-use canonical::Canonical;
+use canonical::Field::{Id, Text};
+use canonical::digest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -66,44 +67,30 @@ ids! {
 impl ExecutableId {
     /// `H("sto.executable.v1", name)`.
     pub fn of(name: &str) -> Self {
-        ExecutableId(Canonical::new("sto.executable.v1").string(name).finish())
+        ExecutableId(digest("sto.executable.v1", &[Text(name)]))
     }
 }
 
 impl NodeId {
     /// `H("sto.node.v1", parent or zero, executable, frame)`.
     pub fn of(parent: Option<NodeId>, executable: ExecutableId, frame: FrameId) -> Self {
-        NodeId(
-            Canonical::new("sto.node.v1")
-                .bytes(&parent.map_or([0; 16], |id| id.0))
-                .bytes(&executable.0)
-                .bytes(&frame.0)
-                .finish(),
-        )
+        let parent = parent.map_or([0; 16], |id| id.0);
+        let fields = [Id(parent), Id(executable.0), Id(frame.0)];
+        NodeId(digest("sto.node.v1", &fields))
     }
 }
 
 impl BuildId {
     /// `H("sto.build.v1", executable, version)`.
     pub fn of(executable: ExecutableId, version: &str) -> Self {
-        BuildId(
-            Canonical::new("sto.build.v1")
-                .bytes(&executable.0)
-                .string(version)
-                .finish(),
-        )
+        BuildId(digest("sto.build.v1", &[Id(executable.0), Text(version)]))
     }
 }
 
 impl ReadingId {
     /// `H("sto.build-source.v1", build, source)`.
     pub fn of(build: BuildId, source: SourceDigest) -> Self {
-        ReadingId(
-            Canonical::new("sto.build-source.v1")
-                .bytes(&build.0)
-                .bytes(&source.0)
-                .finish(),
-        )
+        ReadingId(digest("sto.build-source.v1", &[Id(build.0), Id(source.0)]))
     }
 }
 
@@ -119,13 +106,8 @@ impl SourceDigest {
     /// `H("sto.reading.v1", source, option, value)`.
     #[must_use]
     pub fn read_with(self, option: &str, value: &str) -> Self {
-        SourceDigest(
-            Canonical::new("sto.reading.v1")
-                .bytes(&self.0)
-                .string(option)
-                .string(value)
-                .finish(),
-        )
+        let fields = [Id(self.0), Text(option), Text(value)];
+        SourceDigest(digest("sto.reading.v1", &fields))
     }
 }
 

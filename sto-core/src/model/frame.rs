@@ -1,7 +1,8 @@
 //! Frames: what stands at one level of a call stack.
 
 use crate::id::FrameId;
-use crate::id::canonical::Canonical;
+use crate::id::canonical::Field::{Text, U8, U32};
+use crate::id::canonical::digest;
 use crate::number::numbers;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
@@ -96,15 +97,16 @@ impl Frame<'_> {
 impl FrameId {
     /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
     pub fn of(frame: Frame<'_>) -> Self {
-        FrameId(
-            Canonical::new("sto.frame.v1")
-                .u8(frame.kind as u8)
-                .string(frame.symbol)
-                .string(frame.module)
-                .string(frame.file)
-                .u32(frame.line)
-                .finish(),
-        )
+        FrameId(digest(
+            "sto.frame.v1",
+            &[
+                U8(frame.kind as u8),
+                Text(frame.symbol),
+                Text(frame.module),
+                Text(frame.file),
+                U32(frame.line),
+            ],
+        ))
     }
 }
 

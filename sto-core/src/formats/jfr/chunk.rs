@@ -48,7 +48,7 @@ impl<'b> Chunk<'b> {
                 0 => Salvage::Impossible,
                 _ => Salvage::Possible,
             };
-            DecodeError::cut_off(at, cut, salvage)
+            DecodeError::cut_off(cut, salvage)
         };
         let rest = &file[at..];
         if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {

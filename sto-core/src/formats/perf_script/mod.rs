@@ -14,14 +14,13 @@ mod sharing;
 mod stack;
 mod threads;
 
-use super::error::At;
+use super::error::{At, DecodeError, Decoded};
 use super::source::{Head, LineReader};
-use super::{FormatError, ReadOptions, Salvage, excerpt};
+use super::{ReadOptions, Salvage};
 use crate::recording::RecordingBuilder;
 use header::Header;
-use reader::{Problem, Reader};
+use reader::Reader;
 use sharing::{AMONG_IDLE, Sharing};
-use std::path::Path;
 
 /// Whether a profile begins with the first line of a sample.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -29,60 +28,33 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     text.is_some_and(|line| Header::parse(line).is_some())
 }
 
-/// Begins to read the text that `perf script` prints; `path` is for messages.
-pub(super) fn reader<'p>(path: &'p Path, _options: &ReadOptions) -> Box<dyn LineReader + 'p> {
-    Box::new(Parser::new(path, AMONG_IDLE))
+/// Begins to read the text that `perf script` prints.
+pub(super) fn reader(_: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Parser {
+        reader: Reader::default(),
+        sharing: AMONG_IDLE,
+    })
 }
 
-struct Parser<'p> {
-    path: &'p Path,
+struct Parser {
     reader: Reader,
     sharing: Sharing,
 }
 
-impl Parser<'_> {
-    fn new(path: &Path, sharing: Sharing) -> Parser<'_> {
-        Parser {
-            path,
-            reader: Reader::default(),
-            sharing,
-        }
-    }
-}
-
-impl LineReader for Parser<'_> {
-    fn block(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        self.sharing.read(&mut self.reader, self.path, bytes)?;
+impl LineReader for Parser {
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        self.sharing.read(&mut self.reader, bytes)?;
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             let line = self.reader.line_number;
             let cut = format!("the file ends within line {line}, and perf ends every line");
-            return Err(FormatError::cut_off(self.path, cut, Salvage::Possible));
+            return Err(DecodeError::cut_off(cut, Salvage::Possible));
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<RecordingBuilder, FormatError> {
-        let line_number = self.reader.line_number;
-        let read = self.reader.finish();
-        read.map_err(|limit| FormatError::malformed(self.path, At::Line(line_number), limit))
-    }
-}
-
-impl Problem {
-    fn at_line(self, path: &Path, number: usize, line: &[u8]) -> FormatError {
-        let expected = match self {
-            Problem::NotASample => "a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`",
-            Problem::NotACall => {
-                "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`"
-            }
-            Problem::Limit(limit) => return FormatError::malformed(path, At::Line(number), limit),
-        };
-        let problem = format!(
-            "expected {expected}, found {}; print the recording with the default fields: \
-             `perf script -i perf.data`",
-            excerpt(line)
-        );
-        FormatError::malformed(path, At::Line(number), problem)
+    fn finish(self: Box<Self>) -> Decoded<RecordingBuilder> {
+        let at = At::Line(self.reader.line_number);
+        self.reader.finish().map_err(DecodeError::at(at))
     }
 }
 
@@ -94,15 +66,17 @@ mod tests {
     use crate::recording::{Format, Recording};
     use crate::units::Bytes;
     use proptest::prelude::*;
+    use std::path::Path;
 
     /// Reads blocks of text, each part by another reader.
-    fn read(blocks: &[String], part: usize) -> Result<Recording, FormatError> {
+    fn read(blocks: &[String], part: usize) -> Decoded<Recording> {
         let sharing = Sharing {
             part,
             at_once: 1 + part % 7,
             is_other_reader: |_| true,
         };
-        let mut parser = Box::new(Parser::new(Path::new("x"), sharing));
+        let reader = Reader::default();
+        let mut parser = Box::new(Parser { reader, sharing });
         let mut each = blocks.iter();
         each.try_for_each(|block| parser.block(block.as_bytes()))?;
         let source = SourceDigest::of(blocks.concat().as_bytes());
@@ -183,7 +157,8 @@ mod tests {
             (0..MAX_SAMPLE_TYPES + 2).map(|event| format!("p 1 1.5: e{event}: \n\t1 f (/x)\n\n"));
         let events = events.collect::<String>();
         let events = [events];
-        let message = read(&events, 100).unwrap_err().to_string();
+        let error = read(&events, 100).unwrap_err();
+        let message = error.in_file(Path::new("x"), 0).to_string();
         assert!(
             message.starts_with("x: line 3073: more than 1024 sample types"),
             "{message}"

@@ -4,24 +4,12 @@ use super::call::Call;
 use super::header::Header;
 use super::stack::StackLines;
 use super::threads::Threads;
-use crate::formats::units_of_event;
 use crate::formats::wire::text::decimal;
+use crate::formats::{excerpt, units_of_event};
 use crate::model::Origin;
-use crate::recording::{Built, RecordingBuilder, RecordingError, Sample, SampleTypeIx, StackIx};
+use crate::recording::{Built, RecordingBuilder, Sample, SampleTypeIx, StackIx};
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
-
-pub(super) enum Problem {
-    NotASample,
-    NotACall,
-    Limit(RecordingError),
-}
-
-impl From<RecordingError> for Problem {
-    fn from(limit: RecordingError) -> Problem {
-        Problem::Limit(limit)
-    }
-}
 
 /// Deepest call chain that the kernel records and perf prints by default
 /// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
@@ -29,6 +17,17 @@ const MAX_STACK: usize = 127;
 
 const NO_CALL_CHAINS: &str = "No sample has a call chain; record with `perf record -g` or `perf \
     record --call-graph dwarf`, and print without `-G`.";
+
+const A_SAMPLE: &str = "a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`";
+const A_CALL: &str = "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`";
+
+fn unexpected(expected: &str, line: &[u8]) -> String {
+    format!(
+        "expected {expected}, found {}; print the recording with the default fields: \
+         `perf script -i perf.data`",
+        excerpt(line)
+    )
+}
 
 /// The fields of a line that begins a sample or another record. Such a line ends the sample before it,
 /// whatever stands there, so that reading can begin at it.
@@ -59,10 +58,9 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+    pub(super) fn line(&mut self, line: &[u8]) -> Result<(), String> {
         self.line_number += 1;
-        let text = line.trim_ascii();
-        if text.is_empty() {
+        if line.trim_ascii().is_empty() {
             return Ok(self.end_sample()?);
         }
         if let Some(header) = header(line) {
@@ -73,15 +71,15 @@ impl Reader {
                 self.comment(comment);
                 Ok(())
             }
-            [b'\t', ..] => self.call(text),
+            [b'\t', ..] => self.call(line),
             _ if is_source_line(line) || line.starts_with(b"PERF_RECORD_") => Ok(()),
             // Somebody's editor made spaces of the tabs.
-            [b' ', ..] => self.call(text),
-            _ => Err(Problem::NotASample),
+            [b' ', ..] => self.call(line),
+            _ => Err(unexpected(A_SAMPLE, line)),
         }
     }
 
-    fn begin_sample(&mut self, header: Header<'_>) -> Result<(), Problem> {
+    fn begin_sample(&mut self, header: Header<'_>) -> Result<(), String> {
         self.end_sample()?;
         // `--show-mmap-events` and its like print other records of the recording too.
         if header.is_other_record() {
@@ -108,11 +106,11 @@ impl Reader {
         Ok(())
     }
 
-    fn call(&mut self, line: &[u8]) -> Result<(), Problem> {
+    fn call(&mut self, line: &[u8]) -> Result<(), String> {
         if self.open.is_none() {
-            return Err(Problem::NotASample);
+            return Err(unexpected(A_SAMPLE, line));
         }
-        let call = Call::parse(line).ok_or(Problem::NotACall)?;
+        let call = Call::parse(line).ok_or_else(|| unexpected(A_CALL, line))?;
         Ok(self.stack.add(&call, &mut self.builder)?)
     }
 

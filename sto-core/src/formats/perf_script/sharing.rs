@@ -4,11 +4,9 @@
 //! whoever reads it.
 
 use super::reader::{Reader, header};
-use crate::formats::FormatError;
-use crate::formats::error::At;
+use crate::formats::error::{At, DecodeError, Decoded};
 use crate::formats::wire::text::lines;
 use rayon::FnContext;
-use std::path::Path;
 
 /// How text is shared out among cores.
 #[derive(Clone, Copy)]
@@ -30,14 +28,8 @@ pub(super) const AMONG_IDLE: Sharing = Sharing {
 
 impl Sharing {
     /// Goes on with lines. It comes to the same as to read one after the other, errors too.
-    pub(super) fn read(
-        self,
-        reader: &mut Reader,
-        path: &Path,
-        text: &[u8],
-    ) -> Result<(), FormatError> {
+    pub(super) fn read(self, reader: &mut Reader, text: &[u8]) -> Decoded<()> {
         let parts = Parts {
-            path,
             text,
             is_other_reader: self.is_other_reader,
         };
@@ -57,14 +49,13 @@ impl Sharing {
 }
 
 struct Parts<'t> {
-    path: &'t Path,
     text: &'t [u8],
     is_other_reader: fn(&FnContext) -> bool,
 }
 
 impl Parts<'_> {
     /// Reads from the first cut to the last.
-    fn read(&self, reader: &mut Reader, cuts: &[usize]) -> Result<(), FormatError> {
+    fn read(&self, reader: &mut Reader, cuts: &[usize]) -> Decoded<()> {
         if let &[begin, end] = cuts {
             return self.read_in_order(reader, begin, end);
         }
@@ -85,23 +76,14 @@ impl Parts<'_> {
         };
         reader.append(later).or_else(|limit| {
             self.read(reader, back)?;
-            Err(FormatError::malformed(
-                self.path,
-                At::Line(reader.line_number),
-                limit,
-            ))
+            Err(DecodeError::new(At::Line(reader.line_number), limit))
         })
     }
 
-    fn read_in_order(
-        &self,
-        reader: &mut Reader,
-        begin: usize,
-        end: usize,
-    ) -> Result<(), FormatError> {
+    fn read_in_order(&self, reader: &mut Reader, begin: usize, end: usize) -> Decoded<()> {
         for (_, line) in lines(&self.text[begin..end]) {
             let read = reader.line(line);
-            read.map_err(|problem| problem.at_line(self.path, reader.line_number, line))?;
+            read.map_err(DecodeError::at(At::Line(reader.line_number)))?;
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! Text: blocks, lines and numbers of files, and what of a file stands in messages.
 
-use crate::formats::Salvage;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
@@ -38,14 +37,6 @@ pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
     &path[start..]
-}
-
-/// What is wrong with a last line that has no line end, where it may be that the line was cut off.
-pub(crate) fn within_last_line(problem: &str, salvage: Salvage) -> String {
-    format!(
-        "{problem}; the file ends within this line: if it was cut off there, record or copy it \
-         again{salvage}"
-    )
 }
 
 /// Most digits of a number, zeros in front of it among them.
