@@ -149,7 +149,7 @@ pub(crate) fn add_build_ids(recording: &mut Recording, recorded: Option<SystemTi
     let mut is_used = vec![false; recording.modules.len()];
     for location in &recording.locations {
         if let Location::Address { module, .. } = location {
-            is_used[module.0 as usize] = true;
+            is_used[module.get()] = true;
         }
     }
     let mains = recording

@@ -120,7 +120,7 @@ impl<'a> Unwinder<'a> {
         let Some(mapping) = space.find(lookup) else {
             return (None, address);
         };
-        let ix = mapping.module.0 as usize;
+        let ix = mapping.module.get();
         if self.files.len() <= ix {
             self.files.resize_with(ix + 1, || None);
         }

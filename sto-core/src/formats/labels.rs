@@ -3,6 +3,7 @@
 use super::wire::text::excerpts;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
+use crate::number::numbers;
 use crate::recording::{RecordingBuilder, ThreadIx};
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
@@ -20,11 +21,10 @@ pub(super) enum RawValue<'b> {
     Number { number: i64, unit: &'b [u8] },
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct LabelIx(u32);
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct LabelSetIx(u32);
+numbers! {
+    pub(super) LabelIx;
+    LabelSetIx;
+}
 
 /// The threads of samples, one for each set of labels that a thread's samples have. They refer to the file: a
 /// small one can ask for more text than there is memory.
@@ -92,17 +92,15 @@ impl<'b> LabelledThreads<'b> {
             .collect();
         let mut sets: Vec<Arc<[SampleLabel]>> = vec![Arc::default(); self.sets.len()];
         for (set, ix) in &self.sets {
-            let own = set
-                .iter()
-                .filter_map(|label| labels[label.0 as usize].clone());
+            let own = set.iter().filter_map(|label| labels[label.get()].clone());
             let mut own: Vec<SampleLabel> = own.collect();
             own.sort_unstable();
             // Texts that were cut may have become one.
             own.dedup();
-            sets[ix.0 as usize] = own.into();
+            sets[ix.get()] = own.into();
         }
         for (thread, set) in builder.threads.iter_mut().zip(&self.set_of) {
-            thread.labels = sets[set.0 as usize].clone();
+            thread.labels = sets[set.get()].clone();
         }
         builder.warnings.extend(
             excerpts(&left_out).map(|keys| {
@@ -114,7 +112,7 @@ impl<'b> LabelledThreads<'b> {
     /// Keys to leave out, so that what is left is not too much: those with most values first, equals
     /// by name.
     fn left_out(&self) -> BTreeSet<&'b [u8]> {
-        let cost = |label: &LabelIx| self.labels[label.0 as usize].cost();
+        let cost = |label: &LabelIx| self.labels[label.get()].cost();
         if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS {
             return BTreeSet::new();
         }
@@ -132,7 +130,7 @@ impl<'b> LabelledThreads<'b> {
         }
         let ranks: Vec<usize> = self.labels.iter().map(|label| values[label.key]).collect();
         let is_too_much = |without: &usize| {
-            let is_kept = |label: &&LabelIx| ranks[label.0 as usize] >= *without;
+            let is_kept = |label: &&LabelIx| ranks[label.get()] >= *without;
             let sets = self.sets.keys();
             let sets: HashSet<Vec<&LabelIx>> = sets
                 .map(|set| set.iter().filter(is_kept).collect())

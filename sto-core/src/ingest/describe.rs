@@ -20,7 +20,7 @@ impl Stacks {
     pub(super) fn of(recording: &Recording, symbols: &Symbols) -> Stacks {
         let is_resolved = |leaf: LocationIx| {
             symbols.of(leaf).last().is_some_and(|line| {
-                let frame = symbols.lines[line.0 as usize].frame;
+                let frame = symbols.lines[line.get()].frame;
                 symbols.frames.frame(frame).kind != FrameKind::Unresolved
             })
         };
@@ -82,7 +82,7 @@ fn quality<'a>(
         ..Quality::default()
     };
     for sample in kept {
-        let (resolved, is_leaf_alone) = stacks.quality[sample.stack.0 as usize];
+        let (resolved, is_leaf_alone) = stacks.quality[sample.stack.get()];
         let add_if = |count: &mut u64, holds: bool| {
             if holds {
                 *count = count.saturating_add(sample.cost.samples);
@@ -107,13 +107,13 @@ fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
             let mut roots: Vec<LocationIx> = Vec::with_capacity(stacks.len());
             for stack in stacks.iter() {
                 let root = match stacks.caller(stack) {
-                    Some(caller) => roots.get(caller.0 as usize),
+                    Some(caller) => roots.get(caller.get()),
                     None => stacks.own(stack).first(),
                 };
                 roots.push(root.copied().unwrap_or(LocationIx(u32::MAX)));
             }
             let longer = stacks.iter().filter(|&stack| stacks.depth(stack) > 1);
-            let roots: HashSet<LocationIx> = longer.map(|stack| roots[stack.0 as usize]).collect();
+            let roots: HashSet<LocationIx> = longer.map(|stack| roots[stack.get()]).collect();
             let roots = roots.into_iter().map(|root| function_of(recording, root));
             roots.filter(Option::is_some).collect()
         }
@@ -143,7 +143,7 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
         let mut new = Vec::new();
         let mut next = Some(sample.stack);
         while let Some(stack) = next
-            && !std::mem::replace(&mut seen_stacks[stack.0 as usize], true)
+            && !std::mem::replace(&mut seen_stacks[stack.get()], true)
         {
             new.extend_from_slice(recording.stacks.own(stack));
             next = recording.stacks.caller(stack);
@@ -154,7 +154,7 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
             }
             let (name, build_id) = match recording.locations[location as usize] {
                 Location::Address { module, .. } => {
-                    let module = &recording.modules[module.0 as usize];
+                    let module = &recording.modules[module.get()];
                     (module.name(), module.build_id.clone())
                 }
                 Location::Named(frame) => {

@@ -208,7 +208,7 @@ pub fn prepare<'a>(
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
         qualities.try_for_each(|quality| describe::check_quality(path, quality))?;
     }
-    let path_of = |found: &ModuleSymbols| recording.modules[found.module.0 as usize].path.clone();
+    let path_of = |found: &ModuleSymbols| recording.modules[found.module.get()].path.clone();
     Ok(PreparedFile {
         profiles,
         modules: symbols

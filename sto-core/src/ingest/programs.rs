@@ -40,8 +40,8 @@ impl Programs {
         let processes = &recording.processes;
         let mut samples = vec![0u64; processes.len()];
         for sample in &recording.samples {
-            let thread = &recording.threads[sample.thread.0 as usize];
-            let sum = &mut samples[thread.process.0 as usize];
+            let thread = &recording.threads[sample.thread.get()];
+            let sum = &mut samples[thread.process.get()];
             *sum = sum.saturating_add(sample.cost.samples);
         }
         let mut most_first: Vec<usize> = (0..processes.len()).collect();
@@ -65,7 +65,7 @@ impl Programs {
             if let Some(main) = processes[process].main_module {
                 program.main_modules.push(main);
                 if program.build_id.is_none() {
-                    let main = &recording.modules[main.0 as usize];
+                    let main = &recording.modules[main.get()];
                     program.build_id.clone_from(&main.build_id);
                 }
             }
@@ -80,7 +80,7 @@ impl Programs {
             .collect();
         let threads = recording.threads.iter();
         let of_thread = threads
-            .map(|thread| index[name_of(thread.process.0 as usize)])
+            .map(|thread| index[name_of(thread.process.get())])
             .collect();
         Programs {
             programs,
@@ -90,7 +90,7 @@ impl Programs {
 
     /// The index of the program that a sample was taken in.
     pub(super) fn ran(&self, sample: &Sample) -> usize {
-        self.of_thread[sample.thread.0 as usize]
+        self.of_thread[sample.thread.get()]
     }
 
     /// The name of a program that did not run alone: the others' samples are not in a profile of it.
@@ -171,7 +171,7 @@ pub(super) fn name_main_modules(recording: &mut Recording, options: &IngestOptio
     let programs = Programs::of(recording, path);
     let main = programs.main(options);
     for module in main.map_or(&[][..], |main| &main.main_modules) {
-        let module = &mut recording.parts_mut().modules[module.0 as usize];
+        let module = &mut recording.parts_mut().modules[module.get()];
         module.alias.clone_from(&options.executable);
     }
 }

@@ -87,7 +87,7 @@ fn in_order_of_frames(
 ) -> Vec<LineCost> {
     let known = sums
         .iter()
-        .map(|sum| (sum, symbols.lines[sum.line.0 as usize]))
+        .map(|sum| (sum, symbols.lines[sum.line.get()]))
         .filter(|(_, line)| line.line != 0);
     let mut lines: Vec<LineCost> = known
         .map(|(sum, line)| LineCost {

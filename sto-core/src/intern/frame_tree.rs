@@ -42,9 +42,7 @@ impl FrameStacks {
         let limit = most_frames(recording.source_bytes);
         // Most steps miss the cache, so the way from a location to its frames is made one shorter.
         let lines = symbols.expansion.iter();
-        let expansion: Vec<FrameIx> = lines
-            .map(|line| symbols.lines[line.0 as usize].frame)
-            .collect();
+        let expansion: Vec<FrameIx> = lines.map(|line| symbols.lines[line.get()].frame).collect();
         let is_used = with_callers(stacks, costs);
         let above = End {
             node: NONE,
@@ -61,10 +59,10 @@ impl FrameStacks {
         let mut path: Vec<(FrameIx, u32)> = Vec::new();
         // Frames beyond one of each location, also of those that stacks begin with as the one before.
         let mut inlined = 0u64;
-        for stack in stacks.iter().filter(|stack| is_used[stack.0 as usize]) {
+        for stack in stacks.iter().filter(|stack| is_used[stack.get()]) {
             let caller = stacks.caller(stack);
             let End { mut node, depth } =
-                caller.map_or(above, |caller| tree.of_stack[caller.0 as usize]);
+                caller.map_or(above, |caller| tree.of_stack[caller.get()]);
             let mut depth = depth as usize;
             let mut is_as_before = caller.is_none();
             let own = stacks.own(stack).iter();
@@ -91,13 +89,13 @@ impl FrameStacks {
                     depth += 1;
                 }
             }
-            tree.of_stack[stack.0 as usize] = End {
+            tree.of_stack[stack.get()] = End {
                 node,
                 depth: depth as u32,
             };
         }
         let mut ends = costs.iter().flatten();
-        match ends.any(|&(stack, _)| tree.of_stack[stack.0 as usize].depth == 0) {
+        match ends.any(|&(stack, _)| tree.of_stack[stack.get()].depth == 0) {
             true => Err(InternError::EmptyStack),
             false => Ok(tree),
         }
@@ -178,7 +176,7 @@ fn with_callers(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
     for &(stack, _) in costs.iter().flatten() {
         let mut next = Some(stack);
         while let Some(stack) = next
-            && !std::mem::replace(&mut is_used[stack.0 as usize], true)
+            && !std::mem::replace(&mut is_used[stack.get()], true)
         {
             next = stacks.caller(stack);
         }
@@ -231,7 +229,7 @@ pub(super) struct StackNodes(Vec<NodeIx>);
 
 impl StackNodes {
     pub(super) fn of(&self, stack: StackIx) -> NodeIx {
-        self.0[stack.0 as usize]
+        self.0[stack.get()]
     }
 }
 

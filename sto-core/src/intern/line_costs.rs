@@ -49,7 +49,7 @@ pub(super) fn line_costs(
             let mut leaf = None;
             for &location in recording.stacks.own(visit.stack) {
                 for &line in symbols.of(location) {
-                    let index = &mut index_of[line.0 as usize];
+                    let index = &mut index_of[line.get()];
                     if *index == NONE {
                         *index = sums.len() as u32;
                         sums.push(LineSum {
@@ -72,7 +72,7 @@ pub(super) fn line_costs(
             }
         });
         for sum in &sums {
-            index_of[sum.line.0 as usize] = NONE;
+            index_of[sum.line.get()] = NONE;
         }
         sums
     });

@@ -44,8 +44,8 @@ pub(super) fn slice_costs(
                 slice.expect("the grid covers the time of every sample")
             }
         };
-        let context = context_of[sample.thread.0 as usize];
-        costs[sample.sample_type.0 as usize]
+        let context = context_of[sample.thread.get()];
+        costs[sample.sample_type.get()]
             .push(((context, slice, nodes.of(sample.stack)), sample.cost));
     }
     costs.iter_mut().for_each(sum_by_key);
@@ -73,7 +73,7 @@ fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<Conte
     const UNUSED: ContextIx = ContextIx(u32::MAX);
     let mut used = vec![false; recording.threads.len()];
     for sample in kept {
-        used[sample.thread.0 as usize] = true;
+        used[sample.thread.get()] = true;
     }
     let mut sorted: Vec<(Context, usize)> = (0..used.len())
         .filter(|&ix| used[ix])
@@ -81,7 +81,7 @@ fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<Conte
             let thread = &recording.threads[ix];
             let context = Context {
                 thread: ProfileThread {
-                    pid: recording.processes[thread.process.0 as usize].pid,
+                    pid: recording.processes[thread.process.get()].pid,
                     tid: thread.tid,
                     name: thread.name.clone(),
                 },

@@ -53,7 +53,7 @@ pub(super) fn costs_by_stack(
     let mut samples: u64 = 0;
     let kept = recording.samples.iter().filter(|sample| keep(sample));
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
-        let sample_type = sample.sample_type.0 as usize;
+        let sample_type = sample.sample_type.get();
         costs[sample_type].push((sample.stack, sample.cost));
         // As the sum of all fits, so does every other sum from here on.
         let sum = &mut sums[sample_type];

@@ -168,7 +168,7 @@ impl FrameTable {
 
     /// The string at an index of this table.
     pub fn string(&self, ix: StringIx) -> &str {
-        string_at(&self.text, &self.string_ends, ix.0 as usize)
+        string_at(&self.text, &self.string_ends, ix.get())
     }
 
     /// Adds a string, or finds it.

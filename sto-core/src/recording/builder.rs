@@ -237,7 +237,7 @@ impl RecordingBuilder {
         let stacks = later.stacks.iter().map(|stack| {
             here.clear();
             let there = later.stacks.get(stack);
-            here.extend(there.iter().map(|there| locations[there.0 as usize]));
+            here.extend(there.iter().map(|there| locations[there.get()]));
             self.stack(&here)
         });
         stacks.collect()

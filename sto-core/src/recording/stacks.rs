@@ -38,7 +38,7 @@ impl Stacks {
 
     /// The stack that the locations of [`Stacks::own`] follow; it has a smaller index.
     pub fn caller(&self, stack: StackIx) -> Option<StackIx> {
-        let caller = self.callers[stack.0 as usize];
+        let caller = self.callers[stack.get()];
         (caller != NONE).then_some(StackIx(caller))
     }
 
@@ -49,7 +49,7 @@ impl Stacks {
 
     /// Number of locations of a stack, its callers' among them.
     pub fn depth(&self, stack: StackIx) -> usize {
-        self.depths[stack.0 as usize] as usize
+        self.depths[stack.get()] as usize
     }
 
     /// The innermost location of a stack; none of an empty one.
@@ -167,7 +167,7 @@ pub(crate) struct Visit<'w> {
 impl Visit<'_> {
     /// Whether a stack is the visited one, or calls it.
     pub(crate) fn is_within(&self, stack: StackIx) -> bool {
-        self.state.get(stack.0 as usize) == Some(&State::Open)
+        self.state.get(stack.get()) == Some(&State::Open)
     }
 }
 
@@ -187,12 +187,12 @@ impl<'s> Walk<'s> {
     pub(crate) fn visit(&mut self, costs: &[(StackIx, Cost)], mut visit: impl FnMut(Visit<'_>)) {
         let mut used: Vec<u32> = Vec::with_capacity(costs.len());
         for &(stack, cost) in costs {
-            self.totals[stack.0 as usize] = cost;
+            self.totals[stack.get()] = cost;
             let mut next = Some(stack);
             while let Some(stack) = next
-                && self.state[stack.0 as usize] == State::Unused
+                && self.state[stack.get()] == State::Unused
             {
-                self.state[stack.0 as usize] = State::Used;
+                self.state[stack.get()] = State::Used;
                 used.push(stack.0);
                 next = self.stacks.caller(stack);
             }

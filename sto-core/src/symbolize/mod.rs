@@ -35,6 +35,7 @@ pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
 
 use crate::model::{FrameIx, FrameTable};
+use crate::number::numbers;
 use crate::recording::{LocationIx, ModuleIx};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -48,9 +49,10 @@ pub struct CodeLine {
     pub line: u32,
 }
 
-/// Index of a [`CodeLine`] in [`Symbols::lines`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CodeLineIx(pub u32);
+numbers! {
+    /// Index of a [`CodeLine`] in [`Symbols::lines`].
+    pub CodeLineIx;
+}
 
 /// What the locations of a recording resolve to.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! Events: the columns of costs.
 
 use crate::limits::MAX_SAMPLE_TYPES;
+use crate::number::numbers;
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::Unit;
 use hashbrown::HashMap;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct EventIx(pub(super) u32);
+numbers! { pub(super) EventIx; }
 
 /// Which numbers of a sample type an event has.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl Events {
 
     /// Sees to it that all self costs of an event fit 64 bits.
     pub(super) fn add(&mut self, event: EventIx, cost: u64) -> Result<(), String> {
-        let sum = &mut self.sums[event.0 as usize];
+        let sum = &mut self.sums[event.get()];
         *sum = sum.checked_add(cost).ok_or_else(|| {
             "the costs up to here add up to more than 2^64 - 1; was the file edited?".to_owned()
         })?;

@@ -4,14 +4,14 @@ use super::line::number;
 use crate::formats::excerpt;
 use crate::formats::names::NamedFrame;
 use crate::formats::wire::text::base_name;
+use crate::number::numbers;
 use crate::recording::{Built, LocationIx, RecordingBuilder, beginning};
 use hashbrown::{HashMap, HashSet};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct NameIx(u32);
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct FunctionIx(pub(super) u32);
+numbers! {
+    NameIx;
+    pub(super) FunctionIx;
+}
 
 /// A name of an object, file and function together is one function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,7 +79,7 @@ impl Names {
 
     /// Whether what follows stands in the file of a function, and was not inlined from another.
     pub(super) fn is_at_file_of(&self, function: FunctionIx) -> bool {
-        self.file == Some(self.functions[function.0 as usize].file)
+        self.file == Some(self.functions[function.get()].file)
     }
 
     fn function(
@@ -160,7 +160,7 @@ impl Names {
     }
 
     fn text(&self, name: NameIx) -> &[u8] {
-        &self.texts[name.0 as usize]
+        &self.texts[name.get()]
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn add(
     let mut pieces_left = MAX_PIECES;
     for (thread, graphs) in (0..).map(ThreadIx).zip(graphs) {
         for (event, graph) in graphs {
-            let (sample_type, numbers) = numbers[event.0 as usize];
+            let (sample_type, numbers) = numbers[event.get()];
             let add = |builder: &mut RecordingBuilder, stack, cost| {
                 let mut cost = Cost::counted(cost);
                 match numbers {

@@ -165,7 +165,7 @@ impl<'b> FrameReader<'_, 'b> {
         let address = address.and_then(|&address| u64::try_from(address).ok());
         if let (Some(lib), Some(address)) = (lib, address)
             && is_hex(&name.0)
-            && self.modules[lib.0 as usize].kind == ModuleKind::Image
+            && self.modules[lib.get()].kind == ModuleKind::Image
         {
             let location = Location::Address {
                 module: lib,
@@ -200,7 +200,7 @@ impl<'b> FrameReader<'_, 'b> {
         let own = self.lib(own, || format!("{}.frameTable.lib[{ix}]", self.at))?;
         let resource = self.funcs.resource.get(func).copied().unwrap_or(-1);
         if resource < 0 || !has(&self.funcs.flags, func, FUNC_RESOURCE) {
-            let name = own.map(|lib| self.profile.libs[lib.0 as usize].name.clone());
+            let name = own.map(|lib| self.profile.libs[lib.get()].name.clone());
             return Ok((own, name.unwrap_or_default()));
         }
         let row = resource as usize;

@@ -80,7 +80,7 @@ impl Samples {
         let mut indices = [None; SAMPLED.len()];
         let mut samples = std::mem::take(&mut builder.samples);
         for sample in &samples {
-            indices[sample.sample_type.0 as usize] = Some(SampleTypeIx(0));
+            indices[sample.sample_type.get()] = Some(SampleTypeIx(0));
         }
         for ((index, (name, measure)), without_period) in
             indices.iter_mut().zip(&SAMPLED).zip(self.without_period)
@@ -93,7 +93,7 @@ impl Samples {
             *index = index.map(|_| builder.sample_type(name, unit));
         }
         for sample in &mut samples {
-            let index = sample.sample_type.0 as usize;
+            let index = sample.sample_type.get();
             if self.without_period[index] {
                 sample.cost.value = sample.cost.samples;
             }

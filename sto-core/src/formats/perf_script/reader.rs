@@ -172,9 +172,9 @@ impl Reader {
         let threads = self.threads.append(&later.threads, from, &mut self.builder);
         let stacks = self.builder.append(&later.builder)?;
         let samples = later.builder.samples.into_iter().map(|sample| Sample {
-            stack: stacks[sample.stack.0 as usize],
-            thread: threads[sample.thread.0 as usize],
-            sample_type: sample_types[sample.sample_type.0 as usize],
+            stack: stacks[sample.stack.get()],
+            thread: threads[sample.thread.get()],
+            sample_type: sample_types[sample.sample_type.get()],
             ..sample
         });
         self.builder.samples.extend(samples);

@@ -21,7 +21,7 @@ impl Threads {
     ) -> ThreadIx {
         self.any_without_pid |= header.pid.is_none();
         let thread = self.thread(header.pid.unwrap_or(header.tid), header.tid, builder);
-        let name = &mut builder.threads[thread.0 as usize].name;
+        let name = &mut builder.threads[thread.get()].name;
         if name.as_bytes() != header.comm {
             *name = process_name(header.comm);
         }
@@ -44,11 +44,9 @@ impl Threads {
     ) -> Vec<ThreadIx> {
         self.any_without_pid |= later.any_without_pid;
         let threads = from.threads.iter().map(|thread| {
-            let pid = from.processes[thread.process.0 as usize].pid;
+            let pid = from.processes[thread.process.get()].pid;
             let here = self.thread(pid, thread.tid, builder);
-            builder.threads[here.0 as usize]
-                .name
-                .clone_from(&thread.name);
+            builder.threads[here.get()].name.clone_from(&thread.name);
             here
         });
         threads.collect()
@@ -57,9 +55,9 @@ impl Threads {
     /// Names the processes after their main thread, or after the first one that was met.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         for thread in builder.threads.iter().rev() {
-            let process = &mut builder.processes[thread.process.0 as usize];
+            let process = &mut builder.processes[thread.process.get()];
             let main = self.known.get(&(process.pid, process.pid));
-            let named_after = main.map_or(thread, |main| &builder.threads[main.0 as usize]);
+            let named_after = main.map_or(thread, |main| &builder.threads[main.get()]);
             process.program.clone_from(&named_after.name);
         }
         if self.any_without_pid && builder.threads.len() > 1 {

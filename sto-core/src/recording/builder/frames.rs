@@ -55,7 +55,7 @@ impl RecordingBuilder {
     /// A function that was inlined into another: it stands in the same module.
     pub(crate) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Built<LocationIx> {
         self.check_room(symbol.len())?;
-        let Location::Named(into) = self.locations[into.0 as usize] else {
+        let Location::Named(into) = self.locations[into.get()] else {
             return self.function(FrameKind::Inlined, symbol, "");
         };
         let row = FrameRow {
@@ -71,7 +71,7 @@ impl RecordingBuilder {
     /// The same function at another line.
     pub(crate) fn at_line(&mut self, location: LocationIx, line: u32) -> Built<LocationIx> {
         self.check_room(0)?;
-        let Location::Named(frame) = self.locations[location.0 as usize] else {
+        let Location::Named(frame) = self.locations[location.get()] else {
             return Ok(location);
         };
         let row = self.frames.row(frame);
