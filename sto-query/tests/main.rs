@@ -33,6 +33,7 @@ mod functions;
 mod history;
 mod hostile_names;
 mod ingest_summary;
+mod library_code;
 mod policy;
 mod potential;
 mod prune;

@@ -67,7 +67,13 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "text")]
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
         Format::Folded => (folded::matches, Lines(report::<Folded>)),
-        #[cfg(not(feature = "default"))]
+        #[cfg(not(all(
+            feature = "jfr",
+            feature = "perf-data",
+            feature = "pprof",
+            feature = "text",
+            feature = "viewers"
+        )))]
         _ => return None,
     })
 }

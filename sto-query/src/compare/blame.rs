@@ -54,9 +54,6 @@ pub(super) struct Evidences<'a> {
     pub(super) tests: &'a Tests<'a>,
 }
 
-/// Samples by node. They are whole numbers, so that sums do not depend on the order of nodes.
-type Column = Vec<Pair<f64>>;
-
 /// The causes of all changes, in no order that means anything.
 pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     let Evidences {
@@ -67,11 +64,12 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     } = *evidences;
     let places = Places::of(tree, &tests.total);
     let mut causes = hoist(evidences, &places, self_causes(evidences));
+    // Samples by node are whole numbers, so that sums do not depend on the order of nodes.
     let mut explained = vec![Pair::default(); tree.len()];
-    for cause in &causes {
-        cause.add_to(&mut explained);
+    for &(node, samples) in causes.iter().flat_map(|cause| &cause.at) {
+        explained[node] = plus(explained[node], samples);
     }
-    add_up(tree, &mut explained);
+    tree.add_up(&mut explained, plus);
 
     let mut unblamed: Vec<FunctionIx> = places.functions.clone();
     unblamed.retain(|function| !functions.list[function.get()].is_attributed_to_caller());
@@ -105,13 +103,8 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         match causes.iter_mut().find(same) {
             Some(cause) => cause.at.extend(at),
             None => causes.push(Cause {
-                function,
-                basis: Basis::Total,
-                direction,
-                explains: 0.0,
-                affected: Vec::new(),
-                grown_callees: Vec::new(),
                 at,
+                ..Cause::new(function, Basis::Total, direction)
             }),
         }
     }
@@ -142,15 +135,8 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
     for (function, evidence) in tests.attributed.iter().enumerate() {
         if let Some(direction) = evidence.changed {
             cause_of[function] = Some(causes.len());
-            causes.push(Cause {
-                function: FunctionIx(function as u32),
-                basis: Basis::AttributedSelf,
-                direction,
-                explains: 0.0,
-                affected: Vec::new(),
-                grown_callees: Vec::new(),
-                at: Vec::new(),
-            });
+            let function = FunctionIx(function as u32);
+            causes.push(Cause::new(function, Basis::AttributedSelf, direction));
         }
     }
     for node in 0..tree.len() {
@@ -196,22 +182,16 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
 }
 
 impl Cause {
-    /// A function that has another name, and costs as much.
-    pub(super) fn of_renamed(function: FunctionIx, (basis, explains): (Basis, f64)) -> Cause {
+    /// Nothing is known yet of what it explains.
+    pub(super) fn new(function: FunctionIx, basis: Basis, direction: Direction) -> Cause {
         Cause {
             function,
             basis,
-            direction: Direction::Up,
-            explains,
+            direction,
+            explains: 0.0,
             affected: Vec::new(),
             grown_callees: Vec::new(),
             at: Vec::new(),
-        }
-    }
-
-    fn add_to(&self, column: &mut Column) {
-        for &(node, samples) in &self.at {
-            column[node] = plus(column[node], samples);
         }
     }
 }
@@ -307,10 +287,6 @@ impl Places {
         }
         (1000.0 * weighted / f64::max(weight, 1.0)) as u64
     }
-}
-
-fn add_up(tree: &UnionTree, column: &mut Column) {
-    tree.add_up(column, plus);
 }
 
 fn sum(samples: impl Iterator<Item = Pair<f64>>) -> Pair<f64> {

@@ -86,10 +86,10 @@ pub(super) fn count(
 ) -> (FunctionCounts, NodeCounts) {
     let side = |runs: &[&SelfCosts], of_node: &[u32]| {
         let count = |subtrees: &mut Vec<u64>, run: &&SelfCosts| {
-            RunCounts::of(run, subtrees, of_node, tree, owners, functions)
+            count_run(run, subtrees, of_node, tree, owners, functions)
         };
         rayon::join(
-            || -> Vec<RunCounts> { runs.par_iter().map_init(Vec::new, count).collect() },
+            || -> Vec<[Vec<u64>; 3]> { runs.par_iter().map_init(Vec::new, count).collect() },
             || node_counts(runs, of_node, tree, owners),
         )
     };
@@ -103,26 +103,19 @@ pub(super) fn count(
     };
 
     let split = baseline.len();
-    let mut function_counts = FunctionCounts {
-        self_: Counts {
-            runs: Vec::new(),
-            split,
-        },
-        attributed: Counts {
-            runs: Vec::new(),
-            split,
-        },
-        total: Counts {
-            runs: Vec::new(),
-            split,
-        },
-    };
+    let mut by_count: [Vec<Vec<u64>>; 3] = Default::default();
     for run in baseline.into_iter().chain(candidate) {
-        function_counts.self_.runs.push(run.self_);
-        function_counts.attributed.runs.push(run.attributed);
-        function_counts.total.runs.push(run.total);
+        for (runs, count) in by_count.iter_mut().zip(run) {
+            runs.push(count);
+        }
     }
-    (function_counts, nodes)
+    let [self_, attributed, total] = by_count.map(|runs| Counts { runs, split });
+    let counts = FunctionCounts {
+        self_,
+        attributed,
+        total,
+    };
+    (counts, nodes)
 }
 
 /// Samples by node in all runs of a side: attributed self, and total.
@@ -143,54 +136,39 @@ fn node_counts(
     (attributed, total)
 }
 
-/// Samples of each function in one run.
-struct RunCounts {
-    self_: Vec<u64>,
-    attributed: Vec<u64>,
-    total: Vec<u64>,
-}
-
-impl RunCounts {
-    /// `subtrees` is room for a sum by node, whatever is in it.
-    fn of(
-        run: &SelfCosts,
-        subtrees: &mut Vec<u64>,
-        of_node: &[u32],
-        tree: &UnionTree,
-        owners: &[u32],
-        functions: usize,
-    ) -> RunCounts {
-        let mut counts = RunCounts {
-            self_: vec![0; functions],
-            attributed: vec![0; functions],
-            total: vec![0; functions],
-        };
-        subtrees.clear();
-        subtrees.resize(tree.len(), 0);
-        for (node, cost) in run {
-            let node = of_node[node.get()] as usize;
-            let owner = owners[node] as usize;
-            add(&mut subtrees[node], cost.samples);
-            add(&mut counts.self_[tree.function(node).get()], cost.samples);
-            add(
-                &mut counts.attributed[tree.function(owner).get()],
-                cost.samples,
-            );
-        }
-        for node in (0..tree.len()).rev() {
-            let samples = subtrees[node];
-            if samples == 0 {
-                continue;
-            }
-            if let Some(parent) = tree.parent(node) {
-                add(&mut subtrees[parent], samples);
-            }
-            if tree.is_outermost(node) {
-                add(&mut counts.total[tree.function(node).get()], samples);
-            }
-        }
-        counts
+/// Samples of each function in one run: self, attributed self, and total. `subtrees` is room for a sum by
+/// node, whatever is in it.
+fn count_run(
+    run: &SelfCosts,
+    subtrees: &mut Vec<u64>,
+    of_node: &[u32],
+    tree: &UnionTree,
+    owners: &[u32],
+    functions: usize,
+) -> [Vec<u64>; 3] {
+    let [mut self_, mut attributed, mut total] = [(); 3].map(|()| vec![0; functions]);
+    subtrees.clear();
+    subtrees.resize(tree.len(), 0);
+    for (node, cost) in run {
+        let node = of_node[node.get()] as usize;
+        let owner = owners[node] as usize;
+        add(&mut subtrees[node], cost.samples);
+        add(&mut self_[tree.function(node).get()], cost.samples);
+        add(&mut attributed[tree.function(owner).get()], cost.samples);
     }
+    for node in (0..tree.len()).rev() {
+        let samples = subtrees[node];
+        if samples == 0 {
+            continue;
+        }
+        if let Some(parent) = tree.parent(node) {
+            add(&mut subtrees[parent], samples);
+        }
+        if tree.is_outermost(node) {
+            add(&mut total[tree.function(node).get()], samples);
+        }
+    }
+    [self_, attributed, total]
 }
 
 fn add(sum: &mut u64, samples: u64) {

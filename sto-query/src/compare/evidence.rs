@@ -54,6 +54,11 @@ impl Evidence {
     pub(super) fn difference(&self) -> f64 {
         self.means.candidate - self.means.baseline
     }
+
+    /// Whether both sides have samples of it.
+    pub(super) fn is_on_both(&self) -> bool {
+        self.samples.baseline > 0 && self.samples.candidate > 0
+    }
 }
 
 /// What is known of every function's counts, by function.
@@ -103,22 +108,17 @@ impl<'a> Tests<'a> {
         tests[function.get()].changed.is_some()
     }
 
-    /// What a report says of a function's self count.
-    pub(super) fn self_change(&self, function: usize) -> Change {
-        let (counts, variation) = (&self.counts.self_, &self.variations.self_);
-        self.change(&self.self_, counts, variation, function)
-    }
-
-    /// What a report says of a function's attributed self count.
-    pub(super) fn attributed_change(&self, function: usize) -> Change {
-        let (counts, variation) = (&self.counts.attributed, &self.variations.self_);
-        self.change(&self.attributed, counts, variation, function)
-    }
-
-    /// What a report says of a function's total count.
-    pub(super) fn total_change(&self, function: usize) -> Change {
-        let (counts, variation) = (&self.counts.total, &self.variations.total);
-        self.change(&self.total, counts, variation, function)
+    /// What an answer says of a function's self, attributed self and total counts.
+    pub(super) fn changes(&self, function: usize) -> [Change; 3] {
+        let (counts, variations) = (self.counts, self.variations);
+        [
+            (&self.self_, &counts.self_, &variations.self_),
+            (&self.attributed, &counts.attributed, &variations.self_),
+            (&self.total, &counts.total, &variations.total),
+        ]
+        .map(|(evidence, counts, variation)| {
+            self.change(&evidence[function], &counts.row(function), variation)
+        })
     }
 
     /// What the count that a finding rests on is in each run.
@@ -140,13 +140,7 @@ impl<'a> Tests<'a> {
         }
     }
 
-    fn change(
-        &self,
-        evidence: &[Evidence],
-        counts: &Counts,
-        variation: &Variation,
-        function: usize,
-    ) -> Change {
+    fn change(&self, evidence: &Evidence, row: &[f64], variation: &Variation) -> Change {
         let Evidence {
             samples,
             means,
@@ -154,13 +148,12 @@ impl<'a> Tests<'a> {
             tested,
             q,
             ..
-        } = evidence[function];
+        } = *evidence;
         let Setting {
             options, design, ..
         } = self.setting;
-        let interval = tested.map(|tested| {
-            variation.interval(&tested.fit, &counts.row(function), design, options.alpha)
-        });
+        let interval =
+            tested.map(|tested| variation.interval(&tested.fit, row, design, options.alpha));
         Change {
             baseline_share: rounded(share.baseline),
             candidate_share: rounded(share.candidate),

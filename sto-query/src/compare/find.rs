@@ -207,7 +207,6 @@ fn find(
     };
     let needed = needed(&options, &dispersion, variations.self_.df_prior());
     let mean_cost = |runs: &Runs| runs.cost.value as f64 / runs.costs.len() as f64;
-    let is_on_both = |e: &&Evidence| e.samples.baseline > 0 && e.samples.candidate > 0;
     let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
@@ -219,7 +218,7 @@ fn find(
         dispersion,
         tested: Tested {
             functions: functions.list.len() - functions.renamed.len(),
-            shared: tests.total.iter().filter(is_on_both).count(),
+            shared: tests.total.iter().filter(|e| e.is_on_both()).count(),
             self_: tested(&tests.self_),
             total: tested(&tests.total),
         },

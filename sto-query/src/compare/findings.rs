@@ -36,7 +36,10 @@ pub(super) fn findings(
             && !causes.iter().any(|cause| cause.function == renamed.new)
             && !evidences.tests.has_changed(was.0, renamed.new)
         {
-            causes.push(Cause::of_renamed(renamed.new, was));
+            causes.push(Cause {
+                explains: was.1,
+                ..Cause::new(renamed.new, was.0, Direction::Up)
+            });
             partners.push(Some(Partner::Renamed(renamed.old)));
         }
     }
@@ -91,8 +94,7 @@ impl Judged {
     fn has(self, evidences: &Evidences, cause: &Cause) -> bool {
         let is_dearer = |function: &FunctionIx| {
             let total = &evidences.tests.total[function.get()];
-            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
-            is_on_both && total.changed == Some(Direction::Up)
+            total.is_on_both() && total.changed == Some(Direction::Up)
         };
         self == Judged::Functions || cause.affected.iter().any(is_dearer)
     }
@@ -106,15 +108,12 @@ fn in_common(evidences: &Evidences, causes: &[Cause], partners: &[Option<Partner
         shares.baseline += evidence.share.baseline;
         shares.candidate += evidence.share.candidate;
     };
-    let lacks_a_side =
-        |evidence: &Evidence| evidence.samples.baseline == 0 || evidence.samples.candidate == 0;
     let own = &evidences.tests.self_;
-    own.iter()
-        .filter(|own| !lacks_a_side(own))
-        .for_each(&mut add);
+    let on_both = own.iter().filter(|own| own.is_on_both());
+    on_both.for_each(&mut add);
     for (cause, partner) in causes.iter().zip(partners) {
         let own = &own[cause.function.get()];
-        if lacks_a_side(own) && matches!(partner, Some(Partner::Renamed(_))) {
+        if !own.is_on_both() && matches!(partner, Some(Partner::Renamed(_))) {
             add(own);
         }
     }
@@ -174,6 +173,7 @@ fn finding(
         Direction::Down if partner.is_none() => (None, moved, None, None),
         Direction::Down => (moved, None, replaced, None),
     };
+    let [self_, attributed_self, total] = tests.changes(ix);
     // What only moved makes no caller slower.
     let affected = match kind {
         FindingKind::Moved | FindingKind::Replaced => &[][..],
@@ -187,9 +187,9 @@ fn finding(
         kind,
         reason: String::new(),
         basis: cause.basis,
-        self_: tests.self_change(ix),
-        attributed_self: tests.attributed_change(ix),
-        total: tests.total_change(ix),
+        self_,
+        attributed_self,
+        total,
         call_paths: Vec::new(),
         more_call_paths: 0,
         runs: tests.run_costs(cause.basis, ix),
@@ -224,13 +224,14 @@ pub(super) fn tested_functions(evidences: &Evidences) -> Vec<TestedFunction> {
     tested.sort_by(|&a, &b| share(b).total_cmp(&share(a)));
     let report = |ix: usize| {
         let function = &functions.list[ix];
+        let [self_, attributed_self, total] = tests.changes(ix);
         TestedFunction {
             function: function.symbol.clone(),
             module: function.module.clone(),
             file: function.file.clone(),
-            self_: tests.self_change(ix),
-            attributed_self: tests.attributed_change(ix),
-            total: tests.total_change(ix),
+            self_,
+            attributed_self,
+            total,
         }
     };
     tested.into_par_iter().map(report).collect()

@@ -134,8 +134,8 @@ impl Hoist<'_> {
         while let Some(caller) = sole_caller(evidences, function, &at) {
             let total = &evidences.tests.total[caller.get()];
             // A caller that one side lacks was renamed, or is new itself: it calls nothing more.
-            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
-            if total.shifted != Some(cause.direction) || !is_on_both || !seen.insert(caller) {
+            if total.shifted != Some(cause.direction) || !total.is_on_both() || !seen.insert(caller)
+            {
                 break;
             }
             match self.calls_it_more(cause.direction, (function, &at), caller) {

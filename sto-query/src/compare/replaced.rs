@@ -74,12 +74,9 @@ pub(super) fn replaced(
         let is_one = regions.classes.of(pair.new) == regions.classes.of(pair.gone);
         is_one.then(|| Partner::PartOf(top, other(pair)))
     };
-    let lacks_a_side = |cause: &Cause| {
-        let samples = evidences.tests.total[cause.function.get()].samples;
-        samples.baseline == 0 || samples.candidate == 0
-    };
+    let is_on_both = |cause: &Cause| evidences.tests.total[cause.function.get()].is_on_both();
     for (cause, known) in causes.iter().zip(partners) {
-        if known.is_none() && lacks_a_side(cause) {
+        if known.is_none() && !is_on_both(cause) {
             *known = partner(cause);
         }
     }
@@ -179,8 +176,7 @@ fn costs_more(evidences: &Evidences, balance: &Balance, place: Place) -> bool {
         Some(function) => {
             // Of functions that are taken for one, it is known that they do not.
             let total = &evidences.tests.total[function.get()];
-            let is_on_both = total.samples.baseline > 0 && total.samples.candidate > 0;
-            is_on_both && total.changed == Some(Direction::Up)
+            total.is_on_both() && total.changed == Some(Direction::Up)
         }
         None => {
             let whole = balance.setting.sizes.means(balance.setting.samples);

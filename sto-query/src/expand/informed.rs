@@ -1,11 +1,12 @@
 //! Informed selection: the score, and what else speaks for a branch.
 
 use super::{Branch, Greedy, Selection};
-use crate::history::History;
+use crate::history::{History, Judged};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::Duration;
 use sto_core::intern::NodeIx;
-use sto_core::model::FrameKind;
+use sto_core::model::Frame;
 
 /// After how long a change of the code counts half: 15 days, as in the thesis.
 pub(crate) const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);
@@ -30,12 +31,7 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
     pub fn recency(&self, branch: &Branch) -> f64 {
         let files: BTreeSet<&str> = branch
             .ends()
-            .map(|node| {
-                self.history
-                    .frames
-                    .frame(self.history.tree.frame(node))
-                    .file
-            })
+            .map(|node| self.frame(node).file)
             .filter(|file| !file.is_empty())
             .collect();
         let ages = files.into_iter().filter_map(|file| (self.changed)(file));
@@ -47,45 +43,36 @@ impl<F: Fn(&str) -> Option<Duration>> Informed<'_, F> {
     /// How differently the branch's last function is compiled in the judged runs: half the sum of the
     /// differences of the share of each kind of frame, which is 1 if they have none in common.
     pub fn compile_mode(&self, branch: &Branch) -> f64 {
-        let kind = |node: NodeIx| {
-            self.history
-                .frames
-                .frame(self.history.tree.frame(node))
-                .kind
-        };
-        let shares =
-            |runs: &[usize]| -> BTreeMap<FrameKind, f64> { self.shares(branch, runs, kind) };
-        difference(&shares(&self.window()), &shares(&self.judged()))
+        let Judged { window, runs, .. } = &self.greedy.0;
+        let shares = |runs| self.shares(branch, runs, |node| self.frame(node).kind);
+        difference(&shares(window), &shares(runs))
     }
 
     /// The share of the branch's samples in the judged run at depths at which its last function had none
     /// in the window.
     pub fn new_depths(&self, branch: &Branch) -> f64 {
         let depth = |node: NodeIx| self.history.depth(node);
-        let known = self.shares(branch, &self.window(), depth);
-        let now = self.shares(branch, &self.judged(), depth);
+        let known = self.shares(branch, &self.greedy.0.window, depth);
+        let now = self.shares(branch, &self.greedy.0.runs, depth);
         let new = now.iter().filter(|(depth, _)| !known.contains_key(*depth));
         new.map(|(_, share)| share).sum()
     }
 
-    fn window(&self) -> Vec<usize> {
-        self.greedy.0.window.clone().collect()
-    }
-
-    fn judged(&self) -> Vec<usize> {
-        self.greedy.0.runs.clone().collect()
+    fn frame(&self, node: NodeIx) -> Frame<'_> {
+        let History { frames, tree, .. } = self.history;
+        frames.frame(tree.frame(node))
     }
 
     /// The share of samples by some property of the stacks that the branch ends.
     fn shares<K: Ord>(
         &self,
         branch: &Branch,
-        runs: &[usize],
+        runs: &Range<usize>,
         property: impl Fn(NodeIx) -> K,
     ) -> BTreeMap<K, f64> {
         let nodes: Vec<NodeIx> = branch.ends().collect();
         let mut sums: BTreeMap<K, f64> = BTreeMap::new();
-        for &run in runs {
+        for run in runs.clone() {
             let samples = self.history.samples_below(run, &nodes);
             for (&node, &samples) in nodes.iter().zip(&samples).filter(|(_, s)| **s > 0) {
                 *sums.entry(property(node)).or_default() += samples as f64;

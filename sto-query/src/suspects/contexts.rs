@@ -5,12 +5,6 @@ use crate::expand::{Expansion, Method, expansion};
 use crate::history::History;
 use crate::series::Score;
 
-/// How far contexts are followed.
-const REACH: Reach = Reach {
-    max_depth: 10,
-    max_breadth: 3,
-};
-
 /// The part of a suspect's difference that a context must have. Contexts share the difference among
 /// them, so at most as many are followed side by side as this goes into 1, or a little more where
 /// others have less than expected.
@@ -47,7 +41,7 @@ pub(super) fn contexts(
             direction,
             &criterion,
             greedy,
-            REACH,
+            Reach::default(),
         );
         expansion(
             history,
