@@ -13,7 +13,7 @@ pub trait Answer: Serialize + JsonSchema {
     const SCHEMA: &'static str;
 }
 
-/// An answer behind the name of its schema.
+/// An answer after the name of its schema.
 #[derive(Serialize)]
 pub(crate) struct Named<'a, A> {
     schema: &'static str,

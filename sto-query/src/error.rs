@@ -30,7 +30,7 @@ pub enum QueryError {
     /// A file cannot be read.
     #[error(transparent)]
     Ingest(IngestError),
-    /// Stacks cannot be told apart.
+    /// Stacks cannot be split by thread or label.
     #[error(transparent)]
     Roots(#[from] RootsError),
     /// Profiles cannot be compared.
@@ -69,7 +69,7 @@ pub enum QueryError {
     /// There is nothing to draw.
     #[error(transparent)]
     Flame(#[from] FlameError),
-    /// A format has no place for the stacks.
+    /// A format cannot hold the stacks.
     #[error(transparent)]
     Export(#[from] ExportError),
     /// It was ended early.
@@ -86,7 +86,7 @@ pub enum QueryError {
     /// A selector names a revision that is no commit's id, and nobody knows which commit it is.
     #[error("git knows no revision `{}` here", printable(.revision))]
     NoRevision {
-        /// What stands behind `git:`.
+        /// What follows `git:`.
         revision: String,
     },
     /// A run that is asked for by its id is not in the store.

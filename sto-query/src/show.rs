@@ -58,7 +58,7 @@ pub struct ShownProfile {
     pub unresolved: Vec<UnresolvedModule>,
 }
 
-/// Where and how a profile was recorded, as far as it tells.
+/// Where and how a profile was recorded, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -106,7 +106,7 @@ pub struct UnresolvedModule {
     pub hint: Option<Hint>,
 }
 
-/// Tells what is known of a selection's profiles, which `store` has.
+/// What is known of a selection's profiles, which `store` has.
 ///
 /// # Errors
 /// Where `store` does not have a profile, or is damaged.
@@ -147,7 +147,7 @@ fn sample_labels(
     Ok(reports.collect())
 }
 
-/// What its record and its stacks tell.
+/// What is known from its record and its stacks.
 fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfile {
     let profile = &stored.profile;
     let mut by_module: BTreeMap<&str, u64> = BTreeMap::new();

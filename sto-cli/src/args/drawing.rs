@@ -49,7 +49,7 @@ pub(crate) struct StacksArgs {
     /// Take these colours
     #[arg(long, default_value = "standard", value_parser = choice::<Palette>([
         PossibleValue::new("standard"),
-        word("colorblind", "Such that all readers can tell them apart, with any kind of colour vision"),
+        word("colorblind", "Distinct for readers with any kind of colour vision"),
     ]))]
     palette: Palette,
 }

@@ -104,7 +104,7 @@ impl FindingsOutputArgs {
         output::write_file(file, rendered.as_bytes())?;
         let verdict = render::verdict_text(comparisons, ui::style());
         let file = file.display().to_string();
-        let told = format!("{verdict}wrote {}\n", text::printable(&file));
-        output::write_stdout(told.as_bytes())
+        let text = format!("{verdict}wrote {}\n", text::printable(&file));
+        output::write_stdout(text.as_bytes())
     }
 }

@@ -39,7 +39,7 @@ impl HistoryArgs {
     }
 }
 
-/// The build that a command judges, and the builds that tell what to expect of it.
+/// The build that a command judges, and the builds from which it is predicted.
 #[derive(Debug, Args)]
 pub(crate) struct JudgedArgs {
     /// Judge the build of this profile instead of the newest build: its id, or the start of it

@@ -43,7 +43,7 @@ pub(crate) struct SelectPairArgs {
 /// The two sides of a check.
 ///
 /// Which of the two positional arguments is missing is seen from their number: clap's own
-/// `allow_missing_positional` takes nothing behind `--`.
+/// `allow_missing_positional` takes nothing after `--`.
 #[derive(Debug, Args)]
 #[command(override_usage = "sto find-regressions [OPTIONS] [BASELINE] <CANDIDATE>")]
 #[command(group(ArgGroup::new("sides").args(["any_baseline", "candidate"]).required(true).multiple(true)))]

@@ -41,7 +41,7 @@ pub(crate) struct AnnotateArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &AnnotateArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let path = || args.file.clone();
     let mut request = AnnotateRequest::default();
     request.table = read(&args.file).map_err(|source| CliError::ReadFile {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AnnotateArgs, place: &StorePath) -> Result<Outcome, Cli
         source,
     })?;
     request.may_replace = args.force;
-    let annotated = annotate(&place.open()?, &request);
+    let annotated = annotate(&store_path.open()?, &request);
     let annotated = annotated.map_err(|error| match error {
         QueryError::Annotate(source) => CliError::Annotate {
             path: path(),

@@ -36,13 +36,13 @@ pub(crate) struct AverageArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &AverageArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &AverageArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = AverageRequest::default();
     request.selectors.clone_from(&args.selectors);
     request.benchmark.clone_from(&args.benchmark.benchmark);
     request.build.clone_from(&args.build);
     request.matching = args.matching.options();
-    let stored = average(&place.open()?, &Machine, &request)?;
+    let stored = average(&store_path.open()?, &Machine, &request)?;
     args.format.print(&stored, render::maintain::average)?;
     Ok(Outcome::Clean)
 }

@@ -12,7 +12,7 @@ use sto_query::tree::Order;
 ///
 /// Correlates the samples of each function with a metric that runs were ingested with, such as their
 /// time, in each benchmark of each program. A function that goes up and down with the time of the
-/// whole is likely to make it; q tells how likely chance does as much.
+/// whole is likely to make it; q says how likely chance does as much.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 too few runs with the metric."
@@ -53,7 +53,7 @@ pub(crate) struct BottlenecksArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &BottlenecksArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = BottlenecksRequest::default();
     request.history = args.history.query();
     let options = &mut request.options;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &BottlenecksArgs, place: &StorePath) -> Result<Outcome, 
     options.min_runs = usize::from(args.min_runs);
     options.negative = args.negative;
     request.limit = args.limit.of(&args.format);
-    let found = bottlenecks(&place.sources(), &request)?;
+    let found = bottlenecks(&store_path.sources(), &request)?;
     args.format.print(&found, render::bottlenecks::text)?;
     Ok(match found.benchmarks.is_empty() {
         true => Outcome::TooLittleData,

@@ -19,7 +19,7 @@ Exit status: 0 calibrated, 2 wrong usage or failure, 3 too few runs.";
 ///
 /// Splits the runs of one build into two sides, many ways, and compares these as if they were two
 /// builds: what is reported is false. Then makes the baseline's functions faster, one at a time, and
-/// tells the smallest change that 9 of 10 comparisons find.
+/// gives the smallest change that 9 of 10 comparisons find.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct CalibrateArgs {

@@ -14,9 +14,9 @@ pub(crate) struct CompactArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &CompactArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let store = place.open()?;
-    let progress = Progress::of_store("compacting", &place.folder);
+pub(crate) fn run(args: &CompactArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
+    let store = store_path.open()?;
+    let progress = Progress::of_store("compacting", &store_path.folder);
     let rewritten = store.compact()?;
     drop(progress);
     args.format.print(&rewritten, render::maintain::compact)?;

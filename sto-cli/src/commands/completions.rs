@@ -9,7 +9,7 @@ use clap_complete::Shell;
 const NOTES: &str = "\
 Examples:
   source <(sto completions bash)                                  In ~/.bashrc
-  source <(sto completions zsh)                                   In ~/.zshrc, behind compinit
+  source <(sto completions zsh)                                   In ~/.zshrc, after compinit
   sto completions fish > ~/.config/fish/completions/sto.fish      Once, and after upgrades
 
 The shell asks sto for builds, tags, benchmarks, metrics and functions of the store while you type.";

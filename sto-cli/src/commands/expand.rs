@@ -56,7 +56,7 @@ pub(crate) struct ExpandArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &ExpandArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ExpandRequest::default();
     request.function.clone_from(&args.function);
     request.history = args.history.query();
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ExpandArgs, place: &StorePath) -> Result<Outcome, CliEr
     request.reach.max_depth = args.max_depth;
     request.reach.max_breadth = args.max_breadth;
     request.unfold = args.unfold;
-    let expansion = expand(&place.sources(), &request)?;
+    let expansion = expand(&store_path.sources(), &request)?;
     args.format.print(&expansion, render::expansion::text)?;
     Ok(match request.method {
         Method::Greedy | Method::Informed => Outcome::of_window(expansion.window),

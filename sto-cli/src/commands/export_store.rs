@@ -29,11 +29,11 @@ pub(crate) struct ExportStoreArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &ExportStoreArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &ExportStoreArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ExportStoreRequest::default();
     request.selectors.clone_from(&args.selectors);
     request.file.clone_from(&args.output);
-    let exported = export_store(&place.sources(), &request)?;
+    let exported = export_store(&store_path.sources(), &request)?;
     args.format
         .print(&exported, render::maintain::export_store)?;
     Ok(Outcome::Clean)

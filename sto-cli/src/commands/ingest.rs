@@ -82,11 +82,11 @@ pub(crate) struct IngestArgs {
     report: output::Format,
 }
 
-pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.about.check()?;
     let inputs = inputs::expand(&args.paths)?;
-    let is_new = !place.folder.join(Store::FILE_NAME).exists();
-    let store = place.open_or_create()?;
+    let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
+    let store = store_path.open_or_create()?;
     let options = args.options();
     let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
     });
     drop(progress);
     let outcome = outcome.and_then(|()| match recordings[..] {
-        // Of a file that is named it would have been told that it is none.
+        // A file that is named and is none is an error by itself.
         [] => {
             let folders = args.paths.iter().map(|path| path.display().to_string());
             Err(CliError::NoProfiles {
@@ -128,12 +128,12 @@ pub(crate) fn run(args: &IngestArgs, place: &StorePath) -> Result<Outcome, CliEr
         }
         _ => Ok(()),
     });
-    // What went in before a failure is in the store, and the user is told.
-    let told = match recordings[..] {
+    // What went in before a failure is in the store, and is shown.
+    let shown = match recordings[..] {
         [] => Ok(()),
-        _ => tell(args, place, is_new, recordings),
+        _ => show(args, store_path, is_new, recordings),
     };
-    outcome.and(told)?;
+    outcome.and(shown)?;
     Ok(Outcome::Clean)
 }
 
@@ -145,15 +145,15 @@ fn is_no_profile(error: &FormatError) -> bool {
     )
 }
 
-fn tell(
+fn show(
     args: &IngestArgs,
-    place: &StorePath,
+    store_path: &StorePath,
     is_new: bool,
     recordings: Vec<IngestedFile>,
 ) -> Result<(), CliError> {
-    place.tell_if_new(is_new);
+    store_path.say_if_new(is_new);
     let summary = InStore {
-        store: place.folder.display().to_string(),
+        store: store_path.folder.display().to_string(),
         answer: IngestSummary { recordings },
     };
     args.report.print(&summary, render::ingest::text)
@@ -201,7 +201,7 @@ fn format_help() -> String {
     let words: Vec<String> = Format::all().map(Format::word).collect();
     let words = words.join(", ");
     format!(
-        "Read the files as this format; by default their content tells [possible values: {words}]"
+        "Read the files as this format; by default they are recognized by their content [possible values: {words}]"
     )
 }
 

@@ -30,10 +30,10 @@ pub(crate) struct MergeArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &MergeArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = MergeRequest::default();
     request.others.clone_from(&args.others);
-    let store = place.open_or_create()?;
+    let store = store_path.open_or_create()?;
     let mut progress = None;
     let merged = merge(&store, &request, &mut |path, merged| match merged {
         None => {
@@ -51,15 +51,15 @@ pub(crate) fn run(args: &MergeArgs, place: &StorePath) -> Result<Outcome, CliErr
         Err(mut error) => (std::mem::take(&mut error.before), Err(error.into())),
     };
     let report = InStore {
-        store: place.folder.display().to_string(),
+        store: store_path.folder.display().to_string(),
         answer: merges,
     };
-    // What went in before a failure is in the store, and the user is told.
-    let told = match report.answer.sources[..] {
+    // What went in before a failure is in the store, and is shown.
+    let shown = match report.answer.sources[..] {
         [] => Ok(()),
         _ => args.format.print(&report, render::merge::text),
     };
-    outcome.and(told)?;
+    outcome.and(shown)?;
     match report.answer.left_out() {
         0 => Ok(Outcome::Clean),
         profiles => Err(CliError::LeftOut { profiles }),

@@ -23,11 +23,11 @@ pub(crate) struct WhereArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &WhereArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &WhereArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = OccurrencesRequest::default();
     request.function.clone_from(&args.function);
     request.over = args.over.share();
-    let found = occurrences(&place.sources(), &request)?;
+    let found = occurrences(&store_path.sources(), &request)?;
     args.format.print(&found, render::occurrences::text)?;
     Ok(match found.runs.is_empty() {
         true => Outcome::TooLittleData,

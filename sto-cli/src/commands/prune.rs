@@ -65,7 +65,7 @@ pub(crate) struct PruneArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &PruneArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = PruneRequest::default();
     request.only.clone_from(&args.only);
     request.keep.clone_from(&args.keep);
@@ -77,8 +77,8 @@ pub(crate) fn run(args: &PruneArgs, place: &StorePath) -> Result<Outcome, CliErr
     options.benchmark.clone_from(&args.benchmark);
     options.max_size = args.max_size;
     options.dry_run = args.dry_run;
-    let store = place.open()?;
-    let progress = Progress::of_store("pruning", &place.folder);
+    let store = store_path.open()?;
+    let progress = Progress::of_store("pruning", &store_path.folder);
     let pruned = prune(&store, &Machine, &request)?;
     drop(progress);
     args.format.print(&pruned, render::maintain::prune)?;

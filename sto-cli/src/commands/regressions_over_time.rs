@@ -35,14 +35,17 @@ pub(crate) struct RegressionsOverTimeArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &RegressionsOverTimeArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(
+    args: &RegressionsOverTimeArgs,
+    store_path: &StorePath,
+) -> Result<Outcome, CliError> {
     let mut request = RegressionsRequest::default();
     request.history = args.history.query();
     request.judged = args.judged.request();
     request.min_share = Some(args.min_share.share());
     request.min_score = args.min_score.or(args.format.is_text().then_some(2.0));
     request.limit = args.limit.of(&args.format);
-    let scores = regressions_over_time(&place.sources(), &request)?;
+    let scores = regressions_over_time(&store_path.sources(), &request)?;
     args.format.print(&scores, render::scores::text)?;
     Ok(Outcome::of_window(scores.window))
 }

@@ -44,7 +44,7 @@ pub(crate) struct ReportArgs {
     output: PathBuf,
 }
 
-pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &ReportArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let judged = args.judged.request();
     let mut request = SuspectsRequest::default();
     request.history = args.history.query();
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
     request.options.min_share = args.min_share.share();
     request.options.min_score = args.min_score;
     request.options.limit = args.limit;
-    let mut found = suspects(&place.sources(), &request)?;
-    next_steps::of_suspects(&mut found, &place.option());
+    let mut found = suspects(&store_path.sources(), &request)?;
+    next_steps::of_suspects(&mut found, &store_path.option());
     let outcome = match found.expected {
         Some(_) => Outcome::Clean,
         None => Outcome::TooLittleData,
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &ReportArgs, place: &StorePath) -> Result<Outcome, CliEr
     output::write_file(file, page.as_bytes())?;
     let file = file.display().to_string();
     let text = render::suspects::text(&found, ui::style());
-    let told = format!("{text}wrote {}\n", sto_query::text::printable(&file));
-    output::write_stdout(told.as_bytes())?;
+    let text = format!("{text}wrote {}\n", sto_query::text::printable(&file));
+    output::write_stdout(text.as_bytes())?;
     Ok(outcome)
 }
 

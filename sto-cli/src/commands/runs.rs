@@ -16,8 +16,8 @@ pub(crate) struct RunsArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &RunsArgs, place: &StorePath) -> Result<Outcome, CliError> {
-    let runs = runs(&place.sources(), &args.listing.listing())?;
+pub(crate) fn run(args: &RunsArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
+    let runs = runs(&store_path.sources(), &args.listing.listing())?;
     args.format.print(&runs, render::runs::text)?;
     Ok(Outcome::Clean)
 }

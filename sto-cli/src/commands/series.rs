@@ -38,13 +38,13 @@ pub(crate) struct SeriesArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &SeriesArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &SeriesArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = SeriesRequest::default();
     request.function.clone_from(&args.function);
     request.history = args.history.query();
     request.by = args.by;
     request.window = usize::from(args.window);
-    let series = series(&place.sources(), &request)?;
+    let series = series(&store_path.sources(), &request)?;
     match &args.output {
         Some(path) => write_file(path, render::series_svg::svg(&series).as_bytes())?,
         None => args.format.print(&series, render::series::text)?,

@@ -38,7 +38,7 @@ pub(crate) struct TagArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &TagArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let request = match (&args.build, &args.name, &args.delete) {
         (Some(build), Some(name), _) => TagRequest::Set {
             build: build.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &TagArgs, place: &StorePath) -> Result<Outcome, CliError
         (_, _, Some(name)) => TagRequest::Delete { name: name.clone() },
         _ => TagRequest::List,
     };
-    let tags = tag(&place.open()?, &Machine, &request)?;
+    let tags = tag(&store_path.open()?, &Machine, &request)?;
     args.format.print(&tags, render::maintain::tag)?;
     Ok(Outcome::Clean)
 }

@@ -2,7 +2,7 @@
 //!
 //! Bash breaks words at characters that names have (`demo@v1`, `std::vec`), inserts what it is given
 //! without quoting it, and expands patterns in it. So it hands over its line as it is, and gets what to
-//! write in the place of the end of the last word, quoted.
+//! write instead of the end of the last word, quoted.
 
 use clap_complete::engine;
 use clap_complete::env::EnvCompleter;
@@ -132,7 +132,7 @@ fn words(line: &str) -> Words<'_> {
     }
 }
 
-/// The end of a word that bash replaces: what stands behind its last break, and that one too where it is
+/// The end of a word that bash replaces: what follows its last break, and that one too where it is
 /// an `@`, one of readline's special prefixes.
 fn replaced<'a>(raw: &'a str, breaks: &str) -> &'a str {
     let mut start = 0;

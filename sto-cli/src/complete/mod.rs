@@ -114,13 +114,13 @@ fn stored(names: &'static [Name], typed: &OsStr) -> Vec<CompletionCandidate> {
     };
     // That of the line counts, too, where the configuration cannot be read.
     let config = Config::load().unwrap_or_default();
-    let place = store_path::find(store_option(), config.store, &config.safe_stores);
-    let Ok(place) = place else {
+    let found = store_path::find(store_option(), config.store, &config.safe_stores);
+    let Ok(store) = found else {
         return Vec::new();
     };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let found = names::of(names, &place.folder, &typed).unwrap_or_default();
+        let found = names::of(names, &store.folder, &typed).unwrap_or_default();
         let _ = sender.send(found);
     });
     let found = receiver.recv_timeout(PATIENCE).unwrap_or_default();

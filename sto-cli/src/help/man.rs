@@ -30,7 +30,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ("BROWSER", "What sto-open(1) shows pages with."),
     (
         "STO_CONFIG",
-        "The configuration file, in the place of the usual one; none where it is empty.",
+        "The configuration file, instead of the usual one; none where it is empty.",
     ),
     (
         "XDG_DATA_HOME",

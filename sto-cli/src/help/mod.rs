@@ -85,7 +85,7 @@ pub(crate) fn exit(error: &Error, color: ColorChoice) -> ! {
         false => text.to_string(),
     };
     let text = with_usage_in(&text, width());
-    // Nobody is left to be told where it cannot be written.
+    // Nothing is left to do where it cannot be written.
     let _ = match is_failure {
         true => io::stderr().write_all(text.as_bytes()),
         false => io::stdout().write_all(text.as_bytes()),
@@ -212,23 +212,23 @@ mod tests {
         let is_word = |c: char| c.is_alphanumeric() || "-_".contains(c);
         line.match_indices(what).any(|(at, _)| {
             let before = line[..at].chars().next_back();
-            let behind = line[at + what.len()..].chars().next();
-            !before.is_some_and(is_word) && !behind.is_some_and(is_word)
+            let after = line[at + what.len()..].chars().next();
+            !before.is_some_and(is_word) && !after.is_some_and(is_word)
         })
     }
 
     #[test]
     fn the_libraries_know_no_option_and_no_subcommand() {
-        let mut told = Vec::new();
+        let mut names = Vec::new();
         let mut command = Cli::command();
         command.build();
         for subcommand in command.get_subcommands() {
-            told.push(format!("sto {}", subcommand.get_name()));
+            names.push(format!("sto {}", subcommand.get_name()));
             let options = subcommand.get_arguments().filter_map(clap::Arg::get_long);
-            told.extend(options.map(|option| format!("--{option}")));
+            names.extend(options.map(|option| format!("--{option}")));
         }
         // It is perf's, handed on.
-        told.retain(|option| option != "--call-graph");
+        names.retain(|option| option != "--call-graph");
         let mut files = Vec::new();
         for library in ["sto-core", "sto-query"] {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -247,7 +247,7 @@ mod tests {
             let lines = text.lines().filter(|line| !is_of_others(line));
             known.extend(
                 lines
-                    .filter(|line| told.iter().any(|what| says(line, what)))
+                    .filter(|line| names.iter().any(|what| says(line, what)))
                     .map(|line| format!("{}: {}", file.display(), line.trim())),
             );
         }

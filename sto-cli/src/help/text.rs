@@ -1,4 +1,4 @@
-//! The text behind the options of a command: examples and notes, as they stand in the source, and
+//! The text after the options of a command: examples and notes, as they stand in the source, and
 //! laid out for a width.
 
 use unicode_width::UnicodeWidthStr;
@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Examples(Vec<Example>),
-    /// What stands behind `Exit status: `.
+    /// What follows `Exit status: `.
     ExitStatus(String),
     Paragraph(String),
     /// Lines that stay as they are: those that are indented in the source.

@@ -68,7 +68,7 @@ fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Vec<String>> {
     vec![vec![opener.to_owned()]]
 }
 
-/// The command with the file in the place of `%s`, or behind it.
+/// The command with the file for `%s`, or at its end.
 fn with_file(words: &[String], file: &Path) -> Vec<OsString> {
     let mut command: Vec<OsString> = words
         .iter()

@@ -19,7 +19,7 @@ const LOOK_BACK: u64 = 150 * 86_400;
 
 impl Changes {
     /// Of the work tree that the working directory is in, before a run was recorded; nothing where there
-    /// is no git or no work tree, or the run does not tell when it was recorded.
+    /// is no git or no work tree, or the run does not say when it was recorded.
     pub(crate) fn before(recorded: Option<UnixSeconds>) -> Changes {
         let Some(UnixSeconds(before)) = recorded else {
             return Changes::default();

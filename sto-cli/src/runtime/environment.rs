@@ -1,4 +1,4 @@
-//! What the libraries must be told of the user and the machine.
+//! What the libraries need to know of the user and the machine.
 
 use crate::runtime::changes::Changes;
 use crate::runtime::{Progress, git, ui};

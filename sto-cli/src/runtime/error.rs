@@ -1,4 +1,4 @@
-//! What went wrong, how it is told, and the exit status: nowhere else is one decided.
+//! What went wrong, how it is shown, and the exit status: nowhere else is one decided.
 
 use crate::runtime::{hints, ui};
 use std::error::Error;
@@ -88,7 +88,7 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Merge(#[from] MergeError),
-    #[error("not every profile could be merged: {profiles} left out, as told above")]
+    #[error("not every profile could be merged: {profiles} left out, as listed above")]
     LeftOut { profiles: usize },
     #[error(transparent)]
     Ingest(#[from] IngestError),
@@ -348,7 +348,7 @@ impl CliError {
     }
 }
 
-/// Tells the user what went wrong, if anything did, and the caller how it ended.
+/// Shows the user what went wrong, if anything did, and the caller how it ended.
 pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     let error = match result {
         Ok(outcome) => return ExitCode::from(outcome.status()),
@@ -368,7 +368,7 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     ExitCode::from(FAILURE)
 }
 
-/// The error and the causes that its message does not tell already.
+/// The error and the causes that its message does not say already.
 fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     for cause in causes(error) {

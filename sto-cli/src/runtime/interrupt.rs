@@ -45,7 +45,7 @@ fn take_requests() {
     }
 }
 
-/// From here on, a write beyond the limit on the size of files (`ulimit -f`) fails, and is told, where the
+/// From here on, a write beyond the limit on the size of files (`ulimit -f`) fails, and is reported, where the
 /// system would end this process without a word (setrlimit(2), `RLIMIT_FSIZE`).
 pub(crate) fn survive_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
@@ -53,7 +53,7 @@ pub(crate) fn survive_file_size_limit() {
 
 /// The signals that whoever started this process had it ignore, as a shell does for what it runs in
 /// the background; the lowest bit is signal 1 (proc_pid_status(5), `SigIgn`). None where the system
-/// does not tell.
+/// does not say.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

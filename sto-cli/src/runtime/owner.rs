@@ -10,7 +10,7 @@ use sto_core::files::User;
 
 /// Checks that a file or folder that was found is this user's, where there is one.
 ///
-/// Root may be who calls for another user: that one's are root's then, as sudo tells.
+/// Root may be who calls for another user: that one's are root's then, as sudo says.
 pub(crate) fn check(path: &Path, what: &'static str, option: &'static str) -> Result<(), CliError> {
     let own = User::of_this_process();
     let sudo = std::env::var("SUDO_UID")

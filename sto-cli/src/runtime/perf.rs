@@ -79,7 +79,7 @@ impl Perf {
                 if let Ok(running) = running.lock()
                     && let Some(Running { pid, signal }) = *running
                 {
-                    // A terminal told perf already; to one that is gone there is nothing to say.
+                    // A terminal sent it to perf already; to one that is gone there is nothing to say.
                     let _ = kill_process(pid, signal);
                 }
             }
@@ -96,7 +96,7 @@ impl Perf {
         }
     }
 
-    /// Records into a file, and tells how perf ended, which is how the command did. That has this
+    /// Records into a file, and returns how perf ended, which is how the command did. That has this
     /// process's standard input, output and error.
     pub(crate) fn record(
         &self,
@@ -111,7 +111,7 @@ impl Perf {
         self.wait(&mut perf, Signal::INT).map_err(cannot_run)
     }
 
-    /// Runs a command without recording it, and tells how it ended.
+    /// Runs a command without recording it, and returns how it ended.
     pub(crate) fn run(
         &self,
         command: &[OsString],
@@ -228,7 +228,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Comes last: what stands behind it is the command's.
+    /// Comes last: what follows it is the command's.
     fn add_command(&self, perf: &mut Command) {
         if !self.command.is_empty() {
             perf.arg("--").args(self.command);
@@ -239,7 +239,7 @@ impl Recording<'_> {
     }
 }
 
-/// Sees whether there is such a program, as perf does not tell that from its own failures.
+/// Sees whether there is such a program, as perf does not distinguish that from its own failures.
 pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
     let command = || program.to_string_lossy().into_owned();
     let is_program = |path: &Path| {

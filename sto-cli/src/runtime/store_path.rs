@@ -49,11 +49,11 @@ impl StorePath {
         }
     }
 
-    /// Says that a store was made where nobody chose the place.
-    pub(crate) fn tell_if_new(&self, is_new: bool) {
+    /// Says that a store was made where nobody chose the folder.
+    pub(crate) fn say_if_new(&self, is_new: bool) {
         if is_new && self.is_default {
             let folder = self.folder.display();
-            let note = format!("made a new store in {folder}; `--store` names another place");
+            let note = format!("made a new store in {folder}; `--store` names another folder");
             ui::say("note", &note);
         }
     }

@@ -82,7 +82,7 @@ fn wants_color_by(
 
 /// Says a line on standard error, such as `warning: ...`.
 ///
-/// Nobody is left to be told where standard error itself cannot be written.
+/// Nothing is left to do where standard error itself cannot be written.
 pub(crate) fn say(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
@@ -99,11 +99,11 @@ pub(crate) fn list(message: &str, names: &[String]) {
     if let Some(more @ 1..) = names.len().checked_sub(LISTED) {
         text += &format!("  and {more} more\n");
     }
-    tell(&text);
+    write(&text);
 }
 
 /// Writes text to standard error, where standard output is another program's.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn write(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
@@ -148,16 +148,16 @@ impl Counter {
                 let width = terminal_size::terminal_size_of(io::stderr());
                 let width = width.map_or(80, |(width, _)| usize::from(width.0));
                 let text: String = text.chars().take(width.saturating_sub(1)).collect();
-                tell(&format!("\r\x1b[K{text}"));
+                write(&format!("\r\x1b[K{text}"));
             }
-            false => tell(&format!("{text}\n")),
+            false => write(&format!("{text}\n")),
         }
     }
 
     /// Leaves the line to what is said next.
     pub(crate) fn end(&self) {
         if self.is_one_line {
-            tell("\r\x1b[K");
+            write("\r\x1b[K");
         }
     }
 }

@@ -211,7 +211,7 @@ fn a_damaged_profile_is_named_and_the_status_says_so() {
     assert!(run.stdout.contains(&id.as_str().unwrap()[..12]), "{run:?}");
     assert_eq!(
         run.stderr,
-        "error: not every profile could be merged: 1 left out, as told above\n"
+        "error: not every profile could be merged: 1 left out, as listed above\n"
     );
     // The other store has it whole.
     sandbox.sto(&["merge", "two"]).succeeds();

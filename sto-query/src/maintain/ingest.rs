@@ -84,7 +84,7 @@ pub struct FoundSymbols {
 }
 
 impl IngestedFile {
-    /// Reports what became of a file. `say` words what can be done about what is to be told.
+    /// Reports what became of a file. `say` adds to a notice what can be done about it.
     pub fn new(path: String, report: &IngestOutcome, say: impl Fn(&Notice) -> String) -> Self {
         let modules = report.modules.iter();
         let mut modules: Vec<_> = modules.map(|module| found_symbols(module, &say)).collect();

@@ -1,4 +1,4 @@
-//! What runs tell one after another.
+//! What is known from runs one after another.
 
 use crate::QueryError;
 use crate::correlate::{self, BottleneckOptions, Bottlenecks};
@@ -12,7 +12,7 @@ use crate::sources::Sources;
 use crate::suspects::{SuspectOptions, Suspects};
 use serde::{Deserialize, Serialize};
 
-/// Builds, or runs, that tell what to expect of the next.
+/// Builds, or runs, from which the next is predicted.
 const WINDOW: usize = 10;
 
 /// Which build of a history is judged, and by what.
@@ -22,7 +22,7 @@ const WINDOW: usize = 10;
 pub struct JudgedRequest {
     /// The id of a run of the build, or the start of it; without it, the newest build is judged.
     pub at: Option<String>,
-    /// Number of builds before that tell what to expect; of a program with one build, number of runs.
+    /// Number of builds before from which it is predicted; of a program with one build, number of runs.
     pub window: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct SeriesRequest {
     pub history: HistoryQuery,
     /// What one observation is.
     pub by: Observation,
-    /// Number of observations before one that tell what to expect of it.
+    /// Number of observations before one from which it is predicted.
     pub window: usize,
 }
 

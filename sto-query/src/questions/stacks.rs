@@ -22,7 +22,7 @@ pub struct TopRequest {
     pub filter: Filter,
     /// The cost that functions are ordered by.
     pub order: Order,
-    /// Whether inlined functions count apart from those that they were compiled into.
+    /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
     /// The most functions to list; all without it.
     pub limit: Option<usize>,
@@ -77,7 +77,7 @@ pub struct PotentialRequest {
     pub filter: Filter,
     /// How far below a function its potential reaches.
     pub degree: Degree,
-    /// Whether inlined functions count apart from those that they were compiled into.
+    /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
     /// Which functions of several builds are one.
     pub matching: KeyOptions,
@@ -113,7 +113,7 @@ pub struct ShowRequest {
     pub named: Named,
 }
 
-/// Tells where profiles are from, and how much of their stacks can be trusted.
+/// Says where profiles are from, and how much of their stacks can be trusted.
 ///
 /// # Errors
 /// As [`Sources::view`].

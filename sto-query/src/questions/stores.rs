@@ -183,8 +183,8 @@ pub struct MergeRequest {
     pub cancel: Cancel,
 }
 
-/// Takes in the profiles of other stores, one store after another. `progress` is told as one begins, and then
-/// what has become of it so far.
+/// Takes in the profiles of other stores, one store after another. `progress` is called as one begins, and then
+/// with what has become of it so far.
 ///
 /// # Errors
 /// Where a store cannot be opened, before one is written to; or one cannot be read, or this one not written.

@@ -5,7 +5,7 @@ use crate::text::{Style, paragraph, printable};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
-/// Where the symbols and what was taken out of them begin: behind the longest rule's name.
+/// Where the symbols and what was taken out of them begin: after the longest rule's name.
 const COLUMN: usize = 24;
 
 /// The report as text: each symbol, what each rule took out of it, and its key.
@@ -68,7 +68,7 @@ fn write_symbol(text: &mut String, report: &SymbolKey, style: Style) {
     write_row(text, &style.bold("key"), "key".len(), &report.key, style);
 }
 
-/// A heading of this many columns, and behind it a value that may take several lines.
+/// A heading of this many columns, and after it a value that may take several lines.
 fn write_row(text: &mut String, heading: &str, columns: usize, value: &str, style: Style) {
     let _ = write!(text, "{heading}{:1$}", "", COLUMN - columns);
     let width = style.width.map(|width| {

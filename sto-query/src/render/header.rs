@@ -7,15 +7,15 @@ use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::Cost;
 
-/// The event of stacks that name none, as folded ones; "samples of samples" would tell nothing.
+/// The event of stacks that name none, as folded ones; "samples of samples" would say nothing.
 const NO_EVENT: &str = "samples";
 
 /// What self is where inlined frames were taken out of the stacks.
 pub(super) fn with_inlined(style: Style) -> String {
-    let apart = style
+    let separately = style
         .words
-        .within("; ", Hint::CountInlined, " counts that apart");
-    format!("Self is with what was inlined into a function{apart}.")
+        .within("; ", Hint::CountInlined, " counts that separately");
+    format!("Self is with what was inlined into a function{separately}.")
 }
 
 /// `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`.
@@ -35,7 +35,7 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
     style.bold(line.trim_end())
 }
 
-/// `1,234 samples of cpu-clock`; of a profile of several events that is [told](write_events) of each.
+/// `1,234 samples of cpu-clock`; a profile of several events has [a line](write_events) for each.
 pub(super) fn samples_of_event(profile: &ProfileSummary) -> String {
     let samples = counted(profile.samples, "sample");
     match &profile.events[..] {

@@ -10,7 +10,7 @@ use sto_core::Hint;
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
-/// A module is named where places of it without a symbol are on the stacks of one in so many samples.
+/// A module is named where locations in it without a symbol are on the stacks of one in so many samples.
 const FEW_SAMPLES: u64 = 1000;
 
 /// The summary as text: each file with its profiles, their quality, and what has no symbols.

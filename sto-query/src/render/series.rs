@@ -17,7 +17,7 @@ const NARROW: usize = 80;
 const MAX_POINTS: usize = 60;
 
 /// The report as text: one observation a line, oldest first, with its share, the band that the
-/// observations before it lead to expect, and a bar; lines between them tell where it changed.
+/// observations before it lead to expect, and a bar; lines between them say where it changed.
 pub fn text(report: &FunctionSeries, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let sentence = format!(
@@ -48,8 +48,8 @@ pub fn text(report: &FunctionSeries, style: Style) -> String {
         Column::text(""),
         Column::text(""),
     ]);
-    for (place, point) in report.points.iter().enumerate().skip(hidden) {
-        for change in report.changes.iter().filter(|change| change.at == place) {
+    for (at, point) in report.points.iter().enumerate().skip(hidden) {
+        for change in report.changes.iter().filter(|change| change.at == at) {
             let indent = style.text_width().min(80) / 5 + 2;
             let lines = paragraph(style, &" ".repeat(indent), &changed(change), indent);
             lines.lines().for_each(|line| table.line(style.bold(line)));

@@ -71,7 +71,7 @@ pub fn text(report: &CallTree, style: Style) -> String {
     text
 }
 
-/// What stands behind a name: source line, module, inlined, calls that go deeper than shown.
+/// What follows a name: source line, module, inlined, calls that go deeper than shown.
 fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
     let mut notes = String::new();
     if node.line > 0 {
@@ -108,20 +108,20 @@ struct Guides {
 }
 
 fn guides(nodes: &[CallTreeNode]) -> Vec<Guides> {
-    let place = |node: &CallTreeNode| node.parent.map_or(0, |parent| parent + 1);
+    let index = |node: &CallTreeNode| node.parent.map_or(0, |parent| parent + 1);
     let mut siblings = vec![0usize; nodes.len() + 1];
-    nodes.iter().for_each(|node| siblings[place(node)] += 1);
+    nodes.iter().for_each(|node| siblings[index(node)] += 1);
     let mut unseen = siblings.clone();
     let mut guides: Vec<Guides> = Vec::with_capacity(nodes.len());
     for node in nodes {
         let caller = node.parent.map(|parent| guides[parent]).unwrap_or_default();
-        let place = place(node);
-        unseen[place] -= 1;
-        let branches = siblings[place] > 1;
+        let ix = index(node);
+        unseen[ix] -= 1;
+        let branches = siblings[ix] > 1;
         guides.push(if branches {
             Guides {
                 levels: caller.levels + 1,
-                continues: caller.continues << 1 | u64::from(unseen[place] > 0),
+                continues: caller.continues << 1 | u64::from(unseen[ix] > 0),
                 branches,
             }
         } else {

@@ -47,7 +47,7 @@ pub trait Surroundings: Send + Sync {
         ingest(memory, file, &options, &mut |_| {})
     }
 
-    /// Is told where a name in a question fits several functions, all of which are taken.
+    /// Called where a name in a question fits several functions, all of which are taken.
     fn takes_all(&self, _name: &str, _functions: &[String]) {}
 
     /// Where source files are looked for if nobody names a folder: a work tree.
@@ -136,7 +136,7 @@ struct ProfileFile {
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
 impl Located {
-    /// Its stacks, with the runs apart.
+    /// Its stacks, with each run separately.
     pub(crate) fn load(self) -> Result<View, SelectError> {
         View::load(&self.store, self.selection)
     }

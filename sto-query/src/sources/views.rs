@@ -22,7 +22,7 @@ pub struct Filter {
     pub event: Option<String>,
 }
 
-/// Place in [`View::sample_types`] of the event that was chosen.
+/// Index in [`View::sample_types`] of the event that was chosen.
 pub const EVENT: usize = 0;
 
 impl Sources {
@@ -60,7 +60,7 @@ impl Sources {
         Ok(views)
     }
 
-    /// The stacks of a baseline and a candidate with the runs apart, in the event that was asked for, or
+    /// The stacks of a baseline and a candidate with each run separately, in the event that was asked for, or
     /// else one that both have.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Sources {
         Ok((view, contexts))
     }
 
-    /// The stacks that a name stands for, with the runs apart, and the store that has them, with threads and
+    /// The stacks that a name stands for, with each run separately, and the store that has them, with threads and
     /// labels of samples.
     ///
     /// # Errors
@@ -217,7 +217,7 @@ impl Filter {
 
 /// A view by one event alone.
 pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> {
-    let Some(place) = SampleType::place_of_event(event, &view.sample_types) else {
+    let Some(ix) = SampleType::place_of_event(event, &view.sample_types) else {
         let known = view.sample_types.into_iter();
         return Err(QueryError::UnknownEvent {
             build: full_name(&view.selection.build),
@@ -225,9 +225,9 @@ pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> 
             known: known.map(|known| known.event).collect(),
         });
     };
-    view.sample_types = vec![view.sample_types.swap_remove(place)];
+    view.sample_types = vec![view.sample_types.swap_remove(ix)];
     for run in &mut view.runs {
-        *run = vec![run.swap_remove(place)];
+        *run = vec![run.swap_remove(ix)];
     }
     Ok(view)
 }

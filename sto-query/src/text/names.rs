@@ -1,4 +1,4 @@
-//! Functions' names cut to fit, so that those beside each other stay apart, and the name that a user may have meant.
+//! Functions' names cut to fit, so that those beside each other stay different, and the name that a user may have meant.
 
 use super::{display_width, shorten};
 use hashbrown::HashMap;
@@ -61,7 +61,7 @@ pub(crate) fn shorten_name(name: &str, max: usize) -> String {
     }
 }
 
-/// The name with `…` for what stands in brackets behind a name: `Map<…>::find(…) const`.
+/// The name with `…` for what stands in brackets after a name: `Map<…>::find(…) const`.
 fn without_arguments(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     let mut depth = 0;

@@ -17,7 +17,7 @@ pub(crate) fn line(style: Style, text: &str, indent: usize) -> String {
     }
 }
 
-/// A paragraph behind `head`, its lines broken at spaces, those after the first indented.
+/// A paragraph after `head`, its lines broken at spaces, those after the first indented.
 pub(crate) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize) -> String {
     let width_of_line = style.text_width();
     let mut text = head.to_owned();

@@ -81,8 +81,8 @@ impl TryFrom<String> for Command {
 fn words_of(line: &[u8]) -> Option<Vec<String>> {
     let mut words: Vec<Option<Vec<u8>>> = vec![None];
     let mut rest = line;
-    while let [first, behind @ ..] = rest {
-        rest = behind;
+    while let [first, after @ ..] = rest {
+        rest = after;
         if *first == b' ' {
             words.push(None);
             continue;
@@ -97,9 +97,9 @@ fn words_of(line: &[u8]) -> Option<Vec<String>> {
             b'$' if rest.first() == Some(&b'\'') => {
                 rest = &rest[1..];
                 loop {
-                    let (byte, behind) = match rest {
-                        [b'\'', behind @ ..] => {
-                            rest = behind;
+                    let (byte, after) = match rest {
+                        [b'\'', after @ ..] => {
+                            rest = after;
                             break;
                         }
                         [
@@ -107,19 +107,19 @@ fn words_of(line: &[u8]) -> Option<Vec<String>> {
                             a @ b'0'..=b'3',
                             b @ b'0'..=b'7',
                             c @ b'0'..=b'7',
-                            behind @ ..,
-                        ] => ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), behind),
-                        [b'\\', byte, behind @ ..] | [byte, behind @ ..] => (*byte, behind),
+                            after @ ..,
+                        ] => ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), after),
+                        [b'\\', byte, after @ ..] | [byte, after @ ..] => (*byte, after),
                         [] => return None,
                     };
                     word.push(byte);
-                    rest = behind;
+                    rest = after;
                 }
             }
             b'\\' => {
-                let (byte, behind) = rest.split_first()?;
+                let (byte, after) = rest.split_first()?;
                 word.push(*byte);
-                rest = behind;
+                rest = after;
             }
             byte => word.push(*byte),
         }
@@ -128,7 +128,7 @@ fn words_of(line: &[u8]) -> Option<Vec<String>> {
     words.map(|word| String::from_utf8(word).ok()).collect()
 }
 
-/// The command, if there is one, behind `head`, its further lines indented, each but the last ending in `\`, as wide as
+/// The command, if there is one, after `head`, its further lines indented, each but the last ending in `\`, as wide as
 /// sentences.
 ///
 /// A word that takes more than a line goes on at the beginning of the next, as a shell takes out
@@ -144,7 +144,7 @@ pub(crate) fn command(style: Style, head: &str, command: &Command, indent: usize
     for word in &command.words {
         let quoted = Command::quoted(word);
         let width = display_width(&quoted);
-        // A space before it, a space and `\` behind it.
+        // A space before it, a space and `\` after it.
         if !is_first && column + 1 + width + 2 > line {
             text += &format!(" \\\n{:indent$}", "");
             column = indent;

@@ -160,8 +160,8 @@ fn color(word: &str) -> Option<u8> {
         Some(name) => (name, 8),
         None => (word, 0),
     };
-    let place = NAMES.iter().position(|known| *known == name)?;
-    Some(first + place as u8)
+    let ix = NAMES.iter().position(|known| *known == name)?;
+    Some(first + ix as u8)
 }
 
 impl Style {

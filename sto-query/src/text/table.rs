@@ -89,7 +89,7 @@ impl<T: AsRef<str>> From<T> for Cell {
 
 impl Cell {
     /// Puts lines of a tree or the like before the text of the last column, and notes that stand back
-    /// behind it. Neither is ever cut; where a name has no room beside them, the notes are left out.
+    /// after it. Neither is ever cut; where a name has no room beside them, the notes are left out.
     pub(crate) fn between(self, before: String, after: String) -> Cell {
         Cell {
             before,
@@ -98,7 +98,7 @@ impl Cell {
         }
     }
 
-    /// What stands behind the text, if a name has room beside it.
+    /// What follows the text, if a name has room beside it.
     fn shown_after(&self, style: Style, from: usize) -> &str {
         let taken = from + display_width(&self.before) + display_width(&self.after);
         match style.width {

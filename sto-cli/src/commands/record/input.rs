@@ -20,7 +20,7 @@ impl Input {
     }
 
     pub(super) fn rewind(&mut self) {
-        // It told its place, so that it can be put there.
+        // It said where it stood, so that it can be put there.
         let _ = self.file.seek(SeekFrom::Start(self.start));
     }
 }

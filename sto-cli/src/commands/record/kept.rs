@@ -1,4 +1,4 @@
-//! Copies of what tells of code that was made at run time, beside its recording.
+//! Copies of what describes code that was made at run time, beside its recording.
 
 use crate::runtime::CliError;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ pub(super) fn copy_perf_map(pid: u32, recording: &Path) -> Result<(), String> {
     copy(&file, &recording.with_file_name(name), MAX_PERF_MAP).or_else(|error| refuse(&error))
 }
 
-/// Copies the perf maps and jitdumps that told names; what perf's own cache has (programs, libraries, the
+/// Copies the perf maps and jitdumps that gave names; what perf's own cache has (programs, libraries, the
 /// kernel's symbols) is found there by build id.
 pub(super) fn copy_all(report: &IngestOutcome, folder: &Path) -> Result<(), CliError> {
     let files = report.modules.iter();

@@ -42,7 +42,7 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 
 /// Record a program with perf, and store the runs
 ///
-/// Options stand before the program; what stands behind it is the program's own. The program has this
+/// Options stand before the program; what follows it is the program's own. The program has this
 /// command's standard input and output; the report goes to standard error. Where standard input is a
 /// file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's
 /// start to its end, and `exit_status`.
@@ -131,18 +131,18 @@ pub(crate) struct RecordArgs {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliError> {
+pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.about.check()?;
     let programs = match &args.compare[..] {
         [] => vec![Program::only(&args.command)?],
         lines => Program::pair(lines)?,
     };
-    let is_new = !place.folder.join(Store::FILE_NAME).exists();
+    let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     for &pid in &args.pids {
         perf::check_process(pid)?;
     }
-    // A store that cannot be written is told before anything runs; nobody waits for it meanwhile.
-    place.open_or_create()?.check_writable()?;
+    // A store that cannot be written is reported before anything runs; nobody waits for it meanwhile.
+    store_path.open_or_create()?.check_writable()?;
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;
     let checked = perf.check(&work.path, &args.recording(&[]));
@@ -151,22 +151,22 @@ pub(crate) fn run(args: &RecordArgs, place: &StorePath) -> Result<Outcome, CliEr
     }
     checked?;
 
-    let mut session = Session::new(args, &perf, &work, place, programs);
+    let mut session = Session::new(args, &perf, &work, store_path, programs);
     let outcome = session.record();
     let recorded = session.finish();
     if !recorded.reports.is_empty() {
-        place.tell_if_new(is_new);
+        store_path.say_if_new(is_new);
         let summary = InStore {
-            store: place.folder.display().to_string(),
+            store: store_path.folder.display().to_string(),
             answer: IngestSummary {
                 recordings: recorded.reports,
             },
         };
-        ui::tell(&render::recorded::text(&summary, ui::plain()));
+        ui::write(&render::recorded::text(&summary, ui::plain()));
     }
     match (outcome?, &recorded.ids[..]) {
         (Outcome::Clean, [baseline, candidate]) => {
-            find_regressions::of_recorded(place, [baseline, candidate])
+            find_regressions::of_recorded(store_path, [baseline, candidate])
         }
         (outcome, _) => Ok(outcome),
     }

@@ -28,8 +28,8 @@ impl Program {
         })
     }
 
-    /// Two that are compared, from their command lines. Their builds are named by as much as tells them
-    /// apart: the file's name, else the folders that it is in, else the command line.
+    /// Two that are compared, from their command lines. Their builds are named by as much as makes
+    /// them differ: the file's name, else the folders that it is in, else the command line.
     pub(super) fn pair(lines: &[String]) -> Result<Vec<Program>, CliError> {
         let [baseline, candidate] = lines else {
             unreachable!("clap takes two")

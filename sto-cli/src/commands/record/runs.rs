@@ -23,7 +23,7 @@ pub(super) struct Session<'a> {
     args: &'a RecordArgs,
     perf: &'a Perf,
     work: &'a WorkFolder,
-    place: &'a StorePath,
+    store_path: &'a StorePath,
     programs: Vec<Program>,
     /// What each program's runs are called, from its first run on: the program with most samples may
     /// be another one in the next.
@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
         args: &'a RecordArgs,
         perf: &'a Perf,
         work: &'a WorkFolder,
-        place: &'a StorePath,
+        store_path: &'a StorePath,
         programs: Vec<Program>,
     ) -> Session<'a> {
         Session {
@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
             args,
             perf,
             work,
-            place,
+            store_path,
             programs,
             input: Input::here(),
             counter: Counter::new(!args.compare.is_empty()),
@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
                 metrics.entry("seconds".to_owned()).or_insert(seconds);
             }
         }
-        let store = self.place.open_or_create()?;
+        let store = self.store_path.open_or_create()?;
         let progress = Progress::new(file);
         let report = ingest(&store, file, &options, &mut |stage| progress.stage(stage));
         drop(progress);

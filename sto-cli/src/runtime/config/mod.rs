@@ -189,7 +189,7 @@ impl Config {
     }
 }
 
-/// A home or folder that is not there, or that something else stands in the place of.
+/// A home or folder that is not there, or where something else stands.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),

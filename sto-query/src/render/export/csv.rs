@@ -33,9 +33,9 @@ pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
         .collect();
     let mut writer = BufWriter::new(writer);
     write!(writer, "{HEADER}\r\n")?;
-    for (place, sample_type) in view.sample_types.iter().enumerate() {
+    for (ix, sample_type) in view.sample_types.iter().enumerate() {
         let (event, unit) = (cell(&sample_type.event), sample_type.unit.name());
-        let costs = view.self_costs(place);
+        let costs = view.self_costs(ix);
         let totals = totals(&view.tree, &costs);
         for node in view.tree.nodes() {
             let (own, total) = (costs[node.get()], totals[node.get()]);

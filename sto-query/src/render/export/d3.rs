@@ -12,7 +12,7 @@ use sto_core::model::FrameKind;
 /// `value` (total), `children`, and `libtype` by which it colours kernel, inlined and JIT-compiled
 /// frames. The root is the build; it has `event` and `unit` too.
 ///
-/// Modules, source files and lines have no place in it, nor have numbers of samples beside values.
+/// Modules, source files, lines, and numbers of samples beside values are left out.
 ///
 /// # Errors
 /// Where there are no samples, or `writer` fails.

@@ -21,7 +21,7 @@ const RAW_VERSION: u32 = 24;
 /// Stacks, frames, functions and names are tables that a sample refers to. A sample is a stack with
 /// all of its cost as its weight: milliseconds for nanoseconds, bytes, or a number of events. Samples
 /// have no times; they stand a millisecond apart. Kinds of frames are categories; modules are
-/// resources. Numbers of samples beside values, and build ids, have no place in it.
+/// resources. Numbers of samples beside values, and build ids, are left out.
 ///
 /// # Errors
 /// Where there are no samples, or `writer` fails.
@@ -318,10 +318,10 @@ struct Strings<'v> {
 impl<'v> Strings<'v> {
     fn insert(&mut self, text: &'v str) -> usize {
         let next = self.all.len();
-        let place = *self.known.entry(text).or_insert(next);
-        if place == next {
+        let ix = *self.known.entry(text).or_insert(next);
+        if ix == next {
             self.all.push(text);
         }
-        place
+        ix
     }
 }

@@ -11,8 +11,8 @@ use sto_core::model::{Frame, FrameKind};
 /// Writes the stacks in one sample type as folded text, `root;caller;leaf value`, in the order of
 /// the tree.
 ///
-/// The number is the value in the sample type's unit, which folded text has no place for. Nor has it
-/// one for modules, source files and lines: frames that differ in these alone become one. A frame's
+/// The number is the value in the sample type's unit, which folded text does not name. Modules,
+/// source files and lines are left out: frames that differ in these alone become one. A frame's
 /// kind is the usual suffix (`_[k]` kernel, `_[i]` inlined, `_[j]` and `_[1]` compiled just in time,
 /// `_[0]` interpreted, `_[w]` waker); user and unresolved frames have none, so that a name which ends in such a suffix, or
 /// looks like an address, comes back as what it looks like. In names, `;` becomes `:`, characters that

@@ -32,7 +32,7 @@ impl Message {
         self.message(field, &packed);
     }
 
-    /// The fields of another message behind these.
+    /// The fields of another message after these.
     pub(super) fn append(&mut self, fields: &Message) {
         self.0.extend_from_slice(&fields.0);
     }

@@ -14,7 +14,7 @@ use sto_core::units::Unit;
 /// A profile is *evented*: a frame opens where the tree has it and closes after its callees, at
 /// values instead of times, so that recursion makes it no larger than the tree. A stack's own cost
 /// comes before that of its callees. Units are nanoseconds, bytes or none; modules, kinds of frames
-/// and numbers of samples beside values have no place in the format.
+/// and numbers of samples beside values are left out.
 ///
 /// # Errors
 /// Where there are no samples, or `writer` fails.

@@ -25,7 +25,7 @@ pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
     text
 }
 
-/// A row for each benchmark; behind a regression its most likely cause.
+/// A row for each benchmark; after a regression its most likely cause.
 fn verdicts(comparisons: &[Comparison]) -> Table {
     let mut table = Table::new(vec![
         Column::text("verdict"),

@@ -58,7 +58,7 @@ pub fn github(comparisons: &[Comparison], words: Words) -> String {
         warnings.push(Annotation {
             title: format!("sto: {}", name(label(warning.comparison))),
             message: printable(warning.text).into_owned(),
-            place: None,
+            location: None,
         });
     }
     if errors.is_empty() && warnings.is_empty() {
@@ -77,9 +77,9 @@ pub fn github(comparisons: &[Comparison], words: Words) -> String {
     text
 }
 
-/// A message at a place in the source.
+/// A message at a line of the source.
 struct Annotation {
-    place: Option<(String, Option<u32>)>,
+    location: Option<(String, Option<u32>)>,
     title: String,
     message: String,
 }
@@ -87,7 +87,7 @@ struct Annotation {
 impl Annotation {
     fn line(&self, command: &str) -> String {
         let mut properties = Vec::new();
-        if let Some((file, line)) = &self.place {
+        if let Some((file, line)) = &self.location {
             properties.push(format!("file={}", escaped_property(file)));
             properties.extend(line.map(|line| format!("line={line}")));
         }
@@ -103,7 +103,7 @@ fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
         let more = annotations.len() - (MAX_OF_A_KIND - 1);
         annotations.truncate(MAX_OF_A_KIND - 1);
         annotations.push(Annotation {
-            place: None,
+            location: None,
             title: format!("sto: {more} more"),
             message: format!(
                 "{more} more of this kind are not shown here, as GitHub shows \
@@ -117,7 +117,7 @@ fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
 
 fn metric(comparison: &Comparison, row: &metrics::Row) -> Annotation {
     Annotation {
-        place: None,
+        location: None,
         title: format!("sto: {} got worse ({})", row.name, name(label(comparison))),
         message: format!(
             "{} -> {}: {}, {}\nbaseline {}, candidate {}{}",
@@ -147,7 +147,7 @@ fn annotation(
         None => String::new(),
     };
     Annotation {
-        place: finding
+        location: finding
             .file
             .as_ref()
             .map(|file| (printable(file).into_owned(), finding.line)),
@@ -191,7 +191,7 @@ fn insufficient(comparison: &Comparison) -> Annotation {
     let sample_type = comparison.sample_type.as_ref();
     let side = |side| format!("{}: {}", side_name(side), facts(side, sample_type));
     Annotation {
-        place: None,
+        location: None,
         title: format!("sto: too little data ({})", name(label(comparison))),
         message: format!(
             "{}\nbaseline {}\ncandidate {}",
@@ -206,7 +206,7 @@ fn insufficient(comparison: &Comparison) -> Annotation {
 fn verdict(comparisons: &[Comparison]) -> Annotation {
     let word = verdict_word(Verdict::over(comparisons));
     Annotation {
-        place: None,
+        location: None,
         title: "sto".to_owned(),
         message: format!("{word}: {}", printable(&reason(comparisons))),
     }

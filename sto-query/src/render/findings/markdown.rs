@@ -127,7 +127,7 @@ struct Page {
 }
 
 impl Page {
-    /// Adds the pieces that fit, and tells how many do not.
+    /// Adds the pieces that fit, and returns how many do not.
     fn pieces(&mut self, pieces: impl Iterator<Item = String>) -> usize {
         let mut left_out = 0;
         for piece in pieces {

@@ -25,7 +25,7 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             "Counts are compared by run, as if each run did the same work{}. All in all, a \
              candidate run costs {:.3} times as much.",
             match thresholds.normalisation {
-                NormalisationMethod::Tmm => ": too few functions stood still to tell",
+                NormalisationMethod::Tmm => ": too few functions are stable to say what did not change",
                 _ => "",
             },
             normalisation.candidate_cost
@@ -89,7 +89,7 @@ fn variation(dispersion: &Dispersion) -> String {
     if dispersion.estimated {
         format!(
             "From run to run, functions vary by {} in their self and {} in their total counts, \
-             sampling aside (the runs of each build tell; less than 2% is never assumed).",
+             sampling aside (estimated from the runs of each build; less than 2% is never assumed).",
             deviation(dispersion.self_),
             deviation(dispersion.total),
         )

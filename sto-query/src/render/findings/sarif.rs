@@ -76,7 +76,7 @@ fn rules() -> Vec<Value> {
     kinds.into_iter().chain([metric]).collect()
 }
 
-/// A result for each metric that got worse. GitHub takes none without a place: it is the program.
+/// A result for each metric that got worse. GitHub takes none without a location: it is the program.
 fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
     let rows = metrics::rows(comparison).into_iter();
     let worse = rows.filter(|row| row.outcome == MetricOutcome::Worse);
@@ -217,8 +217,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Where the source file is not known, the place is the file that has the code, as GitHub refuses
-/// results without a place.
+/// Where the source file is not known, the location is the file that has the code, as GitHub refuses
+/// results without a location.
 fn location(finding: &Finding, executable: &str) -> Value {
     let module = match &*finding.module {
         "" => executable,

@@ -83,7 +83,7 @@ fn link(function: &FunctionName) -> Link<'_> {
     }
 }
 
-/// Innermost callers of the program that a path names at most, beside those that tell it from the others.
+/// Innermost callers of the program that a path names at most, beside those by which it differs from the others.
 const INNERMOST: usize = 4;
 
 /// The callers of a finding's function, outermost first, by each of its paths: a line of each. Named are
@@ -167,10 +167,10 @@ impl Callers {
             }
         };
         let mut outer = self.names.len();
-        for &place in named.iter().rev() {
-            leave_out(&mut steps, place + 1, outer);
-            steps.push(shorten_name(&self.names[place], width));
-            outer = place;
+        for &ix in named.iter().rev() {
+            leave_out(&mut steps, ix + 1, outer);
+            steps.push(shorten_name(&self.names[ix], width));
+            outer = ix;
         }
         if outer > 0 {
             leave_out(&mut steps, 0, outer);
@@ -251,7 +251,7 @@ mod tests {
                 "main > core::iter::Map::fold > run",
                 "main > core::iter::Filter::fold > run",
             ],
-            "where they alone tell paths apart, they are named"
+            "where paths differ in them alone, they are named"
         );
     }
 

@@ -17,7 +17,7 @@ pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What stands behind the verdict where it is weak.
+/// What follows the verdict where it is weak.
 pub(super) fn weakness(weak: bool) -> &'static str {
     match weak {
         true => " (weak evidence)",
@@ -53,16 +53,16 @@ pub(super) struct Ranked<'a> {
 pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
     let mut all: Vec<(u8, usize, Ranked)> = Vec::new();
     for comparison in comparisons {
-        for (place, finding) in comparison.findings.iter().enumerate() {
+        for (ix, finding) in comparison.findings.iter().enumerate() {
             let ranked = Ranked {
                 comparison,
                 finding,
             };
-            all.push((finding.rank(), place, ranked));
+            all.push((finding.rank(), ix, ranked));
         }
     }
     // Stable: equals stay in the order of their comparisons.
-    all.sort_by_key(|(rank, place, _)| (*rank, *place));
+    all.sort_by_key(|(rank, ix, _)| (*rank, *ix));
     all.into_iter().map(|(_, _, ranked)| ranked).collect()
 }
 
@@ -72,7 +72,7 @@ pub(super) const IN_FULL: usize = 5;
 /// ignored.
 pub(super) const ROWS: [usize; 4] = [8, 3, 4, 3];
 
-/// What one does with a finding: its place in [`ROWS`].
+/// What one does with a finding: its index in [`ROWS`].
 pub(super) fn group(finding: &Finding) -> usize {
     match finding.ignored {
         Some(_) => 3,

@@ -46,7 +46,7 @@ impl Labels {
     }
 
     /// The labels of every frame of two views, by its index: a function has one on both sides, inlined or
-    /// not, for graphs in which colour says something else. That is its key, and behind it the module's
+    /// not, for graphs in which colour says something else. That is its key, and after it the module's
     /// name where the program or other modules have a function of that name too.
     pub(super) fn by_function(
         &mut self,

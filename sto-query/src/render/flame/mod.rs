@@ -76,7 +76,7 @@ pub enum Widths {
 
 /// Draws the flame graph of a view in one sample type.
 ///
-/// Colours tell kinds of frames; shades depend on names alone, so that a function looks the same
+/// Colours stand for kinds of frames; shades depend on names alone, so that a function looks the same
 /// in every graph.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ pub fn svg(
     Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
 
-/// Draws the difference between two views, each in its sample type: colours tell how a stack's share
+/// Draws the difference between two views, each in its sample type: colours show how a stack's share
 /// of the whole changed, red for more and blue for less.
 ///
 /// Stacks are matched by their functions as [`compare`](crate::compare::compare) does. Shares are compared, not costs, so that runs of

@@ -10,7 +10,7 @@ pub enum Palette {
     /// Those of most flame graphs: warm ones for code, red for more and blue for less.
     #[default]
     Standard,
-    /// Those that readers with any kind of colour vision can tell apart, as proposed by Okabe and Ito
+    /// Those that readers with any kind of colour vision can distinguish, as proposed by Okabe and Ito
     /// (Color Universal Design, 2008): orange for more and blue for less.
     Colorblind,
 }

@@ -22,7 +22,7 @@ use sto_core::model::{FrameIx, FrameKind, LabelValue};
 /// `EVENT_samples`), and their value, in nanoseconds, bytes or as a count; where the value is the
 /// number of samples, it is one. The first of the view is the default. A module is a mapping, with
 /// its build id where the profiles have it; the executable's is the first. Inlined frames are lines
-/// of their function's location. Another kind of frame than its names suggest stands behind its
+/// of their function's location. Another kind of frame than its names suggest stands after its
 /// function's system name, see [`PPROF_SYSTEM_NAME_SUFFIXES`]. Time is that of the latest profile,
 /// durations are added up, and the commands that recorded are the comments.
 ///
@@ -313,7 +313,7 @@ impl Locations {
     }
 }
 
-/// What tells the kind of a frame; nothing where its names do.
+/// The suffix for the kind of a frame; nothing where its names say it.
 fn suffix(symbol: &str, module: &str, kind: FrameKind) -> &'static str {
     match kind_by_names(symbol, module) == kind {
         true => "",

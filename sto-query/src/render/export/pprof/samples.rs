@@ -20,7 +20,7 @@ impl<'c> Samples<'c> {
     /// A sample a node that has a cost.
     pub(super) fn of(view: &View) -> Self {
         let types = 0..view.sample_types.len();
-        let mut costs: Vec<Vec<Cost>> = types.map(|place| view.self_costs(place)).collect();
+        let mut costs: Vec<Vec<Cost>> = types.map(|ix| view.self_costs(ix)).collect();
         let has_cost = |node: &NodeIx| costs.iter().any(|costs| !costs[node.get()].is_zero());
         let nodes: Vec<NodeIx> = view.tree.nodes().filter(has_cost).collect();
         for costs in &mut costs {
