@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sto_core::store::{Snapshot, StoreError, StoredBuild};
+use sto_core::store::{Snapshot, StoreError, StoreOptions, StoredBuild};
 use sto_query::select::{Selection, first_recorded};
 use sto_query::tree::View;
 
@@ -23,7 +23,7 @@ type Found = (String, Option<String>);
 
 /// Names of these kinds that begin with what was typed, newest builds first.
 pub(super) fn of(names: &[Name], store: &Path, typed: &str) -> Result<Vec<Found>, StoreError> {
-    let store = Snapshot::open(store, None)?;
+    let store = Snapshot::open(store, StoreOptions::default())?;
     let mut builds = store.builds()?;
     builds.sort_by_key(|build| Reverse(first_recorded(build)));
     let mut found = Vec::new();

@@ -4,9 +4,24 @@ use crate::runtime::pager;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::sync::{Arc, Once, mpsc};
+use std::sync::{Arc, Once, OnceLock, mpsc};
 use std::{fs, io, thread};
-use sto_core::files::Temporary;
+use sto_core::files::Temporaries;
+
+/// The temporary files of this process, once it works on any.
+static TEMPORARIES: OnceLock<Temporaries> = OnceLock::new();
+
+/// The temporary files of this process.
+pub(crate) fn temporaries() -> &'static Temporaries {
+    TEMPORARIES.get_or_init(Temporaries::default)
+}
+
+/// Removes them for who ends the process and may neither wait nor allocate.
+pub(crate) fn try_abandon_temporaries() {
+    if let Some(temporaries) = TEMPORARIES.get() {
+        temporaries.try_abandon();
+    }
+}
 
 /// Waits for requests to end this process, but for those that whoever started it had it ignore.
 pub(crate) fn requests() -> io::Result<Signals> {
@@ -32,7 +47,7 @@ fn take_requests() {
             if signal == SIGINT && pager::is_running() {
                 continue;
             }
-            Temporary::abandon_all();
+            temporaries().abandon();
             // Ends the process as if nobody had waited for the signal.
             let _ = emulate_default_handler(signal);
         }

@@ -6,6 +6,7 @@
 //! it, and temporary files are removed: it is the end that `kill -9` gives, but for what is said.
 
 use crate::runtime::error::{FAILURE, MORE_MEMORY};
+use crate::runtime::interrupt;
 use signal_hook::low_level::exit;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -16,7 +17,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 use std::{fs, thread};
-use sto_core::files::Temporary;
 use sto_core::memory::{self, Size};
 use sto_core::units::Bytes;
 
@@ -113,7 +113,7 @@ fn end(why: std::fmt::Arguments<'_>) -> ! {
         }
     }
     LIMIT.store(i64::MAX, Relaxed);
-    Temporary::try_abandon_all();
+    interrupt::try_abandon_temporaries();
     let mut text = [0; 2048];
     let mut left = &mut text[..];
     let is_terminal = io::stderr().is_terminal();

@@ -1,5 +1,6 @@
 //! Data on its way out: to standard output, or whole into a file.
 
+use crate::runtime::interrupt::temporaries;
 use crate::runtime::{CliError, pager, ui};
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
@@ -7,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use sto_core::files::{Folder, Temporary};
+use sto_core::files::Folder;
 use sto_query::answer::{Answer, json};
 use sto_query::text::Style;
 
@@ -129,8 +130,8 @@ fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     let old = folder.rights(name)?;
     let start = OsStr::new(".sto-");
     let new = match old {
-        Some(_) => Temporary::private_in(&folder, start)?,
-        None => Temporary::new_in(&folder, start)?,
+        Some(_) => temporaries().private_in(&folder, start)?,
+        None => temporaries().new_in(&folder, start)?,
     };
     let mut file = new.file();
     file.write_all(data).and_then(|()| file.sync_all())?;

@@ -1,5 +1,6 @@
 //! Which folder the store is in.
 
+use crate::runtime::interrupt::temporaries;
 use crate::runtime::{CliError, Machine, owner, ui};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ impl StorePath {
     /// What questions are asked of: the store, and files.
     pub(crate) fn sources(&self) -> Sources {
         let folder = self.folder.clone();
-        let open = move || Snapshot::open(&folder, options().on_wait);
+        let open = move || Snapshot::open(&folder, options());
         Sources::opened_by(open).within(Arc::new(Machine))
     }
 
@@ -59,10 +60,11 @@ impl StorePath {
     }
 }
 
-/// How this command opens stores: it says what it waits for.
+/// How this command opens stores: it says what it waits for, and leaves no temporary files.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         on_wait: Some(Arc::new(ui::say_waiting)),
+        temporaries: temporaries().clone(),
         ..StoreOptions::default()
     }
 }

@@ -28,6 +28,6 @@ pub use folder::{Folder, Rights};
 pub(crate) use lazy::LazyFile;
 pub use open::{Links, SafeFile, too_large};
 pub(crate) use pieces::{Part, ReadAt, Window};
-pub use temporary::{Temporary, random_name};
+pub use temporary::{Temporaries, Temporary, random_name};
 pub(crate) use users::user_of_process_since;
 pub use users::{User, user_of_process};

@@ -1,7 +1,8 @@
 //! Files that get their name when they are complete.
 //!
 //! Until then they have a random name beside it, which nobody can take before, and only the user may
-//! open them where they are to replace a file. All of them go when the process is asked to end.
+//! open them where they are to replace a file. All of them go when the program that is asked to end
+//! [abandons](Temporaries::abandon) them.
 
 use super::acl::Acl;
 use super::folder::{Folder, Rights};
@@ -16,52 +17,52 @@ use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// The temporary files that a program works on, by their names, which are random: for it to remove them when it is
+/// asked to end. Clones are of the same files.
+#[derive(Clone, Debug, Default)]
+pub struct Temporaries(Arc<Mutex<BTreeMap<OsString, Arc<Folder>>>>);
+
 /// A file that is removed when this is dropped, unless it was given another name.
 #[derive(Debug)]
 pub struct Temporary {
     folder: Arc<Folder>,
     name: OsString,
     file: File,
+    among: Temporaries,
 }
 
-/// The temporary files of this process, by their names, which are random.
-static LIVE: Mutex<BTreeMap<OsString, Arc<Folder>>> = Mutex::new(BTreeMap::new());
-
-fn live() -> MutexGuard<'static, BTreeMap<OsString, Arc<Folder>>> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Temporary {
+impl Temporaries {
     /// A new, empty file with a name that begins so. Its mode follows the umask.
     ///
     /// # Errors
     /// Where the system does not let this user make one.
-    pub fn new_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        Temporary::create(folder, start, 0o666)
+    pub fn new_in(&self, folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
+        self.create(folder, start, 0o666)
     }
 
     /// The same, which only this user may open.
     ///
     /// # Errors
-    /// As [`Temporary::new_in`].
-    pub fn private_in(folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        Temporary::create(folder, start, 0o600)
+    /// As [`Temporaries::new_in`].
+    pub fn private_in(&self, folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
+        self.create(folder, start, 0o600)
     }
 
-    fn create(folder: &Arc<Folder>, start: &OsStr, mode: u32) -> io::Result<Temporary> {
+    fn create(&self, folder: &Arc<Folder>, start: &OsStr, mode: u32) -> io::Result<Temporary> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
-        let mut live = live();
+        let mut files = self.files();
         loop {
             let name = random_name(start)?;
             match retry_on_intr(|| openat(folder, &name, flags, mode)) {
                 Ok(file) => {
-                    live.insert(name.clone(), Arc::clone(folder));
+                    files.insert(name.clone(), Arc::clone(folder));
                     return Ok(Temporary {
                         folder: Arc::clone(folder),
                         name,
                         file: file.into(),
+                        among: self.clone(),
                     });
                 }
                 // Of 2^64 names; another one is free.
@@ -71,6 +72,33 @@ impl Temporary {
         }
     }
 
+    fn files(&self) -> MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes those that other threads work on, for who is about to end the process (say, on Ctrl-C). Those
+    /// threads may wait for ever then.
+    pub fn abandon(&self) {
+        abandon(self.files());
+    }
+
+    /// The same for who may not wait: where a thread is just making one, they are left to who finds them later.
+    pub fn try_abandon(&self) {
+        if let Ok(files) = self.0.try_lock() {
+            abandon(files);
+        }
+    }
+}
+
+fn abandon(files: MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>>) {
+    for (name, folder) in files.iter() {
+        let _ = folder.remove(name);
+    }
+    // No thread is to make another one.
+    mem::forget(files);
+}
+
+impl Temporary {
     /// The file, open for reading and writing.
     pub fn file(&self) -> &File {
         &self.file
@@ -154,27 +182,6 @@ impl Temporary {
             "another user put something else in the place of what was written; use a folder that only you may write to",
         ))
     }
-
-    /// Removes the temporary files of this process that other threads work on, for who is about to end it
-    /// (say, on Ctrl-C). Those threads may wait for ever then.
-    pub fn abandon_all() {
-        abandon(live());
-    }
-
-    /// The same for who may not wait: where a thread is just making one, they are left to who finds them later.
-    pub fn try_abandon_all() {
-        if let Ok(live) = LIVE.try_lock() {
-            abandon(live);
-        }
-    }
-}
-
-fn abandon(live: MutexGuard<'static, BTreeMap<OsString, Arc<Folder>>>) {
-    for (name, folder) in live.iter() {
-        let _ = folder.remove(name);
-    }
-    // No thread is to make another one.
-    mem::forget(live);
 }
 
 impl Folder {
@@ -203,10 +210,10 @@ impl Folder {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let mut live = live();
+        let mut files = self.among.files();
         // Gone already where it was renamed; one that cannot be removed does no harm.
         let _ = self.folder.remove(&self.name);
-        live.remove(&self.name);
+        files.remove(&self.name);
     }
 }
 
@@ -241,7 +248,8 @@ mod tests {
     }
 
     fn written(folder: &Arc<Folder>, text: &str) -> Temporary {
-        let new = Temporary::private_in(folder, OsStr::new(".new-")).unwrap();
+        let new = Temporaries::default().private_in(folder, OsStr::new(".new-"));
+        let new = new.unwrap();
         new.file().write_all(text.as_bytes()).unwrap();
         new
     }

@@ -31,6 +31,7 @@ mod tables;
 mod write;
 
 use crate::cancel::Cancelled;
+use crate::files::Temporaries;
 use crate::units::Bytes;
 use file::access::{Backing, in_memory};
 use file::lock::Turn;
@@ -68,6 +69,8 @@ pub struct StoreOptions {
     pub create: bool,
     /// What is called when an operation on it has waited for a second.
     pub on_wait: Option<OnWait>,
+    /// Where the temporary files that are made beside it are listed while they are there.
+    pub temporaries: Temporaries,
 }
 
 impl Store {
@@ -114,7 +117,7 @@ impl Store {
                 may_create: options.create && file != path,
                 folder,
                 file,
-                turn: Arc::new(Turn::new(options.on_wait)),
+                turn: Arc::new(Turn::new(options)),
             },
         })
     }
@@ -127,8 +130,12 @@ impl Store {
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match &self.backing {
             Backing::Memory(_) => Ok(()),
-            Backing::Folder { file, .. } if self.file_exists()? => open::check_writable(file),
-            Backing::Folder { folder, file, .. } => open::check_creatable(folder, file),
+            Backing::Folder { file, turn, .. } if self.file_exists()? => {
+                open::check_writable(file, turn)
+            }
+            Backing::Folder {
+                folder, file, turn, ..
+            } => open::check_creatable(folder, file, turn),
         }
     }
 
@@ -207,8 +214,12 @@ impl Store {
         progress: &mut dyn FnMut(&Checked) -> Result<(), Cancelled>,
     ) -> Result<Verification, StoreError> {
         let (folder, file) = open::paths_of(path)?;
+        let options = StoreOptions {
+            on_wait,
+            ..StoreOptions::default()
+        };
         match open::inspect(&folder, &file)? {
-            true => verify::verify(&file, &Turn::new(on_wait), progress),
+            true => verify::verify(&file, &Turn::new(options), progress),
             false => Err(StoreError::NotFound { folder }),
         }
     }

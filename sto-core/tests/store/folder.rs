@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
-use sto_core::store::{Snapshot, Store, StoreError};
+use sto_core::store::{Snapshot, Store, StoreError, StoreOptions};
 
 fn message(result: Result<Store, StoreError>) -> String {
     match result {
@@ -58,7 +58,11 @@ fn the_first_profile_makes_the_store_and_its_folders() {
     add(&store, "v1", "source", &of_stacks(&[&[1]]));
     assert_eq!(snapshot(&path).len(), 1, "the store's file is alone");
     assert_eq!(
-        Snapshot::open(&path, None).unwrap().builds().unwrap().len(),
+        Snapshot::open(&path, StoreOptions::default())
+            .unwrap()
+            .builds()
+            .unwrap()
+            .len(),
         1
     );
     assert!((1..200_000).contains(&store.file_size().unwrap().0));
@@ -189,7 +193,11 @@ fn symbolic_links_are_followed_and_their_loops_named() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(folder.path().join("real"), &link).unwrap();
     assert_eq!(
-        Snapshot::open(&link, None).unwrap().builds().unwrap().len(),
+        Snapshot::open(&link, StoreOptions::default())
+            .unwrap()
+            .builds()
+            .unwrap()
+            .len(),
         1
     );
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::intern::SliceCount;
-use sto_core::store::{Snapshot, Store, StoreError, StoredBuild};
+use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::units::UnixSeconds;
 
 /// What the library may ask of the machine that it runs on. There is an answer for who has none.
@@ -147,7 +147,7 @@ impl Sources {
     /// asked for all the same.
     pub fn of_folder(path: &Path) -> Sources {
         let path = path.to_owned();
-        Sources::opened_by(move || Snapshot::open(&path, None))
+        Sources::opened_by(move || Snapshot::open(&path, StoreOptions::default()))
     }
 
     /// A state of a store, which a process keeps for many questions.

@@ -184,7 +184,7 @@ impl<'s> Writer<'s> {
             } => (folder, file, turn),
         };
         if let (Some(open), Some(bytes)) = (&self.file, bytes) {
-            check_room(&open.path, bytes)?;
+            check_room(&open.path, bytes, turn)?;
         }
         let open = match self.file.take() {
             Some(open) => open,

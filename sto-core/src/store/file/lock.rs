@@ -3,7 +3,8 @@
 //! The folder's lock is the queue of those that write: who has it is the next one, or writes the
 //! store anew.
 
-use crate::files::Folder;
+use crate::files::{Folder, Temporaries};
+use crate::store::StoreOptions;
 use crate::store::error::{InternalError, StoreError};
 use crate::store::file::holder::holders;
 use crate::store::file::temporary::is_written_anew;
@@ -43,15 +44,21 @@ pub struct Waiting {
 #[derive(Default)]
 pub(in crate::store) struct Turn {
     on_wait: Option<OnWait>,
+    temporaries: Temporaries,
     open: Mutex<Weak<Database>>,
 }
 
 impl Turn {
-    pub(in crate::store) fn new(on_wait: Option<OnWait>) -> Turn {
+    pub(in crate::store) fn new(options: StoreOptions) -> Turn {
         Turn {
-            on_wait,
+            on_wait: options.on_wait,
+            temporaries: options.temporaries,
             ..Turn::default()
         }
+    }
+
+    pub(in crate::store) fn temporaries(&self) -> &Temporaries {
+        &self.temporaries
     }
 
     fn open(&self) -> MutexGuard<'_, Weak<Database>> {

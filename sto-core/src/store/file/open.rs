@@ -124,8 +124,8 @@ pub(in crate::store) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result
             if let Some(locked) = &locked {
                 remove_leftovers(&path, locked);
             }
-            check_room(&path, bytes)?;
-            create_file(&path)
+            check_room(&path, bytes, turn)?;
+            create_file(&path, turn)
         }
     });
     if result.is_err() {
@@ -139,24 +139,28 @@ pub(in crate::store) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result
 }
 
 /// Sees whether a store's file could be changed.
-pub(in crate::store) fn check_writable(file: &Path) -> Result<(), StoreError> {
+pub(in crate::store) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
     let file = real_path(file)?;
     let opened = File::options().append(true).open(&file);
     opened.map_err(|error| cannot("write", &file, error))?;
-    check_folder(&file)
+    check_folder(&file, turn)
 }
 
 /// Sees whether [`create`] could make a store.
-pub(in crate::store) fn check_creatable(folder: &Path, path: &Path) -> Result<(), StoreError> {
+pub(in crate::store) fn check_creatable(
+    folder: &Path,
+    path: &Path,
+    turn: &Turn,
+) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
-    let checked = check_folder(path);
+    let checked = check_folder(path, turn);
     remove_folders(&made);
     checked
 }
 
 /// Sees whether a temporary file could be made beside a file.
-fn check_folder(path: &Path) -> Result<(), StoreError> {
-    temporary_beside(path).map(drop)
+fn check_folder(path: &Path, turn: &Turn) -> Result<(), StoreError> {
+    temporary_beside(path, turn).map(drop)
 }
 
 /// Makes a folder and those above it, and returns those that were missing, uppermost first.
@@ -184,8 +188,8 @@ fn remove_folders(made: &[PathBuf]) {
     }
 }
 
-fn create_file(path: &Path) -> Result<(), StoreError> {
-    let new = temporary_beside(path)?;
+fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
+    let new = temporary_beside(path, turn)?;
     let file = new.file().try_clone();
     let made = file.map_err(InternalError::from).and_then(fresh);
     drop(made.map_err(|error| error.at(path, "make"))?);
@@ -220,7 +224,7 @@ pub(in crate::store) fn writing(
         remove_leftovers(path, locked);
     }
     if let Some(bytes) = bytes {
-        check_room(path, bytes)?;
+        check_room(path, bytes, turn)?;
     }
     let open = || match turn.shared() {
         Some(database) => Ok(database),

@@ -5,7 +5,7 @@
 
 use crate::files::{Folder, Temporary};
 use crate::store::error::{StoreError, cannot};
-use crate::store::file::lock::LockedFolder;
+use crate::store::file::lock::{LockedFolder, Turn};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,8 +35,12 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
 }
 
 /// A new, empty file beside a store.
-pub(in crate::store) fn temporary_beside(path: &Path) -> Result<Temporary, StoreError> {
-    let new = Folder::of(path).and_then(|folder| Temporary::new_in(&Arc::new(folder), &made(path)));
+pub(in crate::store) fn temporary_beside(
+    path: &Path,
+    turn: &Turn,
+) -> Result<Temporary, StoreError> {
+    let folder = Folder::of(path).map(Arc::new);
+    let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &made(path)));
     new.map_err(|error| cannot("make a file in", &Folder::path_of(path), error))
 }
 
@@ -44,16 +48,18 @@ pub(in crate::store) fn temporary_beside(path: &Path) -> Result<Temporary, Store
 pub(in crate::store) fn temporary_to_replace(
     path: &Path,
     locked: &LockedFolder,
+    turn: &Turn,
 ) -> io::Result<Temporary> {
-    Temporary::private_in(&locked.folder, &anew(path))
+    turn.temporaries().private_in(&locked.folder, &anew(path))
 }
 
 /// A new, empty file that is to become a store.
 pub(in crate::store) fn temporary_to_publish(
     path: &Path,
     locked: &LockedFolder,
+    turn: &Turn,
 ) -> io::Result<Temporary> {
-    Temporary::new_in(&locked.folder, &anew(path))
+    turn.temporaries().new_in(&locked.folder, &anew(path))
 }
 
 /// Whether somebody writes the store at this path anew.
@@ -72,10 +78,10 @@ pub(in crate::store) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
 
 /// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
 /// its file as large as it had become where the disk is full, and the disk stays full.
-pub(in crate::store) fn check_room(path: &Path, bytes: u64) -> Result<(), StoreError> {
+pub(in crate::store) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
     let room = bytes + bytes / 8 + (64 << 10);
-    temporary_beside(path)?
+    temporary_beside(path, turn)?
         .into_nameless()
         .and_then(|mut file| io::copy(&mut io::repeat(0).take(room), &mut file))
         .map_err(|error| cannot("write", path, error))?;

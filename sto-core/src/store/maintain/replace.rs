@@ -153,7 +153,7 @@ impl Store {
                 return Err(moved().into());
             }
             let written = || -> Result<Bytes, InternalError> {
-                let new = temporary_to_replace(file, &locked)?;
+                let new = temporary_to_replace(file, &locked, turn)?;
                 let after = write_file(&rows, &keep, false, new.file())?;
                 if replace {
                     let rights = locked.folder.rights(name)?;
@@ -218,7 +218,7 @@ impl Snapshot {
                     return Err(InternalError::NoProfile(id));
                 }
             }
-            let written = temporary_to_publish(path, &locked)
+            let written = temporary_to_publish(path, &locked, self.turn())
                 .map_err(InternalError::from)
                 .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
             Ok(written.map_err(|error| error.copying(self.path(), path)))

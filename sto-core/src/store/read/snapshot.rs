@@ -10,8 +10,8 @@ use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
 use crate::store::read::{builds, slices};
 use crate::store::{
-    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, OnWait, Store, StoreError,
-    StoreOptions, StoredBuild,
+    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, Store, StoreError, StoreOptions,
+    StoredBuild,
 };
 use crate::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -48,15 +48,11 @@ impl Drop for Closing {
 
 impl Snapshot {
     /// What the store at this path holds now: [`Store::snapshot`] for who asks and does not write, with the
-    /// file opened once. `on_wait` is called when this has waited for a second.
+    /// file opened once.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open(path: &Path, on_wait: Option<OnWait>) -> Result<Snapshot, StoreError> {
-        let options = StoreOptions {
-            create: false,
-            on_wait,
-        };
+    pub fn open(path: &Path, options: StoreOptions) -> Result<Snapshot, StoreError> {
         Store::at(path, options)?.snapshot()
     }
 
