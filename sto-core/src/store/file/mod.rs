@@ -4,15 +4,13 @@
 //! access        one operation
 //! open          find, make, open and check the file
 //! unrepaired    read it without writing, even after a crash
-//! lock          wait for a turn
-//! holder        who has it locked
+//! lock          wait for a turn; who has the file locked
 //! temporary     files that are to become a store
 //! ```
 //!
 #![doc = include_str!("file.md")]
 
 pub(in crate::store) mod access;
-mod holder;
 pub(in crate::store) mod lock;
 pub(in crate::store) mod open;
 pub(in crate::store) mod temporary;

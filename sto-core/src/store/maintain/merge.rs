@@ -312,30 +312,11 @@ impl Source<'_> {
                 },
             }
         }
-        new.sort_by(|a, b| {
-            let key = |listed: &Listed| {
-                let profile = &listed.record.profile;
-                (
-                    first_recorded[&profile.build],
-                    profile.order_of_recording(),
-                    listed.id,
-                )
-            };
-            let (a_key, b_key) = (key(a), key(b));
-            (
-                &a.build.executable,
-                a_key.0,
-                &a.build.version,
-                a_key.1,
-                a_key.2,
-            )
-                .cmp(&(
-                    &b.build.executable,
-                    b_key.0,
-                    &b.build.version,
-                    b_key.1,
-                    b_key.2,
-                ))
+        new.sort_by_cached_key(|listed| {
+            let (build, profile) = (&listed.build, &listed.record.profile);
+            let first = first_recorded[&profile.build];
+            let names = (build.executable.clone(), first, build.version.clone());
+            (names, profile.order_of_recording(), listed.id)
         });
         Ok(new)
     }

@@ -17,6 +17,7 @@ use crate::store::file::temporary::{
 use crate::store::guard::guarded;
 use crate::store::maintain::rewrite::rewrite;
 use crate::store::read::rows::{NewRows, Rows};
+use crate::store::tables::Record;
 use crate::store::write::Removal;
 use crate::store::write::tags;
 use crate::store::{Snapshot, Store};
@@ -214,7 +215,7 @@ impl Snapshot {
         let keep = |id| profiles.contains(&id);
         let result = self.read(|rows| {
             for &id in profiles {
-                if !rows.has_profile(id)? {
+                if !rows.has_record(Record::Profile, id.0)? {
                     return Err(InternalError::NoProfile(id));
                 }
             }

@@ -10,9 +10,9 @@ use crate::id::{BuildId, ExecutableId, ProfileId};
 use crate::model::{Build, FrameIx, ModuleRef, Profile};
 use crate::store::CameFrom;
 use crate::store::codec::{
-    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord, pack_frames,
+    BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord,
 };
-use crate::store::error::{InternalError, Result, refused};
+use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
 use crate::store::read::builds::module_lists;
 use crate::store::read::counts::Counts;
@@ -20,12 +20,10 @@ use crate::store::read::cut::frame_order;
 use crate::store::read::picked::{Marks, Picked};
 use crate::store::read::preorder::preorder;
 use crate::store::read::rows::{Found, NewRows, Rows};
-use crate::store::tables::{Column, MOST_FRAMES, Record};
-use crate::store::write::nodes::write_packs;
+use crate::store::tables::Record;
 use crate::store::write::tags::{self, Tag};
-use crate::store::write::{Tally, add, after, plan_modules, take_number};
+use crate::store::write::{Tally, add, after, frames, nodes, plan_modules, take_number};
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
 
@@ -142,15 +140,8 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
 fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>> {
     let stored = rows.frames()?;
     let order = frame_order(&stored, used);
-    let chunks: Vec<_> = order
-        .par_chunks(MOST_FRAMES as usize)
-        .map(|chunk| pack_frames(chunk.iter().map(|&(frame, _)| frame)))
-        .collect();
-    let firsts = FrameNo(0).onward().step_by(MOST_FRAMES as usize);
-    for (first, chunk) in firsts.zip(chunks) {
-        to.new
-            .column(Column::Frames(first), chunk.map_err(refused)?);
-    }
+    let frames: Vec<_> = order.iter().map(|&(frame, _)| frame).collect();
+    frames::write_packs(&mut to.new, FrameNo(0), &frames)?;
     to.new.contents.frames = FrameNo(order.len() as u32);
     let mut numbers = vec![FrameNo::NONE; used.len()];
     for (number, (_, frame)) in FrameNo(0).onward().zip(order) {
@@ -228,7 +219,7 @@ fn write_nodes(
         number: take_number(&mut to.new.contents.executables)?,
         nodes: NodeNo(nodes.len() as u32),
     };
-    write_packs(&mut to.new, record.number, NodeNo(0), &nodes)?;
+    nodes::write_packs(&mut to.new, record.number, NodeNo(0), &nodes)?;
     let id = ExecutableId::of(&record.name);
     to.new.record(Record::Executable, id.0, &record)?;
     let number = |node| match picked.numbers.has(node) {

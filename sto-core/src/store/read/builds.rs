@@ -78,20 +78,15 @@ pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
             .profiles
             .sort_by_key(|stored| (stored.profile.order_of_recording(), stored.id));
     }
-    builds.sort_by(|a, b| {
-        let first = |build: &StoredBuild| {
-            build
-                .profiles
-                .first()
-                .map(|stored| stored.profile.order_of_recording())
-        };
-        let (a_name, b_name) = (&a.build, &b.build);
-        (&a_name.executable, first(a), &a_name.version).cmp(&(
-            &b_name.executable,
-            first(b),
-            &b_name.version,
-        ))
-    });
+    builds.sort_by_cached_key(
+        |StoredBuild {
+             build, profiles, ..
+         }| {
+            let first = profiles.first();
+            let first = first.map(|stored| stored.profile.order_of_recording());
+            (build.executable.clone(), first, build.version.clone())
+        },
+    );
     Ok(builds)
 }
 

@@ -204,11 +204,6 @@ impl Rows {
         })
     }
 
-    /// Whether a profile is stored.
-    pub(in crate::store) fn has_profile(&self, id: ProfileId) -> Result<bool> {
-        self.has_record(Record::Profile, id.0)
-    }
-
     /// The profile that stands for a reading.
     pub(in crate::store) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
         self.record(Record::Reading, reading.0)

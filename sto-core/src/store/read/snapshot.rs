@@ -9,6 +9,7 @@ use crate::store::file::open::Reading;
 use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
 use crate::store::read::{builds, slices};
+use crate::store::tables::Record;
 use crate::store::{
     CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, Store, StoreError, StoreOptions,
     StoredBuild,
@@ -99,7 +100,7 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged or cannot be read.
     pub fn has(&self, profile: ProfileId) -> Result<bool, StoreError> {
-        self.read(|rows| rows.has_profile(profile))
+        self.read(|rows| rows.has_record(Record::Profile, profile.0))
     }
 
     /// The profile that stands for a source in a build, if there is one, and where it came from.

@@ -1,7 +1,7 @@
 //! The frames of a profile: which the store has, and a pack of those that it lacks.
 
 use super::take_number;
-use crate::model::{FrameIx, FrameTable, StringIx};
+use crate::model::{Frame, FrameIx, FrameTable, StringIx};
 use crate::store::codec::{FrameColumns, pack_frames};
 use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{FrameNo, Number};
@@ -52,15 +52,23 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
     let all: Vec<_> = before
         .chain(added.iter().map(|&frame| frames.frame(frame)))
         .collect();
-    let chunks: Vec<_> = all
-        .par_chunks(MOST_FRAMES as usize)
-        .map(|chunk| pack_frames(chunk.iter().copied()))
-        .collect();
-    let firsts = first.onward().step_by(MOST_FRAMES as usize);
-    for (first, chunk) in firsts.zip(chunks) {
-        new.column(Column::Frames(first), chunk.map_err(refused)?);
-    }
+    write_packs(new, first, &all)?;
     Ok(numbers)
+}
+
+/// Writes frames with the numbers from `first` on, in packs.
+pub(in crate::store) fn write_packs(
+    new: &mut NewRows,
+    first: FrameNo,
+    frames: &[Frame<'_>],
+) -> Result<()> {
+    let chunks = frames.par_chunks(MOST_FRAMES as usize);
+    let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
+    let firsts = first.onward().step_by(MOST_FRAMES as usize);
+    for (first, pack) in firsts.zip(packs.collect::<Vec<_>>()) {
+        new.column(Column::Frames(first), pack.map_err(refused)?);
+    }
+    Ok(())
 }
 
 /// What a pack has of a profile's frames.

@@ -3,7 +3,7 @@
 pub(in crate::store) mod add;
 mod build;
 mod check;
-mod frames;
+pub(in crate::store) mod frames;
 mod match_tree;
 pub(in crate::store) mod metrics;
 pub(in crate::store) mod nodes;

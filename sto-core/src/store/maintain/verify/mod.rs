@@ -76,8 +76,8 @@ pub(in crate::store) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cance
 
 /// Verifies the store in this file.
 ///
-/// Memory: all frames, and 16 bytes for each; 8 a node and, for builds of several profiles, 16 a node and sample
-/// type, of one executable at a time; and the profiles that are being read.
+/// Memory: all frames, and 16 bytes for each; 8 a node, of one executable at a time; what the profiles of one build
+/// add up to, twice; and the profiles that are being read.
 pub(in crate::store) fn verify(
     path: &Path,
     turn: &Turn,
@@ -148,7 +148,6 @@ fn walk(
             id: *id,
             stacks,
             nodes_end: executable.nodes,
-            is_whole: nodes == u64::from(executable.nodes.0),
         };
         profiles::check(
             rows,

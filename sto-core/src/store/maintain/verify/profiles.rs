@@ -17,6 +17,7 @@ use crate::store::read::cut::ExecutableTree;
 use crate::store::read::rows::{Rows, record_location};
 use crate::store::read::slices;
 use crate::store::tables::{Column, Record};
+use crate::store::write::Adder;
 use crate::units::Cost;
 use hashbrown::HashSet;
 use rayon::prelude::*;
@@ -28,8 +29,6 @@ pub(super) struct Tree<'a> {
     pub(super) stacks: Option<ExecutableTree<'a>>,
     /// The first number that no node has, as its record has it.
     pub(super) nodes_end: NodeNo,
-    /// Whether all below it are there: else it may be any number, and no memory is reserved for it.
-    pub(super) is_whole: bool,
 }
 
 /// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
@@ -51,7 +50,7 @@ pub(super) fn check(
             build,
             location: record_location(Record::Build, build_id.0),
             nodes_end,
-            sums: build.sums.iter().map(|_| Adding::default()).collect(),
+            sums: build.sums.iter().map(|_| Adding::new()).collect(),
         };
         let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
         for batch in profiles.chunks(2 * rayon::current_num_threads()) {
@@ -72,12 +71,7 @@ pub(super) fn check(
             for ((_, profile), (costs, more)) in batch.iter().zip(read) {
                 damages.append(more);
                 for (sample_type, costs) in profile.types().zip(costs) {
-                    sums.add(
-                        profile,
-                        sample_type,
-                        costs.filter(|_| tree.is_whole),
-                        damages,
-                    );
+                    sums.add(profile, sample_type, costs, damages);
                 }
             }
         }
@@ -182,71 +176,23 @@ struct Sums<'a> {
 }
 
 /// What the columns of one sample type add up to.
-#[derive(Default)]
 struct Adding {
     /// Number of the columns, and of those that the sum says are apart.
     columns: usize,
     apart: usize,
     /// What all of them add up to, where they could be read.
     total: Option<Cost>,
-    /// What those add up to that are not apart.
-    sum: Total,
+    /// What those add up to that are not apart; `None` where one could not be read.
+    sum: Option<Adder>,
 }
 
-#[derive(Default)]
-enum Total {
-    #[default]
-    Nothing,
-    /// The one column that there is so far.
-    One(NodeCosts),
-    /// Samples and values by node.
-    Several(Vec<u64>, Vec<u64>),
-    /// A column could not be read, or the sum leaves 64 bits.
-    Unknown,
-}
-
-impl Total {
-    fn add(self, costs: Option<NodeCosts>, nodes_end: NodeNo) -> Total {
-        let Some(costs) = costs else {
-            return Total::Unknown;
-        };
-        match self {
-            Total::Nothing => Total::One(costs),
-            Total::One(first) => {
-                // Zeroed memory that is never touched is never there.
-                let sums = Total::Several(vec![0; nodes_end.get()], vec![0; nodes_end.get()]);
-                sums.add(Some(first), nodes_end).add(Some(costs), nodes_end)
-            }
-            Total::Several(mut samples, mut values) => {
-                for (node, cost) in costs {
-                    let (sample, value) = (&mut samples[node.get()], &mut values[node.get()]);
-                    let sum = Cost {
-                        samples: *sample,
-                        value: *value,
-                    };
-                    match sum.checked_add(cost) {
-                        Some(sum) => (*sample, *value) = (sum.samples, sum.value),
-                        None => return Total::Unknown,
-                    }
-                }
-                Total::Several(samples, values)
-            }
-            Total::Unknown => Total::Unknown,
-        }
-    }
-
-    /// Whether this is the sum; where it is not known, it may be.
-    fn may_be(&self, stored: &NodeCosts) -> bool {
-        match self {
-            Total::Nothing => stored.is_empty(),
-            Total::One(costs) => costs == stored,
-            Total::Several(samples, values) => {
-                let pairs = samples.iter().zip(values).zip((0..).map(NodeNo));
-                let sums = pairs.map(|((&samples, &value), node)| (node, Cost { samples, value }));
-                sums.filter(|(_, cost)| !cost.is_zero())
-                    .eq(stored.iter().copied())
-            }
-            Total::Unknown => true,
+impl Adding {
+    fn new() -> Self {
+        Adding {
+            columns: 0,
+            apart: 0,
+            total: Some(Cost::ZERO),
+            sum: Some(Adder::default()),
         }
     }
 }
@@ -264,20 +210,18 @@ impl Sums<'_> {
         let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
             return self.wrong("a profile's sample type has no sum", damages);
         };
-        let total = costs.as_ref().and_then(|costs| {
-            let before = match adding.columns {
-                0 => Some(Cost::ZERO),
-                _ => adding.total,
-            };
-            let mut costs = costs.iter().map(|&(_, cost)| cost);
-            costs.try_fold(before?, Cost::checked_add)
+        adding.total = adding.total.and_then(|before| {
+            let mut costs = costs.as_ref()?.iter().map(|&(_, cost)| cost);
+            costs.try_fold(before, Cost::checked_add)
         });
-        adding.total = total;
         adding.columns += 1;
         if sum.apart.contains(&(profile.number, number)) {
             adding.apart += 1;
         } else {
-            adding.sum = std::mem::take(&mut adding.sum).add(costs, self.nodes_end);
+            adding.sum = adding.sum.take().and_then(|mut sum| {
+                sum.add(costs?).ok()?;
+                Some(sum)
+            });
         }
     }
 
@@ -285,16 +229,17 @@ impl Sums<'_> {
         damages.add(&self.location, what, Concerns::build(self.build));
     }
 
-    fn finish(&self, columns: &mut Columns, damages: &mut Corruptions) {
+    fn finish(mut self, columns: &mut Columns, damages: &mut Corruptions) {
         let mut types = HashSet::new();
-        let sums = self.build.sums.iter().zip(&self.sums);
+        let mut adding = std::mem::take(&mut self.sums);
+        let sums = self.build.sums.iter().zip(&mut adding);
         for (number, (sum, adding)) in self.build.types().zip(sums) {
             if !types.insert(&sum.sample_type) {
                 self.wrong("two sums are of one sample type", damages);
             } else if adding.columns == 0 {
                 self.wrong("no profile has the sample type of a sum", damages);
             }
-            if adding.total.is_some_and(|total| total != sum.total) {
+            if adding.columns > 0 && adding.total.is_some_and(|total| total != sum.total) {
                 self.wrong("a total is not that of its profiles' costs", damages);
             }
             if adding.apart != sum.apart.len() {
@@ -313,7 +258,8 @@ impl Sums<'_> {
             columns.own(column);
             let stored = read_costs(self.rows, column, self.nodes_end);
             if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
-                && !adding.sum.may_be(&stored)
+                && let Some(sum) = adding.sum.take()
+                && sum.finish().is_ok_and(|sum| sum != stored)
             {
                 let what = "it is not the sum of its profiles' costs";
                 damages.add(column, what, Concerns::build(self.build));

@@ -13,6 +13,7 @@ use crate::store::numbers::ModulesNo;
 use crate::store::read::rows::{Rows, read_record, record_location};
 use crate::store::tables::Record;
 use hashbrown::HashSet;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Every record that could be read.
@@ -65,29 +66,22 @@ impl Records {
     }
 
     fn take(&mut self, kind: Record, id: [u8; 16], stored: &[u8]) -> Result<()> {
-        match kind {
-            Record::Executable => {
-                let record = read_record(kind, id, stored)?;
-                self.executables.insert(ExecutableId(id), record);
-            }
-            Record::Build => {
-                let record = read_record(kind, id, stored)?;
-                self.builds.insert(BuildId(id), record);
-            }
-            Record::Profile => {
-                let record = read_record(kind, id, stored)?;
-                self.profiles.insert(ProfileId(id), record);
-            }
-            Record::ModuleList => {
-                let number = read_record(kind, id, stored)?;
-                self.lists.insert(id, number);
-            }
-            Record::Reading => {
-                let record = read_record(kind, id, stored)?;
-                self.readings.insert(ReadingId(id), record);
-            }
+        fn add<K: Ord, T: for<'de> Deserialize<'de>>(
+            to: &mut BTreeMap<K, T>,
+            key: impl Fn([u8; 16]) -> K,
+            (kind, id, stored): (Record, [u8; 16], &[u8]),
+        ) -> Result<()> {
+            to.insert(key(id), read_record(kind, id, stored)?);
+            Ok(())
         }
-        Ok(())
+        let entry = (kind, id, stored);
+        match kind {
+            Record::Executable => add(&mut self.executables, ExecutableId, entry),
+            Record::Build => add(&mut self.builds, BuildId, entry),
+            Record::Profile => add(&mut self.profiles, ProfileId, entry),
+            Record::ModuleList => add(&mut self.lists, |id| id, entry),
+            Record::Reading => add(&mut self.readings, ReadingId, entry),
+        }
     }
 
     /// Whom a record concerns, whether it could be read or not.
