@@ -3,15 +3,16 @@
 //! A row is of one run. The columns `profile`, `build`, `benchmark` and `label.KEY` say which; every
 //! other column is a metric. A cell without a value says nothing.
 
+mod runs;
+
 use crate::answer::Answer;
-use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
+use crate::select::SelectError;
 use crate::text::printable;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
+use runs::Runs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Annotated, StoredBuild};
@@ -262,76 +263,6 @@ fn malformed(error: csv::Error) -> AnnotateError {
     AnnotateError {
         line: error.position().map_or(1, csv::Position::line),
         why: AnnotateFault::Malformed(why),
-    }
-}
-
-/// The runs of a store, to be found by what rows say of them: there may be a row for each.
-struct Runs<'b> {
-    builds: &'b [StoredBuild],
-    all: Vec<ProfileId>,
-    /// Names and tags of builds.
-    names: HashSet<&'b str>,
-    /// Ids by their text, in order: those of profiles, and GNU build ids, which are no profile's.
-    ids: BTreeMap<String, Option<usize>>,
-    /// By benchmark, or a label's key and value.
-    by_value: HashMap<(Option<&'b str>, &'b str), Rc<Vec<usize>>>,
-    /// By selectors that were looked up.
-    by_name: RefCell<HashMap<String, Rc<Vec<usize>>>>,
-}
-
-impl<'b> Runs<'b> {
-    fn of(builds: &'b [StoredBuild]) -> Self {
-        let mut runs = Runs {
-            builds,
-            all: Vec::new(),
-            names: HashSet::new(),
-            ids: BTreeMap::new(),
-            by_value: HashMap::new(),
-            by_name: RefCell::default(),
-        };
-        for build in builds {
-            runs.names.insert(&build.build.version);
-            runs.names.extend(build.tags.iter().map(String::as_str));
-            let id = build.build.gnu_build_id.as_ref();
-            runs.ids.extend(id.map(|id| (id.to_string(), None)));
-            for stored in &build.profiles {
-                let place = runs.all.len();
-                runs.all.push(stored.id);
-                runs.ids.insert(stored.id.to_string(), Some(place));
-                let benchmark = stored.profile.benchmark.iter().map(|name| (None, &**name));
-                let labels = stored.profile.labels.iter();
-                let labels = labels.map(|(key, value)| (Some(&**key), &**value));
-                for key in benchmark.chain(labels) {
-                    Rc::make_mut(runs.by_value.entry(key).or_default()).push(place);
-                }
-            }
-        }
-        runs
-    }
-
-    /// The runs that a name stands for, as a [`Selector`].
-    fn named(&self, name: &str) -> Result<Rc<Vec<usize>>, SelectError> {
-        let prefix = name.to_ascii_lowercase();
-        let ids = self.ids.range(prefix.clone()..);
-        let mut ids = ids.take_while(|(id, _)| id.starts_with(&prefix));
-        // Most rows name a run by its id.
-        if let (Some((_, &Some(one))), None) = (ids.next(), ids.next())
-            && prefix.len() >= MIN_PREFIX
-            && !self.names.contains(name)
-        {
-            return Ok(Rc::new(vec![one]));
-        }
-        if let Some(known) = self.by_name.borrow().get(name) {
-            return Ok(known.clone());
-        }
-        let found = select_from(self.builds, &name.parse::<Selector>()?)?;
-        let ids = found.profiles.iter().map(|stored| stored.id.to_string());
-        let mut places: Vec<usize> = ids.filter_map(|id| *self.ids.get(&id)?).collect();
-        places.sort_unstable();
-        let places = Rc::new(places);
-        let mut known = self.by_name.borrow_mut();
-        known.insert(name.to_owned(), places.clone());
-        Ok(places)
     }
 }
 

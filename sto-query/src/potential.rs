@@ -7,8 +7,7 @@
 //!
 #![doc = include_str!("potential.md")]
 
-use crate::answer::Answer;
-use crate::answer::limited;
+use crate::answer::{Answer, limited};
 use crate::functions::KeyOptions;
 use crate::tree::{CostShare, FrameInfo, Subject, View, function_numbers, functions};
 use serde::{Deserialize, Serialize};

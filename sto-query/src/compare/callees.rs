@@ -4,8 +4,7 @@
 use super::blame::{Cause, Evidences};
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
-use super::result::rounded;
-use super::result::{AttributedCallee, Basis};
+use super::result::{AttributedCallee, Basis, rounded};
 use super::union::UnionTree;
 use crate::functions::UNRESOLVED;
 use std::collections::BTreeMap;

@@ -4,18 +4,14 @@ use super::blame::{Evidences, causes};
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests};
 use super::findings::{findings, tested_functions};
-use super::functions::Functions;
-use super::functions::Renamed;
+use super::functions::{Functions, Renamed};
 use super::metrics::{Compared, Side as MeasuredSide, metrics};
 use super::moved::partners;
 use super::normalise::Sizes;
-use super::overall::overall;
 use super::pair::Pair;
-use super::result::MetricChange;
-use super::result::rounded;
-use super::result::{CompareError, CompareOptions};
 use super::result::{
-    Comparison, Dispersion, Normalisation, NormalisationMethod, Side, Statistics, Tested, Verdict,
+    CompareError, CompareOptions, Comparison, Dispersion, MetricChange, Normalisation,
+    NormalisationMethod, Side, Statistics, Tested, Verdict, rounded,
 };
 use super::runs::{Runs, amounts, shared, side};
 use super::sentence;
@@ -23,7 +19,7 @@ use super::stacks::stacks;
 use super::statuses::Statuses;
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
-use super::verdict::{needed, verdict};
+use super::verdict::{needed, overall, verdict};
 use super::warnings::warnings;
 use crate::statistics::Design;
 use crate::text::Command;

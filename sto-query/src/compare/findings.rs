@@ -1,19 +1,19 @@
 //! From causes to findings: what happened to each, in the order in which to look at them.
 
 use super::blame::{Cause, Evidences};
-use super::callees;
 use super::evidence::{Direction, Evidence, Setting};
 use super::functions::FunctionIx;
 use super::moved::Partner;
+use super::normalise::Replaced;
 use super::pair::Pair;
 use super::paths::Places;
-use super::result::rounded;
-use super::result::{AffectedCaller, Finding, FindingKind, FunctionName, TestedFunction};
-use super::result::{CompareOptions, IgnoredFunction};
-use super::sentence;
-use super::stayed::Replaced;
+use super::result::{
+    AffectedCaller, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
+    TestedFunction, rounded,
+};
 use super::variation::Variations;
 use super::verdict::are_strangers;
+use super::{callees, sentence};
 use crate::functions::key_symbol;
 use crate::text::Command;
 use hashbrown::HashMap;

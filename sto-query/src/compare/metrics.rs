@@ -2,10 +2,9 @@
 //! have as a metric.
 
 use super::pair::Pair;
-use super::result::rounded;
-use super::result::{Basis, Finding, NormalisationMethod};
 use super::result::{
-    CompareOptions, Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
+    Basis, CompareOptions, Finding, Measured, MetricChange, MetricOutcome, MetricUnit,
+    NormalisationMethod, SECONDS, TOTAL_COST, WorseIf, rounded,
 };
 use super::runs::Runs;
 use crate::statistics::{Group, holm, welch};

@@ -22,8 +22,7 @@
 
 use super::blame::{Cause, Evidences};
 use super::evidence::{Direction, Setting, direction};
-use super::functions::FunctionIx;
-use super::functions::Renamed;
+use super::functions::{FunctionIx, Renamed};
 use super::gains::{Gain, Gains};
 use super::pair::Pair;
 use super::regions::{Classes, Place, Regions};

@@ -4,8 +4,7 @@ use super::blame::{Cause, Evidences};
 use super::evidence::{Direction, Setting};
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::result::rounded;
-use super::result::{Basis, CallPath};
+use super::result::{Basis, CallPath, rounded};
 use super::union::UnionTree;
 
 /// Paths that a finding names; how many more there are, it says.

@@ -2,9 +2,7 @@
 
 use super::metrics::Metrics;
 use super::pair::Pair;
-use super::result::CompareError;
-use super::result::rounded;
-use super::result::{NormalisationMethod, Run, Side};
+use super::result::{CompareError, NormalisationMethod, Run, Side, rounded};
 use crate::select::full_name;
 use crate::tree::View;
 use std::collections::BTreeSet;

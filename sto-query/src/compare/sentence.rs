@@ -1,10 +1,10 @@
 //! The sentences that a person reads first.
 
+use super::normalise::Replaced;
 use super::pair;
-use super::result::CompareOptions;
-use super::result::rounded;
-use super::result::{AttributedCallee, Basis, Finding, FindingKind, FunctionName, Needed};
-use super::stayed::Replaced;
+use super::result::{
+    AttributedCallee, Basis, CompareOptions, Finding, FindingKind, FunctionName, Needed, rounded,
+};
 
 /// Characters of a name in a sentence; the finding has the whole name.
 const LONGEST_NAME: usize = 60;

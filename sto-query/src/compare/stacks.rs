@@ -3,8 +3,7 @@
 use super::blame::Evidences;
 use super::evidence::Setting;
 use super::functions::FunctionIx;
-use super::result::rounded;
-use super::result::{StackNode, Stacks};
+use super::result::{StackNode, Stacks, rounded};
 use super::union::UnionTree;
 use std::cmp::Reverse;
 

@@ -2,8 +2,7 @@
 
 use crate::answer::Answer;
 use crate::expand::{Branch, Direction, Greedy, Selection};
-use crate::history::{FunctionIx, History};
-use crate::history::{HistoryFunction, HistorySubject, RunSummary};
+use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
 use crate::tree::{Link, fold};
 use serde::{Deserialize, Serialize};

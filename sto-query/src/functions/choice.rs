@@ -1,8 +1,7 @@
 //! Functions that a user names: the one rule by which every command reads such a name.
 
 use super::{KeyOptions, UNRESOLVED, key_of, key_symbol};
-use crate::text::closest;
-use crate::text::printable;
+use crate::text::{closest, printable};
 use hashbrown::HashSet;
 use regex_lite::Regex;
 use std::borrow::Cow;

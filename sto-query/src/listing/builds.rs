@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Profile, Quality};
 use sto_core::store::{StoredBuild, StoredProfile};
-use sto_core::units::Bytes;
-use sto_core::units::SampleType;
+use sto_core::units::{Bytes, SampleType};
 
 /// Every build and profile of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

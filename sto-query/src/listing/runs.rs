@@ -1,7 +1,6 @@
 //! The runs of a store, one after another.
 
-use super::ProfileSummary;
-use super::profile_report;
+use super::{ProfileSummary, profile_report};
 use crate::answer::Answer;
 use serde::{Deserialize, Serialize};
 use sto_core::store::{StoredBuild, StoredProfile};

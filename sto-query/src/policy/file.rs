@@ -16,55 +16,69 @@ use toml::value::{Datetime, Value};
 #[serde(deny_unknown_fields)]
 struct File {
     baseline: Option<Text>,
+    #[serde(default, with = "Limits")]
+    thresholds: Thresholds,
     #[serde(default)]
-    thresholds: Limits,
-    #[serde(default)]
-    benchmark: BTreeMap<String, Limits>,
+    benchmark: BTreeMap<String, OfBenchmark>,
     #[serde(default)]
     ignore: Vec<Entry>,
-    #[serde(default)]
-    attribute: Attribute,
+    #[serde(default, with = "Attribute")]
+    attribute: Attribution,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(
+    remote = "Attribution",
     deny_unknown_fields,
-    default,
     rename_all = "kebab-case",
     expecting = "a table: to-caller and to-itself"
 )]
 struct Attribute {
-    to_caller: Patterns,
-    to_itself: Patterns,
+    #[serde(default, with = "Patterns")]
+    to_caller: FunctionPatterns,
+    #[serde(default, with = "Patterns")]
+    to_itself: FunctionPatterns,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(
+    remote = "FunctionPatterns",
     deny_unknown_fields,
-    default,
     expecting = "a table of patterns: functions, modules and files"
 )]
 struct Patterns {
-    functions: Vec<Text>,
-    modules: Vec<Text>,
-    files: Vec<Text>,
+    #[serde(default, deserialize_with = "texts")]
+    functions: Vec<String>,
+    #[serde(default, deserialize_with = "texts")]
+    modules: Vec<String>,
+    #[serde(default, deserialize_with = "texts")]
+    files: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(
+    remote = "Thresholds",
     deny_unknown_fields,
     rename_all = "kebab-case",
     expecting = "a table of thresholds"
 )]
 struct Limits {
-    alpha: Option<Rate>,
-    min_effect: Option<Effect>,
-    min_share: Option<Share>,
-    min_samples: Option<Count>,
-    normalisation: Option<Normalisation>,
+    #[serde(default, deserialize_with = "rate")]
+    alpha: Option<f64>,
+    #[serde(default, deserialize_with = "effect")]
+    min_effect: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    min_share: Option<f64>,
+    #[serde(default, deserialize_with = "count")]
+    min_samples: Option<u64>,
+    #[serde(default, deserialize_with = "normalisation")]
+    normalisation: Option<NormalisationMethod>,
     #[serde(default)]
-    worse_if: BTreeMap<String, Direction>,
+    worse_if: BTreeMap<String, WorseIf>,
 }
+
+#[derive(Deserialize)]
+struct OfBenchmark(#[serde(with = "Limits")] Thresholds);
 
 #[derive(Deserialize)]
 #[serde(
@@ -75,7 +89,8 @@ struct Entry {
     function: Spanned<Text>,
     module: Option<Text>,
     reason: Text,
-    expires: Day,
+    #[serde(deserialize_with = "day")]
+    expires: Date,
 }
 
 #[derive(Deserialize)]
@@ -88,29 +103,8 @@ enum Normalisation {
     Per(Text),
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Direction {
-    Higher,
-    Lower,
-    Never,
-}
-
 /// Text that says something.
 struct Text(String);
-
-/// Between 0 and 1.
-struct Rate(f64);
-
-/// Percent above 0, as a ratio.
-struct Effect(f64);
-
-/// Percent from 0 to below 100, as a ratio.
-struct Share(f64);
-
-struct Count(u64);
-
-struct Day(Date);
 
 pub(super) fn parse(text: &str) -> Result<Policy, PolicyError> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
@@ -126,62 +120,18 @@ pub(super) fn parse(text: &str) -> Result<Policy, PolicyError> {
             module: entry.module.map(|module| module.0),
             why: Ignored {
                 reason: entry.reason.0,
-                expires: entry.expires.0,
+                expires: entry.expires,
             },
         },
     };
+    let benchmarks = file.benchmark.into_iter();
     Ok(Policy {
         baseline: file.baseline.map(|baseline| baseline.0),
-        thresholds: file.thresholds.into(),
-        benchmarks: file
-            .benchmark
-            .into_iter()
-            .map(|(name, limits)| (name, limits.into()))
-            .collect(),
+        thresholds: file.thresholds,
+        benchmarks: benchmarks.map(|(name, of)| (name, of.0)).collect(),
         ignore: file.ignore.into_iter().map(entry).collect(),
-        attribution: Attribution {
-            to_caller: file.attribute.to_caller.into(),
-            to_itself: file.attribute.to_itself.into(),
-        },
+        attribution: file.attribute,
     })
-}
-
-impl From<Patterns> for FunctionPatterns {
-    fn from(patterns: Patterns) -> Self {
-        let list = |patterns: Vec<Text>| patterns.into_iter().map(|text| text.0).collect();
-        FunctionPatterns {
-            functions: list(patterns.functions),
-            modules: list(patterns.modules),
-            files: list(patterns.files),
-        }
-    }
-}
-
-impl From<Limits> for Thresholds {
-    fn from(limits: Limits) -> Self {
-        Thresholds {
-            alpha: limits.alpha.map(|rate| rate.0),
-            min_effect: limits.min_effect.map(|effect| effect.0),
-            min_share: limits.min_share.map(|share| share.0),
-            min_samples: limits.min_samples.map(|count| count.0),
-            normalisation: limits.normalisation.map(|method| match method {
-                Normalisation::Tmm => NormalisationMethod::Tmm,
-                Normalisation::Shares => NormalisationMethod::Total,
-                Normalisation::PerRun => NormalisationMethod::PerRun,
-                Normalisation::Per(metric) => NormalisationMethod::PerMetric(metric.0),
-            }),
-            worse_if: limits.worse_if.into_iter().map(worse_if).collect(),
-        }
-    }
-}
-
-fn worse_if((metric, direction): (String, Direction)) -> (String, WorseIf) {
-    let direction = match direction {
-        Direction::Higher => WorseIf::Higher,
-        Direction::Lower => WorseIf::Lower,
-        Direction::Never => WorseIf::Never,
-    };
-    (metric, direction)
 }
 
 impl<'de> Deserialize<'de> for Text {
@@ -197,59 +147,65 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-impl<'de> Deserialize<'de> for Rate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let rate = f64::deserialize(deserializer)?;
-        if rate > 0.0 && rate < 1.0 {
-            return Ok(Rate(rate));
-        }
-        let expected = "a number between 0 and 1, such as 0.05";
-        Err(D::Error::invalid_value(Unexpected::Float(rate), &expected))
-    }
+fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let texts = Vec::<Text>::deserialize(deserializer)?;
+    Ok(texts.into_iter().map(|text| text.0).collect())
 }
 
-impl<'de> Deserialize<'de> for Effect {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let in_range = |percent: f64| percent > 0.0 && percent.is_finite();
-        let expected = "percent above 0 in quotes, such as \"10%\"";
-        Ok(Effect(
-            deserializer.deserialize_any(Percent { in_range, expected })?,
-        ))
+/// Between 0 and 1.
+fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let rate = f64::deserialize(deserializer)?;
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(Some(rate));
     }
+    let expected = "a number between 0 and 1, such as 0.05";
+    Err(D::Error::invalid_value(Unexpected::Float(rate), &expected))
 }
 
-impl<'de> Deserialize<'de> for Share {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let in_range = |percent: f64| (0.0..100.0).contains(&percent);
-        let expected = "percent from 0 to below 100 in quotes, such as \"0.5%\"";
-        Ok(Share(
-            deserializer.deserialize_any(Percent { in_range, expected })?,
-        ))
-    }
+/// Percent above 0, as a ratio.
+fn effect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let in_range = |percent: f64| percent > 0.0 && percent.is_finite();
+    let expected = "percent above 0 in quotes, such as \"10%\"";
+    let ratio = deserializer.deserialize_any(Percent { in_range, expected });
+    ratio.map(Some)
 }
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let count = i64::deserialize(deserializer)?;
-        let expected = "a whole number from 0, such as 200";
-        u64::try_from(count)
-            .map(Count)
-            .map_err(|_| D::Error::invalid_value(Unexpected::Signed(count), &expected))
-    }
+/// Percent from 0 to below 100, as a ratio.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let in_range = |percent: f64| (0.0..100.0).contains(&percent);
+    let expected = "percent from 0 to below 100 in quotes, such as \"0.5%\"";
+    let ratio = deserializer.deserialize_any(Percent { in_range, expected });
+    ratio.map(Some)
 }
 
-impl<'de> Deserialize<'de> for Day {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Datetime(Datetime {
-                date: Some(date),
-                time: None,
-                ..
-            }) => Ok(Day(Date::from_civil(date.year, date.month, date.day))),
-            _ => Err(D::Error::custom(
-                "expected a day without quotes, such as 2026-12-31",
-            )),
-        }
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    let expected = "a whole number from 0, such as 200";
+    let of_range = u64::try_from(count).map(Some);
+    of_range.map_err(|_| D::Error::invalid_value(Unexpected::Signed(count), &expected))
+}
+
+fn normalisation<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<NormalisationMethod>, D::Error> {
+    Ok(Some(match Normalisation::deserialize(deserializer)? {
+        Normalisation::Tmm => NormalisationMethod::Tmm,
+        Normalisation::Shares => NormalisationMethod::Total,
+        Normalisation::PerRun => NormalisationMethod::PerRun,
+        Normalisation::Per(metric) => NormalisationMethod::PerMetric(metric.0),
+    }))
+}
+
+fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Datetime(Datetime {
+            date: Some(date),
+            time: None,
+            ..
+        }) => Ok(Date::from_civil(date.year, date.month, date.day)),
+        _ => Err(D::Error::custom(
+            "expected a day without quotes, such as 2026-12-31",
+        )),
     }
 }
 

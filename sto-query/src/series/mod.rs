@@ -15,12 +15,10 @@ mod changes;
 mod points;
 mod regressions;
 mod scores;
-mod window;
 
 pub(crate) use changes::change_points_of_builds;
 pub use changes::{ChangeOptions, ChangePoint, LevelShift, NotFinite, change_points};
 pub use points::{FunctionSeries, Observation, SeriesPoint, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
 pub(crate) use scores::score;
-pub use scores::{FALSE_DISCOVERIES, Score, ScoreOptions, Status, scores};
-pub use window::{Expected, expected};
+pub use scores::{Expected, FALSE_DISCOVERIES, Score, ScoreOptions, Status, expected, scores};

@@ -2,8 +2,7 @@
 
 use super::LevelShift;
 use crate::answer::Answer;
-use crate::history::{FunctionIx, History};
-use crate::history::{HistoryFunction, HistorySubject, RunSummary};
+use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{ChangeOptions, change_points_of_builds, expected};
 use crate::tree::share;
 use hashbrown::HashMap;

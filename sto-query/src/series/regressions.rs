@@ -1,10 +1,8 @@
 //! The functions of a build against those before it.
 
 use super::LevelShift;
-use crate::answer::Answer;
-use crate::answer::limited;
-use crate::history::{History, Judged};
-use crate::history::{HistoryFunction, HistorySubject, RunSummary};
+use crate::answer::{Answer, limited};
+use crate::history::{History, HistoryFunction, HistorySubject, Judged, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::{Deserialize, Serialize};
 

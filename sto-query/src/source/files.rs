@@ -6,10 +6,9 @@
 //! Nothing outside of the folders is read, also not by a symbolic link.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 use sto_core::files::{Links, SafeFile};
 
 /// A source file that was read.

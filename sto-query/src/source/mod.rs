@@ -10,16 +10,17 @@
 #![doc = include_str!("source.md")]
 
 mod costs;
-mod error;
 mod files;
 
 pub use costs::{FunctionLines, LineCosts, function_lines};
-pub use error::SourceError;
 pub use files::{Found, SourceFile, find};
 
 use crate::answer::Answer;
+use crate::functions::FunctionError;
 use crate::tree::{CostShare, Subject};
 use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
 
 /// A function's lines with their cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,4 +143,29 @@ impl FunctionLines {
             files: files.collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Why the source of a function cannot be shown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The name is of several functions, and the lines are of one.
+    #[error(transparent)]
+    Function(FunctionError),
+    /// A folder that was named cannot be read.
+    #[error("cannot read the folder {}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A source file that was found cannot be read.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
 }

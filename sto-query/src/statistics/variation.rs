@@ -6,12 +6,11 @@
 //! function's own, drawn towards those of the others as far as these agree.
 
 use super::design::Design;
-use super::exact;
 use super::interval::Interval;
-use super::negbin;
 use super::special::student_two_sided;
 use super::squeeze::{Prior, Seen};
 use super::trend::Trend;
+use super::{exact, negbin};
 use rayon::prelude::*;
 
 /// Samples that are added to each run before the logarithm is taken for the abundance, and the

@@ -1,7 +1,8 @@
 //! The contexts in which a suspect differs.
 
-use crate::expand::{Branch, Direction, Greedy, Reach, StopCriterion, expand};
-use crate::expand::{Expansion, Method, expansion};
+use crate::expand::{
+    Branch, Direction, Expansion, Greedy, Method, Reach, StopCriterion, expand, expansion,
+};
 use crate::history::History;
 use crate::series::Score;
 

@@ -10,13 +10,10 @@ mod contexts;
 mod stacks;
 
 use crate::compare::Stacks;
-use crate::expand::Expansion;
-use crate::expand::Greedy;
+use crate::expand::{Expansion, Greedy};
 use crate::functions::KeyOptions;
-use crate::history::{History, HistoryRun, Judged};
-use crate::history::{HistorySubject, RunSummary};
-use crate::series::FunctionScore;
-use crate::series::{Expected, Score, ScoreOptions, Status, score, scores};
+use crate::history::{History, HistoryRun, HistorySubject, Judged, RunSummary};
+use crate::series::{Expected, FunctionScore, Score, ScoreOptions, Status, score, scores};
 use crate::text::Command;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,6 @@
 #![doc = include_str!("calibrate.md")]
 
 mod judge;
-mod random;
 mod report;
 mod splits;
 mod thin;
@@ -27,13 +26,10 @@ pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
 use super::counts::{Counts, count, owners};
 use super::functions::Functions;
 use super::pair::Pair;
-use super::result::MetricOutcome;
-use super::result::rounded;
-use super::result::{CompareError, CompareOptions};
+use super::result::{CompareError, CompareOptions, MetricOutcome, rounded};
 use super::runs::{Runs, amounts};
 use super::union::UnionTree;
-use crate::tree::Subject;
-use crate::tree::View;
+use crate::tree::{Subject, View};
 use judge::{Judged, Table};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //! as much beyond Poisson as before, as if they had been recorded so. (Multiplying counts would
 //! blow up their noise.)
 
-use super::random::Random;
+use super::splits::Random;
 use crate::compare::counts::FunctionCounts;
 use crate::compare::evidence::{Direction, Evidence, Setting, Tests, direction};
 use crate::compare::pair::Pair;

@@ -1,7 +1,6 @@
 //! What counts as a finding, and why a comparison cannot be made.
 
-use super::WorseIf;
-use super::{Ignored, NormalisationMethod};
+use super::{Ignored, NormalisationMethod, WorseIf};
 use crate::functions::{Attribution, KeyOptions};
 use crate::text::printable;
 use serde::{Deserialize, Serialize, Serializer};

@@ -1,0 +1,151 @@
+//! Why a selector names nothing, or too much.
+
+use super::{BenchmarkRuns, MIN_PREFIX, NoBuildOfCommit, listed, there_are};
+use crate::text::printable;
+use sto_core::Hint;
+use sto_core::store::StoreError;
+
+/// Why a selector names nothing, or too much.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The text names no build.
+    #[error("`{}` names no build; write BUILD, EXE@BUILD, or the id of a profile", printable(.text))]
+    Malformed {
+        /// What was written.
+        text: String,
+    },
+    /// The store has no profile at all.
+    #[error("the store has no profiles yet")]
+    EmptyStore,
+    /// Nothing has this name.
+    #[error(
+        "no build or profile is called `{}`; {}{}",
+        printable(.selector),
+        there_are(.known, *.more),
+        .closest.as_ref().map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
+    )]
+    NotFound {
+        /// What was asked for.
+        selector: String,
+        /// Builds that there are, as `EXE@BUILD`.
+        known: Vec<String>,
+        /// Number of builds that `known` leaves out.
+        more: usize,
+        /// The build whose name is closest, if any is close.
+        closest: Option<String>,
+    },
+    /// Several executables have a build of this version, or of this tag.
+    #[error(
+        "several executables have a build `{}`; name one as EXE@BUILD: {}",
+        printable(.version),
+        listed(.candidates)
+    )]
+    SeveralExecutables {
+        /// What was asked for.
+        version: String,
+        /// The builds, as `EXE@BUILD`.
+        candidates: Vec<String>,
+    },
+    /// What was asked for is of several benchmarks.
+    #[error("{} has runs of several benchmarks, which did different work: {benchmarks}", listed(.builds))]
+    SeveralBenchmarks {
+        /// The builds, as `EXE@BUILD`.
+        builds: Vec<String>,
+        /// What their runs are of.
+        benchmarks: BenchmarkRuns,
+    },
+    /// A build has no run of the benchmark.
+    #[error("{} has no runs of benchmark `{}`, but of {known}", printable(.build), printable(.benchmark))]
+    NoBenchmark {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// What was asked for.
+        benchmark: String,
+        /// What its runs are of.
+        known: BenchmarkRuns,
+    },
+    /// A build by its age was asked for, of a store with several programs.
+    #[error("the store has several programs; write the one that you mean: {}", listed(.candidates))]
+    SeveralPrograms {
+        /// What was asked for.
+        selector: String,
+        /// The same of each program.
+        candidates: Vec<String>,
+    },
+    /// There are not as many builds with a time of recording.
+    #[error(
+        "`{}` is no build: {}",
+        printable(.selector),
+        match &known[..] {
+            [] => "no run says when it was recorded".to_owned(),
+            [one] => format!("{} is the only one that says when it was recorded", printable(one)),
+            known => format!(
+                "{} builds say when they were recorded, {} the first",
+                known.len(),
+                printable(&known[known.len() - 1])
+            ),
+        }
+    )]
+    TooFewBuilds {
+        /// What was asked for.
+        selector: String,
+        /// Builds that say when they were recorded, newest first.
+        known: Vec<String>,
+    },
+    /// A revision is no commit's id, and nobody asked git which it is.
+    #[error("`{}` is no commit's id", printable(.revision))]
+    UnresolvedRevision {
+        /// What stands behind `git:`.
+        revision: String,
+    },
+    /// No build was made of this commit.
+    #[error(transparent)]
+    NoBuildOfCommit(Box<NoBuildOfCommit>),
+    /// Several builds were made of this commit.
+    #[error("several builds are of `{}`; name one: {}", printable(.revision), listed(.candidates))]
+    SeveralOfCommit {
+        /// What stands behind `git:`.
+        revision: String,
+        /// The builds, as `EXE@BUILD`.
+        candidates: Vec<String>,
+    },
+    /// The start of an id has too few digits.
+    #[error(
+        "`{}` is too short for the start of an id: write at least {MIN_PREFIX} digits{}",
+        printable(.prefix),
+        match &candidates[..] {
+            [] => String::new(),
+            found => format!("; so begin {}", listed(found)),
+        }
+    )]
+    ShortPrefix {
+        /// What was asked for.
+        prefix: String,
+        /// Ids that begin like this.
+        candidates: Vec<String>,
+    },
+    /// Several ids begin like this.
+    #[error("several ids begin with `{prefix}`; write more of the one you mean: {}", listed(.candidates))]
+    AmbiguousPrefix {
+        /// What was asked for.
+        prefix: String,
+        /// What begins like this.
+        candidates: Vec<String>,
+    },
+}
+
+impl SelectError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            SelectError::Store(error) => error.hint(),
+            SelectError::EmptyStore => Some(Hint::AddProfile),
+            SelectError::SeveralBenchmarks { .. } => Some(Hint::NameBenchmark),
+            _ => None,
+        }
+    }
+}
