@@ -102,7 +102,7 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError
     let builds = store.snapshot()?.builds()?;
     let tagged = builds.iter().filter(|build| !build.tags.is_empty());
     let tagged: BTreeSet<BuildId> = tagged.map(|build| build.id).collect();
-    let may_go = candidates(&builds, options);
+    let may_go = removable(&builds, options);
     let is_tagged = |stored: &&StoredProfile| tagged.contains(&stored.profile.build);
     let untagged: Vec<&StoredProfile> = may_go.iter().copied().filter(|p| !is_tagged(p)).collect();
     let gone: BTreeSet<ProfileId> = match options.max_size {
@@ -143,9 +143,9 @@ pub fn prune(store: &Store, options: &PruneOptions) -> Result<Pruned, StoreError
 }
 
 /// The profiles that may go, oldest recording first; those without a time come before all others.
-fn candidates<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a StoredProfile> {
+fn removable<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a StoredProfile> {
     let kept = newest(builds, options);
-    let mut candidates: Vec<&StoredProfile> = builds
+    let mut removable: Vec<&StoredProfile> = builds
         .iter()
         .flat_map(|build| &build.profiles)
         .filter(|stored| {
@@ -161,8 +161,8 @@ fn candidates<'a>(builds: &'a [StoredBuild], options: &PruneOptions) -> Vec<&'a 
                 && !kept.contains(&stored.id)
         })
         .collect();
-    candidates.sort_by_key(|stored| (stored.profile.origin.recorded, stored.id));
-    candidates
+    removable.sort_by_key(|stored| (stored.profile.origin.recorded, stored.id));
+    removable
 }
 
 /// The runs of the newest builds of each group, and averages, which are no runs.
@@ -201,16 +201,16 @@ fn newest(builds: &[StoredBuild], options: &PruneOptions) -> BTreeSet<ProfileId>
 /// written. The search ends as soon as no more than a twentieth of the size stays unused.
 fn enough(
     store: &Store,
-    candidates: &[&StoredProfile],
+    removable: &[&StoredProfile],
     size: Bytes,
 ) -> Result<BTreeSet<ProfileId>, StoreError> {
-    let first = |count: usize| candidates[..count].iter().map(|stored| stored.id).collect();
+    let first = |count: usize| removable[..count].iter().map(|stored| stored.id).collect();
     let size_without = |count: usize| store.try_prune(&first(count)).map(|pruned| pruned.after);
     let mut too_few = size_without(0)?;
     if too_few <= size {
         return Ok(BTreeSet::new());
     }
-    let (mut low, mut high) = (0, candidates.len());
+    let (mut low, mut high) = (0, removable.len());
     let mut fits: Option<Bytes> = None;
     while high - low > 1 && fits.is_none_or(|fits| fits.0 + size.0 / 20 < size.0) {
         let middle = match fits {
@@ -218,7 +218,7 @@ fn enough(
             None => {
                 let excess = too_few.0.saturating_sub(size.0);
                 let mut own = 0u64;
-                let count = candidates[low..high].iter().take_while(|stored| {
+                let count = removable[low..high].iter().take_while(|stored| {
                     own = own.saturating_add(stored.stored.0);
                     own < excess
                 });

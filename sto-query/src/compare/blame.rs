@@ -1,6 +1,6 @@
 //! From changed functions to causes: one finding, not one for each caller.
 //!
-//! A function that got slower makes every caller slower, up to `main`. So a change is laid at the
+//! A function that got slower makes every caller slower, up to `main`. So a change is attributed to the
 //! deepest function that explains it:
 //!
 //! 1. Causes are functions whose attributed self changed, or the callers that call them more
@@ -27,7 +27,7 @@ const MOST_OF_IT: f64 = 0.7;
 /// Part of a caller's change that a cause must make up for the caller to be listed with it.
 const A_PART_OF_IT: f64 = 0.1;
 
-/// A function that a change is laid at.
+/// A function that a change is attributed to.
 #[derive(Debug)]
 pub(super) struct Cause {
     pub(super) function: FunctionIx,

@@ -33,7 +33,7 @@ const SUBSTANTIAL: f64 = 0.1;
 /// Fewest samples that are enough to tell from.
 const FEWEST: f64 = 10.0;
 
-/// Lays causes at the callers that call them more, and makes those that meet there one cause.
+/// Attributes causes to the callers that call them more, and makes those that meet there one cause.
 pub(super) fn hoist(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
     let hoist = Hoist {
         evidences,

@@ -37,7 +37,7 @@ pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Optio
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
     pub(super) costs: Vec<&'a SelfCosts>,
-    /// Their places in the selection.
+    /// Their indices in the selection.
     profiles: Vec<usize>,
     /// What one sample stands for in each of them, in the event's unit.
     pub(super) periods: Vec<f64>,

@@ -4,20 +4,20 @@ use super::{History, HistoryError, HistoryRun};
 use crate::text::printable;
 use std::ops::Range;
 
-/// The runs that are judged, and those that tell what to expect of them.
+/// The runs that are judged, and those that say what to expect of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judged {
-    /// The places of the runs that are judged: all of a build, or one of the only build. Not empty.
+    /// The indices of the runs that are judged: all of a build, or one of the only build. Not empty.
     pub(crate) runs: Range<usize>,
-    /// The places of the runs that tell what to expect: right before those.
+    /// The indices of the runs that say what to expect: right before those.
     pub(crate) window: Range<usize>,
     /// The same by build, oldest first; where there is one build alone, each run is one of its own.
     pub(crate) builds: Vec<Range<usize>>,
 }
 
 impl Judged {
-    /// The place of the newest of the runs that are judged.
+    /// The index of the newest of the runs that are judged.
     pub fn newest(&self) -> usize {
         self.runs.end - 1
     }
@@ -28,14 +28,14 @@ impl Judged {
         runs.iter().sum::<f64>() / runs.len() as f64
     }
 
-    /// The places of all runs that are looked at.
+    /// The indices of all runs that are looked at.
     pub(crate) fn all(&self) -> Range<usize> {
         self.window.start..self.runs.end
     }
 }
 
 impl History {
-    /// The places of each build's runs, oldest build first.
+    /// The indices of each build's runs, oldest build first.
     pub(crate) fn builds(&self) -> Vec<Range<usize>> {
         let mut builds = Vec::new();
         for runs in self.runs.chunk_by(|a, b| a.build == b.build) {

@@ -280,7 +280,7 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// A change for good.
+/// A shift of a series to another level, where it stays until the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

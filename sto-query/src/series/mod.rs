@@ -6,7 +6,7 @@
 //!    v
 //! window                        what the runs before lead to expect: mean and band
 //! scores                        how far the newest run is from it, function by function
-//! changes                       where a series changed for good
+//! changes                       where the level of a series shifts
 //! ```
 //!
 #![doc = include_str!("series.md")]

@@ -39,7 +39,7 @@ pub struct FunctionSeries {
     pub window: usize,
     /// The observations, oldest first.
     pub points: Vec<SeriesPoint>,
-    /// Where the share changed for good.
+    /// Level shifts of the share.
     pub changes: Vec<LevelShift>,
 }
 

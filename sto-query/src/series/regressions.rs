@@ -28,7 +28,7 @@ pub struct Scores {
     /// The smallest share of any run that is looked at.
     pub min_share: f64,
     /// The functions: highest score first, then by name; where there is a least score, behind those the
-    /// functions that changed for good, largest change first.
+    /// functions with a level shift, largest change first.
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
@@ -63,7 +63,7 @@ pub struct FunctionScore {
     pub q: Option<f64>,
     /// Whether it is there.
     pub status: Status,
-    /// Where its samples changed for good, over the whole history.
+    /// Level shifts of its samples, over the whole history.
     pub changes: Vec<LevelShift>,
 }
 
@@ -87,7 +87,7 @@ impl FunctionScore {
 }
 
 /// Scores the functions of the runs that are judged; at most `limit` of them. With `min_score`
-/// only those that score at least that, and behind them those that changed for good: largest change first.
+/// only those that score at least that, and after them those with a level shift: largest change first.
 pub fn regressions_over_time(
     history: &History,
     judged: &Judged,

@@ -84,7 +84,7 @@ pub struct Score {
     pub(crate) q: Option<f64>,
     /// Whether it is there.
     pub(crate) status: Status,
-    /// Where its samples changed for good, over the whole history.
+    /// Level shifts of its samples, over the whole history.
     pub(crate) changes: Vec<ChangePoint>,
 }
 

@@ -55,9 +55,9 @@ pub struct Suspects {
     pub history: HistorySubject,
     /// Every run, oldest first.
     pub(crate) runs: Vec<SuspectRun>,
-    /// The places of the judged runs, and of those that tell what to expect.
+    /// The indices of the judged runs, and of those that say what to expect.
     pub(crate) judged: Judged,
-    /// The places of each build's runs; of one build alone, each run's.
+    /// The indices of each build's runs; of one build alone, each run's.
     pub(crate) observations: Vec<Range<usize>>,
     /// What makes a suspect.
     pub options: SuspectOptions,
@@ -69,7 +69,7 @@ pub struct Suspects {
     pub suspects: Vec<Suspect>,
     /// Number of suspects beyond the limit.
     pub(crate) omitted: usize,
-    /// Functions that are no suspects, but changed for good in some run: in the order of their
+    /// Functions that are no suspects, but have a level shift in some run: in the order of their
     /// largest change relative to the whole, at most as many as suspects.
     pub changed: Vec<FunctionScore>,
     /// Stacks of the window, which is the baseline, and of the judged run; a run of the window costs
@@ -241,7 +241,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// The functions that changed for good, the largest change of the whole first.
+/// The functions with a level shift, the largest change of the whole first.
 fn changed(history: &History, scores: Vec<Score>, limit: usize) -> Vec<FunctionScore> {
     let mut changed: Vec<Score> = scores;
     changed.retain(|score| !score.changes.is_empty());

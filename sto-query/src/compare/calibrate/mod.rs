@@ -198,7 +198,7 @@ fn shares(attributed: &Counts) -> Vec<f64> {
         .collect()
 }
 
-/// The functions that a change can be laid at, the largest share first.
+/// The functions that a change can be attributed to, the largest share first.
 fn watched(shares: &[f64], functions: &Functions, min_share: f64) -> Vec<usize> {
     let mut watched: Vec<usize> = (0..shares.len())
         .filter(|&f| !functions.list[f].is_bystander())

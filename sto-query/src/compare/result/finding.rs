@@ -224,7 +224,7 @@ pub struct Change {
     pub q: Option<f64>,
 }
 
-/// What a function cost in each run, in the order of [`Side::profiles`].
+/// What a function cost in each run, in the order of its side's profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -48,7 +48,7 @@ pub struct Comparison {
     pub metrics: Vec<MetricChange>,
     /// How it was tested; `None` where there was nothing to test.
     pub statistics: Option<Statistics>,
-    /// Modules that cannot have changed: their cost is laid at their callers. Sorted.
+    /// Modules that cannot have changed: their cost is attributed to their callers. Sorted.
     pub unchanged_modules: Vec<String>,
     /// The thresholds.
     #[serde(serialize_with = "Thresholds::serialize")]
