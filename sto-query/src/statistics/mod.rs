@@ -43,6 +43,7 @@ mod squeeze;
 mod tmm;
 mod trend;
 mod variation;
+pub mod warp;
 mod welch;
 
 pub(crate) use adjust::benjamini_hochberg;
