@@ -87,3 +87,4 @@ pub use result::{
     TestedFunction, Verdict, WorseIf,
 };
 pub(crate) use runs::shared_event;
+pub(crate) use stacks::in_preorder;

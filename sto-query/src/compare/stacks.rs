@@ -4,7 +4,6 @@ use super::blame::Evidences;
 use super::evidence::Setting;
 use super::functions::FunctionIx;
 use super::result::{StackNode, Stacks, rounded};
-use super::union::UnionTree;
 use std::cmp::Reverse;
 
 /// Every stack that has samples.
@@ -18,50 +17,49 @@ pub(super) fn stacks(evidences: &Evidences, setting: &Setting) -> Stacks {
     } = *evidences;
     let unit = 1.0 / sizes.means(setting.samples).baseline;
     let sums = sizes.sums();
-    let node = |(node, depth): (usize, usize)| StackNode {
-        depth,
-        function: tree.function(node).get(),
-        baseline_samples: nodes.total.baseline[node],
-        candidate_samples: nodes.total.candidate[node],
-    };
-    let has_samples = |node: &StackNode| node.baseline_samples > 0 || node.candidate_samples > 0;
+    let stacks = (0..tree.len()).map(|node| {
+        let stack = StackNode {
+            depth: 0,
+            function: tree.function(node).get(),
+            baseline_samples: nodes.total.baseline[node],
+            candidate_samples: nodes.total.candidate[node],
+        };
+        (tree.parent(node), stack)
+    });
     Stacks {
         functions: (0..functions.list.len())
             .map(|ix| functions.name(FunctionIx(ix as u32)))
             .collect(),
-        nodes: by_name(tree)
-            .into_iter()
-            .map(node)
-            .filter(has_samples)
-            .collect(),
+        nodes: in_preorder(stacks.collect()),
         baseline_cost: rounded(unit / sums.baseline),
         candidate_cost: rounded(unit / sums.candidate),
     }
 }
 
-/// The nodes in preorder, siblings by name, each with the number of its callers. The order of the
-/// tree is that of the input.
-fn by_name(tree: &UnionTree) -> Vec<(usize, usize)> {
-    let mut children = vec![Vec::new(); tree.len()];
-    let mut roots = Vec::new();
-    for node in 0..tree.len() {
-        let siblings = match tree.parent(node) {
-            Some(parent) => &mut children[parent],
-            None => &mut roots,
-        };
-        siblings.push(node);
+/// The stacks with samples in preorder, siblings by name, with their depths; each comes with the index of its
+/// caller, which stands before it. Functions are numbered by name.
+pub(crate) fn in_preorder(stacks: Vec<(Option<usize>, StackNode)>) -> Vec<StackNode> {
+    let mut callees = vec![Vec::new(); stacks.len()];
+    let mut outermost = Vec::new();
+    for (ix, (caller, _)) in stacks.iter().enumerate() {
+        let siblings = caller.map_or(&mut outermost, |caller| &mut callees[caller]);
+        siblings.push(ix);
     }
-    let mut order = Vec::with_capacity(tree.len());
-    // Taken from the back, so the last name stands first. Functions are sorted by name.
+    let mut nodes = Vec::with_capacity(stacks.len());
+    // Taken from the back, so the last name stands first.
     let mut open = Vec::new();
     let push = |open: &mut Vec<(usize, usize)>, mut siblings: Vec<usize>, depth| {
-        siblings.sort_by_key(|&node| Reverse(tree.function(node)));
-        open.extend(siblings.into_iter().map(|node| (node, depth)));
+        siblings.sort_by_key(|&ix| Reverse(stacks[ix].1.function));
+        open.extend(siblings.into_iter().map(|ix| (ix, depth)));
     };
-    push(&mut open, roots, 0);
-    while let Some((node, depth)) = open.pop() {
-        order.push((node, depth));
-        push(&mut open, std::mem::take(&mut children[node]), depth + 1);
+    push(&mut open, outermost, 0);
+    while let Some((ix, depth)) = open.pop() {
+        nodes.push(StackNode {
+            depth,
+            ..stacks[ix].1
+        });
+        push(&mut open, std::mem::take(&mut callees[ix]), depth + 1);
     }
-    order
+    nodes.retain(|node| node.baseline_samples > 0 || node.candidate_samples > 0);
+    nodes
 }
