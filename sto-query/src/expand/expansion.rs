@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::expand::{Branch, Direction, Greedy, Selection};
 use crate::history::{FunctionIx, History, HistoryFunction, HistorySubject, RunSummary};
 use crate::series::{Expected, Status};
-use crate::tree::{Link, fold};
+use crate::tree::{Link, fold_tree};
 use serde::{Deserialize, Serialize};
 
 /// How branches are ranked.
@@ -105,34 +105,6 @@ impl Expansion {
     }
 }
 
-/// Marks what is to be [folded](fold): the function itself never is.
-fn fold_chains(contexts: &mut [ExpandedContext]) {
-    let mut start = 1;
-    while start < contexts.len() {
-        let mut end = start + 1;
-        // In preorder, the only one that extends a branch stands right behind it, and none as deep as that
-        // comes before the branch ends.
-        let is_only = |at: usize| {
-            let depth = contexts[at].depth;
-            let below = contexts[at + 1..].iter().take_while(|c| c.depth > depth);
-            contexts
-                .get(at + 1)
-                .is_some_and(|next| next.depth == depth + 1)
-                && below.filter(|c| c.depth == depth + 1).count() == 1
-        };
-        while is_only(end - 1) {
-            end += 1;
-        }
-        let link = |ix: usize| contexts[ix].link(contexts.get(ix + 1).filter(|_| ix + 1 < end));
-        let chain: Vec<Link> = (start..end).map(link).collect();
-        let folded: Vec<usize> = fold(&chain).into_iter().flatten().collect();
-        for ix in folded {
-            contexts[start + ix].folded = true;
-        }
-        start = end;
-    }
-}
-
 /// Reports branches of a function.
 pub fn expansion(
     history: &History,
@@ -166,7 +138,11 @@ pub fn expansion(
         }
     });
     let mut contexts: Vec<ExpandedContext> = contexts.collect();
-    fold_chains(&mut contexts);
+    // The function itself never is folded.
+    let link = |ix: usize| contexts[ix].link(contexts.get(ix + 1).filter(|_| ix > 0));
+    for ix in fold_tree(contexts.iter().map(|context| context.depth), link) {
+        contexts[ix].folded = true;
+    }
     Expansion {
         history: history.into(),
         function: function(branches[0].functions[0]),

@@ -2,7 +2,7 @@
 
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
-use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold, prune, totals};
+use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold_tree, prune, totals};
 use serde::{Deserialize, Serialize};
 use sto_core::units::Cost;
 
@@ -103,7 +103,10 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
         }
     });
     let mut nodes: Vec<CallTreeNode> = nodes.collect();
-    fold_chains(&mut nodes);
+    let link = |ix: usize| nodes[ix].link();
+    for ix in fold_tree(nodes.iter().map(|node| node.depth), link) {
+        nodes[ix].folded = true;
+    }
     CallTree {
         subject: Subject::new(view, sample_type, whole),
         min_share: options.min_share,
@@ -129,31 +132,5 @@ impl CallTreeNode {
             module: &self.frame.module,
             is_passed_through: self.self_cost.share < NO_OWN_COST,
         }
-    }
-}
-
-/// Marks what is to be [folded](fn@fold).
-fn fold_chains(nodes: &mut [CallTreeNode]) {
-    let mut callees = vec![0; nodes.len()];
-    nodes
-        .iter()
-        .filter_map(|node| node.parent)
-        .for_each(|caller| callees[caller] += 1);
-    // In preorder the only callee of a node stands right behind it.
-    let mut start = 0;
-    while start < nodes.len() {
-        let mut end = start + 1;
-        while end < nodes.len() && nodes[end].parent == Some(end - 1) && callees[end - 1] == 1 {
-            end += 1;
-        }
-        // The last has no callee, or several.
-        let chain: Vec<Link> = nodes[start..end - 1]
-            .iter()
-            .map(CallTreeNode::link)
-            .collect();
-        for ix in fold(&chain).into_iter().flatten() {
-            nodes[start + ix].folded = true;
-        }
-        start = end;
     }
 }

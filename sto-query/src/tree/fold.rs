@@ -25,9 +25,40 @@ pub(crate) struct Link<'a> {
     pub(crate) is_passed_through: bool,
 }
 
+/// The rows of a tree in preorder that are folded, by the depths of all rows; `link` is what a row is in a chain.
+pub(crate) fn fold_tree<'a>(
+    depths: impl Iterator<Item = usize>,
+    link: impl Fn(usize) -> Link<'a>,
+) -> Vec<usize> {
+    let mut callees: Vec<usize> = Vec::new();
+    let mut callers = Vec::new();
+    for (row, depth) in depths.enumerate() {
+        callers.truncate(depth);
+        callers
+            .last()
+            .into_iter()
+            .for_each(|&caller: &usize| callees[caller] += 1);
+        callers.push(row);
+        callees.push(0);
+    }
+    // The only callee of a row stands right after it, and the last of a chain has none, or several.
+    let rows: Vec<usize> = (0..callees.len()).collect();
+    let chains = rows.chunk_by(|&row, _| callees[row] == 1);
+    let folded = chains.flat_map(|chain| {
+        let links: Vec<Link> = chain[..chain.len() - 1]
+            .iter()
+            .map(|&row| link(row))
+            .collect();
+        let start = chain[0];
+        let folded = fold(&links).into_iter().flatten();
+        folded.map(move |ix| start + ix)
+    });
+    folded.collect()
+}
+
 /// The runs of frames that are folded, in order; `chain` is of calls, outermost first, each of which is the
 /// only one of its caller.
-pub(crate) fn fold(chain: &[Link]) -> Vec<Range<usize>> {
+fn fold(chain: &[Link]) -> Vec<Range<usize>> {
     let mut folded = Vec::new();
     let mut start = 0;
     for run in chain.chunk_by(|a, b| a.is_passed_through && b.is_passed_through) {

@@ -17,7 +17,7 @@ mod view;
 
 pub use call_tree::{CallTree, CallTreeNode, CutStacks, call_tree};
 pub use contexts::ContextCosts;
-pub(crate) use fold::{Link, NO_OWN_COST, fold, fold_library, folded_name};
+pub(crate) use fold::{Link, NO_OWN_COST, fold_library, fold_tree, folded_name};
 pub use functions::{Function, function_numbers, functions};
 pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};
