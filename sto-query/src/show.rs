@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::Hint;
 use sto_core::intern::{SelfCosts, label_sets, total};
-use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef, Origin};
+use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
@@ -163,7 +163,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
         .map(|(module, samples)| unresolved_report(module, samples, &profile.modules))
         .collect();
     unresolved.sort_by_key(|found| std::cmp::Reverse(found.samples));
-    let quality = profile.quality;
+    let (quality, origin) = (profile.quality, profile.origin.clone());
     let event_totals = profile.sample_types.iter().map(|sample_type| {
         let column = view.sample_types.iter().position(|t| t == sample_type);
         column.map_or(Cost::ZERO, |column| total(&costs[column]))
@@ -171,7 +171,14 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     ShownProfile {
         profile: profile_report(stored.id, profile),
         own_bytes: stored.stored.0,
-        origin: ShownOrigin::from(&profile.origin),
+        origin: ShownOrigin {
+            duration_ns: origin.duration.map(|duration| duration.0),
+            host: origin.host,
+            kernel: origin.kernel,
+            arch: origin.arch,
+            cpu: origin.cpu,
+            command: origin.command,
+        },
         event_totals: event_totals.collect(),
         sample_labels: Vec::new(),
         merged_from: None,
@@ -218,28 +225,6 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
         ),
         (_, Some(id)) => {
             format!("give the folder of the file with build id {id}")
-        }
-    }
-}
-
-impl From<&Origin> for ShownOrigin {
-    fn from(origin: &Origin) -> Self {
-        let Origin {
-            recorded: _,
-            duration,
-            host,
-            kernel,
-            arch,
-            cpu,
-            command,
-        } = origin.clone();
-        ShownOrigin {
-            duration_ns: duration.map(|duration| duration.0),
-            host,
-            kernel,
-            arch,
-            cpu,
-            command,
         }
     }
 }
