@@ -166,17 +166,17 @@ impl StoreError {
     }
 
     /// Whether the disk had no room, or this user may take no more of it.
-    pub(super) fn is_of_full_disk(&self) -> bool {
+    pub(crate) fn is_of_full_disk(&self) -> bool {
         matches!(self, StoreError::Io { source, .. } if is_of_full_disk(source))
     }
 }
 
 /// What most of this module gives back.
-pub(super) type Result<T, E = InternalError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = InternalError> = std::result::Result<T, E>;
 
 /// A [`StoreError`] that does not know yet which store it is about.
 #[derive(Debug)]
-pub(super) enum InternalError {
+pub(crate) enum InternalError {
     Redb(redb::Error),
     Damaged {
         location: String,
@@ -197,7 +197,7 @@ pub(super) enum InternalError {
 
 impl InternalError {
     /// Corruption at this location.
-    pub(super) fn damaged(location: impl ToString, what: impl Into<String>) -> Self {
+    pub(crate) fn damaged(location: impl ToString, what: impl Into<String>) -> Self {
         InternalError::Damaged {
             location: location.to_string(),
             what: what.into(),
@@ -205,13 +205,13 @@ impl InternalError {
     }
 
     /// Whether the disk had no room, or this user may take no more of it.
-    pub(super) fn is_of_full_disk(&self) -> bool {
+    pub(crate) fn is_of_full_disk(&self) -> bool {
         matches!(self, InternalError::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
     }
 
     /// The error of writing into one file what another has: what the system refuses is about the
     /// first.
-    pub(super) fn copying(self, from: &Path, to: &Path) -> StoreError {
+    pub(crate) fn copying(self, from: &Path, to: &Path) -> StoreError {
         match self {
             InternalError::Redb(redb::Error::Io(_)) => self.at(to, "write"),
             _ => self.at(from, "read"),
@@ -219,7 +219,7 @@ impl InternalError {
     }
 
     /// The error, now that the file is known, and what was to be done with it.
-    pub(super) fn at(self, path: &Path, doing: &'static str) -> StoreError {
+    pub(crate) fn at(self, path: &Path, doing: &'static str) -> StoreError {
         let path = path.to_owned();
         match self {
             InternalError::Redb(redb::Error::Io(source)) => io_error(path, doing, source),
@@ -313,18 +313,18 @@ impl From<TooMuch> for InternalError {
 
 impl DecodeError {
     /// The error, now that it is known where.
-    pub(super) fn at(self, location: impl ToString) -> InternalError {
+    pub(crate) fn at(self, location: impl ToString) -> InternalError {
         InternalError::damaged(location, self.0)
     }
 }
 
 /// What cannot be packed cannot be stored.
-pub(super) fn refused(error: DecodeError) -> InternalError {
+pub(crate) fn refused(error: DecodeError) -> InternalError {
     InternalError::Refused(error.0)
 }
 
 /// What the system refused.
-pub(super) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub(crate) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io {
         doing,
         path: path.to_owned(),

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// What a panic leaves behind is not used any more: the caller closes the file, and redb recovers
 /// it when it is opened again. The panic hook is the program's: it is called before.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// A number of a store, which stands in its bytes as 32 bits.
-pub(super) trait Number: Copy + Ord + Display + Send + Sync + 'static {
+pub(crate) trait Number: Copy + Ord + Display + Send + Sync + 'static {
     /// Stands where there is no number.
     const NONE: Self;
 
@@ -30,7 +30,7 @@ macro_rules! stored_numbers {
         numbers! {$(
             $(#[$doc])*
             #[derive(Default, Serialize, Deserialize)]
-            pub(super) $name;
+            pub(crate) $name;
         )*}
 
         $(impl Number for $name {

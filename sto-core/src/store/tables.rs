@@ -5,19 +5,19 @@ use redb::TableDefinition;
 use std::fmt;
 
 /// Name of the redb file inside the store's folder.
-pub(super) const FILE_NAME: &str = "store.redb";
+pub(crate) const FILE_NAME: &str = "store.redb";
 
 /// First bytes of every redb file.
-pub(super) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
+pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// The format version that this code writes; it goes up with every change of the layout below.
-pub(super) const FORMAT_VERSION: u32 = 5;
+pub(crate) const FORMAT_VERSION: u32 = 5;
 
 /// The oldest format version that this code reads.
-pub(super) const OLDEST_READABLE: u32 = 5;
+pub(crate) const OLDEST_READABLE: u32 = 5;
 
 /// For each version that is no longer read, the last release that reads it.
-pub(super) const RETIRED: [(u32, &str); 5] = [
+pub(crate) const RETIRED: [(u32, &str); 5] = [
     (0, "an unreleased development build"),
     (1, "an unreleased development build"),
     (2, "an unreleased development build"),
@@ -26,46 +26,46 @@ pub(super) const RETIRED: [(u32, &str); 5] = [
 ];
 
 /// Facts about the whole store, by name.
-pub(super) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 
 /// In [`META`]: the format version, 4 bytes, little-endian. Its key and form never change.
-pub(super) const META_VERSION: &str = "version";
+pub(crate) const META_VERSION: &str = "version";
 
 /// In [`META`]: how much the store holds, a [`super::codec::Contents`] with its checksum.
-pub(super) const META_CONTENTS: &str = "contents";
+pub(crate) const META_CONTENTS: &str = "contents";
 
 /// In [`META`], where there are any: the tags of builds, a list of [`super::Tag`] with its checksum.
-pub(super) const META_TAGS: &str = "tags";
+pub(crate) const META_TAGS: &str = "tags";
 
 /// In [`META`], where there are any: names of what a reader has to know beyond this format version, an
 /// ascending list with its checksum. What is only added to the layout gets a name here, and no other version.
-pub(super) const META_FEATURES: &str = "features";
+pub(crate) const META_FEATURES: &str = "features";
 
 /// The features that this code knows.
-pub(super) const KNOWN_FEATURES: [&str; 0] = [];
+pub(crate) const KNOWN_FEATURES: [&str; 0] = [];
 
 /// Small records, by kind and content address; what listing a store reads.
-pub(super) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
+pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
 
 /// What packed columns begin with: segments that fill a page each.
-pub(super) const COLUMNS: TableDefinition<SegmentKey, &[u8]> = TableDefinition::new("columns");
+pub(crate) const COLUMNS: TableDefinition<SegmentKey, &[u8]> = TableDefinition::new("columns");
 
 /// What is left of each packed column, less than a segment: side by side, these share pages.
-pub(super) const ENDS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("ends");
+pub(crate) const ENDS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("ends");
 
 /// Kind (a [`Record`]) and content address.
-pub(super) type RecordKey = (u8, [u8; 16]);
+pub(crate) type RecordKey = (u8, [u8; 16]);
 
 /// Kind, and two numbers that depend on it: owner, part. [`Column`] says what they are.
-pub(super) type ColumnKey = (u8, u32, u32);
+pub(crate) type ColumnKey = (u8, u32, u32);
 
 /// Kind, owner, part, segment.
-pub(super) type SegmentKey = (u8, u32, u32, u32);
+pub(crate) type SegmentKey = (u8, u32, u32, u32);
 
 /// Kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Record {
+pub(crate) enum Record {
     /// By executable id.
     Executable = 0,
     /// By build id.
@@ -80,7 +80,7 @@ pub(super) enum Record {
 
 /// A packed column: what is in it, and of what. Errors name it by its kind, owner and part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Column {
+pub(crate) enum Column {
     /// Frames, from this one on.
     Frames(FrameNo),
     /// Nodes of an executable, from this one on.
@@ -100,27 +100,27 @@ pub(super) enum Column {
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
 /// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
 /// larger value up to a power of two of pages.
-pub(super) const SEGMENT: usize = 4096 - 4 - 4 - 13;
+pub(crate) const SEGMENT: usize = 4096 - 4 - 4 - 13;
 
 /// Most frames in one pack.
-pub(super) const MOST_FRAMES: u32 = 1 << 16;
+pub(crate) const MOST_FRAMES: u32 = 1 << 16;
 
 /// Most nodes in one pack.
-pub(super) const MOST_NODES: u32 = 1 << 18;
+pub(crate) const MOST_NODES: u32 = 1 << 18;
 
 /// Most columns of a build's profiles that stand beside a sum, to be added up by who reads it. So a
 /// build of few runs takes no space for sums, and they are written anew at every fifth run.
-pub(super) const MOST_APART: usize = 4;
+pub(crate) const MOST_APART: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
-pub(super) const CACHE_BYTES: usize = 64 << 20;
+pub(crate) const CACHE_BYTES: usize = 64 << 20;
 
 /// Compression level of columns: above it, time grows much faster than size shrinks.
-pub(super) const ZSTD_LEVEL: i32 = 9;
+pub(crate) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
     /// All kinds, in the order of their numbers.
-    pub(super) const ALL: [Record; 5] = [
+    pub(crate) const ALL: [Record; 5] = [
         Record::Executable,
         Record::Build,
         Record::Profile,
@@ -129,12 +129,12 @@ impl Record {
     ];
 
     /// The kind with this number.
-    pub(super) fn from_number(number: u8) -> Option<Record> {
+    pub(crate) fn from_number(number: u8) -> Option<Record> {
         Record::ALL.get(usize::from(number)).copied()
     }
 
     /// The name that errors show.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Record::Executable => "executable",
             Record::Build => "build",
@@ -147,7 +147,7 @@ impl Record {
 
 impl Column {
     /// The key that it stands under: what has no owner or part has zero there.
-    pub(super) fn key(self) -> ColumnKey {
+    pub(crate) fn key(self) -> ColumnKey {
         match self {
             Column::Frames(first) => (0, 0, first.0),
             Column::Nodes(executable, first) => (1, executable.0, first.0),
@@ -160,7 +160,7 @@ impl Column {
     }
 
     /// The column that stands under this key, if one can.
-    pub(super) fn of(key: ColumnKey) -> Option<Column> {
+    pub(crate) fn of(key: ColumnKey) -> Option<Column> {
         let (kind, owner, part) = key;
         let column = match kind {
             0 => Column::Frames(FrameNo(part)),
@@ -176,7 +176,7 @@ impl Column {
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(super) fn first_of(profile: ProfileNo) -> [Column; 3] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 3] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
@@ -186,7 +186,7 @@ impl Column {
     }
 
     /// The name of its kind.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Column::Frames(_) => "frames",
             Column::Nodes(..) => "nodes",

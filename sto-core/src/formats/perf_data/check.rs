@@ -41,7 +41,7 @@ const HEADER_ATTR: RecordType = RecordType(64);
 const HEADER_FEATURE: RecordType = RecordType(80);
 
 /// Whether a profile begins as perf.data does.
-pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
+pub(crate) fn matches(head: &Head<'_>) -> bool {
     MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
 }
 

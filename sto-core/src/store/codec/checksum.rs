@@ -3,20 +3,17 @@
 use super::DecodeError;
 
 /// Bytes of a checksum.
-pub(in crate::store) const CHECKSUM_LEN: usize = 8;
+pub(crate) const CHECKSUM_LEN: usize = 8;
 
 /// Appends the checksum of a value that is to stand under this key.
-pub(in crate::store) fn with_checksum(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+pub(crate) fn with_checksum(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let checksum = checksum(key, &body);
     body.extend_from_slice(&checksum);
     body
 }
 
 /// The value without its checksum, which must be right for this key.
-pub(in crate::store) fn without_checksum<'a>(
-    key: &[u8],
-    stored: &'a [u8],
-) -> Result<&'a [u8], DecodeError> {
+pub(crate) fn without_checksum<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [u8], DecodeError> {
     let (body, stored) = stored
         .split_last_chunk::<CHECKSUM_LEN>()
         .ok_or(DecodeError("too short for a checksum"))?;

@@ -7,7 +7,7 @@ use crate::store::numbers::NodeNo;
 use crate::units::Cost;
 
 /// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
-pub(in crate::store) fn pack_costs(costs: &[(NodeNo, Cost)]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_costs(costs: &[(NodeNo, Cost)]) -> Result<Vec<u8>, DecodeError> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     let mut pairs = PairPacker::default();
     let mut values = ValuePacker::new(costs.iter().map(|&(_, cost)| cost));
@@ -25,7 +25,7 @@ pub(in crate::store) fn pack_costs(costs: &[(NodeNo, Cost)]) -> Result<Vec<u8>, 
 }
 
 /// Unpacks costs of nodes below `nodes_end`.
-pub(in crate::store) fn unpack_costs(
+pub(crate) fn unpack_costs(
     pack: &[u8],
     nodes_end: NodeNo,
 ) -> Result<Vec<(NodeNo, Cost)>, DecodeError> {

@@ -6,7 +6,7 @@ use crate::model::{Frame, FrameKind};
 use hashbrown::HashMap;
 
 /// Packs frames in the order given; sorted ones, as [`Frame`] orders them, pack best.
-pub(in crate::store) fn pack_frames<'a>(
+pub(crate) fn pack_frames<'a>(
     frames: impl ExactSizeIterator<Item = Frame<'a>>,
 ) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
@@ -64,7 +64,7 @@ impl<'a> Strings<'a> {
 }
 
 /// Unpacked frames, in columns.
-pub(in crate::store) struct FrameColumns {
+pub(crate) struct FrameColumns {
     /// Modules, symbols and files.
     strings: [StringColumn; 3],
     kinds: Vec<FrameKind>,
@@ -81,22 +81,22 @@ struct StringColumn {
 }
 
 impl FrameColumns {
-    pub(in crate::store) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.kinds.len()
     }
 
     /// Bytes of their distinct strings.
-    pub(in crate::store) fn text_len(&self) -> usize {
+    pub(crate) fn text_len(&self) -> usize {
         self.strings.iter().map(|column| column.text.len()).sum()
     }
 
     /// Number of their distinct strings, of each column by itself.
-    pub(in crate::store) fn string_count(&self) -> usize {
+    pub(crate) fn string_count(&self) -> usize {
         let columns = self.strings.iter();
         columns.map(|column| column.bounds.len() - 1).sum()
     }
 
-    pub(in crate::store) fn get(&self, i: usize) -> Frame<'_> {
+    pub(crate) fn get(&self, i: usize) -> Frame<'_> {
         let [module, symbol, file] = self.strings.each_ref().map(|column| column.get(i));
         Frame {
             module,
@@ -116,7 +116,7 @@ impl StringColumn {
 }
 
 /// How many bytes the columns of a pack of frames claim to have.
-pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeError> {
+pub(crate) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number32()?;
     // Three a column of strings, then kinds and lines.
@@ -124,13 +124,13 @@ pub(in crate::store) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeErro
 }
 
 /// Unpacks frames.
-pub(in crate::store) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, DecodeError> {
+pub(crate) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, DecodeError> {
     PackedFrames::decompress(pack)?.unpack()
 }
 
 /// Frames of which all columns are decompressed, and no string is put together: what strings share with others
 /// makes them as long as they like.
-pub(in crate::store) struct PackedFrames {
+pub(crate) struct PackedFrames {
     strings: [PackedStrings; 3],
     kinds: Vec<FrameKind>,
     lines: Vec<u32>,
@@ -138,7 +138,7 @@ pub(in crate::store) struct PackedFrames {
 
 impl PackedFrames {
     /// Decompresses their columns.
-    pub(in crate::store) fn decompress(pack: &[u8]) -> Result<Self, DecodeError> {
+    pub(crate) fn decompress(pack: &[u8]) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let count = pack.number32()? as usize;
         let frames = PackedFrames {
@@ -161,13 +161,13 @@ impl PackedFrames {
     }
 
     /// How many bytes their strings will have.
-    pub(in crate::store) fn text_len(&self) -> u64 {
+    pub(crate) fn text_len(&self) -> u64 {
         let columns = self.strings.iter();
         columns.map(|column| column.text_len as u64).sum()
     }
 
     /// Puts the strings together.
-    pub(in crate::store) fn unpack(self) -> Result<FrameColumns, DecodeError> {
+    pub(crate) fn unpack(self) -> Result<FrameColumns, DecodeError> {
         let [modules, symbols, files] = self.strings;
         Ok(FrameColumns {
             strings: [modules.unpack()?, symbols.unpack()?, files.unpack()?],

@@ -9,7 +9,7 @@ use crate::store::numbers::FrameNo;
 
 /// Packs line costs: frames in ascending order, lines in ascending order within
 /// a frame, none twice.
-pub(in crate::store) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8>, DecodeError> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
     if lines.len() > MOST_LINES {
         return Err(DecodeError("it has costs of more than 2^24 lines"));
@@ -41,7 +41,7 @@ pub(in crate::store) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8
 }
 
 /// Unpacks line costs of frames below `frames_end`.
-pub(in crate::store) fn unpack_lines(
+pub(crate) fn unpack_lines(
     pack: &[u8],
     frames_end: FrameNo,
 ) -> Result<Vec<LineCost<FrameNo>>, DecodeError> {

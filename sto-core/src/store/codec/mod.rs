@@ -15,26 +15,26 @@ mod pairs;
 mod records;
 mod slices;
 
-pub(super) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
-pub(super) use costs::{pack_costs, unpack_costs};
-pub(super) use frames::{
+pub(crate) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
+pub(crate) use costs::{pack_costs, unpack_costs};
+pub(crate) use frames::{
     FrameColumns, PackedFrames, claimed_by_frames, pack_frames, unpack_frames,
 };
-pub(super) use lines::{pack_lines, unpack_lines};
-pub(super) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
+pub(crate) use lines::{pack_lines, unpack_lines};
+pub(crate) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
-pub(super) use records::{
+pub(crate) use records::{
     BuildRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord, Sum, pack,
     pack_modules, unpack, unpack_modules,
 };
-pub(super) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
+pub(crate) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 
 /// What is wrong with some bytes, or with what is to become bytes that can be read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DecodeError(pub(super) &'static str);
+pub(crate) struct DecodeError(pub(crate) &'static str);
 
 /// How many things a pack announces; all kinds of packs begin with that.
-pub(super) fn announced(pack: &[u8]) -> Result<u32, DecodeError> {
+pub(crate) fn announced(pack: &[u8]) -> Result<u32, DecodeError> {
     bytes::Unpacker::new(pack).number32()
 }
 

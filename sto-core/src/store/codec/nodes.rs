@@ -12,15 +12,15 @@ use std::ops::Range;
 
 /// Nodes of one executable, in the order of their numbers; parents stand before their children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::store) struct NodeColumns<Parent = NodeNo> {
+pub(crate) struct NodeColumns<Parent = NodeNo> {
     /// [`Number::NONE`] for roots.
-    pub(in crate::store) parents: Vec<Parent>,
-    pub(in crate::store) frames: Vec<FrameNo>,
+    pub(crate) parents: Vec<Parent>,
+    pub(crate) frames: Vec<FrameNo>,
 }
 
 impl NodeColumns {
     /// The nodes of a tree, whose nodes and frames have the numbers that they are to have.
-    pub(in crate::store) fn of(tree: &StackTree) -> Self {
+    pub(crate) fn of(tree: &StackTree) -> Self {
         let parent = |node| tree.parent(node).map_or(NodeNo::NONE, |p| NodeNo(p.0));
         NodeColumns {
             parents: tree.nodes().map(parent).collect(),
@@ -28,7 +28,7 @@ impl NodeColumns {
         }
     }
 
-    pub(in crate::store) fn with_capacity(len: usize) -> Self {
+    pub(crate) fn with_capacity(len: usize) -> Self {
         NodeColumns {
             parents: Vec::with_capacity(len),
             frames: Vec::with_capacity(len),
@@ -37,19 +37,19 @@ impl NodeColumns {
 
     /// Appends a node.
     #[inline]
-    pub(in crate::store) fn push(&mut self, parent: NodeNo, frame: FrameNo) {
+    pub(crate) fn push(&mut self, parent: NodeNo, frame: FrameNo) {
         self.parents.push(parent);
         self.frames.push(frame);
     }
 
     /// Appends the nodes behind these.
-    pub(in crate::store) fn append(&mut self, mut next: NodeColumns) {
+    pub(crate) fn append(&mut self, mut next: NodeColumns) {
         self.parents.append(&mut next.parents);
         self.frames.append(&mut next.frames);
     }
 
     /// Some of these nodes.
-    pub(in crate::store) fn part(&self, range: Range<usize>) -> NodeColumns {
+    pub(crate) fn part(&self, range: Range<usize>) -> NodeColumns {
         NodeColumns {
             parents: self.parents[range.clone()].to_vec(),
             frames: self.frames[range].to_vec(),
@@ -58,17 +58,14 @@ impl NodeColumns {
 }
 
 impl<Parent> NodeColumns<Parent> {
-    pub(in crate::store) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parents.len()
     }
 }
 
 /// Packs the nodes with the numbers from `first` on, each below a node with a lower number. Nodes
 /// whose parent is the node before them or one of its ancestors pack best.
-pub(in crate::store) fn pack_nodes(
-    first: NodeNo,
-    nodes: &NodeColumns,
-) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_nodes(first: NodeNo, nodes: &NodeColumns) -> Result<Vec<u8>, DecodeError> {
     let [mut attach_points, mut roots, mut ups] = [(); 3].map(|()| Packer::default());
     let mut segments = 0u32;
     let mut frames = Vec::with_capacity(nodes.len());
@@ -103,21 +100,21 @@ pub(in crate::store) fn pack_nodes(
 }
 
 /// The segments of a pack's nodes, of which those that are needed can be unpacked.
-pub(in crate::store) struct Segments<'a> {
+pub(crate) struct Segments<'a> {
     first: NodeNo,
     /// How many nodes there are.
     len: u32,
     /// The first number that no frame of the store has.
     frames_end: FrameNo,
     /// What the root of each segment stands below, or [`Number::NONE`], and its frame.
-    pub(in crate::store) roots: Vec<(NodeNo, FrameNo)>,
+    pub(crate) roots: Vec<(NodeNo, FrameNo)>,
     /// The columns of all other nodes.
     rest: Unpacker<'a>,
 }
 
 impl<'a> Segments<'a> {
     /// Unpacks the roots of nodes that have the numbers from `first` on and frames below `frames_end`.
-    pub(in crate::store) fn unpack(
+    pub(crate) fn unpack(
         pack: &'a [u8],
         first: NodeNo,
         frames_end: FrameNo,
@@ -156,7 +153,7 @@ impl<'a> Segments<'a> {
     }
 
     /// Decompresses the other nodes.
-    pub(in crate::store) fn others(&self) -> Result<Others, DecodeError> {
+    pub(crate) fn others(&self) -> Result<Others, DecodeError> {
         let mut pack = self.rest;
         let ups = pack.column_within(self.len as usize * MOST_BYTES_32)?;
         let frames = pack.numbers(self.len as usize - self.roots.len())?;
@@ -165,7 +162,7 @@ impl<'a> Segments<'a> {
     }
 
     /// Reads the segments, whose other nodes these are.
-    pub(in crate::store) fn reader<'o, T>(&self, others: &'o Others) -> SegmentReader<'o, T> {
+    pub(crate) fn reader<'o, T>(&self, others: &'o Others) -> SegmentReader<'o, T> {
         SegmentReader {
             ups: Unpacker::new(&others.ups),
             frames: &others.frames,
@@ -179,14 +176,14 @@ impl<'a> Segments<'a> {
 }
 
 /// The nodes of a pack that begin no segment, decompressed.
-pub(in crate::store) struct Others {
+pub(crate) struct Others {
     ups: Vec<u8>,
     frames: Vec<u32>,
 }
 
 /// Reads segments one after another, and passes over those that are not needed. A `T` is what the caller makes
 /// of each node for those that stand below it.
-pub(in crate::store) struct SegmentReader<'a, T> {
+pub(crate) struct SegmentReader<'a, T> {
     ups: Unpacker<'a>,
     /// Frames of the nodes to come.
     frames: &'a [u32],
@@ -201,7 +198,7 @@ pub(in crate::store) struct SegmentReader<'a, T> {
 impl<T: Copy> SegmentReader<'_, T> {
     /// Goes to a segment that stands behind those read before. Returns the number of its root.
     #[inline]
-    pub(in crate::store) fn begin(&mut self, segment: usize) -> Result<NodeNo, DecodeError> {
+    pub(crate) fn begin(&mut self, segment: usize) -> Result<NodeNo, DecodeError> {
         let between = segment - self.passed;
         let nodes = match (between, self.ups.peek()) {
             (0, Some(0)) => 0,
@@ -219,7 +216,7 @@ impl<T: Copy> SegmentReader<'_, T> {
     /// Reads the other nodes of the segment, of whose root this came: shows the number of each, what came of its
     /// parent, and its frame.
     #[inline]
-    pub(in crate::store) fn read(
+    pub(crate) fn read(
         &mut self,
         root: T,
         mut see: impl FnMut(NodeNo, T, FrameNo) -> T,
@@ -266,7 +263,7 @@ impl<T: Copy> SegmentReader<'_, T> {
 }
 
 /// Unpacks the nodes that have the numbers from `first` on and frames below `frames_end`.
-pub(in crate::store) fn unpack_nodes(
+pub(crate) fn unpack_nodes(
     pack: &[u8],
     first: NodeNo,
     frames_end: FrameNo,

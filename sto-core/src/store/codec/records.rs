@@ -14,30 +14,30 @@ use serde::{Deserialize, Serialize};
 /// Two stores with equal contents have the same things under the same numbers: so who worked
 /// something out in one of them can use it in the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct Contents {
+pub(crate) struct Contents {
     /// Digest of everything that was ever done to the store, in its order.
-    pub(in crate::store) history: [u8; 16],
+    pub(crate) history: [u8; 16],
     /// Number of builds.
-    pub(in crate::store) builds: u32,
+    pub(crate) builds: u32,
     /// Number of frames, and of the next one.
-    pub(in crate::store) frames: FrameNo,
+    pub(crate) frames: FrameNo,
     /// Number of executables, and of the next one.
-    pub(in crate::store) executables: ExecutableNo,
+    pub(crate) executables: ExecutableNo,
     /// Number of profiles.
-    pub(in crate::store) profiles: u32,
+    pub(crate) profiles: u32,
     /// Number of module lists, and of the next one.
-    pub(in crate::store) modules: ModulesNo,
+    pub(crate) modules: ModulesNo,
     /// Number of the next build: builds that were removed leave theirs free.
-    pub(in crate::store) next_build: BuildNo,
+    pub(crate) next_build: BuildNo,
     /// Number of the next profile.
-    pub(in crate::store) next_profile: ProfileNo,
+    pub(crate) next_profile: ProfileNo,
 }
 
 /// Which profile stands for a reading of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct ReadingRecord {
-    pub(in crate::store) profile: ProfileId,
-    pub(in crate::store) from: CameFrom,
+pub(crate) struct ReadingRecord {
+    pub(crate) profile: ProfileId,
+    pub(crate) from: CameFrom,
 }
 
 /// Where a profile came from, as the store knows that has it. It is no part of the profile, and goes into
@@ -64,83 +64,83 @@ impl CameFrom {
 
 /// An executable and its tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct ExecutableRecord {
-    pub(in crate::store) name: String,
-    pub(in crate::store) number: ExecutableNo,
+pub(crate) struct ExecutableRecord {
+    pub(crate) name: String,
+    pub(crate) number: ExecutableNo,
     /// Number of nodes, and of the next one.
-    pub(in crate::store) nodes: NodeNo,
+    pub(crate) nodes: NodeNo,
 }
 
 /// A build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct BuildRecord {
-    pub(in crate::store) executable: String,
-    pub(in crate::store) version: String,
-    pub(in crate::store) gnu_build_id: Option<Known<GnuBuildId>>,
-    pub(in crate::store) revision: Option<Known<String>>,
-    pub(in crate::store) number: BuildNo,
+pub(crate) struct BuildRecord {
+    pub(crate) executable: String,
+    pub(crate) version: String,
+    pub(crate) gnu_build_id: Option<Known<GnuBuildId>>,
+    pub(crate) revision: Option<Known<String>>,
+    pub(crate) number: BuildNo,
     /// Number of its profiles.
-    pub(in crate::store) profiles: u32,
+    pub(crate) profiles: u32,
     /// Samples of all its profiles.
-    pub(in crate::store) samples: u64,
+    pub(crate) samples: u64,
     /// Where its summed self costs stand, by sample type.
-    pub(in crate::store) sums: Vec<Sum>,
+    pub(crate) sums: Vec<Sum>,
 }
 
 /// What is known of a build from one of its profiles: the one that was recorded first, and of those
 /// the one with the lowest id. So it does not matter in which order profiles came in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct Known<T> {
-    pub(in crate::store) value: T,
+pub(crate) struct Known<T> {
+    pub(crate) value: T,
     /// Seconds since 1970; the largest number where the profile does not say.
-    pub(in crate::store) recorded: u64,
-    pub(in crate::store) profile: ProfileId,
+    pub(crate) recorded: u64,
+    pub(crate) profile: ProfileId,
 }
 
 /// Self costs of one sample type, summed over the profiles of a build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct Sum {
-    pub(in crate::store) sample_type: SampleType,
+pub(crate) struct Sum {
+    pub(crate) sample_type: SampleType,
     /// What all of them add up to.
-    pub(in crate::store) total: Cost,
+    pub(crate) total: Cost,
     /// Whether columns are added up in one of the build's own, whose number is this sum's index.
-    pub(in crate::store) has_column: bool,
+    pub(crate) has_column: bool,
     /// The columns that are not: those that came in last.
-    pub(in crate::store) apart: Vec<(ProfileNo, TypeNo)>,
+    pub(crate) apart: Vec<(ProfileNo, TypeNo)>,
 }
 
 /// A profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::store) struct ProfileRecord {
-    pub(in crate::store) number: ProfileNo,
+pub(crate) struct ProfileRecord {
+    pub(crate) number: ProfileNo,
     /// Packed bytes of the columns that are its own.
-    pub(in crate::store) columns: u64,
-    pub(in crate::store) modules: ModulesNo,
+    pub(crate) columns: u64,
+    pub(crate) modules: ModulesNo,
     /// GNU build id of the main program, as this recording has it.
-    pub(in crate::store) gnu_build_id: Option<GnuBuildId>,
+    pub(crate) gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
-    pub(in crate::store) revision: Option<String>,
+    pub(crate) revision: Option<String>,
     /// Packed bytes of its slices of time; 0 where none are kept.
-    pub(in crate::store) slices: u64,
+    pub(crate) slices: u64,
     /// The profile; its modules are left out, as profiles share them.
-    pub(in crate::store) profile: Profile,
+    pub(crate) profile: Profile,
 }
 
 impl ProfileRecord {
     /// The numbers of its sample types.
-    pub(in crate::store) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
+    pub(crate) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
         (0..self.profile.sample_types.len() as u32).map(TypeNo)
     }
 }
 
 impl BuildRecord {
     /// The numbers of its sums.
-    pub(in crate::store) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
+    pub(crate) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
         (0..self.sums.len() as u32).map(TypeNo)
     }
 
     /// What its profiles say of it together.
-    pub(in crate::store) fn build(&self) -> Build {
+    pub(crate) fn build(&self) -> Build {
         Build {
             executable: self.executable.clone(),
             version: self.version.clone(),
@@ -158,7 +158,7 @@ fn config() -> impl bincode::config::Config {
 }
 
 /// The bytes of a record.
-pub(in crate::store) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
     bincode::serde::encode_to_vec(record, config())
         .ok()
         .filter(|bytes| bytes.len() <= LONGEST)
@@ -166,9 +166,7 @@ pub(in crate::store) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeE
 }
 
 /// The record in these bytes, all of which it takes.
-pub(in crate::store) fn unpack<T: for<'de> Deserialize<'de>>(
-    bytes: &[u8],
-) -> Result<T, DecodeError> {
+pub(crate) fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, DecodeError> {
     match bincode::serde::decode_from_slice(bytes, config()) {
         Ok((record, read)) if read == bytes.len() => Ok(record),
         Ok(_) => Err(DecodeError("bytes are left over")),
@@ -177,7 +175,7 @@ pub(in crate::store) fn unpack<T: for<'de> Deserialize<'de>>(
 }
 
 /// Packs a list of modules.
-pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, DecodeError> {
     let mut list = Packer::default();
     list.raw(&pack(&modules)?);
     let mut column = Packer::default();
@@ -186,7 +184,7 @@ pub(in crate::store) fn pack_modules(modules: &[ModuleRef]) -> Result<Vec<u8>, D
 }
 
 /// Unpacks a list of modules.
-pub(in crate::store) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, DecodeError> {
+pub(crate) fn unpack_modules(pack: &[u8]) -> Result<Vec<ModuleRef>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let list = pack.column()?;
     pack.finish()?;

@@ -15,10 +15,7 @@ use crate::intern::{
 use crate::units::Nanoseconds;
 
 /// Packs slices of the profile with these self costs by sample type, which they add up to.
-pub(in crate::store) fn pack_slices(
-    slices: &Slices,
-    costs: &[SelfCosts],
-) -> Result<Vec<u8>, DecodeError> {
+pub(crate) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let grid = slices.grid;
     pack.number(grid.count().get());
@@ -32,10 +29,7 @@ pub(in crate::store) fn pack_slices(
 }
 
 /// Unpacks slices of the profile with these self costs by sample type.
-pub(in crate::store) fn unpack_slices(
-    pack: &[u8],
-    costs: &[SelfCosts],
-) -> Result<Slices, DecodeError> {
+pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (grid, contexts) = unpack_head(&mut pack)?;
     let mut columns = Vec::with_capacity(costs.len());
@@ -55,7 +49,7 @@ pub(in crate::store) fn unpack_slices(
 }
 
 /// Unpacks the contexts of slices alone.
-pub(in crate::store) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, DecodeError> {
+pub(crate) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, DecodeError> {
     let (_, contexts) = unpack_head(&mut Unpacker::new(pack))?;
     Ok(contexts)
 }
@@ -153,7 +147,7 @@ fn unpack_cells(
 }
 
 /// Whether no cost is zero, and those of each node over all contexts and slices are its self cost.
-pub(in crate::store) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
+pub(crate) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     let mut left = costs.clone();
     let mut take = |SliceCost { node, cost, .. }: SliceCost| {
         let index = left.binary_search_by_key(&node, |&(node, _)| node).ok()?;

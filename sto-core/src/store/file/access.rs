@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where a store is.
-pub(in crate::store) enum Backing {
+pub(crate) enum Backing {
     Folder {
         /// The folder that the file is in.
         folder: PathBuf,
@@ -81,7 +81,7 @@ impl Store {
     /// Works out a change, and writes it if there is any, in one transaction: opening for writing
     /// alone would change the file, so that it is worked out before, and again when nobody else can
     /// change anything. `bytes` says about how many it will take; `None` where it is to make room.
-    pub(in crate::store) fn change<T, New>(
+    pub(crate) fn change<T, New>(
         &self,
         plan: impl Fn(&Rows) -> Result<(T, Option<New>), InternalError>,
         write: impl Fn(&WriteTransaction, &New) -> Result<(), InternalError>,
@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// What errors name.
-    pub(in crate::store) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match &self.backing {
             Backing::Folder { file, .. } => file,
             Backing::Memory(_) => in_memory(),
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// Whether the file is there. It must be, unless the first profile may make it.
-    pub(in crate::store) fn file_exists(&self) -> Result<bool, StoreError> {
+    pub(crate) fn file_exists(&self) -> Result<bool, StoreError> {
         match &self.backing {
             Backing::Folder {
                 folder,
@@ -131,7 +131,7 @@ impl Store {
 
 /// A transaction that writes. Until it ends, what was committed last is what can be read: nobody else
 /// changes anything.
-pub(in crate::store) fn begin(database: &Database) -> Result<WriteTransaction, InternalError> {
+pub(crate) fn begin(database: &Database) -> Result<WriteTransaction, InternalError> {
     let mut transaction = database.begin_write()?;
     // Keeps what redb needs to recover in an instant, should this process be killed.
     transaction.set_quick_repair(true);
@@ -168,7 +168,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Does work that will write about this many bytes; `None` where it is to make room.
-    pub(in crate::store) fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         bytes: Option<u64>,
         work: impl FnOnce(&Database) -> Result<T, InternalError>,
@@ -229,6 +229,6 @@ impl Drop for Writer<'_> {
 }
 
 /// What errors name where there is no file.
-pub(in crate::store) fn in_memory() -> &'static Path {
+pub(crate) fn in_memory() -> &'static Path {
     Path::new("the store in memory")
 }

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// How long an operation waits for other processes to be done with the store, or to change it: then
 /// its turn comes.
-pub(in crate::store) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long it sleeps between two attempts.
-pub(in crate::store) const PAUSE: Duration = Duration::from_millis(5);
+pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long who reads lets those pass who wait to write: most reads take less.
 const COURTESY: Duration = Duration::from_millis(500);
@@ -43,14 +43,14 @@ pub struct Waiting {
 ///
 /// What it has open for writing keeps out the process itself, too, so that who comes meanwhile shares it.
 #[derive(Default)]
-pub(in crate::store) struct Turn {
+pub(crate) struct Turn {
     on_wait: Option<OnWait>,
     temporaries: Temporaries,
     open: Mutex<Weak<Database>>,
 }
 
 impl Turn {
-    pub(in crate::store) fn new(options: StoreOptions) -> Turn {
+    pub(crate) fn new(options: StoreOptions) -> Turn {
         Turn {
             on_wait: options.on_wait,
             temporaries: options.temporaries,
@@ -58,7 +58,7 @@ impl Turn {
         }
     }
 
-    pub(in crate::store) fn temporaries(&self) -> &Temporaries {
+    pub(crate) fn temporaries(&self) -> &Temporaries {
         &self.temporaries
     }
 
@@ -66,35 +66,35 @@ impl Turn {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(in crate::store) fn on_wait(&self) -> Option<&OnWait> {
+    pub(crate) fn on_wait(&self) -> Option<&OnWait> {
         self.on_wait.as_ref()
     }
 
     /// The file, where this process has it open for writing.
-    pub(in crate::store) fn shared(&self) -> Option<Arc<Database>> {
+    pub(crate) fn shared(&self) -> Option<Arc<Database>> {
         self.open().upgrade()
     }
 
     /// Shares the file with who comes while it is open.
-    pub(in crate::store) fn share(&self, database: &Arc<Database>) {
+    pub(crate) fn share(&self, database: &Arc<Database>) {
         *self.open() = Arc::downgrade(database);
     }
 
     /// Lets nobody else come to a file that failed.
-    pub(in crate::store) fn unshare(&self) {
+    pub(crate) fn unshare(&self) {
         *self.open() = Weak::new();
     }
 }
 
 /// A folder that nobody else writes a store in, until this is dropped.
-pub(in crate::store) struct LockedFolder {
-    pub(in crate::store) folder: Arc<Folder>,
+pub(crate) struct LockedFolder {
+    pub(crate) folder: Arc<Folder>,
     _lock: File,
 }
 
 /// Keeps other processes from writing the store at this path, or any other in its folder. Waits for
 /// those that do.
-pub(in crate::store) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, StoreError> {
+pub(crate) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, StoreError> {
     let path_of_folder = &Folder::path_of(path);
     let lock = || {
         let folder = Folder::open(path_of_folder)?;
@@ -114,7 +114,7 @@ pub(in crate::store) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFo
 
 /// Waits a moment while somebody waits to write: many readers that come one after another would
 /// never let a writer in.
-pub(in crate::store) fn let_writers_pass(path: &Path) {
+pub(crate) fn let_writers_pass(path: &Path) {
     let start = Instant::now();
     let Ok(path) = fs::canonicalize(path) else {
         return;
@@ -136,7 +136,7 @@ pub(in crate::store) fn let_writers_pass(path: &Path) {
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
-pub(in crate::store) fn locked<T>(
+pub(crate) fn locked<T>(
     path: &Path,
     file: &Path,
     (patience, turn): (Duration, &Turn),

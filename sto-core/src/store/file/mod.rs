@@ -10,8 +10,8 @@
 //!
 #![doc = include_str!("file.md")]
 
-pub(in crate::store) mod access;
-pub(in crate::store) mod lock;
-pub(in crate::store) mod open;
-pub(in crate::store) mod temporary;
+pub(crate) mod access;
+pub(crate) mod lock;
+pub(crate) mod open;
+pub(crate) mod temporary;
 mod unrepaired;

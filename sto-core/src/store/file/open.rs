@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The folder and the file of a store at a path, which is that of either.
-pub(in crate::store) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
+pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     let is_file = match fs::metadata(path) {
         Ok(found) => found.is_file(),
         Err(error) => missing(path, error)?,
@@ -35,7 +35,7 @@ pub(in crate::store) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), Stor
 }
 
 /// Looks whether there is a store's file in a folder, without opening it as one.
-pub(in crate::store) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
+pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => {}
         Ok(_) => return Err(not_a_folder(folder)),
@@ -91,12 +91,12 @@ fn not_a_folder(path: &Path) -> StoreError {
 }
 
 /// Where the file itself is: a link to a store stays one, and temporary files stand beside what it leads to.
-pub(in crate::store) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
     fs::canonicalize(file).map_err(|error| cannot("read", file, error))
 }
 
 /// Size of a file; zero where there is none.
-pub(in crate::store) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
+pub(crate) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Bytes(found.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bytes(0)),
@@ -105,7 +105,7 @@ pub(in crate::store) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
 }
 
 /// A store in memory.
-pub(in crate::store) fn in_memory() -> Result<Database, InternalError> {
+pub(crate) fn in_memory() -> Result<Database, InternalError> {
     let database = builder().create_with_backend(InMemoryBackend::new())?;
     make_tables(&database)?;
     Ok(database)
@@ -113,7 +113,7 @@ pub(in crate::store) fn in_memory() -> Result<Database, InternalError> {
 
 /// Makes the folder, and in it an empty store with room for this many bytes; where another process
 /// is quicker, takes its store.
-pub(in crate::store) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
+pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let path = folder.join(FILE_NAME);
     // One makes it at a time, so that nobody takes another's file for one that was left over.
@@ -139,7 +139,7 @@ pub(in crate::store) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result
 }
 
 /// Sees whether a store's file could be changed.
-pub(in crate::store) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
+pub(crate) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
     let file = real_path(file)?;
     let opened = File::options().append(true).open(&file);
     opened.map_err(|error| cannot("write", &file, error))?;
@@ -147,11 +147,7 @@ pub(in crate::store) fn check_writable(file: &Path, turn: &Turn) -> Result<(), S
 }
 
 /// Sees whether [`create`] could make a store.
-pub(in crate::store) fn check_creatable(
-    folder: &Path,
-    path: &Path,
-    turn: &Turn,
-) -> Result<(), StoreError> {
+pub(crate) fn check_creatable(folder: &Path, path: &Path, turn: &Turn) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let checked = check_folder(path, turn);
     remove_folders(&made);
@@ -209,7 +205,7 @@ fn make_tables(database: &Database) -> Result<(), InternalError> {
 
 /// Opens the file for writing once there is room for this many bytes more, where any are needed. Waits for
 /// other processes; those that come to read meanwhile [let this one pass](let_writers_pass).
-pub(in crate::store) fn writing(
+pub(crate) fn writing(
     path: &Path,
     bytes: Option<u64>,
     turn: &Turn,
@@ -251,12 +247,12 @@ fn lock_if_possible(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, St
 }
 
 /// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
-pub(in crate::store) fn sync_folder(folder: &Path) {
+pub(crate) fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 /// An empty store in an empty file.
-pub(in crate::store) fn fresh(file: File) -> Result<Database, InternalError> {
+pub(crate) fn fresh(file: File) -> Result<Database, InternalError> {
     let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
@@ -264,7 +260,7 @@ pub(in crate::store) fn fresh(file: File) -> Result<Database, InternalError> {
 
 /// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
 /// disk that it filled would stay full. What cannot be done now, the next writer does.
-pub(in crate::store) fn recover(path: &Path) {
+pub(crate) fn recover(path: &Path) {
     let open = || builder().open(path);
     let _ = guarded(|| locked(path, path, (Duration::ZERO, &Turn::default()), open).map(drop));
 }
@@ -274,7 +270,7 @@ pub(in crate::store) fn recover(path: &Path) {
 /// redb doubles its file when it is full. In a small store that is most of the file, and moving its
 /// few pages takes some milliseconds. In a large one it takes too long for every profile, and the next
 /// one would double the file again.
-pub(in crate::store) fn compact_small(database: &mut Database, path: &Path) {
+pub(crate) fn compact_small(database: &mut Database, path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
         compact(database);
     }
@@ -282,20 +278,20 @@ pub(in crate::store) fn compact_small(database: &mut Database, path: &Path) {
 
 /// Gives back free space, as far as that goes: what was to be written is written, and a file that stays
 /// larger is no failure.
-pub(in crate::store) fn compact(database: &mut Database) {
+pub(crate) fn compact(database: &mut Database) {
     let _ = database.compact();
 }
 
 /// What becomes of the room behind the end of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Reserve {
+pub(crate) enum Reserve {
     Keep,
     Release,
 }
 
 /// Has the file system keep some room behind the end of a file, or release it to the disk, where it can: so
 /// that profiles can be removed when the disk is full. It is released while nobody else can write to the file.
-pub(in crate::store) fn reserve(file: &File, what: Reserve) {
+pub(crate) fn reserve(file: &File, what: Reserve) {
     let how = match what {
         Reserve::Keep => FallocateFlags::KEEP_SIZE,
         Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
@@ -306,7 +302,7 @@ pub(in crate::store) fn reserve(file: &File, what: Reserve) {
 }
 
 /// The same for the file at this path.
-pub(in crate::store) fn reserve_behind(path: &Path, what: Reserve) {
+pub(crate) fn reserve_behind(path: &Path, what: Reserve) {
     let no_link = OFlags::NOFOLLOW.bits().cast_signed();
     let file = File::options().write(true).custom_flags(no_link).open(path);
     let _ = file.map(|file| reserve(&file, what));
@@ -319,14 +315,14 @@ const RESERVE: u64 = 96 << 10;
 const SMALL: u64 = 4 << 20;
 
 /// The file, opened for reading.
-pub(in crate::store) enum Reading {
+pub(crate) enum Reading {
     Clean(ReadOnlyDatabase),
     /// What may be written to: by whom it is shared with, or, of a file that was not closed, in memory.
     Whole(Arc<Database>),
 }
 
 impl Reading {
-    pub(in crate::store) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
+    pub(crate) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
         match self {
             Reading::Clean(database) => database.begin_read(),
             Reading::Whole(database) => database.begin_read(),
@@ -335,7 +331,7 @@ impl Reading {
 }
 
 /// Opens the file for reading, and never writes to it. Waits for other processes that write.
-pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     if turn.shared().is_none() {
         let_writers_pass(path);
     }
@@ -346,7 +342,7 @@ pub(in crate::store) fn reading(path: &Path, turn: &Turn) -> Result<Reading, Int
 }
 
 /// The same for who has the folder locked, and keeps this process from writing, too.
-pub(in crate::store) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     locked(path, path, (PATIENCE, turn), || read_only(path))
 }
 
@@ -368,7 +364,7 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
 ///
 /// Only what was checked can be walked through without fear of pages that refer to one another in
 /// a circle.
-pub(in crate::store) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
+pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
     let_writers_pass(path);
     let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
     if database.check_integrity()? {

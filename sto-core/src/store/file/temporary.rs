@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The name of a file in its folder.
-pub(in crate::store) fn name_of(path: &Path) -> &OsStr {
+pub(crate) fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
@@ -35,17 +35,14 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
 }
 
 /// A new, empty file beside a store.
-pub(in crate::store) fn temporary_beside(
-    path: &Path,
-    turn: &Turn,
-) -> Result<Temporary, StoreError> {
+pub(crate) fn temporary_beside(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
     let folder = Folder::of(path).map(Arc::new);
     let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &made(path)));
     new.map_err(|error| cannot("make a file in", &Folder::path_of(path), error))
 }
 
 /// A new, empty file that is to replace the store, which only this user may open until it does.
-pub(in crate::store) fn temporary_to_replace(
+pub(crate) fn temporary_to_replace(
     path: &Path,
     locked: &LockedFolder,
     turn: &Turn,
@@ -54,7 +51,7 @@ pub(in crate::store) fn temporary_to_replace(
 }
 
 /// A new, empty file that is to become a store.
-pub(in crate::store) fn temporary_to_publish(
+pub(crate) fn temporary_to_publish(
     path: &Path,
     locked: &LockedFolder,
     turn: &Turn,
@@ -63,14 +60,14 @@ pub(in crate::store) fn temporary_to_publish(
 }
 
 /// Whether somebody writes the store at this path anew.
-pub(in crate::store) fn is_written_anew(path: &Path, folder: &Folder) -> bool {
+pub(crate) fn is_written_anew(path: &Path, folder: &Folder) -> bool {
     folder.has_temporary(&anew(path))
 }
 
 /// Removes the temporary files that killed processes left beside a store.
 ///
 /// Another process may just be making the store as well. It finds that this one was quicker.
-pub(in crate::store) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
+pub(crate) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
     for start in [anew(path), made(path)] {
         locked.folder.remove_temporaries(&start);
     }
@@ -78,7 +75,7 @@ pub(in crate::store) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
 
 /// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
 /// its file as large as it had become where the disk is full, and the disk stays full.
-pub(in crate::store) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
+pub(crate) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
     let room = bytes + bytes / 8 + (64 << 10);
     temporary_beside(path, turn)?

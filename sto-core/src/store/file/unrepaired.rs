@@ -13,7 +13,7 @@ use std::sync::Mutex;
 /// redb repairs such a file when it is opened for writing; but who only reads may not have the
 /// permission, or the disk may still be full.
 #[derive(Debug)]
-pub(in crate::store) struct Unrepaired {
+pub(crate) struct Unrepaired {
     file: FileBackend,
     written: Mutex<Written>,
 }
@@ -29,7 +29,7 @@ struct Written {
 const PAGE: usize = 4096;
 
 impl Unrepaired {
-    pub(in crate::store) fn new(file: File) -> Result<Self, redb::DatabaseError> {
+    pub(crate) fn new(file: File) -> Result<Self, redb::DatabaseError> {
         let file = FileBackend::new(file)?;
         let len = file.len()?;
         let written = Mutex::new(Written {

@@ -360,7 +360,7 @@ impl Source<'_> {
 }
 
 /// The corruption of a profile whose content is another than its id says.
-pub(in crate::store) fn not_its_content(id: ProfileId) -> InternalError {
+pub(crate) fn not_its_content(id: ProfileId) -> InternalError {
     let location = record_location(Record::Profile, id.0);
     InternalError::damaged(location, "it is not what its content address says")
 }

@@ -8,8 +8,8 @@
 //! stats      where the bytes are
 //! ```
 
-pub(in crate::store) mod merge;
-pub(in crate::store) mod replace;
+pub(crate) mod merge;
+pub(crate) mod replace;
 mod rewrite;
-pub(in crate::store) mod stats;
-pub(in crate::store) mod verify;
+pub(crate) mod stats;
+pub(crate) mod verify;

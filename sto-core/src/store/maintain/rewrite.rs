@@ -28,7 +28,7 @@ use redb::{Database, ReadableDatabase};
 use std::sync::Arc;
 
 /// Writes the profiles that `keep` chooses into an empty store: this one's next state, or one to hand on.
-pub(in crate::store) fn rewrite(
+pub(crate) fn rewrite(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,
     is_export: bool,

@@ -143,7 +143,7 @@ struct Packed {
 /// The stats of a store; `file` is the size of its file.
 ///
 /// redb walks through all its pages without looking out for circles: they must have been checked.
-pub(in crate::store) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreStats> {
+pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreStats> {
     let transaction = database.begin_write()?;
     let redb = transaction.stats()?;
     transaction.abort()?;

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Every build with its profiles.
-pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
+pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
     let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
     for (found, expected, what) in [
@@ -91,13 +91,13 @@ pub(in crate::store) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
 }
 
 /// What is known of a build.
-pub(in crate::store) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
+pub(crate) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
     let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
     Ok(record.map(|record| record.build()))
 }
 
 /// Every module list, by its number.
-pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>> {
+pub(crate) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>> {
     let lists = (0..rows.contents.modules.0).into_par_iter();
     // Guarded one by one: this is another thread.
     let lists = lists.map(|number| guarded(|| module_list(rows, ModulesNo(number))));
@@ -105,7 +105,7 @@ pub(in crate::store) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>
 }
 
 /// The module list with this number.
-pub(in crate::store) fn module_list(rows: &Rows, number: ModulesNo) -> Result<Arc<[ModuleRef]>> {
+pub(crate) fn module_list(rows: &Rows, number: ModulesNo) -> Result<Arc<[ModuleRef]>> {
     let column = Column::Modules(number);
     let list = unpack_modules(&rows.column(column)?).map_err(|error| error.at(column))?;
     Ok(list.into())
@@ -136,7 +136,7 @@ fn stored_profile(
 }
 
 /// The stacks and self costs of profiles of one executable.
-pub(in crate::store) fn load(
+pub(crate) fn load(
     rows: &Rows,
     executable: ExecutableId,
     profiles: &[ProfileId],
@@ -178,7 +178,7 @@ fn packed_costs(
 }
 
 /// The stacks of a build, and its self costs over all its profiles, or over some of them.
-pub(in crate::store) fn load_build(
+pub(crate) fn load_build(
     rows: &Rows,
     id: BuildId,
     profiles: Option<&[ProfileId]>,
@@ -286,19 +286,19 @@ fn cut_out(
     })
 }
 
-pub(in crate::store) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord> {
+pub(crate) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord> {
     rows.record(Record::Profile, id.0)?
         .ok_or(InternalError::NoProfile(id))
 }
 
 /// The build of a profile.
-pub(in crate::store) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord> {
+pub(crate) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord> {
     rows.record(Record::Build, record.profile.build.0)?
         .ok_or_else(|| InternalError::damaged("table records", "a profile's build does not exist"))
 }
 
 /// The line costs of a profile.
-pub(in crate::store) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines> {
+pub(crate) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines> {
     let record = profile_record(rows, profile)?;
     let lines = record.types();
     let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));

@@ -14,21 +14,21 @@ use crate::units::{Bytes, Cost};
 use rayon::prelude::*;
 
 /// Self costs by node of the executable: nodes in ascending order, none twice.
-pub(in crate::store) type NodeCosts = Vec<(NodeNo, Cost)>;
+pub(crate) type NodeCosts = Vec<(NodeNo, Cost)>;
 
 /// The counts of a profile, by sample type.
-pub(in crate::store) struct Counts {
-    pub(in crate::store) costs: Vec<NodeCosts>,
-    pub(in crate::store) lines: Vec<Vec<LineCost<FrameNo>>>,
+pub(crate) struct Counts {
+    pub(crate) costs: Vec<NodeCosts>,
+    pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
     /// Its slices of time, packed: they are the same in every store.
-    pub(in crate::store) slices: Option<Vec<u8>>,
+    pub(crate) slices: Option<Vec<u8>>,
 }
 
 /// Sizes of what is a profile's own, with checksums.
-pub(in crate::store) struct Sizes {
-    pub(in crate::store) columns: u64,
+pub(crate) struct Sizes {
+    pub(crate) columns: u64,
     /// How many of them are its slices of time.
-    pub(in crate::store) slices: u64,
+    pub(crate) slices: u64,
 }
 
 impl Counts {
@@ -36,11 +36,7 @@ impl Counts {
     ///
     /// # Errors
     /// Where its slices are too many to be packed.
-    pub(in crate::store) fn of(
-        interned: &Interned,
-        nodes: &[NodeNo],
-        frames: &[FrameNo],
-    ) -> Result<Counts> {
+    pub(crate) fn of(interned: &Interned, nodes: &[NodeNo], frames: &[FrameNo]) -> Result<Counts> {
         let costs = interned.costs.par_iter().map(|costs| {
             let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
             in_order(numbered.collect())
@@ -58,11 +54,7 @@ impl Counts {
     }
 
     /// The counts that a store has of a profile, whose executable has the nodes below this one.
-    pub(in crate::store) fn read(
-        rows: &Rows,
-        record: &ProfileRecord,
-        nodes_end: NodeNo,
-    ) -> Result<Counts> {
+    pub(crate) fn read(rows: &Rows, record: &ProfileRecord, nodes_end: NodeNo) -> Result<Counts> {
         let profile = record.number;
         let costs = record.types();
         let costs = costs.map(|t| read_costs(rows, Column::Costs(profile, t), nodes_end));
@@ -77,7 +69,7 @@ impl Counts {
     }
 
     /// The same counts in another store, where nodes and frames have these numbers.
-    pub(in crate::store) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
+    pub(crate) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
         let costs = self.costs.iter().map(|costs| {
             let numbered = costs.iter();
             let numbered = numbered.map(|&(node, cost)| (nodes[node.get()], cost));
@@ -93,7 +85,7 @@ impl Counts {
     }
 
     /// Writes them under a profile's number.
-    pub(in crate::store) fn write(&self, new: &mut NewRows, profile: ProfileNo) -> Result<Sizes> {
+    pub(crate) fn write(&self, new: &mut NewRows, profile: ProfileNo) -> Result<Sizes> {
         let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
         let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
         let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
@@ -119,7 +111,7 @@ fn in_order(mut costs: NodeCosts) -> NodeCosts {
 }
 
 /// Line costs by other numbers or indices of their frames, in the order of those.
-pub(in crate::store) fn renumbered_lines<A: Copy, B: Copy + Ord>(
+pub(crate) fn renumbered_lines<A: Copy, B: Copy + Ord>(
     lines: &[LineCost<A>],
     frame: impl Fn(A) -> B,
 ) -> Vec<LineCost<B>> {
@@ -135,16 +127,12 @@ pub(in crate::store) fn renumbered_lines<A: Copy, B: Copy + Ord>(
 }
 
 /// A column of self costs of an executable with the nodes below this one.
-pub(in crate::store) fn read_costs(
-    rows: &Rows,
-    column: Column,
-    nodes_end: NodeNo,
-) -> Result<NodeCosts> {
+pub(crate) fn read_costs(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<NodeCosts> {
     PackedCosts::read(rows, column, nodes_end)?.unpack()
 }
 
 /// A column of self costs that was read, and not unpacked: a few bytes may stand for any number of them.
-pub(in crate::store) struct PackedCosts {
+pub(crate) struct PackedCosts {
     column: Column,
     /// The first number that no node of the executable has.
     nodes_end: NodeNo,
@@ -152,7 +140,7 @@ pub(in crate::store) struct PackedCosts {
 }
 
 impl PackedCosts {
-    pub(in crate::store) fn read(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<Self> {
+    pub(crate) fn read(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<Self> {
         Ok(PackedCosts {
             column,
             nodes_end,
@@ -160,12 +148,12 @@ impl PackedCosts {
         })
     }
 
-    pub(in crate::store) fn unpack(&self) -> Result<NodeCosts> {
+    pub(crate) fn unpack(&self) -> Result<NodeCosts> {
         unpack_costs(&self.body, self.nodes_end).map_err(|error| error.at(self.column))
     }
 
     /// Checks that these can be unpacked together.
-    pub(in crate::store) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
+    pub(crate) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
         let mut costs = 0;
         for packed in all {
             let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
@@ -178,7 +166,7 @@ impl PackedCosts {
 }
 
 /// The line costs of a profile in one sample type.
-pub(in crate::store) fn read_lines(
+pub(crate) fn read_lines(
     rows: &Rows,
     profile: ProfileNo,
     sample_type: TypeNo,

@@ -16,7 +16,7 @@ use crate::units::Bytes;
 use rayon::prelude::*;
 
 /// The nodes of an executable and the frames of its store: what profiles are cut out of.
-pub(in crate::store) struct ExecutableTree<'a> {
+pub(crate) struct ExecutableTree<'a> {
     frames: &'a Frames,
     packs: Vec<NodePack>,
     /// The first number that no node has.
@@ -25,7 +25,7 @@ pub(in crate::store) struct ExecutableTree<'a> {
 
 impl<'a> ExecutableTree<'a> {
     /// Unpacks all of an executable's nodes.
-    pub(in crate::store) fn unpack(
+    pub(crate) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
         executable: &ExecutableRecord,
@@ -42,16 +42,12 @@ impl<'a> ExecutableTree<'a> {
     }
 
     /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
-    pub(in crate::store) fn profile(
-        &self,
-        rows: &Rows,
-        record: &ProfileRecord,
-    ) -> Result<Interned> {
+    pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned> {
         self.of(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
     /// The same of counts that were read already.
-    pub(in crate::store) fn of(&self, record: &ProfileRecord, counts: Counts) -> Result<Interned> {
+    pub(crate) fn of(&self, record: &ProfileRecord, counts: Counts) -> Result<Interned> {
         let Counts {
             costs,
             lines,
@@ -75,11 +71,11 @@ impl<'a> ExecutableTree<'a> {
 }
 
 /// A tree of picked nodes, with frames of its own.
-pub(in crate::store) struct Cut {
-    pub(in crate::store) frames: FrameTable,
+pub(crate) struct Cut {
+    pub(crate) frames: FrameTable,
     /// By the store's number of a frame, its index in `frames`.
     frame_indices: Vec<FrameIx>,
-    pub(in crate::store) tree: StackTree,
+    pub(crate) tree: StackTree,
     picked: PickedNos,
     /// By number among the picked nodes, the index in `tree`.
     indices: Vec<NodeIx>,
@@ -87,7 +83,7 @@ pub(in crate::store) struct Cut {
 
 impl Cut {
     /// The tree of these nodes, and the frames of it and of lines.
-    pub(in crate::store) fn of(
+    pub(crate) fn of(
         picked: Picked,
         stored: &Frames,
         lines: &[Vec<LineCost<FrameNo>>],
@@ -108,7 +104,7 @@ impl Cut {
     }
 
     /// Costs by node of the tree.
-    pub(in crate::store) fn by_index(&self, costs: NodeCosts) -> SelfCosts {
+    pub(crate) fn by_index(&self, costs: NodeCosts) -> SelfCosts {
         let numbered = costs.into_iter();
         let index = |node| self.indices[self.picked.get(node).get()];
         let mut indexed: SelfCosts = numbered.map(|(node, cost)| (index(node), cost)).collect();
@@ -127,14 +123,12 @@ impl Cut {
     }
 }
 
-pub(in crate::store) fn frames_of(
-    lines: &[Vec<LineCost<FrameNo>>],
-) -> impl Iterator<Item = FrameNo> {
+pub(crate) fn frames_of(lines: &[Vec<LineCost<FrameNo>>]) -> impl Iterator<Item = FrameNo> {
     lines.iter().flatten().map(|line| line.frame)
 }
 
 /// Line costs by the indices of their frames.
-pub(in crate::store) fn by_index(
+pub(crate) fn by_index(
     lines: &[Vec<LineCost<FrameNo>>],
     indices: &[FrameIx],
 ) -> Vec<Vec<LineCost>> {
@@ -144,13 +138,10 @@ pub(in crate::store) fn by_index(
 }
 
 /// Frames with their numbers, in the order in which they compare.
-pub(in crate::store) type InOrder<'a> = Vec<(Frame<'a>, FrameNo)>;
+pub(crate) type InOrder<'a> = Vec<(Frame<'a>, FrameNo)>;
 
 /// The frames with these numbers.
-pub(in crate::store) fn chosen_order(
-    stored: &Frames,
-    numbers: impl Iterator<Item = FrameNo>,
-) -> InOrder<'_> {
+pub(crate) fn chosen_order(stored: &Frames, numbers: impl Iterator<Item = FrameNo>) -> InOrder<'_> {
     let mut chosen = vec![false; stored.end().get()];
     for number in numbers {
         chosen[number.get()] = true;
@@ -159,7 +150,7 @@ pub(in crate::store) fn chosen_order(
 }
 
 /// By number of a frame, its index in an order.
-pub(in crate::store) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
+pub(crate) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
     let mut indices = vec![FrameIx(u32::MAX); stored.end().get()];
     for (index, &(_, number)) in (0..).zip(order) {
         indices[number.get()] = FrameIx(index);
@@ -168,7 +159,7 @@ pub(in crate::store) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<
 }
 
 /// A table of these frames.
-pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
+pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
     let mut frames = FrameTable::new();
     // In their order, frames mostly have strings of the one before: those are not looked up again.
     let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
@@ -190,7 +181,7 @@ pub(in crate::store) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> 
 }
 
 /// The chosen frames.
-pub(in crate::store) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
+pub(crate) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
     let numbers = FrameNo(0).onward().zip(chosen);
     let numbers = numbers.filter_map(|(number, chosen)| chosen.then_some(number));
     let mut order: InOrder<'_> = numbers.map(|number| (stored.get(number), number)).collect();

@@ -13,13 +13,13 @@
 //! snapshot    one state of the store, and the questions that it answers
 //! ```
 
-pub(in crate::store) mod builds;
-pub(in crate::store) mod counts;
-pub(in crate::store) mod cut;
-pub(in crate::store) mod loaded;
-pub(in crate::store) mod packs;
-pub(in crate::store) mod picked;
-pub(in crate::store) mod preorder;
-pub(in crate::store) mod rows;
-pub(in crate::store) mod slices;
-pub(in crate::store) mod snapshot;
+pub(crate) mod builds;
+pub(crate) mod counts;
+pub(crate) mod cut;
+pub(crate) mod loaded;
+pub(crate) mod packs;
+pub(crate) mod picked;
+pub(crate) mod preorder;
+pub(crate) mod rows;
+pub(crate) mod slices;
+pub(crate) mod snapshot;

@@ -20,10 +20,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A pack as it stands in the store, with its checksum.
-pub(in crate::store) struct Pack<N> {
-    pub(in crate::store) column: Column,
+pub(crate) struct Pack<N> {
+    pub(crate) column: Column,
     /// Number of the first thing in it.
-    pub(in crate::store) first: N,
+    pub(crate) first: N,
     /// How many things it has. It is only believed once the checksum was checked.
     len: u32,
     stored: Vec<u8>,
@@ -31,7 +31,7 @@ pub(in crate::store) struct Pack<N> {
 
 impl<N: Number> Pack<N> {
     /// The numbers of the things in it.
-    pub(in crate::store) fn numbers(&self) -> Range<N> {
+    pub(crate) fn numbers(&self) -> Range<N> {
         self.first..self.first.plus(self.len as usize)
     }
 
@@ -58,7 +58,7 @@ impl<N: Number> Pack<N> {
 
 impl Pack<FrameNo> {
     /// The frames in it.
-    pub(in crate::store) fn frames(&self) -> Result<FrameColumns> {
+    pub(crate) fn frames(&self) -> Result<FrameColumns> {
         let frames = self.of(unpack_frames)?;
         self.check_len(frames.len())?;
         Ok(frames)
@@ -67,13 +67,13 @@ impl Pack<FrameNo> {
 
 impl Pack<NodeNo> {
     /// The segments of nodes in it, their roots unpacked.
-    pub(in crate::store) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>> {
+    pub(crate) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>> {
         let unpack = |body| Segments::unpack(body, self.first, frames_end);
         unpack(self.body()?).map_err(|error| error.at(self.column))
     }
 
     /// The nodes in it.
-    pub(in crate::store) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns> {
+    pub(crate) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns> {
         let nodes = self.of(|pack| unpack_nodes(pack, self.first, frames_end))?;
         self.check_len(nodes.len())?;
         Ok(nodes)
@@ -81,7 +81,7 @@ impl Pack<NodeNo> {
 }
 
 /// Nodes that follow one another, unpacked or not.
-pub(in crate::store) enum NodePack {
+pub(crate) enum NodePack {
     Packed {
         pack: Pack<NodeNo>,
         /// The first number that no frame of the store has.
@@ -95,7 +95,7 @@ pub(in crate::store) enum NodePack {
 
 impl NodePack {
     /// The numbers of the nodes.
-    pub(in crate::store) fn numbers(&self) -> Range<NodeNo> {
+    pub(crate) fn numbers(&self) -> Range<NodeNo> {
         match self {
             NodePack::Packed { pack, .. } => pack.numbers(),
             NodePack::Unpacked { first, nodes } => *first..first.plus(nodes.len()),
@@ -103,7 +103,7 @@ impl NodePack {
     }
 
     /// The nodes.
-    pub(in crate::store) fn nodes(&self) -> Result<Cow<'_, NodeColumns>> {
+    pub(crate) fn nodes(&self) -> Result<Cow<'_, NodeColumns>> {
         match self {
             NodePack::Packed { pack, frames_end } => Ok(Cow::Owned(pack.nodes(*frames_end)?)),
             NodePack::Unpacked { nodes, .. } => Ok(Cow::Borrowed(nodes)),
@@ -111,7 +111,7 @@ impl NodePack {
     }
 
     /// The same nodes, unpacked for good.
-    pub(in crate::store) fn unpacked(self) -> Result<Self> {
+    pub(crate) fn unpacked(self) -> Result<Self> {
         let first = self.numbers().start;
         let nodes = self.nodes()?.into_owned();
         Ok(NodePack::Unpacked { first, nodes })
@@ -120,7 +120,7 @@ impl NodePack {
 
 impl Rows {
     /// The packs of all things below a number, in order: in the column that begins with each.
-    pub(in crate::store) fn packs<N: Number>(
+    pub(crate) fn packs<N: Number>(
         &self,
         end: N,
         column: impl Fn(N) -> Column,
@@ -149,10 +149,7 @@ impl Rows {
     }
 
     /// The packs of an executable's nodes.
-    pub(in crate::store) fn node_packs(
-        &self,
-        executable: &ExecutableRecord,
-    ) -> Result<Vec<NodePack>> {
+    pub(crate) fn node_packs(&self, executable: &ExecutableRecord) -> Result<Vec<NodePack>> {
         let column = |first| Column::Nodes(executable.number, first);
         let packs = self.packs(executable.nodes, column)?;
         let frames_end = self.contents.frames;
@@ -163,7 +160,7 @@ impl Rows {
     }
 
     /// Every frame of the store, by its number.
-    pub(in crate::store) fn frames(&self) -> Result<Frames> {
+    pub(crate) fn frames(&self) -> Result<Frames> {
         let packs = self.packs(self.contents.frames, Column::Frames)?;
         let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
         memory::check(Bytes(claimed.sum::<Result<u64>>()?))?;
@@ -189,7 +186,7 @@ impl Rows {
 /// A pack goes in where it is no larger than all behind it together, unless it is full: it has `most`
 /// things. So a thing is packed again about as often as the number of things doubles, and the packs
 /// that are not full become smaller by half from one to the next.
-pub(in crate::store) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
+pub(crate) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
     let mut len = new;
     let mut kept = packs.len();
     while let Some(pack) = kept.checked_sub(1).map(|last| &packs[last])
@@ -204,7 +201,7 @@ pub(in crate::store) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &
 }
 
 /// The frames of a store, by number, as their packs have them.
-pub(in crate::store) struct Frames {
+pub(crate) struct Frames {
     /// Packs with the number of their first frame.
     packs: Vec<(FrameNo, FrameColumns)>,
     end: FrameNo,
@@ -212,12 +209,12 @@ pub(in crate::store) struct Frames {
 
 impl Frames {
     /// The first number that no frame has.
-    pub(in crate::store) fn end(&self) -> FrameNo {
+    pub(crate) fn end(&self) -> FrameNo {
         self.end
     }
 
     /// The frame with a number below [`Self::end`].
-    pub(in crate::store) fn get(&self, number: FrameNo) -> Frame<'_> {
+    pub(crate) fn get(&self, number: FrameNo) -> Frame<'_> {
         let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
         let (first, pack) = &self.packs[pack];
         pack.get(number.get() - first.get())

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Marks on the nodes of an executable.
-pub(in crate::store) struct Marks(Vec<u64>);
+pub(crate) struct Marks(Vec<u64>);
 
 impl Marks {
     /// None on the nodes below this one.
-    pub(in crate::store) fn none(end: NodeNo) -> Result<Self> {
+    pub(crate) fn none(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
         // With them, what [`PickedNos`] has for each word.
         memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
@@ -23,7 +23,7 @@ impl Marks {
     }
 
     /// One on each node that has a cost.
-    pub(in crate::store) fn of<'a>(
+    pub(crate) fn of<'a>(
         costs: impl IntoIterator<Item = &'a NodeCosts>,
         end: NodeNo,
     ) -> Result<Self> {
@@ -33,7 +33,7 @@ impl Marks {
     }
 
     /// Marks each node that has a cost.
-    pub(in crate::store) fn set_all<'a>(&mut self, costs: impl IntoIterator<Item = &'a NodeCosts>) {
+    pub(crate) fn set_all<'a>(&mut self, costs: impl IntoIterator<Item = &'a NodeCosts>) {
         for &(node, _) in costs.into_iter().flatten() {
             self.set(node);
         }
@@ -57,7 +57,7 @@ impl Marks {
 }
 
 /// The number among the picked nodes of each node that is marked.
-pub(in crate::store) struct PickedNos {
+pub(crate) struct PickedNos {
     /// By 64 nodes: which of them are marked, and how many before them.
     words: Vec<(u64, u32)>,
 }
@@ -76,33 +76,33 @@ impl PickedNos {
     }
 
     /// The marks.
-    pub(in crate::store) fn into_marks(self) -> Marks {
+    pub(crate) fn into_marks(self) -> Marks {
         Marks(self.words.into_iter().map(|(word, _)| word).collect())
     }
 
     /// That of a node that is marked.
     #[inline]
-    pub(in crate::store) fn get(&self, node: NodeNo) -> PickedNo {
+    pub(crate) fn get(&self, node: NodeNo) -> PickedNo {
         let (word, before) = self.words[node.get() / 64];
         PickedNo(before + (word & ((1 << (node.0 % 64)) - 1)).count_ones())
     }
 
     /// Whether a node is marked.
-    pub(in crate::store) fn has(&self, node: NodeNo) -> bool {
+    pub(crate) fn has(&self, node: NodeNo) -> bool {
         self.words[node.get() / 64].0 >> (node.0 % 64) & 1 == 1
     }
 }
 
 /// The marked nodes of an executable and their callers.
-pub(in crate::store) struct Picked {
+pub(crate) struct Picked {
     /// In the order of their numbers.
-    pub(in crate::store) nodes: NodeColumns<PickedNo>,
-    pub(in crate::store) numbers: PickedNos,
+    pub(crate) nodes: NodeColumns<PickedNo>,
+    pub(crate) numbers: PickedNos,
 }
 
 impl Picked {
     /// Picks them out of the packs, of which those are unpacked that have any.
-    pub(in crate::store) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
+    pub(crate) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
         let mut parts = Vec::new();
         let mut len = 0;
         // Callers stand before what they call.

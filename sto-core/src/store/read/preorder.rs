@@ -7,7 +7,7 @@ use crate::store::numbers::{Number, PickedNo};
 
 /// The tree of the nodes in preorder, siblings in the order of their frames; and for each node its
 /// index there. `frames` gives the tree's frame for each of the store's.
-pub(in crate::store) fn preorder(
+pub(crate) fn preorder(
     nodes: &NodeColumns<PickedNo>,
     frames: &[FrameIx],
 ) -> (StackTree, Vec<NodeIx>) {

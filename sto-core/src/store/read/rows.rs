@@ -12,29 +12,29 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
-pub(in crate::store) struct Rows {
+pub(crate) struct Rows {
     meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
     columns: ReadOnlyTable<SegmentKey, &'static [u8]>,
     ends: ReadOnlyTable<ColumnKey, &'static [u8]>,
-    pub(in crate::store) contents: Contents,
+    pub(crate) contents: Contents,
 }
 
 /// Records and columns that are to be written together, and the contents of the store then.
 #[derive(Default)]
-pub(in crate::store) struct NewRows {
+pub(crate) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<(Column, Vec<u8>)>,
     /// Columns that others take the place of, or that go.
     removed: Vec<Column>,
     removed_records: Vec<RecordKey>,
     bytes: u64,
-    pub(in crate::store) contents: Contents,
+    pub(crate) contents: Contents,
 }
 
 impl NewRows {
     /// Nothing yet, on top of a store with these contents.
-    pub(in crate::store) fn after(contents: Contents) -> Self {
+    pub(crate) fn after(contents: Contents) -> Self {
         NewRows {
             contents,
             ..NewRows::default()
@@ -42,7 +42,7 @@ impl NewRows {
     }
 
     /// Adds a record.
-    pub(in crate::store) fn record(
+    pub(crate) fn record(
         &mut self,
         kind: Record,
         id: [u8; 16],
@@ -56,7 +56,7 @@ impl NewRows {
     }
 
     /// Adds a column; returns its size with the checksum.
-    pub(in crate::store) fn column(&mut self, column: Column, body: Vec<u8>) -> u64 {
+    pub(crate) fn column(&mut self, column: Column, body: Vec<u8>) -> u64 {
         let stored = with_checksum(&checksum_key(column), body);
         let len = stored.len() as u64;
         self.bytes += len;
@@ -65,29 +65,29 @@ impl NewRows {
     }
 
     /// Removes a column, before others are written.
-    pub(in crate::store) fn remove_column(&mut self, column: Column) {
+    pub(crate) fn remove_column(&mut self, column: Column) {
         self.removed.push(column);
     }
 
     /// Removes a record, before others are written.
-    pub(in crate::store) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
+    pub(crate) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
         self.removed_records.push((kind as u8, id));
     }
 
     /// Packed bytes of slices of time.
-    pub(in crate::store) fn bytes_of_slices(&self) -> u64 {
+    pub(crate) fn bytes_of_slices(&self) -> u64 {
         let columns = self.columns.iter();
         let slices = columns.filter(|(column, _)| matches!(column, Column::Slices(_)));
         slices.map(|(_, stored)| stored.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
-    pub(in crate::store) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Writes everything.
-    pub(in crate::store) fn write(&self, transaction: &WriteTransaction) -> Result<()> {
+    pub(crate) fn write(&self, transaction: &WriteTransaction) -> Result<()> {
         let mut records = transaction.open_table(RECORDS)?;
         for key in &self.removed_records {
             records.remove(key)?;
@@ -127,7 +127,7 @@ impl NewRows {
 }
 
 /// Makes the tables of an empty store.
-pub(in crate::store) fn create(transaction: &WriteTransaction) -> Result<()> {
+pub(crate) fn create(transaction: &WriteTransaction) -> Result<()> {
     transaction
         .open_table(META)?
         .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
@@ -193,7 +193,7 @@ fn checksum_key(column: Column) -> Vec<u8> {
 }
 
 impl Rows {
-    pub(in crate::store) fn open(transaction: &ReadTransaction) -> Result<Self> {
+    pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self> {
         let meta = transaction.open_table(META).map_err(not_ours)?;
         Ok(Rows {
             contents: contents(&meta)?,
@@ -205,22 +205,22 @@ impl Rows {
     }
 
     /// The profile that stands for a reading.
-    pub(in crate::store) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
+    pub(crate) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
         self.record(Record::Reading, reading.0)
     }
 
     /// Whether there is a record of a kind under an id, readable or not.
-    pub(in crate::store) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
+    pub(crate) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
         Ok(self.records.get((kind as u8, id))?.is_some())
     }
 
     /// A fact about the whole store, as it stands.
-    pub(in crate::store) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
     }
 
     /// The record of a kind under an id.
-    pub(in crate::store) fn record<T: for<'de> Deserialize<'de>>(
+    pub(crate) fn record<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
         id: [u8; 16],
@@ -232,7 +232,7 @@ impl Rows {
     }
 
     /// The ids of every record of a kind, in order.
-    pub(in crate::store) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
+    pub(crate) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
         let mut ids = Vec::new();
         for entry in self.records.range(records_of(kind))? {
             let (_, id) = entry?.0.value();
@@ -248,7 +248,7 @@ impl Rows {
     }
 
     /// Every record of a kind, in the order of their ids.
-    pub(in crate::store) fn records<T: for<'de> Deserialize<'de>>(
+    pub(crate) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
     ) -> Result<Vec<Found<T>>> {
@@ -272,7 +272,7 @@ impl Rows {
     }
 
     /// Shows every entry of the table of facts about the store.
-    pub(in crate::store) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<()> {
+    pub(crate) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<()> {
         for entry in self.meta.iter()? {
             let (key, value) = entry?;
             see(key.value(), value.value());
@@ -281,22 +281,22 @@ impl Rows {
     }
 
     /// Shows every entry of the table of records, in the order of their keys.
-    pub(in crate::store) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
+    pub(crate) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
         each(&self.records, "table records", see)
     }
 
     /// Shows every entry of the table of columns, in the order of their keys.
-    pub(in crate::store) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
+    pub(crate) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
         each(&self.columns, "table columns", see)
     }
 
     /// Shows every entry of the table of ends, in the order of their keys.
-    pub(in crate::store) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
+    pub(crate) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
         each(&self.ends, "table ends", see)
     }
 
     /// The body of a column.
-    pub(in crate::store) fn column(&self, column: Column) -> Result<Vec<u8>> {
+    pub(crate) fn column(&self, column: Column) -> Result<Vec<u8>> {
         let mut stored = self.stored_column(column)?;
         let body_len = open_column(column, &stored)?.len();
         stored.truncate(body_len);
@@ -304,7 +304,7 @@ impl Rows {
     }
 
     /// A column as it stands, its segments put together.
-    pub(in crate::store) fn stored_column(&self, column: Column) -> Result<Vec<u8>> {
+    pub(crate) fn stored_column(&self, column: Column) -> Result<Vec<u8>> {
         let missing = |what| InternalError::damaged(column, what);
         let end = self.ends.get(column.key())?;
         let end = end.ok_or_else(|| missing("it is missing"))?;
@@ -355,25 +355,25 @@ where
 }
 
 /// The body of a column as it stands.
-pub(in crate::store) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
+pub(crate) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
     without_checksum(&checksum_key(column), stored).map_err(|error| error.at(column))
 }
 
 /// A record that was read together with all others of its kind.
-pub(in crate::store) struct Found<T> {
-    pub(in crate::store) id: [u8; 16],
+pub(crate) struct Found<T> {
+    pub(crate) id: [u8; 16],
     /// Its packed size.
-    pub(in crate::store) bytes: u64,
-    pub(in crate::store) record: T,
+    pub(crate) bytes: u64,
+    pub(crate) record: T,
 }
 
 /// How errors name a record.
-pub(in crate::store) fn record_location(kind: Record, id: [u8; 16]) -> String {
+pub(crate) fn record_location(kind: Record, id: [u8; 16]) -> String {
     format!("table records, {} {}", kind.name(), ProfileId(id))
 }
 
 /// The record in these bytes, whose checksum must be right for this kind and id.
-pub(in crate::store) fn read_record<T: for<'de> Deserialize<'de>>(
+pub(crate) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],
     stored: &[u8],

@@ -12,7 +12,7 @@ use crate::store::tables::Column;
 use crate::store::{Loaded, LoadedSlices};
 
 /// Checks what the types of a profile's slices leave open.
-pub(in crate::store) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
+pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
     let Slices {
         grid,
         contexts,
@@ -62,7 +62,7 @@ pub(in crate::store) fn check(slices: &Slices, interned: &Interned) -> Result<()
 }
 
 /// The slices of a profile, where it has them.
-pub(in crate::store) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
+pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
         return Ok(None);
@@ -82,7 +82,7 @@ pub(in crate::store) fn load(rows: &Rows, id: ProfileId) -> Result<Option<Loaded
 }
 
 /// The contexts of a profile, where it has slices.
-pub(in crate::store) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>> {
+pub(crate) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
         return Ok(None);

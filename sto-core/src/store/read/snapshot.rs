@@ -58,7 +58,7 @@ impl Snapshot {
     }
 
     /// What a file of this size holds now; errors name this path.
-    pub(in crate::store) fn of(
+    pub(crate) fn of(
         file: Reading,
         (path, size): (&Path, Bytes),
         turn: Arc<Turn>,
@@ -73,7 +73,7 @@ impl Snapshot {
     }
 
     /// Does work that reads.
-    pub(in crate::store) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Rows) -> Result<T, InternalError>,
     ) -> Result<T, StoreError> {
@@ -81,12 +81,12 @@ impl Snapshot {
     }
 
     /// How it takes its turn at other files.
-    pub(in crate::store) fn turn(&self) -> &Turn {
+    pub(crate) fn turn(&self) -> &Turn {
         &self.0.turn
     }
 
     /// What errors name.
-    pub(in crate::store) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
 

@@ -14,7 +14,7 @@ use redb::ReadableDatabase;
 use std::borrow::Cow;
 
 /// What becomes of a profile that is to go in.
-pub(in crate::store) enum Put {
+pub(crate) enum Put {
     Added(Added),
     /// Another profile stands for its source here: nothing was changed.
     OtherReading(ReadingRecord),
@@ -49,7 +49,7 @@ impl Writer<'_> {
     }
 
     /// Adds a profile with this content address, which keeps the rules of its types.
-    pub(in crate::store) fn put(
+    pub(crate) fn put(
         &mut self,
         id: ProfileId,
         build: &Build,

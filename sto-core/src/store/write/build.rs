@@ -13,7 +13,7 @@ use crate::units::Cost;
 use rayon::prelude::*;
 
 /// A build to which profiles are counted.
-pub(in crate::store) struct Tally {
+pub(crate) struct Tally {
     record: BuildRecord,
     /// One for each of the record's.
     sums: Vec<Adding>,
@@ -31,7 +31,7 @@ struct Adding {
 
 impl Tally {
     /// A build that no profile was counted to.
-    pub(in crate::store) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
+    pub(crate) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
         let record = BuildRecord {
             executable: build.executable.clone(),
             version: build.version.clone(),
@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// A build whose profiles are to be counted to it anew.
-    pub(in crate::store) fn again(record: BuildRecord) -> Self {
+    pub(crate) fn again(record: BuildRecord) -> Self {
         Tally {
             record: BuildRecord {
                 gnu_build_id: None,
@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// A build as a store has it; the executable has the nodes below this one.
-    pub(in crate::store) fn of(
+    pub(crate) fn of(
         rows: &Rows,
         record: BuildRecord,
         profile: &Profile,
@@ -88,7 +88,7 @@ impl Tally {
 
     /// Counts the profile with this number and these costs, one column a sample type. The build is
     /// as this profile has it.
-    pub(in crate::store) fn add(
+    pub(crate) fn add(
         &mut self,
         id: ProfileId,
         build: &Build,
@@ -140,7 +140,7 @@ impl Tally {
     }
 
     /// Writes the build, and those of its sums that are new.
-    pub(in crate::store) fn write(&self, new: &mut NewRows) -> Result<()> {
+    pub(crate) fn write(&self, new: &mut NewRows) -> Result<()> {
         let record = &self.record;
         for (sum, adding) in record.types().zip(&self.sums) {
             if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
@@ -154,7 +154,7 @@ impl Tally {
 }
 
 /// One of a build's sums: of a sample type, over its profiles.
-pub(in crate::store) fn sum(
+pub(crate) fn sum(
     rows: &Rows,
     build: &BuildRecord,
     sum: TypeNo,
@@ -165,7 +165,7 @@ pub(in crate::store) fn sum(
 
 /// Costs that are added up column by column. What is added up takes no more than twice what it comes to.
 #[derive(Default)]
-pub(in crate::store) struct Adder {
+pub(crate) struct Adder {
     sum: NodeCosts,
     /// What is to be added, once that is as much as the sum: so each cost is moved a few times at most.
     next: Vec<NodeCosts>,
@@ -173,7 +173,7 @@ pub(in crate::store) struct Adder {
 }
 
 impl Adder {
-    pub(in crate::store) fn add(&mut self, costs: NodeCosts) -> Result<()> {
+    pub(crate) fn add(&mut self, costs: NodeCosts) -> Result<()> {
         self.waiting += costs.len();
         self.next.push(costs);
         match self.waiting > self.sum.len() {
@@ -189,7 +189,7 @@ impl Adder {
         Ok(())
     }
 
-    pub(in crate::store) fn finish(mut self) -> Result<NodeCosts> {
+    pub(crate) fn finish(mut self) -> Result<NodeCosts> {
         self.add_up()?;
         Ok(self.sum)
     }

@@ -8,7 +8,7 @@ use crate::store::read::slices;
 use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
-pub(in crate::store) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<()> {
+pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<()> {
     let Interned {
         frames,
         tree,

@@ -57,11 +57,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
 }
 
 /// Writes frames with the numbers from `first` on, in packs.
-pub(in crate::store) fn write_packs(
-    new: &mut NewRows,
-    first: FrameNo,
-    frames: &[Frame<'_>],
-) -> Result<()> {
+pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>]) -> Result<()> {
     let chunks = frames.par_chunks(MOST_FRAMES as usize);
     let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
     let firsts = first.onward().step_by(MOST_FRAMES as usize);

@@ -10,7 +10,7 @@ use crate::store::numbers::{FrameNo, NodeNo, Number};
 ///
 /// Only segments whose root the profile has are unpacked, and no pack where it has none. Memory is some
 /// bytes a node of the profile and of one pack.
-pub(in crate::store) struct TreeMatch<'a> {
+pub(crate) struct TreeMatch<'a> {
     tree: &'a StackTree,
     /// By frame of the profile, its number in the store.
     frames: &'a [FrameNo],
@@ -34,7 +34,7 @@ const NO_FRAME: FrameIx = FrameIx(u32::MAX);
 impl<'a> TreeMatch<'a> {
     /// A search among the nodes below `stored_end`, with frames below `frames_end`. `frames` are the store's numbers
     /// of the tree's frames; those from `frames_end` on are new.
-    pub(in crate::store) fn new(
+    pub(crate) fn new(
         tree: &'a StackTree,
         frames: &'a [FrameNo],
         frames_end: FrameNo,
@@ -62,7 +62,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// Expects no longer what was found, as no node stands in a store twice: a smaller filter is quicker.
-    pub(in crate::store) fn forget_what_was_found(&mut self) {
+    pub(crate) fn forget_what_was_found(&mut self) {
         let missing = self.missing();
         if missing > self.expected_for / 2 {
             return;
@@ -79,7 +79,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// Whether the profile has one of these roots, by what was found so far.
-    pub(in crate::store) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
+    pub(crate) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
         roots
             .iter()
             .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
@@ -87,7 +87,7 @@ impl<'a> TreeMatch<'a> {
 
     /// Looks at the next nodes of the store; `others` are those of the segments, where it was known already that
     /// they are needed.
-    pub(in crate::store) fn pass(
+    pub(crate) fn pass(
         &mut self,
         segments: &Segments<'_>,
         mut others: Option<Others>,
@@ -149,7 +149,7 @@ impl<'a> TreeMatch<'a> {
     }
 
     /// How many nodes were not found.
-    pub(in crate::store) fn missing(&self) -> u32 {
+    pub(crate) fn missing(&self) -> u32 {
         let missing = self.numbers.iter();
         missing.filter(|&&number| number == NodeNo::NONE).count() as u32
     }
@@ -158,7 +158,7 @@ impl<'a> TreeMatch<'a> {
     ///
     /// Returns the number of every node of the profile's tree, and the new nodes; the error says
     /// why they cannot be added.
-    pub(in crate::store) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
+    pub(crate) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
         if self.stored_end.get() + self.missing() as usize >= NodeNo::NONE.get() {
             return Err("its executable would have more than 2^32 - 2 stacks");
         }

@@ -1,14 +1,14 @@
 //! Adding a profile: what is to be written for it.
 
-pub(in crate::store) mod add;
+pub(crate) mod add;
 mod build;
 mod check;
-pub(in crate::store) mod frames;
+pub(crate) mod frames;
 mod match_tree;
-pub(in crate::store) mod metrics;
-pub(in crate::store) mod nodes;
+pub(crate) mod metrics;
+pub(crate) mod nodes;
 mod remove;
-pub(in crate::store) mod tags;
+pub(crate) mod tags;
 
 use crate::id::ProfileId;
 use crate::intern::Interned;
@@ -23,13 +23,13 @@ use crate::store::tables::{Column, Record};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(in crate::store) use build::{Adder, Tally, sum};
-pub(in crate::store) use check::check;
-pub(in crate::store) use remove::Removal;
+pub(crate) use build::{Adder, Tally, sum};
+pub(crate) use check::check;
+pub(crate) use remove::Removal;
 
 /// What is to be written so that a store of these rows holds one more profile, which came from there;
 /// perhaps in the place of another one of its build.
-pub(in crate::store) fn plan(
+pub(crate) fn plan(
     rows: &Rows,
     id: ProfileId,
     build: &Build,
@@ -66,7 +66,7 @@ pub(in crate::store) fn plan(
 
 /// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
 /// number stand in the store already, or are among what is new.
-pub(in crate::store) fn add(
+pub(crate) fn add(
     new: &mut NewRows,
     tally: &mut Tally,
     reading: &ReadingRecord,
@@ -99,7 +99,7 @@ pub(in crate::store) fn add(
 }
 
 /// The history of a store once something was done to it.
-pub(in crate::store) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
+pub(crate) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
     digest(&[&history, &done])
 }
 
@@ -113,7 +113,7 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
     digest
 }
 
-pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N> {
+pub(crate) fn take_number<N: Number>(next: &mut N) -> Result<N> {
     let number = *next;
     let following = number.number().checked_add(1);
     *next = N::new(following.ok_or(InternalError::Refused(
@@ -123,7 +123,7 @@ pub(in crate::store) fn take_number<N: Number>(next: &mut N) -> Result<N> {
 }
 
 /// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
-pub(in crate::store) fn plan_modules(
+pub(crate) fn plan_modules(
     new: &mut NewRows,
     modules: &[ModuleRef],
     stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>>,

@@ -73,7 +73,7 @@ pub(super) fn plan(
 }
 
 /// Writes nodes with the numbers from `first` on, in packs.
-pub(in crate::store) fn write_packs(
+pub(crate) fn write_packs(
     new: &mut NewRows,
     executable: ExecutableNo,
     first: NodeNo,

@@ -13,14 +13,14 @@ use crate::store::tables::{Column, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Profiles that go, and those that stay of their builds, in the order of their numbers.
-pub(in crate::store) struct Removal {
+pub(crate) struct Removal {
     gone: Vec<(ProfileId, ProfileRecord)>,
     left: BTreeMap<BuildId, Vec<(ProfileId, ProfileRecord)>>,
 }
 
 impl Removal {
     /// Finds what is to go; ids that the store does not have are passed over.
-    pub(in crate::store) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
+    pub(crate) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
         let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
         let profiles = profiles.into_iter();
         let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
@@ -38,11 +38,7 @@ impl Removal {
     }
 
     /// Removes everything; returns the builds that have no profile any more.
-    pub(in crate::store) fn write(
-        &self,
-        rows: &Rows,
-        new: &mut NewRows,
-    ) -> Result<BTreeSet<BuildId>> {
+    pub(crate) fn write(&self, rows: &Rows, new: &mut NewRows) -> Result<BTreeSet<BuildId>> {
         self.write_profiles(new);
         let mut empty = BTreeSet::new();
         for (&id, left) in &self.left {
@@ -63,7 +59,7 @@ impl Removal {
     }
 
     /// Removes what is the profiles' own.
-    pub(in crate::store) fn write_profiles(&self, new: &mut NewRows) {
+    pub(crate) fn write_profiles(&self, new: &mut NewRows) {
         for (id, record) in &self.gone {
             for sample_type in record.types() {
                 new.remove_column(Column::Costs(record.number, sample_type));
@@ -81,7 +77,7 @@ impl Removal {
     }
 
     /// A build to which only those of its profiles are counted that are left.
-    pub(in crate::store) fn without(
+    pub(crate) fn without(
         &self,
         rows: &Rows,
         new: &mut NewRows,

@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// Adds these tags where there is none of their name, and their build is here.
-    pub(in crate::store) fn add_tags(&self, new: &[Tag]) -> Result<Vec<Tag>, StoreError> {
+    pub(crate) fn add_tags(&self, new: &[Tag]) -> Result<Vec<Tag>, StoreError> {
         self.change_tags(|rows| {
             let mut tags = rows.tags()?;
             let mut added = Vec::new();
@@ -197,7 +197,7 @@ const TAGS_BYTES: u64 = 64 << 10;
 
 impl Rows {
     /// Every tag, by executable and name.
-    pub(in crate::store) fn tags(&self) -> Result<Vec<Tag>, InternalError> {
+    pub(crate) fn tags(&self) -> Result<Vec<Tag>, InternalError> {
         let location = "table meta, tags";
         let Some(stored) = self.meta(META_TAGS)? else {
             return Ok(Vec::new());
@@ -216,10 +216,7 @@ impl Rows {
 }
 
 /// Writes the tags, sorted, in place of those that there were.
-pub(in crate::store) fn write(
-    transaction: &WriteTransaction,
-    tags: &[Tag],
-) -> Result<(), InternalError> {
+pub(crate) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> Result<(), InternalError> {
     let mut meta = transaction.open_table(META)?;
     if tags.is_empty() {
         meta.remove(META_TAGS)?;

@@ -12,7 +12,7 @@ pub use finding::{
 pub use metrics::{
     Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
 };
-pub(in crate::compare) use options::Thresholds;
+pub(crate) use options::Thresholds;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use stacks::{StackNode, Stacks};
 
@@ -291,6 +291,6 @@ pub struct Needed {
 }
 
 /// Six significant digits: more would only show how this machine's logarithm rounds.
-pub(in crate::compare) fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }

@@ -49,7 +49,7 @@ pub struct CompareOptions {
 /// Thresholds of a comparison; a finding has to pass all of `alpha`, `min_effect` and `min_share`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(in crate::compare) struct Thresholds {
+pub(crate) struct Thresholds {
     /// Share of false findings among all findings that is accepted (Benjamini & Hochberg), between 0 and 1.
     alpha: f64,
     /// Smallest change that is reported, relative to the smaller side.
@@ -61,7 +61,7 @@ pub(in crate::compare) struct Thresholds {
 }
 
 impl Thresholds {
-    pub(in crate::compare) fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         options: &CompareOptions,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -98,7 +98,7 @@ impl IgnoredFunction {
         }
     }
 
-    pub(in crate::compare) fn may_be_in(&self, module: &str) -> bool {
+    pub(crate) fn may_be_in(&self, module: &str) -> bool {
         self.module.as_deref().is_none_or(|named| named == module)
     }
 }
@@ -159,7 +159,7 @@ pub enum CompareError {
 }
 
 impl CompareOptions {
-    pub(in crate::compare) fn check(&self) -> Result<(), CompareError> {
+    pub(crate) fn check(&self) -> Result<(), CompareError> {
         let in_range = [
             (
                 "alpha",

@@ -161,7 +161,7 @@ pub(super) fn interval(change: &Change) -> String {
 }
 
 /// A change: `9.8x`, `+12.0%`, `new`.
-pub(in crate::render) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
+pub(crate) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
     match change {
         None if is_in_candidate => "new".to_owned(),
         None => "-".to_owned(),

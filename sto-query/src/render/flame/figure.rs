@@ -13,34 +13,34 @@ const MIN_COST: f64 = 0.0005;
 const MAX_LEVELS: usize = 500;
 
 /// What the two sides are.
-pub(in crate::render) struct FlameSides {
+pub(crate) struct FlameSides {
     /// Runs of each.
-    pub(in crate::render) runs: [usize; 2],
+    pub(crate) runs: [usize; 2],
     /// What each is called.
-    pub(in crate::render) names: [&'static str; 2],
+    pub(crate) names: [&'static str; 2],
     /// What costs are parts of.
-    pub(in crate::render) unit: &'static str,
+    pub(crate) unit: &'static str,
     /// What is red, and what is blue: the start of a sentence.
-    pub(in crate::render) colors: &'static str,
+    pub(crate) colors: &'static str,
 }
 
 /// A flame graph of the difference between two sides.
-pub(in crate::render) struct FlameGraph<'a> {
+pub(crate) struct FlameGraph<'a> {
     /// The element's id.
-    pub(in crate::render) id: &'a str,
+    pub(crate) id: &'a str,
     /// What is drawn.
-    pub(in crate::render) stacks: &'a Stacks,
+    pub(crate) stacks: &'a Stacks,
     /// What its sides are.
-    pub(in crate::render) sides: FlameSides,
+    pub(crate) sides: FlameSides,
     /// A share that is too small for its change to be coloured in full.
-    pub(in crate::render) min_share: f64,
+    pub(crate) min_share: f64,
     /// Most frames that are drawn: for so much the page has room.
-    pub(in crate::render) max_frames: usize,
+    pub(crate) max_frames: usize,
 }
 
 impl FlameGraph<'_> {
     /// The graph and its legend.
-    pub(in crate::render) fn figure(&self) -> Markup {
+    pub(crate) fn figure(&self) -> Markup {
         let (nodes, min_cost) = self.nodes();
         let [baseline, candidate] = self.sides.names;
         let whole = self.whole();

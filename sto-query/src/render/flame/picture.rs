@@ -13,7 +13,7 @@ const ROW: usize = 20;
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 6.0;
 /// Most frames of a drawing, of some 200 bytes each: a browser draws so many while a reader waits.
-pub(in crate::render) const MAX_FRAMES: usize = 10_000;
+pub(crate) const MAX_FRAMES: usize = 10_000;
 
 /// What a frame's colour says.
 #[derive(Clone, Copy)]

@@ -9,17 +9,17 @@ use maud::{Markup, html};
 const MAX_NAME_WIDTH: usize = 200;
 
 /// A function's name as pages show it, and as their flame graphs search for it.
-pub(in crate::render) fn short_name(symbol: &str) -> String {
+pub(crate) fn short_name(symbol: &str) -> String {
     shorten_name(&printable(symbol), MAX_NAME_WIDTH)
 }
 
 /// The same as code.
-pub(in crate::render) fn name(symbol: &str) -> Markup {
+pub(crate) fn name(symbol: &str) -> Markup {
     html! { code { (short_name(symbol)) } }
 }
 
 /// A function's whole name, to unfold, where the [short one](short_name) leaves something out.
-pub(in crate::render) fn whole_name(symbol: &str) -> Markup {
+pub(crate) fn whole_name(symbol: &str) -> Markup {
     html! {
         @if short_name(symbol) != printable(symbol) {
             details { summary { "Its whole name" } code { (symbol) } }
@@ -28,12 +28,12 @@ pub(in crate::render) fn whole_name(symbol: &str) -> Markup {
 }
 
 /// What stands between two functions of a path.
-pub(in crate::render) fn step() -> Markup {
+pub(crate) fn step() -> Markup {
     html! { " " span.step { "›" } " " }
 }
 
 /// Frames of a chain that say little, as one line that unfolds.
-pub(in crate::render) fn folded(frames: &[Link]) -> Markup {
+pub(crate) fn folded(frames: &[Link]) -> Markup {
     html! {
         details.folded {
             summary { "… " (folded_name(frames)) }
@@ -46,12 +46,12 @@ pub(in crate::render) fn folded(frames: &[Link]) -> Markup {
 }
 
 /// Cells of a row that are numbers.
-pub(in crate::render) fn numbers<const N: usize>(numbers: [&str; N]) -> Markup {
+pub(crate) fn numbers<const N: usize>(numbers: [&str; N]) -> Markup {
     html! { @for number in numbers { td.number { (number) } } }
 }
 
 /// The head of a column of numbers, and what they are.
-pub(in crate::render) fn number_head(head: &str, meaning: &str) -> Markup {
+pub(crate) fn number_head(head: &str, meaning: &str) -> Markup {
     html! { th.number scope="col" { (head) small { (meaning) } } }
 }
 

@@ -6,19 +6,19 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 /// What a page needs around its body.
-pub(in crate::render) struct Page<'a> {
+pub(crate) struct Page<'a> {
     /// The document's title.
-    pub(in crate::render) title: &'a str,
+    pub(crate) title: &'a str,
     /// The style sheet beside those of the parts in [`html`](super).
-    pub(in crate::render) style: &'static str,
+    pub(crate) style: &'static str,
     /// The script beside those.
-    pub(in crate::render) script: &'static str,
+    pub(crate) script: &'static str,
 }
 
 impl Page<'_> {
     /// The document around a body. What is hidden in its names is shown, as [`printable`] does; the
     /// markup itself hides nothing.
-    pub(in crate::render) fn render(&self, content: &Markup) -> String {
+    pub(crate) fn render(&self, content: &Markup) -> String {
         let styles = [
             include_str!("page.css"),
             include_str!("../flame/flame.css"),

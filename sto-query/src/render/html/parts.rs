@@ -5,25 +5,25 @@ use maud::{Markup, html};
 use sto_core::units::{Cost, SampleType};
 
 /// One side of what is compared.
-pub(in crate::render) struct Side {
+pub(crate) struct Side {
     /// What it is.
-    pub(in crate::render) heading: &'static str,
+    pub(crate) heading: &'static str,
     /// The build, or the builds.
-    pub(in crate::render) build: String,
+    pub(crate) build: String,
     /// What is known of it.
-    pub(in crate::render) facts: Vec<(String, String)>,
+    pub(crate) facts: Vec<(String, String)>,
 }
 
 impl Side {
     /// Adds what is known, if it is.
-    pub(in crate::render) fn fact(&mut self, name: &str, value: impl Into<Option<String>>) {
+    pub(crate) fn fact(&mut self, name: &str, value: impl Into<Option<String>>) {
         self.facts
             .extend(value.into().map(|value| (name.to_owned(), value)));
     }
 }
 
 /// Both sides, the baseline first.
-pub(in crate::render) fn sides(sides: [Side; 2]) -> Markup {
+pub(crate) fn sides(sides: [Side; 2]) -> Markup {
     html! {
         .sides {
             @for side in sides {
@@ -38,7 +38,7 @@ pub(in crate::render) fn sides(sides: [Side; 2]) -> Markup {
 }
 
 /// When the first and the last run of a side were recorded.
-pub(in crate::render) fn recorded(first: Option<&String>, last: Option<&String>) -> String {
+pub(crate) fn recorded(first: Option<&String>, last: Option<&String>) -> String {
     match (first, last) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
         (Some(first), _) => first.clone(),
@@ -47,7 +47,7 @@ pub(in crate::render) fn recorded(first: Option<&String>, last: Option<&String>)
 }
 
 /// `1,234 samples of cpu-clock, 1.23 s`.
-pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
+pub(crate) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
     let mut text = counted(cost.samples, "sample");
     let Some(sample_type) = sample_type else {
         return text;
@@ -63,10 +63,10 @@ pub(in crate::render) fn measured(cost: Cost, sample_type: Option<&SampleType>) 
 }
 
 /// An option, its value, and what it does.
-pub(in crate::render) type OptionRow = (&'static str, String, &'static str);
+pub(crate) type OptionRow = (&'static str, String, &'static str);
 
 /// The options that a result depends on; `kind` is what they are called.
-pub(in crate::render) fn options_table(kind: &str, words: Words, rows: &[OptionRow]) -> Markup {
+pub(crate) fn options_table(kind: &str, words: Words, rows: &[OptionRow]) -> Markup {
     html! {
         table.thresholds {
             thead { tr {

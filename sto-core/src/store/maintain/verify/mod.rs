@@ -72,13 +72,13 @@ pub struct Checked {
 }
 
 /// Called with what was checked so far; may end it there.
-pub(in crate::store) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cancelled> + 'a;
+pub(crate) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cancelled> + 'a;
 
 /// Verifies the store in this file.
 ///
 /// Memory: all frames, and 16 bytes for each; 8 a node, of one executable at a time; what the profiles of one build
 /// add up to, twice; and the profiles that are being read.
-pub(in crate::store) fn verify(
+pub(crate) fn verify(
     path: &Path,
     turn: &Turn,
     progress: &mut Progress<'_>,
