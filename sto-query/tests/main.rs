@@ -47,6 +47,7 @@ mod text;
 mod tree;
 mod view;
 mod views;
+mod warp;
 mod words;
 
 #[path = "../../sto-core/tests/common/missing.rs"]

@@ -29,6 +29,8 @@
 //! The parts were written from the papers that each file names. `testdata/statistics` has counts,
 //! and what edgeR 3.40 makes of them, for the tests to agree with.
 //!
+//! [`warp`] stands apart: it aligns series over time.
+//!
 #![doc = include_str!("statistics.md")]
 
 mod adjust;

@@ -1,11 +1,14 @@
 //! Dynamic time warping: how two series go together when time ran at different speeds in them.
 //!
 //! "Dynamic time warping" of `statistics.md` has the rules. [`distance`] is the error of the best path,
-//! and [`path`] the path itself.
+//! [`path`] the path itself, and [`warnings()`] where not to trust it.
 
 mod diagonals;
+mod warnings;
+
 use diagonals::Diagonals;
 use std::fmt;
+pub use warnings::{Warning, warnings};
 
 /// One of the two series that are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,10 +111,12 @@ impl<'a> Diagonals<'a> {
         last[self.a.len()]
     }
 
+    /// The least error of any path; infinite where that is more than a number holds.
     pub(super) fn error(&self) -> f64 {
         self.run(|_, _| ())
     }
 
+    /// The least error and a path that has it, which is empty where the error is infinite.
     pub(super) fn path(&self) -> (f64, Vec<(usize, usize)>) {
         // As many are kept as make these, and what is worked out between two of them, about as large.
         let cells: usize = (0..self.count())
@@ -128,6 +130,9 @@ impl<'a> Diagonals<'a> {
             }
         });
 
+        if !error.is_finite() {
+            return (error, Vec::new());
+        }
         let mut diagonal = self.count() - 1;
         let mut row = self.a.len() - 1;
         let mut pairs = vec![(row, diagonal - row)];
