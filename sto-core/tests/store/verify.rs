@@ -1,6 +1,7 @@
 //! Verifying a store, and counting where its bytes are: nothing is changed by that.
 
 use super::model::{add, forest, of_stacks};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use sto_core::Cancelled;
@@ -101,6 +102,8 @@ fn the_parts_of_a_store_add_up_to_its_file() {
         let sum: u64 = stats.parts.iter().map(|part| part.bytes.0).sum();
         assert_eq!(sum, stats.file.0);
         assert!(stats.parts.is_sorted_by(|a, b| a.bytes >= b.bytes));
+        let names: BTreeSet<&str> = stats.parts.iter().map(|part| &part.part[..]).collect();
+        assert_eq!(names.len(), stats.parts.len(), "{stats:#?}");
         // What is left for redb itself is no place where bytes of ours go missing.
         let redb = bytes_of(&stats, "redb: its own");
         assert!((4096..64 << 10).contains(&redb), "{stats:#?}");

@@ -67,47 +67,6 @@ pub struct StorePart {
     pub share: f64,
 }
 
-/// What bytes of a store are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum PartKind {
-    Column(&'static str),
-    Record(&'static str),
-    /// The version and contents of the store.
-    Meta,
-    /// Checksums of columns and records.
-    Checksums,
-    /// Keys of all entries.
-    Keys,
-    /// redb's trees: how they lead to entries, and what tables there are.
-    Tree,
-    /// What is left in pages that are not full.
-    Slack,
-    /// redb's header and the tables that it keeps for itself, such as its note of free pages.
-    Redb,
-    /// Pages that what is added next may take.
-    Free,
-}
-
-impl PartKind {
-    /// What output calls it.
-    fn name(self) -> &'static str {
-        match self {
-            PartKind::Column(name) => name,
-            PartKind::Record("executable") => "executable records",
-            PartKind::Record("build") => "build records",
-            PartKind::Record("profile") => "profile records",
-            PartKind::Record(_) => "module list records",
-            PartKind::Meta => "version and contents",
-            PartKind::Checksums => "checksums",
-            PartKind::Keys => "keys",
-            PartKind::Tree => "redb: trees",
-            PartKind::Slack => "redb: space in pages",
-            PartKind::Redb => "redb: its own",
-            PartKind::Free => "free pages",
-        }
-    }
-}
-
 /// An executable in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -133,13 +92,6 @@ const RECORD_KEY: u64 = 1 + 16;
 const COLUMN_KEY: u64 = 1 + 4 + 4;
 const SEGMENT_KEY: u64 = COLUMN_KEY + 4;
 
-/// Columns of one kind and owner.
-#[derive(Default)]
-struct Packed {
-    count: u64,
-    bytes: u64,
-}
-
 /// The stats of a store; `file` is the size of its file.
 ///
 /// redb walks through all its pages without looking out for circles: they must have been checked.
@@ -150,41 +102,49 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     let rows = Rows::open(&database.begin_read()?)?;
 
     let mut parts = Parts::default();
-    let mut columns: HashMap<(u8, u32), Packed> = HashMap::new();
+    // By kind and owner, number of columns and their bytes.
+    let mut columns: HashMap<(u8, u32), (u64, u64)> = HashMap::new();
     rows.each_segment(|(kind, owner, ..), bytes| {
-        parts.add(PartKind::Keys, 1, SEGMENT_KEY);
-        columns.entry((kind, owner)).or_default().bytes += bytes.len() as u64;
+        parts.add("keys", 1, SEGMENT_KEY);
+        columns.entry((kind, owner)).or_default().1 += bytes.len() as u64;
     })?;
     rows.each_end(|(kind, owner, _), bytes| {
-        parts.add(PartKind::Keys, 1, COLUMN_KEY);
-        let packed = columns.entry((kind, owner)).or_default();
-        packed.count += 1;
-        packed.bytes += bytes.len() as u64;
+        parts.add("keys", 1, COLUMN_KEY);
+        let (count, of_owner) = columns.entry((kind, owner)).or_default();
+        *count += 1;
+        *of_owner += bytes.len() as u64;
     })?;
     // By the first column of each kind and owner.
     let mut packed: HashMap<Column, u64> = HashMap::new();
     let mut packs = 0;
-    for ((kind, owner), Packed { count, bytes }) in columns {
+    for ((kind, owner), (count, bytes)) in columns {
         let checksums = count * CHECKSUM_LEN as u64;
-        parts.add(PartKind::Checksums, count, checksums);
+        parts.add("checksums", count, checksums);
         if let Some(column) = Column::of((kind, owner, 0)) {
             let bytes = bytes.saturating_sub(checksums);
-            parts.add(PartKind::Column(column.name()), count, bytes);
+            parts.add(column.name(), count, bytes);
             packed.insert(column, bytes);
             packs += count * u64::from(matches!(column, Column::Frames(_) | Column::Nodes(..)));
         }
     }
     rows.each_record(|(kind, _), stored| {
-        parts.add(PartKind::Keys, 1, RECORD_KEY);
-        parts.add(PartKind::Checksums, 1, CHECKSUM_LEN as u64);
+        parts.add("keys", 1, RECORD_KEY);
+        parts.add("checksums", 1, CHECKSUM_LEN as u64);
         if let Some(record) = Record::from_number(kind) {
             let bytes = (stored.len() as u64).saturating_sub(CHECKSUM_LEN as u64);
-            parts.add(PartKind::Record(record.name()), 1, bytes);
+            let part = match record {
+                Record::Executable => "executable records",
+                Record::Build => "build records",
+                Record::Profile => "profile records",
+                Record::ModuleList => "module list records",
+                Record::Reading => "reading records",
+            };
+            parts.add(part, 1, bytes);
         }
     })?;
     rows.each_meta(|key, value| {
-        parts.add(PartKind::Keys, 1, key.len() as u64);
-        parts.add(PartKind::Meta, 1, value.len() as u64);
+        parts.add("keys", 1, key.len() as u64);
+        parts.add("version and contents", 1, value.len() as u64);
     })?;
 
     let page = redb.page_size() as u64;
@@ -193,15 +153,15 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     let in_trees = redb.stored_bytes() + redb.metadata_bytes() + redb.fragmented_bytes();
     let file = file.map_or(in_trees.max(used + page), |file| file.0);
     let free = file.saturating_sub(used + page);
-    parts.add(PartKind::Free, free / page, free);
+    parts.add("free pages", free / page, free);
     parts.add(
-        PartKind::Slack,
+        "redb: space in pages",
         0,
         redb.fragmented_bytes().saturating_sub(free),
     );
-    parts.add(PartKind::Tree, redb.branch_pages(), redb.metadata_bytes());
+    parts.add("redb: trees", redb.branch_pages(), redb.metadata_bytes());
     let redb_own = file.saturating_sub(parts.bytes());
-    parts.add(PartKind::Redb, 0, redb_own);
+    parts.add("redb: its own", 0, redb_own);
 
     let strings = rows
         .packs(rows.contents.frames, Column::Frames)?
@@ -289,10 +249,10 @@ fn executables(
 
 /// Bytes by what they are.
 #[derive(Default)]
-struct Parts(BTreeMap<PartKind, (u64, u64)>);
+struct Parts(BTreeMap<&'static str, (u64, u64)>);
 
 impl Parts {
-    fn add(&mut self, kind: PartKind, count: u64, bytes: u64) {
+    fn add(&mut self, kind: &'static str, count: u64, bytes: u64) {
         let part = self.0.entry(kind).or_default();
         part.0 += count;
         part.1 += bytes;
@@ -304,14 +264,14 @@ impl Parts {
 
     fn sorted(self, file: u64) -> Vec<StorePart> {
         let parts = self.0.into_iter().filter(|&(_, (_, bytes))| bytes > 0);
-        let parts = parts.map(|(kind, (count, bytes))| StorePart {
-            part: kind.name().to_owned(),
+        let parts = parts.map(|(part, (count, bytes))| StorePart {
+            part: part.to_owned(),
             count,
             bytes: Bytes(bytes),
             share: bytes as f64 / file.max(1) as f64,
         });
         let mut parts: Vec<StorePart> = parts.collect();
-        // Stable: equals stay in the order of their kinds.
+        // Stable: equals stay in the order of their names.
         parts.sort_by_key(|part| Reverse(part.bytes));
         parts
     }

@@ -147,34 +147,41 @@ pub(crate) fn load(
     let executable: ExecutableRecord = rows
         .record(Record::Executable, executable.0)?
         .ok_or(InternalError::NoProfile(first))?;
-    let read = |&id| {
-        let record = profile_record(rows, id)?;
-        if build_of(rows, &record)?.executable != executable.name {
-            return Err(InternalError::NoProfile(id));
-        }
-        packed_costs(rows, &record, &executable)
-    };
     cut_out(rows, &executable, || {
-        // Guarded one by one: these may be other threads.
-        let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
-        let packed: Vec<_> = packed.collect::<Result<_>>()?;
-        PackedCosts::check(packed.iter().flatten())?;
-        let costs = packed.into_par_iter();
-        let costs = costs.map(|types| types.iter().map(PackedCosts::unpack).collect());
-        costs.collect()
+        let is_meant =
+            |record: &ProfileRecord| Ok(build_of(rows, record)?.executable == executable.name);
+        let costs = self_costs(rows, &executable, profiles, is_meant)?;
+        Ok(costs.into_iter().map(|(_, costs)| costs).collect())
     })
 }
 
-/// The self costs of a profile by sample type.
-fn packed_costs(
+/// The sample types of profiles, and the self costs by these; all of the profiles must be meant.
+fn self_costs(
     rows: &Rows,
-    record: &ProfileRecord,
     executable: &ExecutableRecord,
-) -> Result<Vec<PackedCosts>> {
-    let column = |sample_type| Column::Costs(record.number, sample_type);
-    let types = record.types();
-    let types = types.map(|t| PackedCosts::read(rows, column(t), executable.nodes));
-    types.collect()
+    profiles: &[ProfileId],
+    is_meant: impl Fn(&ProfileRecord) -> Result<bool> + Sync,
+) -> Result<Vec<(Vec<SampleType>, Vec<NodeCosts>)>> {
+    let read = |&id| {
+        let record = profile_record(rows, id)?;
+        if !is_meant(&record)? {
+            return Err(InternalError::NoProfile(id));
+        }
+        let column = |sample_type| Column::Costs(record.number, sample_type);
+        let types = record.types();
+        let packed = types.map(|t| PackedCosts::read(rows, column(t), executable.nodes));
+        let packed = packed.collect::<Result<Vec<_>>>()?;
+        Ok((record.profile.sample_types, packed))
+    };
+    // Guarded one by one: these may be other threads.
+    let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
+    let packed: Vec<_> = packed.collect::<Result<_>>()?;
+    PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
+    let unpacked = packed.into_par_iter().map(|(types, packed)| {
+        let costs = packed.iter().map(PackedCosts::unpack);
+        Ok((types, costs.collect::<Result<_>>()?))
+    });
+    unpacked.collect()
 }
 
 /// The stacks of a build, and its self costs over all its profiles, or over some of them.
@@ -227,23 +234,8 @@ fn added_up(
 ) -> Result<(Vec<SampleType>, Vec<NodeCosts>)> {
     let (mut types, mut sums): (Vec<SampleType>, Vec<Adder>) = Default::default();
     for batch in profiles.chunks(rayon::current_num_threads()) {
-        let read = |&id| {
-            let record = profile_record(rows, id)?;
-            if record.profile.build != build {
-                return Err(InternalError::NoProfile(id));
-            }
-            let packed = packed_costs(rows, &record, executable)?;
-            Ok((record.profile.sample_types, packed))
-        };
-        // Guarded one by one: these may be other threads.
-        let read = batch.par_iter().map(|id| guarded(|| read(id)));
-        let packed: Vec<_> = read.collect::<Result<_>>()?;
-        PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
-        let unpacked = packed.into_par_iter().map(|(types, packed)| {
-            let costs = packed.iter().map(PackedCosts::unpack);
-            Ok((types, costs.collect::<Result<Vec<_>>>()?))
-        });
-        for (of_profile, costs) in unpacked.collect::<Result<Vec<_>>>()? {
+        let is_meant = |record: &ProfileRecord| Ok(record.profile.build == build);
+        for (of_profile, costs) in self_costs(rows, executable, batch, is_meant)? {
             for (sample_type, costs) in of_profile.into_iter().zip(costs) {
                 let known = types.iter().position(|known| *known == sample_type);
                 let at = known.unwrap_or_else(|| {

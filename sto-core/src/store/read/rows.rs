@@ -234,16 +234,8 @@ impl Rows {
     /// The ids of every record of a kind, in order.
     pub(crate) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
         let mut ids = Vec::new();
-        for entry in self.records.range(records_of(kind))? {
-            let (_, id) = entry?.0.value();
-            if ids.last().is_some_and(|&last| last >= id) {
-                return Err(InternalError::damaged(
-                    "table records",
-                    "its keys are out of order",
-                ));
-            }
-            ids.push(id);
-        }
+        let of_kind = self.records.range(records_of(kind))?;
+        each(of_kind, "table records", |(_, id), _| ids.push(id))?;
         Ok(ids)
     }
 
@@ -252,23 +244,14 @@ impl Rows {
         &self,
         kind: Record,
     ) -> Result<Vec<Found<T>>> {
-        let mut records: Vec<Found<T>> = Vec::new();
-        for entry in self.records.range(records_of(kind))? {
-            let (key, stored) = entry?;
-            let (_, id) = key.value();
-            if records.last().is_some_and(|last| last.id >= id) {
-                return Err(InternalError::damaged(
-                    "table records",
-                    "its keys are out of order",
-                ));
-            }
-            records.push(Found {
-                id,
-                bytes: stored.value().len() as u64,
-                record: read_record(kind, id, stored.value())?,
-            });
-        }
-        Ok(records)
+        let mut records: Vec<Result<Found<T>>> = Vec::new();
+        let of_kind = self.records.range(records_of(kind))?;
+        each(of_kind, "table records", |(_, id), stored| {
+            let bytes = stored.len() as u64;
+            let record = read_record(kind, id, stored);
+            records.push(record.map(|record| Found { id, bytes, record }));
+        })?;
+        records.into_iter().collect()
     }
 
     /// Shows every entry of the table of facts about the store.
@@ -282,17 +265,17 @@ impl Rows {
 
     /// Shows every entry of the table of records, in the order of their keys.
     pub(crate) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
-        each(&self.records, "table records", see)
+        each(self.records.iter()?, "table records", see)
     }
 
     /// Shows every entry of the table of columns, in the order of their keys.
     pub(crate) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
-        each(&self.columns, "table columns", see)
+        each(self.columns.iter()?, "table columns", see)
     }
 
     /// Shows every entry of the table of ends, in the order of their keys.
     pub(crate) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
-        each(&self.ends, "table ends", see)
+        each(self.ends.iter()?, "table ends", see)
     }
 
     /// The body of a column.
@@ -332,22 +315,22 @@ fn segments_of(column: Column) -> RangeInclusive<SegmentKey> {
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 
-/// Shows every entry of a table, in the order of its keys: these must ascend, as where a page refers back to one
+/// Shows entries of a table, in the order of their keys: these must ascend, as where a page refers back to one
 /// above it, there is no end.
 fn each<K>(
-    table: &ReadOnlyTable<K, &'static [u8]>,
-    name: &str,
+    entries: redb::Range<'_, K, &'static [u8]>,
+    table: &str,
     mut see: impl FnMut(K, &[u8]),
 ) -> Result<()>
 where
     K: for<'k> redb::Key<SelfType<'k> = K> + Ord + Copy,
 {
     let mut last = None;
-    for entry in table.iter()? {
+    for entry in entries {
         let (key, bytes) = entry?;
         let key = key.value();
         if last.replace(key).is_some_and(|last| last >= key) {
-            return Err(InternalError::damaged(name, "its keys are out of order"));
+            return Err(InternalError::damaged(table, "its keys are out of order"));
         }
         see(key, bytes.value());
     }
