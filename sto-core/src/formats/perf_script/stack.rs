@@ -3,17 +3,13 @@
 use super::call::Call;
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use std::hash::BuildHasher;
+use hashbrown::{Equivalent, HashMap};
 
 /// The stack of one sample after the other.
 #[derive(Default)]
 pub(super) struct StackLines {
     /// By symbol and file, so that what addresses share is parsed once.
-    known: HashTable<Known>,
-    hasher: DefaultHashBuilder,
-    /// The symbols and files of `known` as they are written.
-    text: Vec<u8>,
+    known: HashMap<Owned, Function>,
     inlined_names: Vec<Box<str>>,
     /// Locations of inlined functions, by the one that they were inlined into.
     inlined_into: HashMap<(usize, Option<LocationIx>), LocationIx>,
@@ -30,13 +26,11 @@ pub(super) struct StackLines {
     calls: usize,
 }
 
-/// A function: the offset in [`StackLines::text`] of its symbol, which its file follows.
-struct Known {
-    begin: usize,
-    symbol_len: usize,
-    file_len: usize,
-    function: Function,
-}
+/// A symbol and its file as they are written.
+#[derive(Hash)]
+struct Written<'t>(&'t [u8], &'t [u8]);
+
+type Owned = (Box<[u8]>, Box<[u8]>);
 
 #[derive(Clone, Copy)]
 enum Function {
@@ -47,10 +41,9 @@ enum Function {
     Bare(usize),
 }
 
-impl Known {
-    fn parts<'t>(&self, text: &'t [u8]) -> (&'t [u8], &'t [u8]) {
-        let (symbol, rest) = text[self.begin..].split_at(self.symbol_len);
-        (symbol, &rest[..self.file_len])
+impl Equivalent<Owned> for Written<'_> {
+    fn equivalent(&self, (symbol, file): &Owned) -> bool {
+        *self.0 == **symbol && *self.1 == **file
     }
 }
 
@@ -81,11 +74,8 @@ impl StackLines {
     }
 
     fn function(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<Function> {
-        let parts = (call.symbol, call.dso);
-        let hash = self.hasher.hash_one(parts);
-        let is_this = |known: &Known| known.parts(&self.text) == parts;
-        if let Some(known) = self.known.find(hash, is_this) {
-            return Ok(known.function);
+        if let Some(&known) = self.known.get(&Written(call.symbol, call.dso)) {
+            return Ok(known);
         }
         let function = if call.is_inlined() {
             let name = stacks.text(call.symbol);
@@ -98,16 +88,8 @@ impl StackLines {
             self.bare_files += 1;
             Function::Bare(self.bare_files - 1)
         };
-        let known = Known {
-            begin: self.text.len(),
-            symbol_len: call.symbol.len(),
-            file_len: call.dso.len(),
-            function,
-        };
-        self.text.extend_from_slice(call.symbol);
-        self.text.extend_from_slice(call.dso);
-        let rehash = |known: &Known| self.hasher.hash_one(known.parts(&self.text));
-        self.known.insert_unique(hash, known, rehash);
+        self.known
+            .insert((call.symbol.into(), call.dso.into()), function);
         Ok(function)
     }
 
