@@ -97,7 +97,7 @@ pub struct SampleType {
 
 impl SampleType {
     /// Whether both count the same: their events may differ in how exactly perf was asked to find the
-    /// place of a sample, as `cycles`, `cycles:ppp` and `cycles:pppH` do, not in what they count, as
+    /// instruction of a sample, as `cycles`, `cycles:ppp` and `cycles:pppH` do, not in what they count, as
     /// `cycles:u` does.
     pub fn counts_as(&self, other: &SampleType) -> bool {
         self.unit == other.unit && self.is_of(&other.event)
@@ -108,15 +108,15 @@ impl SampleType {
         counted(&self.event) == counted(event)
     }
 
-    /// The place among these of this sample type, or else of the first that counts the same.
-    pub fn place_in(&self, types: &[SampleType]) -> Option<usize> {
+    /// The index among these of this sample type, or else of the first that counts the same.
+    pub fn index_in(&self, types: &[SampleType]) -> Option<usize> {
         let exactly = types.iter().position(|known| known == self);
         exactly.or_else(|| types.iter().position(|known| self.counts_as(known)))
     }
 
-    /// The place among these of the one whose event has this name, or else of the first whose event counts
+    /// The index among these of the one whose event has this name, or else of the first whose event counts
     /// the same.
-    pub fn place_of_event(event: &str, types: &[SampleType]) -> Option<usize> {
+    pub fn index_of_event(event: &str, types: &[SampleType]) -> Option<usize> {
         let exactly = types.iter().position(|known| known.event == event);
         exactly.or_else(|| types.iter().position(|known| known.is_of(event)))
     }
@@ -125,13 +125,14 @@ impl SampleType {
     /// and that nothing else of the run is in.
     pub fn columns(run: &[SampleType], columns: &[SampleType]) -> Vec<Option<usize>> {
         let own = |t: &SampleType| columns.iter().position(|column| column == t);
-        let mut places: Vec<Option<usize>> = run.iter().map(own).collect();
+        let mut of_run: Vec<Option<usize>> = run.iter().map(own).collect();
         for ix in 0..run.len() {
-            let is_free = |place: &usize| !places.contains(&Some(*place));
-            let mut alike = (0..columns.len()).filter(|&place| run[ix].counts_as(&columns[place]));
-            places[ix] = places[ix].or_else(|| alike.find(is_free));
+            let is_free = |column: &usize| !of_run.contains(&Some(*column));
+            let mut alike =
+                (0..columns.len()).filter(|&column| run[ix].counts_as(&columns[column]));
+            of_run[ix] = of_run[ix].or_else(|| alike.find(is_free));
         }
-        places
+        of_run
     }
 
     /// The columns that several runs take, and by run which of them each of what it measured is in.
@@ -140,16 +141,16 @@ impl SampleType {
     ) -> (Vec<SampleType>, Vec<Vec<usize>>) {
         let mut columns: Vec<SampleType> = Vec::new();
         for run in runs.clone() {
-            for (t, place) in run.iter().zip(SampleType::columns(run, &columns)) {
-                if place.is_none() && !columns.contains(t) {
+            for (t, column) in run.iter().zip(SampleType::columns(run, &columns)) {
+                if column.is_none() && !columns.contains(t) {
                     columns.push(t.clone());
                 }
             }
         }
-        let place = |place: Option<usize>| place.expect("each has a column by now");
+        let known = |column: Option<usize>| column.expect("each has a column by now");
         let of_run = |run| {
-            let places = SampleType::columns(run, &columns);
-            places.into_iter().map(place).collect()
+            let of_run = SampleType::columns(run, &columns);
+            of_run.into_iter().map(known).collect()
         };
         let of_runs = runs.map(of_run).collect();
         (columns, of_runs)

@@ -285,7 +285,7 @@ fn a_stack_deeper_than_the_limit_is_refused() {
     );
 }
 
-/// Blocks of a stream end anywhere, in the middle of lines among other places.
+/// Blocks of a stream end anywhere, in the middle of lines too.
 #[test]
 fn a_stream_of_many_blocks_is_read_as_the_file_is() {
     let lines = (0..100_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));

@@ -176,7 +176,7 @@ fn periods_and_times_that_are_no_numbers_are_no_sample() {
                 error.to_string().contains("line 4: expected a sample"),
                 "{error}"
             ),
-            // What stands behind a time may be anything, as without an event.
+            // What follows a time may be anything, as without an event.
             Ok(recording) => assert_eq!(recording.samples[1].cost.value, 1),
         }
     }

@@ -44,7 +44,7 @@ fn digests_are_pinned() {
     assert_eq!(profile(), "da8b49079008ba44d71f4124893e08d3");
 }
 
-/// The profile of the file `main;work 42\n` for build `v1` of `app`, with nothing else told.
+/// The profile of the file `main;work 42\n` for build `v1` of `app`, with nothing else said.
 fn profile() -> String {
     use sto_core::formats::read_bytes;
     use sto_core::ingest::{IngestOptions, profiles_of};

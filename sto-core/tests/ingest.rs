@@ -336,7 +336,7 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
     }
 }
 
-/// A stripped program whose names are in a separate debug file, which its build id tells.
+/// A stripped program whose names are in a separate debug file, which is found by its build id.
 #[test]
 fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file() {
     if missing(&["objcopy"]) {
@@ -818,9 +818,9 @@ fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
             r.stacks.try_insert(&[LocationIx(999)]).unwrap();
         }),
     ];
-    for (place, spoil) in wrong {
+    for (location, spoil) in wrong {
         let error = three_programs().edit(spoil).unwrap_err().to_string();
-        assert!(error.starts_with(place), "{error}");
+        assert!(error.starts_with(location), "{error}");
     }
 }
 

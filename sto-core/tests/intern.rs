@@ -112,7 +112,7 @@ fn with_stack(recording: Recording, stack: &[LocationIx]) -> Recording {
     recording.unwrap()
 }
 
-/// Each location may stand for several frames, so reading cannot tell how deep a stack will be.
+/// Each location may stand for several frames, so a reader cannot know how deep a stack will be.
 #[test]
 fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
     let mut symbols = named_symbols(&read_text("a 1").unwrap());

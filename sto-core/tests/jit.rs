@@ -1,4 +1,4 @@
-//! Functions that programs made at run time: what perf maps and jitdumps tell of them.
+//! Functions that programs made at run time: what perf maps and jitdumps say of them.
 
 use crate::common::assert_golden;
 use crate::common::missing::skip;
@@ -289,9 +289,9 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
     ) {
         let (name, mut bytes) = dump();
-        for (place, value) in damage {
-            let place = place.index(bytes.len());
-            bytes[place] = value;
+        for (offset, value) in damage {
+            let offset = offset.index(bytes.len());
+            bytes[offset] = value;
         }
         kinds_with(&name, &bytes);
     }

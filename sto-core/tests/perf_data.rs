@@ -323,7 +323,7 @@ fn stacks_stand_root_first() {
 
 /// The stacks of a recording, root first, with paths and offsets.
 fn stacks(recording: &Recording) -> Vec<Vec<String>> {
-    let place = |location: Location| match location {
+    let shown = |location: Location| match location {
         Location::Address { module, address } => {
             let module = &recording.modules[module.0 as usize];
             format!("{}+{address:#x}", module.path)
@@ -335,7 +335,7 @@ fn stacks(recording: &Recording) -> Vec<Vec<String>> {
     stacks
         .map(|stack| {
             let locations = stack.iter().map(|ix| recording.locations[ix.0 as usize]);
-            locations.map(place).collect()
+            locations.map(shown).collect()
         })
         .collect()
 }
@@ -351,7 +351,7 @@ fn last_branch_records_are_the_callers_of_user_space() {
     );
 }
 
-/// `PERF_SAMPLE_BRANCH_COUNTERS`, behind the branches of all events of its group.
+/// `PERF_SAMPLE_BRANCH_COUNTERS`, after the branches of all events of its group.
 #[test]
 fn counters_of_branches_are_not_taken_for_what_stands_behind_them() {
     let calls = [
@@ -365,12 +365,12 @@ fn counters_of_branches_are_not_taken_for_what_stands_behind_them() {
     );
 }
 
-/// Any bit may stand for a field, and the fields tell where the others are.
+/// Any bit may stand for a field, and the fields say where the others are.
 #[test]
 fn samples_with_fields_that_are_newer_than_sto_are_refused_with_the_way_out() {
     // Where the first event's description begins, and the field in it.
     let (pipe, file) = (24, 136);
-    for (name, field, bit, told) in [
+    for (name, field, bit, expected) in [
         ("lbr", pipe + 24, 25, "bit 25 of sample_type"),
         ("group", file + 32, 5, "bit 5 of read_format"),
         ("lbr", pipe + 72, 20, "bit 20 of branch_sample_type"),
@@ -380,7 +380,7 @@ fn samples_with_fields_that_are_newer_than_sto_are_refused_with_the_way_out() {
         let mut bytes = std::fs::read(path).unwrap();
         bytes[field + bit / 8] |= 1 << (bit % 8);
         let error = error_of(name, &bytes);
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(expected), "{error}");
         assert!(error.contains("run `perf script`"), "{error}");
     }
 }
@@ -490,7 +490,7 @@ fn one_core_or_many_read_the_same() {
         assert!(read_with(threads, &records) == one, "{threads} threads");
     }
 
-    // The same of several errors is told: the one that is the first by its time.
+    // Of several errors always the same is returned: the one that is the first by its time.
     for at in [end + 20_000, end + 3000, end + 9000] {
         let cut = records[at][..40].to_vec();
         records[at] = [&cut[..6], &40_u16.to_le_bytes()[..], &cut[8..]].concat();
@@ -547,7 +547,7 @@ fn a_file_cut_short_is_an_error_wherever_the_cut_is() {
             std::fs::write(&path, &bytes[..cut]).unwrap();
             match try_read(&path) {
                 Err(error) => assert!(error.to_string().contains(file), "{file} {cut}: {error}"),
-                // A stream that ends between two records cannot be told from a whole one.
+                // A stream that ends between two records cannot be distinguished from a whole one.
                 Ok(_) => assert!(is_stream, "{file} was read although cut at {cut}"),
             }
         }
@@ -579,10 +579,10 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
     ) {
         let mut bytes = std::fs::read(testdata(file)).unwrap();
-        for (place, value, in_header) in damage {
+        for (offset, value, in_header) in damage {
             let range = if in_header { 2048.min(bytes.len()) } else { bytes.len() };
-            let place = place.index(range - 8) + 8;
-            bytes[place] = value;
+            let offset = offset.index(range - 8) + 8;
+            bytes[offset] = value;
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("perf.data");

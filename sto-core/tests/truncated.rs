@@ -41,22 +41,22 @@ fn error(bytes: &[u8], allow_truncated: bool) -> Option<FormatError> {
 fn check(name: &str, whole: &[u8]) {
     for percent in (10..100).step_by(6) {
         let part = &whole[..whole.len() * percent / 100];
-        let Some(told) = error(part, false) else {
+        let Some(refused) = error(part, false) else {
             continue;
         };
         let taken = match error(part, true) {
-            // What is left is too little to tell its format.
+            // What is left is too little to know its format by.
             Some(FormatError::Empty { .. } | FormatError::Unknown { .. }) => continue,
             None | Some(FormatError::NoSamples { .. }) => true,
             Some(_) => false,
         };
-        let is_offered = told.hint() == Some(Hint::AllowTruncated);
-        let told = told.to_string();
+        let is_offered = refused.hint() == Some(Hint::AllowTruncated);
+        let message = refused.to_string();
         assert!(
-            told.contains("ecord or copy it again"),
-            "{name} at {percent} %: {told}"
+            message.contains("ecord or copy it again"),
+            "{name} at {percent} %: {message}"
         );
-        assert_eq!(is_offered, taken, "{name} at {percent} %: {told}");
+        assert_eq!(is_offered, taken, "{name} at {percent} %: {message}");
     }
 }
 

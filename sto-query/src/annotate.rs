@@ -281,18 +281,18 @@ impl Run {
             });
         }
         // Each is in order, and of the shortest all have to be looked at.
-        fitting.sort_by_key(|places| places.len());
+        fitting.sort_by_key(|indices| indices.len());
         let (shortest, others) = fitting
             .split_first()
             .expect("a row says which run it is of");
-        let is_in_all = |place: &&usize| others.iter().all(|all| all.binary_search(place).is_ok());
+        let is_in_all = |index: &&usize| others.iter().all(|all| all.binary_search(index).is_ok());
         let found: Vec<usize> = shortest.iter().filter(is_in_all).copied().collect();
         match found[..] {
             [one] => Ok(runs.all[one]),
             [] => Err(AnnotateFault::NoSuchRun(self.conditions())),
             _ => Err(AnnotateFault::SeveralRuns {
                 conditions: self.conditions(),
-                ids: found.into_iter().map(|place| runs.all[place]).collect(),
+                ids: found.into_iter().map(|index| runs.all[index]).collect(),
             }),
         }
     }

@@ -106,9 +106,9 @@ pub fn average(
     let types = types.map(|stored| &stored.profile.sample_types[..]);
     let (sample_types, of_runs) = SampleType::columns_of(types);
     let mut by_type: BTreeMap<&SampleType, Vec<SelfCosts>> = BTreeMap::new();
-    for (places, columns) in of_runs.iter().zip(loaded.costs) {
-        for (&place, column) in places.iter().zip(columns) {
-            let columns = by_type.entry(&sample_types[place]).or_default();
+    for (of_run, columns) in of_runs.iter().zip(loaded.costs) {
+        for (&ix, column) in of_run.iter().zip(columns) {
+            let columns = by_type.entry(&sample_types[ix]).or_default();
             columns.push(matched.costs(&column));
         }
     }

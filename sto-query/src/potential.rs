@@ -125,7 +125,7 @@ struct Costs {
 }
 
 /// Lists the functions of several views that could save most, at most `limit` of them. The views'
-/// costs in the sample type at this place of each are added up; of several views, functions are those
+/// costs in the sample type at this index of each are added up; of several views, functions are those
 /// that `matching` makes one, and have their keys as names.
 pub fn potential(
     views: &[View],

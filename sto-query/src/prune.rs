@@ -20,7 +20,7 @@ pub struct PruneOptions {
     /// same executable and benchmark, and the same value of `group_by`. Averages are no runs: they do
     /// not count, and stay.
     pub keep_last: Option<usize>,
-    /// The label that tells groups apart as well: say, the branch.
+    /// A label that groups are distinguished by as well: say, the branch.
     pub group_by: Option<String>,
     /// Only these, where some are named.
     pub only: BTreeSet<ProfileId>,

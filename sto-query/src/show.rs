@@ -216,7 +216,7 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
             "memory without a file: code made at run time, whose perf map or jitdump is missing"
                 .to_owned()
         }
-        (_, None) => "nothing tells which file ran; link it with -Wl,--build-id, and have the \
+        (_, None) => "nothing says which file ran; link it with -Wl,--build-id, and have the \
                       profiler record that, as `perf record --buildid-all` does"
             .to_owned(),
         (_, Some(id)) if is_library => format!(

@@ -36,8 +36,8 @@ fn coefficients_p_and_intervals_are_those_of_scipy() {
     let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
     assert_eq!(cases.len(), 7);
     for case in &cases {
-        let places = case.x.iter().copied().enumerate();
-        let sparse: Vec<(usize, f64)> = places.filter(|&(_, x)| x != 0.0).collect();
+        let indexed = case.x.iter().copied().enumerate();
+        let sparse: Vec<(usize, f64)> = indexed.filter(|&(_, x)| x != 0.0).collect();
         let found = sparse_pearson(&sparse, &case.y).unwrap();
         assert_close(found.coefficient, case.pearson.0, &case.name);
         let found = pearson(&case.x, &case.y).unwrap();

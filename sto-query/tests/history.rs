@@ -612,13 +612,13 @@ proptest! {
             add(&store, "app", &format!("v{day}"), "b", day, &folded);
         }
         let history = load(&store);
-        for (place, function) in history.functions.iter().enumerate() {
+        for (ix, function) in history.functions.iter().enumerate() {
             let found = history.find(&function.function).unwrap();
             let by_run = history.totals_of(&found);
             let samples = history.samples_of(&found);
             let nodes: Vec<NodeIx> = history.outermost(found[0]).collect();
             for (run, total) in by_run.iter().enumerate() {
-                prop_assert_eq!(history.totals(run)[place], *total);
+                prop_assert_eq!(history.totals(run)[ix], *total);
                 prop_assert_eq!(samples[run][0], total.samples as f64);
                 let below: u64 = history.samples_below(run, &nodes).iter().sum();
                 prop_assert_eq!(below, total.samples);

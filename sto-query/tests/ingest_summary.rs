@@ -1,4 +1,4 @@
-//! What `sto ingest` tells of the files that went in.
+//! What `sto ingest` says of the files that went in.
 
 use crate::hints;
 use std::collections::BTreeMap;

@@ -32,9 +32,9 @@ fn changes_are_where_otava_finds_them() {
     let mut changes = 0;
     for case in &cases {
         let found = change_points(&case.series, ChangeOptions::default()).unwrap();
-        let places: Vec<usize> = found.iter().map(|change| change.at).collect();
+        let indices: Vec<usize> = found.iter().map(|change| change.at).collect();
         let expected: Vec<usize> = case.changes.iter().map(|change| change.at).collect();
-        assert_eq!(places, expected, "{}", case.name);
+        assert_eq!(indices, expected, "{}", case.name);
         for (found, expected) in found.iter().zip(&case.changes) {
             assert_close(found.before, expected.before, &case.name);
             assert_close(found.after, expected.after, &case.name);
@@ -87,13 +87,13 @@ proptest! {
         offset in -1000..1000i32,
     ) {
         let scale = f64::from(exponent).exp2();
-        let places = |series: &[f64]| -> Vec<usize> {
+        let indices = |series: &[f64]| -> Vec<usize> {
             let changes = change_points(series, ChangeOptions::default()).unwrap();
             changes.iter().map(|change| change.at).collect()
         };
         let plain: Vec<f64> = series.iter().map(|&x| f64::from(x)).collect();
         let other: Vec<f64> = plain.iter().map(|x| (x + f64::from(offset)) * scale).collect();
-        prop_assert_eq!(places(&plain), places(&other));
+        prop_assert_eq!(indices(&plain), indices(&other));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Reference {
 const MATRICES: [&str; 3] = ["demo", "rustc", "synthetic"];
 
 /// How far apart two numbers are, relative to them.
-fn apart(a: f64, b: f64) -> f64 {
+fn distance(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a / b).ln().abs() }
 }
 
@@ -90,7 +90,7 @@ fn assert_close(what: &str, ours: &[f64], theirs: &[f64], most: f64, all: f64) {
     let mut differences: Vec<f64> = ours
         .iter()
         .zip(theirs)
-        .map(|(&a, &b)| apart(a, b))
+        .map(|(&a, &b)| distance(a, b))
         .collect();
     differences.sort_by(f64::total_cmp);
     let (ninety, last) = (
@@ -144,7 +144,7 @@ fn dispersions_agree_with_edger() {
         check("df_total", |fit| fit.df_total, 0.01, 0.01);
         let df_prior = reference.answer("df_prior")[0];
         assert!(
-            apart(variation.df_prior(), df_prior) < 0.02,
+            distance(variation.df_prior(), df_prior) < 0.02,
             "{name}: {} {df_prior}",
             variation.df_prior()
         );
@@ -165,7 +165,7 @@ fn more_functions_than_the_trend_looks_at_tell_the_same() {
     assert!(8 * reference.counts.len() <= 5_000 && 10 * reference.counts.len() > 5_000);
     for row in &reference.counts {
         let [all, some] = [&all, &some].map(|variation| variation.fit(row, &design).dispersion);
-        assert!(apart(all, some) < 0.02, "{all} {some}");
+        assert!(distance(all, some) < 0.02, "{all} {some}");
     }
 }
 
@@ -256,7 +256,7 @@ fn one_build_after_others_is_judged_by_their_prediction_interval() {
     assert_eq!(levels_differ(&[&[1.0]], &[&[2.0]], 0.0), None);
 }
 
-/// Runs that are alike within builds that are not tell no more than the builds: `ttest_ind` of means.
+/// Runs that are alike within builds that are not say no more than the builds: `ttest_ind` of means.
 #[test]
 fn runs_of_builds_that_differ_count_as_one_observation_a_build() {
     let builds: [&[f64]; 5] = [

@@ -3,7 +3,7 @@
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 
-/// Three runs of a benchmark, told apart by a label, the last of another build.
+/// Three runs of a benchmark, distinguished by a label, the last of another build.
 fn three_runs() -> Sandbox {
     let sandbox = Sandbox::new();
     for (run, build) in [("1", "v1"), ("2", "v1"), ("3", "v2")] {
@@ -43,8 +43,8 @@ fn a_table_gives_metrics_to_the_runs_that_its_columns_name() {
         "metrics.csv",
         "benchmark, label.ci, seconds, requests\nserve, 1, 2.5, 100\nserve, 2, 2.25,\n",
     );
-    let told = sandbox.sto(&["annotate", "metrics.csv"]).succeeds();
-    assert_eq!(told.stdout, "3 metrics of 2 runs: 3 new\n");
+    let run = sandbox.sto(&["annotate", "metrics.csv"]).succeeds();
+    assert_eq!(run.stdout, "3 metrics of 2 runs: 3 new\n");
     let expected = [
         r#"{"requests":100.0,"seconds":2.5}"#,
         r#"{"seconds":2.25}"#,
@@ -72,8 +72,8 @@ fn json_lines_from_standard_input_give_metrics_too() {
     let lines = "{\"build\": \"demo@v2\", \"seconds\": 1e-3, \"note\": null}\n\n\
                  {\"profile\": \"v1\", \"label.ci\": \"1\", \"seconds\": 3}\n";
     let file = std::fs::File::open(sandbox.write("lines", lines)).unwrap();
-    let told = Run::of(sandbox.command(&["annotate", "-"]).stdin(file));
-    assert_eq!(told.succeeds().stdout, "2 metrics of 2 runs: 2 new\n");
+    let run = Run::of(sandbox.command(&["annotate", "-"]).stdin(file));
+    assert_eq!(run.succeeds().stdout, "2 metrics of 2 runs: 2 new\n");
     let expected = [r#"{"seconds":3.0}"#, "{}", r#"{"seconds":0.001}"#];
     assert_eq!(metrics(&sandbox), expected);
 }

@@ -68,7 +68,7 @@ fn the_configuration_has_colours() {
     assert_eq!(nothing.succeeds().stdout, "no configuration file\n");
 }
 
-/// What a shell is offered behind these words.
+/// What a shell offers after these words.
 fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let mut command = sandbox.command(&[&["--", "sto"], words].concat());
     let run = Run::of(command.env("COMPLETE", "fish"));

@@ -115,5 +115,5 @@ fn threads_are_roots_of_a_recording_and_of_profiles_with_slices() {
     sandbox.write("a.folded", "main 1\n");
     sandbox
         .sto(&["flame", "a.folded", "--by", "thread"])
-        .fails_with(&["@a.folded: its samples do not tell their threads"]);
+        .fails_with(&["@a.folded: its samples have no threads"]);
 }

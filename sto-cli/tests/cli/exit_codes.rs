@@ -117,7 +117,7 @@ fn without_a_command_help_is_shown_as_wrong_usage() {
 fn help_and_version_are_0() {
     let sandbox = Sandbox::new();
     let help = sandbox.sto(&["--help"]).succeeds();
-    for told in [
+    for expected in [
         "Usage:",
         "Examples:",
         "selector",
@@ -125,8 +125,8 @@ fn help_and_version_are_0() {
         "STO_STORE",
     ] {
         assert!(
-            help.stdout.contains(told),
-            "`{told}` is missing in {help:?}"
+            help.stdout.contains(expected),
+            "`{expected}` is missing in {help:?}"
         );
     }
     let version = sandbox.sto(&["--version"]).succeeds();

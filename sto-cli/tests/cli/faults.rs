@@ -1,7 +1,7 @@
 //! A system that fails at any one call of a command that writes, or ends the command there: the store is
 //! what it was, or what it was to be.
 //!
-//! strace(1) does that to the real command, which cannot tell it from a broken disk.
+//! strace(1) does that to the real command, which cannot distinguish it from a broken disk.
 
 use crate::missing::{missing, skip};
 use crate::support::{AFTER, Content, Run, Sandbox, content, files_of, temporary_files};
@@ -20,7 +20,7 @@ fn most_faults() -> usize {
 struct Fault {
     inject: &'static str,
     /// What the user is told, where the command does not get over it; nothing of a signal.
-    told: &'static str,
+    message: &'static str,
     /// Whether later calls of that name fail, too.
     stays: bool,
 }
@@ -40,16 +40,16 @@ const FAULTS: [Fault; 8] = [
 ];
 
 impl Fault {
-    const fn new(inject: &'static str, told: &'static str) -> Fault {
+    const fn new(inject: &'static str, message: &'static str) -> Fault {
         Fault {
             inject,
-            told,
+            message,
             stays: false,
         }
     }
 
     fn is_signal(&self) -> bool {
-        self.told.is_empty()
+        self.message.is_empty()
     }
 
     /// Whether the system may do that at this call. strace does not make a call that it lets fail, but
@@ -192,7 +192,7 @@ impl Victim {
         let says = |what| run.stderr.starts_with("error: ") && run.stderr.contains(what);
         match run.status {
             Some(0) if is_done => {}
-            Some(2) if !fault.is_signal() && says(folder) && says(fault.told) => {}
+            Some(2) if !fault.is_signal() && says(folder) && says(fault.message) => {}
             None if fault.is_signal() => {}
             _ => return Some("it did not end as it should"),
         }
@@ -410,7 +410,7 @@ fn a_file_that_is_written_over_survives_every_fault() {
             assert!(is_new || fs::read(&out).unwrap() == b"old", "{inject}");
             match run.status {
                 Some(0) => assert!(is_new, "{inject}: {run:?}"),
-                Some(2) => assert!(run.stderr.contains(fault.told), "{inject}: {run:?}"),
+                Some(2) => assert!(run.stderr.contains(fault.message), "{inject}: {run:?}"),
                 status => assert!(fault.is_signal() && status.is_none(), "{inject}: {run:?}"),
             }
             for left in temporary_files(&victim.sandbox.path("")) {

@@ -54,9 +54,9 @@ fn help_has_the_commands_in_groups_and_no_colour_in_a_pipe() {
         "Other:",
         "Options:",
     ];
-    let places: Vec<_> = headings.iter().map(|heading| help.find(heading)).collect();
-    assert!(places.iter().all(Option::is_some), "{help}");
-    assert!(places.is_sorted(), "{help}");
+    let offsets: Vec<_> = headings.iter().map(|heading| help.find(heading)).collect();
+    assert!(offsets.iter().all(Option::is_some), "{help}");
+    assert!(offsets.is_sorted(), "{help}");
     assert!(!help.contains('\x1b'));
 }
 

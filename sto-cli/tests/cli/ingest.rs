@@ -118,9 +118,9 @@ fn what_is_said_twice_is_refused_before_anything_is_read_or_run() {
     let labels = ["--label", "k=v", "--label", "k=w"];
     let metrics = ["--metric", "m=1", "--metric", "m=2"];
     for command in [&ingest[..], &record] {
-        for (twice, told) in [(labels, "label `k`"), (metrics, "metric `m`")] {
+        for (twice, expected) in [(labels, "label `k`"), (metrics, "metric `m`")] {
             let args = [command, &twice, &["--", "./none"]].concat();
-            sandbox.sto(&args).fails_with(&[told, "twice"]);
+            sandbox.sto(&args).fails_with(&[expected, "twice"]);
         }
     }
     let twice = ["ingest", "-", "-", "--build", "v3"];
@@ -266,14 +266,14 @@ fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
 
 #[test]
 fn many_files_make_the_store_that_one_after_the_other_makes() {
-    let (together, apart) = (Sandbox::new(), Sandbox::new());
+    let (together, separate) = (Sandbox::new(), Sandbox::new());
     let names: Vec<String> = (0..12).map(|file| format!("{file:02}.folded")).collect();
     let options = ["--build", "v1", "--exe", "demo"];
     for (number, name) in names.iter().enumerate() {
         let text = format!("main;f{};g {}\nmain;h 7\n", number % 5, number + 1);
         together.write(name, &text);
-        apart.write(name, &text);
-        apart
+        separate.write(name, &text);
+        separate
             .sto(&[&["ingest", name], &options[..]].concat())
             .succeeds();
     }
@@ -292,7 +292,7 @@ fn many_files_make_the_store_that_one_after_the_other_makes() {
             forget(&mut report, "recorded");
             report
         };
-        assert_eq!(without_times(&together), without_times(&apart));
+        assert_eq!(without_times(&together), without_times(&separate));
     }
 }
 

@@ -38,7 +38,7 @@ impl Victim {
         }
     }
 
-    /// Runs a command and kills it; tells whether it was done before.
+    /// Runs a command and kills it; returns whether it was done before.
     fn kill(&mut self, command: Command) -> bool {
         // Multiples of the golden ratio spread evenly, however many there are.
         let part = f64::from(self.kills + 1) * 0.618_033_988_749_895 % 1.0;

@@ -171,14 +171,16 @@ fn every_store_is_looked_at_before_one_is_written() {
             .unwrap();
         transaction.commit().unwrap();
     }
-    for (other, told) in [
+    for (other, expected) in [
         ("missing", "there is no store in missing"),
         ("hello", "hello: not a store"),
         ("home", "there is no store in home"),
         ("newer", "upgrade sto"),
         ("older", "the last one that reads it"),
     ] {
-        sandbox.sto(&["merge", "one", other]).fails_with(&[told]);
+        sandbox
+            .sto(&["merge", "one", other])
+            .fails_with(&[expected]);
     }
     assert!(!sandbox.path("store").exists());
 }

@@ -1,4 +1,4 @@
-//! Stores that earlier versions of sto wrote: they open and say what they said, or the error tells
+//! Stores that earlier versions of sto wrote: they open and say what they said, or the error says
 //! what to do.
 
 use crate::support::{Run, Sandbox, assert_golden_at, repository};

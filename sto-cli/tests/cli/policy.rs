@@ -67,14 +67,14 @@ fn each_benchmark_is_compared_by_itself_and_the_worst_decides() {
         (&"sto.check/1".into(), &"regression".into())
     );
     let comparisons = check["comparisons"].as_array().unwrap();
-    let told = |field: &str| -> Vec<&str> {
+    let values = |field: &str| -> Vec<&str> {
         comparisons
             .iter()
             .map(|comparison| comparison[field].as_str().unwrap())
             .collect()
     };
-    assert_eq!(told("benchmark"), ["serve", "start"]);
-    assert_eq!(told("verdict"), ["regression", "clean"]);
+    assert_eq!(values("benchmark"), ["serve", "start"]);
+    assert_eq!(values("verdict"), ["regression", "clean"]);
     assert_eq!(comparisons[0]["candidate"]["runs"], 3);
     // So that both together have a rate of at most 5 %.
     assert_eq!(comparisons[0]["thresholds"]["alpha"], 0.025);
@@ -104,13 +104,16 @@ fn a_benchmark_without_runs_is_too_little_data() {
         "stop",
     ];
     let run = status(sandbox.sto(&check), 3);
-    let told = [
+    let expected = [
         "TOO LITTLE DATA: 1 of 2",
         "neither side has any runs",
         "no runs of stop",
     ];
-    for told in told {
-        assert!(run.stdout.contains(told), "`{told}` is missing in {run:?}");
+    for expected in expected {
+        assert!(
+            run.stdout.contains(expected),
+            "`{expected}` is missing in {run:?}"
+        );
     }
 }
 
@@ -126,7 +129,7 @@ fn a_policy_is_found_followed_and_named() {
          [[ignore]]\nfunction = \"parse\"\nreason = \"old\"\nexpires = 2020-01-31\n",
     );
     let run = status(sandbox.sto(&["find-regressions", "v2"]), 0);
-    for told in [
+    for expected in [
         "CLEAN: but for 1 that is ignored, no function got slower by 50% or more",
         "POLICY     sto.toml",
         "BASELINE   demo@v1",
@@ -134,7 +137,10 @@ fn a_policy_is_found_followed_and_named() {
         "does not count until 2999-12-31, because: wanted: the audit",
         "no longer ignores parse: it expired on 2020-01-31",
     ] {
-        assert!(run.stdout.contains(told), "`{told}` is missing in {run:?}");
+        assert!(
+            run.stdout.contains(expected),
+            "`{expected}` is missing in {run:?}"
+        );
     }
     // Only the policy's benchmark is compared, unless the command line names others.
     let serve = sandbox.json(&["find-regressions", "v2"]);

@@ -155,12 +155,12 @@ fn a_full_disk_leaves_the_store_as_it_was_for_every_command_that_writes() {
         skip("no unshare");
         return;
     };
-    let told = String::from_utf8_lossy(&output.stdout);
-    if told.contains("no disk") || !told.contains("running 1 test") {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    if printed.contains("no disk") || !printed.contains("running 1 test") {
         skip("mounting a small disk is not allowed here");
         return;
     }
-    assert!(told.contains("survived"), "{output:?}");
+    assert!(printed.contains("survived"), "{output:?}");
 }
 
 /// The command as somebody who may do no more than the permissions say: root may do everything.
@@ -231,16 +231,16 @@ fn who_may_not_read_is_told() {
 fn a_folder_that_may_not_be_made_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("c.folded", AFTER);
-    let place = sandbox.path("place");
-    fs::create_dir(&place).unwrap();
-    set_mode(&place, 0o555);
+    let read_only = sandbox.path("place");
+    fs::create_dir(&read_only).unwrap();
+    set_mode(&read_only, 0o555);
     for missing in ["place/store", "place/a/b/store", "place"] {
         let ingest = ["ingest", "c.folded", "--build", "v1", "--store", missing];
         unprivileged(&sandbox, &ingest).fails_with(&["cannot make", "place", "Permission denied"]);
-        assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&read_only).unwrap().count(), 0);
         refuses_to_record(&sandbox, missing);
     }
-    set_mode(&place, 0o777);
+    set_mode(&read_only, 0o777);
 }
 
 #[test]

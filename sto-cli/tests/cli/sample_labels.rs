@@ -13,8 +13,8 @@ fn labels_of_samples_are_said_to_be_gone_and_slices_keep_them() {
     let path = recording();
     let without = ["ingest", &path, "--exe", "serve", "--build", "v1"];
     let run = sandbox.sto(&without).succeeds();
-    let told = "`request`, `tenant`; --slices 1 keeps them.";
-    assert!(run.stderr.contains(told), "{run:?}");
+    let expected = "`request`, `tenant`; --slices 1 keeps them.";
+    assert!(run.stderr.contains(expected), "{run:?}");
     let run = sandbox.sto(&["flame", "v1", "--by", "label:tenant"]);
     let run = run.fails_with(&["serve@v1: no profile has a label `tenant`"]);
     assert!(run.stderr.contains("kept with --slices 1"), "{run:?}");
@@ -47,8 +47,8 @@ fn labels_of_samples_of_a_profile_and_of_a_file_are_shown() {
     sandbox.sto(&ingest).succeeds();
     for selector in ["v1", &path] {
         let run = sandbox.sto(&["show", selector]).succeeds();
-        let told = "  labels of samples: request (2 values), tenant (3 values)\n";
-        assert!(run.stdout.contains(told), "{run:?}");
+        let expected = "  labels of samples: request (2 values), tenant (3 values)\n";
+        assert!(run.stdout.contains(expected), "{run:?}");
         let shown = sandbox.json(&["show", selector]);
         let labels = &shown["profiles"][0]["sample_labels"];
         assert_eq!(labels[1]["key"], "tenant");

@@ -1,4 +1,4 @@
-//! What `sto show` tells of a profile.
+//! What `sto show` says of a profile.
 
 use crate::support::Sandbox;
 

@@ -15,8 +15,8 @@ fn slices_are_told_with_their_size() {
     let path = repository().join("testdata").join(RECORDING);
     let path = path.to_str().unwrap();
     let run = sandbox.sto(&ingest(path, &["--slices", "100"])).succeeds();
-    let told = " B of that for 100 time slices of 2 threads\n";
-    assert!(run.stdout.contains(told), "{run:?}");
+    let expected = " B of that for 100 time slices of 2 threads\n";
+    assert!(run.stdout.contains(expected), "{run:?}");
     let listed = &sandbox.json(&["ls"])["builds"][0]["profiles"][0];
     assert!(listed["slices_bytes"].as_u64() > Some(0), "{listed}");
 

@@ -142,7 +142,7 @@ impl Run {
         self
     }
 
-    /// Failed in the way in which every failure is told: nothing on standard output, status 2,
+    /// Failed in the way in which every failure is shown: nothing on standard output, status 2,
     /// and one sentence that has all these parts, perhaps with one hint after it.
     #[track_caller]
     pub(crate) fn fails_with(self, parts: &[&str]) -> Run {

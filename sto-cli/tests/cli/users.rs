@@ -55,7 +55,7 @@ fn ends(command: &mut Command) -> Run {
     output.unwrap().into()
 }
 
-/// What the owner of a folder can do at any moment: puts a link in the place of a half-written file.
+/// What the owner of a folder can do at any moment: puts a link in place of a half-written file.
 /// Returns whether it was in time.
 fn swap_for_link(folder: &Path, target: &Path, is_over: &AtomicBool) -> bool {
     let link = folder.join("link");
@@ -406,11 +406,11 @@ fn what_would_go_is_said_though_the_disk_is_full() {
     let sandbox = Sandbox::with_two_builds();
     let prune = ["prune", "--keep-last", "1", "--dry-run", "--format", "json"];
     let expected = sandbox.sto(&prune).succeeds().stdout;
-    // A limit on the sizes of files, as the system has it in the place of a full disk.
+    // A limit on the sizes of files, as the system has it in place of a full disk.
     let mut command = sandbox.program("sh", &["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
     command.arg(env!("CARGO_BIN_EXE_sto")).args(prune);
     let run = Run::of(command.env("STO_STORE", sandbox.path("store")));
-    // memory counts as a file, too; there the limit is told.
+    // memory counts as a file, too; there the limit is named.
     if run.status != Some(0) {
         run.fails_with(&["File too large"]);
     }

@@ -216,31 +216,34 @@ fn constants_and_types_are_where_the_header_says() {
 #[test]
 fn counts_that_do_not_fit_are_refused_before_they_take_memory() {
     for count in [-1, i64::MIN, i64::MAX, 1 << 40] {
-        let told = ["byte ", &format!("found {count}")];
-        assert_refused(&changed(|chunk| chunk.pool(31).count = Some(count)), &told);
+        let expected = ["byte ", &format!("found {count}")];
+        assert_refused(
+            &changed(|chunk| chunk.pool(31).count = Some(count)),
+            &expected,
+        );
         let frames = [&[0], &*number(count)].concat();
         assert_refused(
             &changed(|chunk| chunk.pool(26).constants[0].1 = frames),
-            &told,
+            &expected,
         );
         let name = [&[3], &*number(count)].concat();
         assert_refused(
             &changed(|chunk| chunk.pool(31).constants[0].1 = name),
-            &told,
+            &expected,
         );
         let units = [&[4], &*number(count)].concat();
         assert_refused(
             &changed(|chunk| chunk.pool(31).constants[0].1 = units),
-            &told,
+            &expected,
         );
-        assert_refused(&with_types(&numbers(&[count])), &told);
+        assert_refused(&with_types(&numbers(&[count])), &expected);
         assert_refused(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, count])].concat()),
-            &told,
+            &expected,
         );
         assert_refused(
             &with_types(&[numbers(&[1]), text("root"), numbers(&[0, 0, count])].concat()),
-            &told,
+            &expected,
         );
     }
 }

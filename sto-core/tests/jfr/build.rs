@@ -228,12 +228,12 @@ pub(crate) struct Strings(Vec<String>);
 
 impl Strings {
     pub(crate) fn string(&mut self, text: &str) -> Vec<u8> {
-        let place = self.0.iter().position(|known| known == text);
-        let place = place.unwrap_or_else(|| {
+        let index = self.0.iter().position(|known| known == text);
+        let index = index.unwrap_or_else(|| {
             self.0.push(text.to_owned());
             self.0.len() - 1
         });
-        number(place as i64)
+        number(index as i64)
     }
 
     pub(crate) fn element(
@@ -276,7 +276,7 @@ pub(crate) fn checkpoint(back: i64, pools: &[Pool]) -> Vec<u8> {
     bytes
 }
 
-/// A chunk of a size, with the places of its constants and types in it.
+/// A chunk of a size, with the offsets of its constants and types in it.
 pub(crate) fn header(size: i64, constants: i64, metadata: i64, body: &[u8]) -> Vec<u8> {
     let mut bytes = b"FLR\0\0\x02\0\x01".to_vec();
     for number in [size, constants, metadata, START, 0, 0, TICKS_PER_SECOND] {

@@ -1,9 +1,9 @@
-//! Types that break the rules: an error with a place, and no time or memory without an end.
+//! Types that break the rules: an error with an offset, and no time or memory without an end.
 
 use super::bad::{assert_refused, changed};
 use super::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
 
-/// A chunk whose types are these bytes, behind start time, duration and version.
+/// A chunk whose types are these bytes, after start time, duration and version.
 pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
     let constants = event(1, &checkpoint(0, &[]));
     let types = event(0, &[&*numbers(&[0, 0, 1]), types].concat());
@@ -18,19 +18,19 @@ pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
 
 #[test]
 fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
-    let told = ["types in it more than 32 deep, or itself"];
+    let expected = ["types in it more than 32 deep, or itself"];
     assert_refused(
         &changed(|chunk| chunk.fields(26).push("own 26".to_owned())),
-        &told,
+        &expected,
     );
     assert_refused(
         &changed(|chunk| chunk.fields(26).push("own 26[]".to_owned())),
-        &told,
+        &expected,
     );
     let deep = |order: fn(i64) -> i64| {
         changed(|chunk| {
-            for place in 0..1000 {
-                let id = order(place);
+            for index in 0..1000 {
+                let id = order(index);
                 chunk.types.push((
                     format!("T{id}"),
                     1000 + id,
@@ -42,8 +42,8 @@ fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
                 .push(("T1000".to_owned(), 2000, vec!["number 10".to_owned()]));
         })
     };
-    assert_refused(&deep(|place| place), &told);
-    assert_refused(&deep(|place| 999 - place), &told);
+    assert_refused(&deep(|index| index), &expected);
+    assert_refused(&deep(|index| 999 - index), &expected);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with a place, never a panic, never half a profile.
+//! Files that break the rules: an error with an offset, never a panic, never half a profile.
 
 use super::build::{Builder, read};
 use super::messages::ValueType;

@@ -1,4 +1,4 @@
-//! What labels tell of samples.
+//! What labels say of samples.
 
 use super::build::Builder;
 use crate::common::labels_of;
@@ -206,11 +206,11 @@ fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
             .unwrap();
         (report.warnings, contexts)
     };
-    let told = Notice {
+    let expected = Notice {
         text: "Labels of samples are kept with slices of time alone: `tenant`.".to_owned(),
         hint: Some(Hint::KeepSlices),
     };
-    assert_eq!(ingest(None), (vec![told], None));
+    assert_eq!(ingest(None), (vec![expected], None));
     let (warnings, contexts) = ingest(SliceCount::new(1));
     assert_eq!(warnings, [], "without time stamps, one slice is possible");
     let contexts = contexts.unwrap();

@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with a place, never a panic, never half a profile.
+//! Files that break the rules: an error with a line, never a panic, never half a profile.
 
 use super::{FILES, bytes, read_as, stacks};
 use crate::common::deepest;
@@ -207,13 +207,13 @@ fn half_a_file_is_never_half_a_profile() {
         let bytes = bytes(file);
         let text = bytes.trim_ascii_end();
         let has_end = matches!(format, Format::Sample | Format::Xctrace) || file == "yourkit.xml";
-        let behind = text
+        let rest = text
             .windows(21)
             .position(|end| end == b"Total number in stack");
-        for cut in 1..behind.unwrap_or(text.len()) {
+        for cut in 1..rest.unwrap_or(text.len()) {
             match read_as(Some(format), &text[..cut]) {
                 Err(error) => assert!(error.to_string().starts_with("a/file"), "{error}"),
-                // Where nothing tells the end, whole lines are whole.
+                // Where nothing marks the end, whole lines are whole.
                 Ok(recording) => {
                     let is_told = recording
                         .warnings
@@ -286,7 +286,7 @@ fn a_stack_may_be_a_million_frames_deep() {
     ));
     let begin = "<node call_tree=\"f()\" time_ms=\"1\">";
     let yourkit = yourkit(&(begin.repeat(depth) + &"</node>".repeat(depth)));
-    // Of a stack without an end nothing tells the format.
+    // Of a stack without an end nothing shows the format.
     let formats = [
         (Some(Format::DTrace), stack),
         (None, xctrace),

@@ -34,7 +34,7 @@ fn bytes(file: &str) -> Vec<u8> {
     std::fs::read(testdata(file)).unwrap()
 }
 
-/// Reads bytes as a format; `None` where their content is to tell.
+/// Reads bytes as a format; `None` where their content decides.
 fn read_as(format: Option<Format>, bytes: &[u8]) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         format,
@@ -52,11 +52,11 @@ fn stacks(recording: &Recording) -> Vec<String> {
         let frames = frames_of(recording, sample);
         let names: Vec<String> = frames.iter().map(show).collect();
         let leaf = frames.last().unwrap();
-        let place = match leaf.file {
+        let line = match leaf.file {
             "" => String::new(),
             file => format!(" {file}:{}", leaf.line),
         };
-        let stack = format!("[{}]: {}{place}", thread.name, names.join(";"));
+        let stack = format!("[{}]: {}{line}", thread.name, names.join(";"));
         let cost = costs.entry((&sample_type.event, stack));
         cost.or_insert((Cost::ZERO, sample_type.unit.name())).0 += sample.cost;
     }

@@ -307,9 +307,9 @@ fn a_function_without_a_name_is_named_after_its_first_address() {
         assert_eq!(found.module().unresolved, found.frames.len());
     }
     // Behind all functions there is only an address.
-    let behind = stripped.offsets_of_section(".fini").end;
-    let found = resolve(stripped.module(), [behind], &SymbolOptions::default());
-    assert_eq!(found.functions(), [format!("[stripped+{behind:#x}]")]);
+    let after = stripped.offsets_of_section(".fini").end;
+    let found = resolve(stripped.module(), [after], &SymbolOptions::default());
+    assert_eq!(found.functions(), [format!("[stripped+{after:#x}]")]);
 }
 
 #[test]

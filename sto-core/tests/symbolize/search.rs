@@ -43,10 +43,10 @@ impl Moved {
         self.dir.path().join(path)
     }
 
-    /// Puts a copy of a file to a place.
-    fn put(&self, file: &Path, place: &Path) {
-        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        std::fs::copy(file, place).unwrap();
+    /// Copies a file to a path.
+    fn put(&self, file: &Path, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::copy(file, path).unwrap();
     }
 
     /// `.build-id/ab/cdef` in a folder.
@@ -72,10 +72,10 @@ impl Moved {
 }
 
 #[test]
-fn every_place_is_searched() {
+fn every_path_is_searched() {
     let moved = Moved::new();
     let recorded = Path::new(&moved.module.path).strip_prefix("/").unwrap();
-    let places = [
+    let paths = [
         moved.by_build_id("symbols", ".debug"),
         moved.by_build_id("symbols", "/debug"),
         moved.by_build_id("symbols", "/elf"),
@@ -87,15 +87,15 @@ fn every_place_is_searched() {
         moved.by_build_id("debug", ".debug"),
         PathBuf::from(&moved.module.path),
     ];
-    for place in &places {
-        moved.put(&moved.program.path, place);
+    for path in &paths {
+        moved.put(&moved.program.path, path);
         let found = moved.resolve(&moved.options());
-        assert_eq!(found.functions(), ["hidden"], "{}", place.display());
-        assert_eq!(found.module().file.as_ref(), Some(place));
-        std::fs::remove_file(place).unwrap();
+        assert_eq!(found.functions(), ["hidden"], "{}", path.display());
+        assert_eq!(found.module().file.as_ref(), Some(path));
+        std::fs::remove_file(path).unwrap();
         // A folder that is left over must not be taken for a file.
-        if place.ends_with("elf") || place.ends_with("debug") {
-            std::fs::remove_dir(place.parent().unwrap()).unwrap();
+        if path.ends_with("elf") || path.ends_with("debug") {
+            std::fs::remove_dir(path.parent().unwrap()).unwrap();
         }
     }
     let found = moved.resolve(&moved.options());
@@ -115,22 +115,22 @@ fn every_place_is_searched() {
 }
 
 #[test]
-fn earlier_places_win() {
+fn earlier_paths_win() {
     let moved = Moved::new();
-    let places = [
+    let paths = [
         moved.path("symbols/app"),
         moved.path("recording/app"),
         moved.by_build_id("cache", "/elf"),
         moved.by_build_id("debug", ".debug"),
         PathBuf::from(&moved.module.path),
     ];
-    for place in &places {
-        moved.put(&moved.program.path, place);
+    for path in &paths {
+        moved.put(&moved.program.path, path);
     }
-    for place in &places {
+    for path in &paths {
         let found = moved.resolve(&moved.options());
-        assert_eq!(found.module().file.as_ref(), Some(place));
-        std::fs::remove_file(place).unwrap();
+        assert_eq!(found.module().file.as_ref(), Some(path));
+        std::fs::remove_file(path).unwrap();
     }
 }
 
@@ -143,7 +143,7 @@ fn another_build_is_refused() {
     assert_eq!(found.module().unresolved, 1);
     let other_id = other.module().build_id.unwrap().to_string();
     assert!(found.problem().contains(&other_id), "{}", found.problem());
-    // And the right one behind it is found.
+    // And the right one after it is found.
     moved.put(&moved.program.path, &moved.path("recording/app"));
     assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
 }
@@ -166,15 +166,15 @@ fn a_separate_debug_file_serves_beside_the_stripped_program() {
         stripped.problem()
     );
 
-    let place = moved.by_build_id("debug", ".debug");
-    moved.put(&moved.path("kept.debug"), &place);
+    let path = moved.by_build_id("debug", ".debug");
+    moved.put(&moved.path("kept.debug"), &path);
     let found = moved.resolve(&moved.options());
     assert_eq!(found.functions(), ["hidden"]);
     assert_eq!(
         (found.frames[0][0].file.as_str(), found.frames[0][0].line),
         ("app.c", 2)
     );
-    assert_eq!(found.module().file, Some(place));
+    assert_eq!(found.module().file, Some(path));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_debug_link_is_followed() {
     );
     moved.put(&moved.path("stripped"), Path::new(&moved.module.path));
     let beside = Path::new(&moved.module.path).parent().unwrap().to_owned();
-    for place in [
+    for path in [
         moved.path("symbols/app.dbg"),
         moved.path("recording/app.dbg"),
         beside.join("app.dbg"),
@@ -232,11 +232,11 @@ fn a_debug_link_is_followed() {
             .join(beside.strip_prefix("/").unwrap())
             .join("app.dbg"),
     ] {
-        moved.put(&moved.path("app.dbg"), &place);
+        moved.put(&moved.path("app.dbg"), &path);
         let found = moved.resolve(&moved.options());
-        assert_eq!(found.functions(), ["hidden"], "{}", place.display());
-        assert_eq!(found.module().file.as_ref(), Some(&place));
-        std::fs::remove_file(place).unwrap();
+        assert_eq!(found.functions(), ["hidden"], "{}", path.display());
+        assert_eq!(found.module().file.as_ref(), Some(&path));
+        std::fs::remove_file(path).unwrap();
     }
 }
 
@@ -315,13 +315,13 @@ fn without_a_build_id_only_the_same_inode_is_believed() {
 #[test]
 fn what_cannot_be_read_is_named() {
     let moved = Moved::new();
-    let place = moved.path("symbols/app");
-    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-    std::fs::write(&place, "not a program").unwrap();
+    let path = moved.path("symbols/app");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "not a program").unwrap();
     let problem = moved.resolve(&moved.options());
     let problem = problem.problem();
     assert!(
-        problem.contains(place.to_str().unwrap()) && problem.contains("ELF"),
+        problem.contains(path.to_str().unwrap()) && problem.contains("ELF"),
         "{problem}"
     );
 }
@@ -329,15 +329,15 @@ fn what_cannot_be_read_is_named() {
 #[test]
 fn symbol_files_that_are_no_regular_file_are_passed_over() {
     let moved = Moved::new();
-    let place = moved.path("symbols/app");
-    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    let path = moved.path("symbols/app");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     for prepare in [make_pipe, link_to_endless] {
-        prepare(&place);
+        prepare(&path);
         let alone = moved.resolve(&moved.options());
         assert_ne!(alone.functions(), ["hidden"]);
         moved.put(&moved.program.path, &moved.path("recording/app"));
         assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
         std::fs::remove_dir_all(moved.path("recording")).unwrap();
-        std::fs::remove_file(&place).unwrap();
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -38,14 +38,14 @@ impl<'b> Runs<'b> {
             let id = build.build.gnu_build_id.as_ref();
             runs.ids.extend(id.map(|id| (id.to_string(), None)));
             for stored in &build.profiles {
-                let place = runs.all.len();
+                let index = runs.all.len();
                 runs.all.push(stored.id);
-                runs.ids.insert(stored.id.to_string(), Some(place));
+                runs.ids.insert(stored.id.to_string(), Some(index));
                 let benchmark = stored.profile.benchmark.iter().map(|name| (None, &**name));
                 let labels = stored.profile.labels.iter();
                 let labels = labels.map(|(key, value)| (Some(&**key), &**value));
                 for key in benchmark.chain(labels) {
-                    Rc::make_mut(runs.by_value.entry(key).or_default()).push(place);
+                    Rc::make_mut(runs.by_value.entry(key).or_default()).push(index);
                 }
             }
         }
@@ -69,11 +69,11 @@ impl<'b> Runs<'b> {
         }
         let found = select_from(self.builds, &name.parse::<Selector>()?)?;
         let ids = found.profiles.iter().map(|stored| stored.id.to_string());
-        let mut places: Vec<usize> = ids.filter_map(|id| *self.ids.get(&id)?).collect();
-        places.sort_unstable();
-        let places = Rc::new(places);
+        let mut indices: Vec<usize> = ids.filter_map(|id| *self.ids.get(&id)?).collect();
+        indices.sort_unstable();
+        let indices = Rc::new(indices);
         let mut known = self.by_name.borrow_mut();
-        known.insert(name.to_owned(), places.clone());
-        Ok(places)
+        known.insert(name.to_owned(), indices.clone());
+        Ok(indices)
     }
 }

@@ -81,8 +81,8 @@ impl Benchmarks {
         let (old, new) = (baseline.benchmarks(), candidate.benchmarks());
         if !named.is_empty() {
             let mut compared: Vec<_> = named.iter().cloned().map(Some).collect();
-            let mut told = HashSet::new();
-            compared.retain(|name| told.insert(name.clone()));
+            let mut known = HashSet::new();
+            compared.retain(|name| known.insert(name.clone()));
             let missing = [("baseline", &old), ("candidate", &new)];
             let missing = missing.into_iter().flat_map(|(side, has)| {
                 let named = compared.iter().flatten();

@@ -1,7 +1,7 @@
 //! The check of a release: what got worse between two builds, benchmark by benchmark, by a policy.
 //!
 //! [`check`] finds the runs, chooses the benchmarks, shares the false findings out among them, looks for
-//! an earlier build that tells how much runs vary where neither side does, compares, and looks up the
+//! an earlier build that shows how much runs vary where neither side does, compares, and looks up the
 //! lines. What it finds is judged together, as one [`Check`].
 
 mod benchmarks;
@@ -148,7 +148,7 @@ fn compare_runs(
         (&candidate.store, runs(candidate)),
     )?;
     let (old, new) = (keep(old)?, keep(new)?);
-    // Where neither side has several runs, an earlier build tells how much they vary.
+    // Where neither side has several runs, an earlier build shows how much they vary.
     let earlier = if old.runs.len() > 1 || new.runs.len() > 1 {
         None
     } else {

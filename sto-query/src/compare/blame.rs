@@ -62,8 +62,8 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         tests,
         ..
     } = *evidences;
-    let places = Places::of(tree, &tests.total);
-    let mut causes = hoist(evidences, &places, self_causes(evidences));
+    let outermost = Outermost::of(tree, &tests.total);
+    let mut causes = hoist(evidences, &outermost, self_causes(evidences));
     // Samples by node are whole numbers, so that sums do not depend on the order of nodes.
     let mut explained = vec![Pair::default(); tree.len()];
     for &(node, samples) in causes.iter().flat_map(|cause| &cause.at) {
@@ -71,10 +71,10 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     }
     tree.add_up(&mut explained, plus);
 
-    let mut unblamed: Vec<FunctionIx> = places.functions.clone();
+    let mut unblamed: Vec<FunctionIx> = outermost.functions.clone();
     unblamed.retain(|function| !functions.list[function.get()].is_attributed_to_caller());
     unblamed.sort_by_cached_key(|&function| {
-        let depth = places.depth(places.totals(evidences, function));
+        let depth = outermost.depth(outermost.totals(evidences, function));
         Reverse((depth, Reverse(function)))
     });
     for function in unblamed {
@@ -85,13 +85,13 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
         else {
             continue;
         };
-        let change = evidences.difference(places.total(evidences, function));
-        let inherited = evidences.difference(places.sum(function, |node| explained[node]));
+        let change = evidences.difference(outermost.total(evidences, function));
+        let inherited = evidences.difference(outermost.sum(function, |node| explained[node]));
         if inherited / change >= MOST_OF_IT {
             continue;
         }
         let remaining = |node: usize| (node, minus(evidences.total(node), explained[node]));
-        let at: Vec<_> = places
+        let at: Vec<_> = outermost
             .of_function(function)
             .iter()
             .map(|&n| remaining(n as usize))
@@ -110,7 +110,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
     }
     causes.par_iter_mut().for_each(|cause| {
         cause.explains = evidences.difference(sum(cause.at.iter().map(|&(_, samples)| samples)));
-        cause.affected = affected_callers(evidences, &places, cause);
+        cause.affected = affected_callers(evidences, &outermost, cause);
     });
     drop_bystanders(functions, &mut causes);
     causes
@@ -153,11 +153,15 @@ fn self_causes(evidences: &Evidences) -> Vec<Cause> {
 /// Functions whose total changed the same way, and partly because of this cause. That the cause
 /// changed is known; so what its callers inherit needs no test of its own. Of library code nobody is
 /// affected.
-fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Vec<FunctionIx> {
+fn affected_callers(
+    evidences: &Evidences,
+    outermost: &Outermost,
+    cause: &Cause,
+) -> Vec<FunctionIx> {
     let Evidences { tree, tests, .. } = *evidences;
     let at: Vec<(usize, Pair<f64>)> = match cause.basis {
         // Only its callers inherit from it, not what it calls.
-        Basis::Calls => places.totals(evidences, cause.function).collect(),
+        Basis::Calls => outermost.totals(evidences, cause.function).collect(),
         _ => cause.at.clone(),
     };
     let mut inherited: BTreeMap<FunctionIx, Vec<(usize, Pair<f64>)>> = BTreeMap::new();
@@ -175,7 +179,7 @@ fn affected_callers(evidences: &Evidences, places: &Places, cause: &Cause) -> Ve
     });
     let mut affected: Vec<_> = inherited
         .into_iter()
-        .map(|(function, at)| (places.depth(at), function))
+        .map(|(function, at)| (outermost.depth(at), function))
         .collect();
     affected.sort_by_key(|&(depth, function)| (Reverse(depth), function));
     affected.into_iter().map(|(_, function)| function).collect()
@@ -220,35 +224,35 @@ impl Evidences<'_> {
 }
 
 /// Where the functions are whose total shifted: their outermost nodes.
-pub(super) struct Places {
+pub(super) struct Outermost {
     functions: Vec<FunctionIx>,
     nodes: Vec<Vec<u32>>,
     depths: Vec<u32>,
 }
 
-impl Places {
-    fn of(tree: &UnionTree, total: &[Evidence]) -> Places {
-        let mut places = Places {
+impl Outermost {
+    fn of(tree: &UnionTree, total: &[Evidence]) -> Outermost {
+        let mut outermost = Outermost {
             functions: Vec::new(),
             nodes: vec![Vec::new(); total.len()],
             depths: Vec::with_capacity(tree.len()),
         };
         for (function, evidence) in total.iter().enumerate() {
             if evidence.shifted.is_some() {
-                places.functions.push(FunctionIx(function as u32));
+                outermost.functions.push(FunctionIx(function as u32));
             }
         }
         for node in 0..tree.len() {
             let function = tree.function(node).get();
-            places.depths.push(
+            outermost.depths.push(
                 tree.parent(node)
-                    .map_or(0, |parent| places.depths[parent] + 1),
+                    .map_or(0, |parent| outermost.depths[parent] + 1),
             );
             if total[function].shifted.is_some() && tree.is_outermost(node) {
-                places.nodes[function].push(node as u32);
+                outermost.nodes[function].push(node as u32);
             }
         }
-        places
+        outermost
     }
 
     pub(super) fn of_function(&self, function: FunctionIx) -> &[u32] {

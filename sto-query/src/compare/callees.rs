@@ -21,7 +21,7 @@ const WORTH_NAMING: f64 = 0.1;
 pub(super) struct Callees {
     /// What it calls that has a part in its change, the largest part first.
     pub(super) named: Vec<AttributedCallee>,
-    /// Whether most of its change took place there.
+    /// Whether most of its change is there.
     pub(super) have_most: bool,
 }
 
@@ -44,9 +44,9 @@ pub(super) fn attributed_callees(
         ..
     } = *evidences;
     let mut cause_of: Vec<Option<usize>> = vec![None; functions.list.len()];
-    for (place, cause) in causes.iter().enumerate() {
+    for (ix, cause) in causes.iter().enumerate() {
         if cause.basis == Basis::AttributedSelf {
-            cause_of[cause.function.get()] = Some(place);
+            cause_of[cause.function.get()] = Some(ix);
         }
     }
     let mut sums: Vec<BTreeMap<Part, Pair<u64>>> = vec![BTreeMap::new(); causes.len()];

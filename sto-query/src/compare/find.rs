@@ -42,7 +42,7 @@ pub fn compare(
     compare_with_earlier(baseline, candidate, None, options)
 }
 
-/// As [`compare`], with the runs of an earlier build of the program, to tell how much its functions
+/// As [`compare`], with the runs of an earlier build of the program, to know how much its functions
 /// vary from run to run where neither side has several runs.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use super::functions::FunctionIx;
 use super::moved::Partner;
 use super::normalise::Replaced;
 use super::pair::Pair;
-use super::paths::Places;
+use super::paths::PathEnds;
 use super::result::{
     AffectedCaller, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
     TestedFunction, rounded,
@@ -54,14 +54,14 @@ pub(super) fn findings(
         true => Judged::Callers,
         false => Judged::Functions,
     };
-    let places = Places::of(evidences, &causes);
+    let ends = PathEnds::of(evidences, &causes);
     let callees = callees::attributed_callees(evidences, owners, &causes);
     let ignored = ignored(setting.options);
     let mut findings: Vec<(f64, Finding)> = Vec::with_capacity(causes.len());
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner, judged);
         let pair = pair(evidences, partner);
-        (finding.call_paths, finding.more_call_paths) = places.changed(evidences, cause, setting);
+        (finding.call_paths, finding.more_call_paths) = ends.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
         let entries = ignored.get(&finding.function).into_iter().flatten();
         let entry = entries
@@ -85,7 +85,7 @@ pub(super) fn findings(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Judged {
     Functions,
-    /// Most functions were replaced: that one is new tells nothing, unless what calls it costs more.
+    /// Most functions were replaced: that one is new says nothing, unless what calls it costs more.
     Callers,
 }
 
@@ -134,7 +134,7 @@ fn ignored(options: &CompareOptions) -> HashMap<String, Vec<&IgnoredFunction>> {
 fn pair(evidences: &Evidences, partner: Option<Partner>) -> sentence::Pair {
     let name = |function| evidences.functions.name(function);
     match partner {
-        Some(Partner::ReplacedUnder(_, place)) => sentence::Pair::UnderDearer(place.map(name)),
+        Some(Partner::ReplacedUnder(_, caller)) => sentence::Pair::UnderDearer(caller.map(name)),
         Some(Partner::PartOf(top, _)) => sentence::Pair::PartOf(name(top)),
         _ => sentence::Pair::Itself,
     }

@@ -8,12 +8,12 @@ use super::blame::Cause;
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
-use super::regions::{Place, Regions};
+use super::regions::{Caller, Regions};
 use super::result::Basis;
 use super::signs::{Sign, Signs};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a cause gained where something tells of a move, and what was lost there.
+/// What a cause gained where something says that it moved, and what was lost there.
 #[derive(Debug, Default)]
 pub(super) struct Gain {
     pub(super) gained: f64,
@@ -34,14 +34,14 @@ pub(super) struct Gains<'a> {
     pub(super) changed: &'a BTreeSet<(FunctionIx, Direction)>,
     /// The direction in which functions changed that have more on this side.
     pub(super) direction: Direction,
-    /// Whether what was lost must have been lost at the same place.
-    pub(super) placed: bool,
+    /// Whether what was lost must have been lost under the same caller.
+    pub(super) same_caller: bool,
 }
 
 impl Gains<'_> {
     /// What a cause gained, in the ways in which it may have moved: the first that fits is believed.
     pub(super) fn of(&self, cause: &Cause) -> Vec<Gain> {
-        match self.placed {
+        match self.same_caller {
             true => vec![
                 self.begun(cause.function),
                 self.by_itself(cause),
@@ -73,7 +73,7 @@ impl Gains<'_> {
     }
 
     /// Whether one is code of the kernel, and the other is not.
-    pub(super) fn are_apart(&self, a: FunctionIx, b: FunctionIx) -> bool {
+    pub(super) fn never_share(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
         list[a.get()].kernel != list[b.get()].kernel
     }
@@ -81,32 +81,32 @@ impl Gains<'_> {
     /// What a function gained where calls of it began.
     fn begun(&self, function: FunctionIx) -> Gain {
         let tree = self.regions.evidences.tree;
-        let mut by_place: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+        let mut by_caller: BTreeMap<Caller, Vec<usize>> = BTreeMap::new();
         for node in self.regions.of_function(function) {
             if tree.is_outermost(node) && self.total(node).0 > 0.0 {
-                by_place
-                    .entry(self.regions.place(node))
+                by_caller
+                    .entry(self.regions.caller(node))
                     .or_default()
                     .push(node);
             }
         }
         let mut gain = Gain::default();
-        let places: BTreeSet<Place> = by_place.keys().copied().collect();
-        let mut ended = self.ended(function, &places);
-        for (place, nodes) in by_place {
+        let callers: BTreeSet<Caller> = by_caller.keys().copied().collect();
+        let mut ended = self.ended(function, &callers);
+        for (caller, nodes) in by_caller {
             let sum =
                 |part: &dyn Fn(usize) -> f64| nodes.iter().map(|&node| part(node)).sum::<f64>();
             let gained = sum(&|node| self.total(node).0);
             let own = sum(&|node| self.own(node).0);
             let share = |lost: f64, claimed: f64| own * (lost / claimed.max(own)).min(1.0);
 
-            let ended = ended.remove(&place).unwrap_or_default();
+            let ended = ended.remove(&caller).unwrap_or_default();
             let by_sign = share(ended.lost, ended.claimed);
-            let outlined = self.outlined(function, place);
-            let begun = self.this_first(self.regions.turnover(place)).0;
+            let outlined = self.outlined(function, caller);
+            let begun = self.this_first(self.regions.turnover(caller)).0;
             let by_call = share(outlined, begun);
             let own_lost = (by_sign + by_call).min(own);
-            let wrapped = self.wrapped(place, &nodes, &mut gain.losers);
+            let wrapped = self.wrapped(caller, &nodes, &mut gain.losers);
 
             gain.gained += gained;
             gain.lost += (own_lost + wrapped).min(gained);
@@ -115,15 +115,15 @@ impl Gains<'_> {
             for (loser, lost) in ended.losers {
                 *gain.losers.entry(loser).or_default() += lost.min(gained);
             }
-            if let Some(caller) = place.filter(|_| outlined > 0.0) {
-                *gain.losers.entry(caller).or_default() += outlined.min(gained);
+            if let Some(class) = caller.filter(|_| outlined > 0.0) {
+                *gain.losers.entry(class).or_default() += outlined.min(gained);
             }
         }
         gain.losers.remove(&function);
         gain
     }
 
-    /// What a function gained by itself where calls of it began, and what functions that a sign tells
+    /// What a function gained by itself where calls of it began, and what functions that a sign matches
     /// of lost by themselves. What it calls may have got dearer: that is a cause of its own.
     fn by_itself(&self, cause: &Cause) -> Gain {
         if cause.basis != Basis::AttributedSelf {
@@ -144,31 +144,31 @@ impl Gains<'_> {
         })
     }
 
-    /// What a function gained of a cost by node, and what functions that a sign tells of lost of it: at
-    /// the same places, or anywhere.
+    /// What a function gained of a cost by node, and what functions that a sign matches lost of it: under
+    /// the same callers, or anywhere.
     fn against(&self, function: FunctionIx, cost: impl Fn(usize) -> (f64, f64)) -> Gain {
         let tree = self.regions.evidences.tree;
-        let at = |node: usize| match self.placed {
-            true => self.regions.place(node),
+        let at = |node: usize| match self.same_caller {
+            true => self.regions.caller(node),
             false => None,
         };
-        let mut gained: BTreeMap<Place, f64> = BTreeMap::new();
+        let mut gained: BTreeMap<Caller, f64> = BTreeMap::new();
         for node in self.regions.of_function(function) {
             *gained.entry(at(node)).or_default() += cost(node).0;
         }
         gained.retain(|_, gained| *gained > 0.0);
-        let there = |place: Place| -> Box<dyn Iterator<Item = usize> + '_> {
-            match self.placed {
-                true => Box::new(self.regions.at(place)),
+        let there = |caller: Caller| -> Box<dyn Iterator<Item = usize> + '_> {
+            match self.same_caller {
+                true => Box::new(self.regions.at(caller)),
                 false => Box::new(self.regions.nodes.iter().copied()),
             }
         };
-        let mut sides: BTreeMap<FunctionIx, BTreeMap<Place, (f64, f64)>> = BTreeMap::new();
-        for &place in gained.keys() {
+        let mut sides: BTreeMap<FunctionIx, BTreeMap<Caller, (f64, f64)>> = BTreeMap::new();
+        for &caller in gained.keys() {
             let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
-            for node in there(place).filter(asked) {
+            for node in there(caller).filter(asked) {
                 let sum = sides.entry(tree.function(node)).or_default();
-                let sum = sum.entry(place).or_default();
+                let sum = sum.entry(caller).or_default();
                 let (this, other) = cost(node);
                 *sum = (sum.0 + this, sum.1 + other);
             }
@@ -176,20 +176,20 @@ impl Gains<'_> {
         let losers: BTreeSet<FunctionIx> = sides
             .keys()
             .copied()
-            .filter(|&loser| loser != function && self.signs.tell(self.sign, function, loser))
+            .filter(|&loser| loser != function && self.signs.matches(self.sign, function, loser))
             .collect();
         let mut gain = Gain::default();
-        for (&place, &gained) in &gained {
+        for (&caller, &gained) in &gained {
             let (mut lost, mut claimed) = (0.0, 0.0);
             for (&other, costs) in &sides {
-                let Some(&(begun, ended)) = costs.get(&place) else {
+                let Some(&(begun, ended)) = costs.get(&caller) else {
                     continue;
                 };
                 if losers.contains(&other) && ended > 0.0 {
                     lost += ended;
                     *gain.losers.entry(other).or_default() += ended.min(gained);
                 }
-                let has_claim = |loser: &FunctionIx| self.signs.tell(self.sign, other, *loser);
+                let has_claim = |loser: &FunctionIx| self.signs.matches(self.sign, other, *loser);
                 if begun > 0.0 && (other == function || losers.iter().any(has_claim)) {
                     claimed += begun;
                 }
@@ -201,9 +201,9 @@ impl Gains<'_> {
         gain
     }
 
-    /// What a place lost by itself, where it is a cause: its code may have gone into what it calls.
-    fn outlined(&self, function: FunctionIx, place: Place) -> f64 {
-        let Some(class) = place.filter(|&class| !self.are_apart(function, class)) else {
+    /// What a caller lost by itself, where it is a cause: its code may have gone into what it calls.
+    fn outlined(&self, function: FunctionIx, caller: Caller) -> f64 {
+        let Some(class) = caller.filter(|&class| !self.never_share(function, class)) else {
             return 0.0;
         };
         let less = match self.direction {
@@ -220,11 +220,11 @@ impl Gains<'_> {
         (other - this).max(0.0)
     }
 
-    /// What functions that stay cost below these nodes, as far as they cost it at the place before,
+    /// What functions that stay cost below these nodes, as far as they cost it under the caller before,
     /// without them.
     fn wrapped(
         &self,
-        place: Place,
+        caller: Caller,
         nodes: &[usize],
         losers: &mut BTreeMap<FunctionIx, f64>,
     ) -> f64 {
@@ -238,10 +238,10 @@ impl Gains<'_> {
         if below.is_empty() {
             return 0.0;
         }
-        // What called them at the place before, if that is gone: the function was renamed.
+        // What called them under the caller before, if that is gone: the function was renamed.
         let mut called_before: BTreeMap<FunctionIx, BTreeMap<FunctionIx, f64>> = BTreeMap::new();
         let asked = |node: &usize| self.regions.is_costly(tree.function(*node));
-        for node in self.regions.at(place).filter(asked) {
+        for node in self.regions.at(caller).filter(asked) {
             if self.total(node).1 == 0.0 {
                 continue;
             }
@@ -255,7 +255,7 @@ impl Gains<'_> {
         }
         let mut wrapped = 0.0;
         for (class, (callee, cost)) in below {
-            let [all, in_regions] = self.regions.calls(place, class);
+            let [all, in_regions] = self.regions.calls(caller, class);
             let (all, in_regions) = (self.this_first(all), self.this_first(in_regions));
             let without = (all.1 - (all.0 - in_regions.0)).max(0.0);
             let lost = cost * (without / in_regions.0).min(1.0);
@@ -269,26 +269,26 @@ impl Gains<'_> {
         wrapped
     }
 
-    /// What ended at these places of functions that a sign tells of, and what began there that has as
+    /// What ended under these callers of functions that a sign matches, and what began there that has as
     /// much of a claim to it.
-    fn ended(&self, function: FunctionIx, places: &BTreeSet<Place>) -> BTreeMap<Place, Ended> {
+    fn ended(&self, function: FunctionIx, callers: &BTreeSet<Caller>) -> BTreeMap<Caller, Ended> {
         let tree = self.regions.evidences.tree;
-        let mut of_place: BTreeMap<Place, Ended> = BTreeMap::new();
+        let mut of_caller: BTreeMap<Caller, Ended> = BTreeMap::new();
         let mut likely: BTreeMap<FunctionIx, bool> = BTreeMap::new();
-        let mut upto: BTreeMap<Place, usize> = BTreeMap::new();
-        let at_places = || places.iter().flat_map(|&place| self.regions.at(place));
-        for node in at_places().filter(|&node| self.total(node).1 > 0.0) {
+        let mut upto: BTreeMap<Caller, usize> = BTreeMap::new();
+        let at_callers = || callers.iter().flat_map(|&caller| self.regions.at(caller));
+        for node in at_callers().filter(|&node| self.total(node).1 > 0.0) {
             let loser = tree.function(node);
             let is_likely = *likely.entry(loser).or_insert_with(|| {
-                loser != function && self.signs.tell(self.sign, function, loser)
+                loser != function && self.signs.matches(self.sign, function, loser)
             });
             if !is_likely || !tree.is_outermost(node) {
                 continue;
             }
-            let place = self.regions.place(node);
-            let ended = of_place.entry(place).or_default();
+            let caller = self.regions.caller(node);
+            let ended = of_caller.entry(caller).or_default();
             *ended.losers.entry(loser).or_default() += self.total(node).1;
-            let upto = upto.entry(place).or_default();
+            let upto = upto.entry(caller).or_default();
             if node >= *upto {
                 ended.lost += self.own(node).1;
                 *upto = tree.subtree(node).end;
@@ -300,25 +300,25 @@ impl Gains<'_> {
             .map(|(loser, _)| loser)
             .collect();
         if losers.is_empty() {
-            return of_place;
+            return of_caller;
         }
         let mut claims: BTreeMap<FunctionIx, bool> = BTreeMap::from([(function, true)]);
         upto.clear();
-        for node in at_places().filter(|&node| self.total(node).0 > 0.0) {
+        for node in at_callers().filter(|&node| self.total(node).0 > 0.0) {
             let claimant = tree.function(node);
             let has_claim = *claims.entry(claimant).or_insert_with(|| {
                 losers
                     .iter()
-                    .any(|&loser| self.signs.tell(self.sign, claimant, loser))
+                    .any(|&loser| self.signs.matches(self.sign, claimant, loser))
             });
-            let place = self.regions.place(node);
-            let upto = upto.entry(place).or_default();
+            let caller = self.regions.caller(node);
+            let upto = upto.entry(caller).or_default();
             if has_claim && node >= *upto {
-                of_place.entry(place).or_default().claimed += self.own(node).0;
+                of_caller.entry(caller).or_default().claimed += self.own(node).0;
                 *upto = tree.subtree(node).end;
             }
         }
-        of_place
+        of_caller
     }
 
     /// What a function that stays gained by itself, where calls that it made ended.
@@ -333,7 +333,7 @@ impl Gains<'_> {
         let (mut begun, mut ended) = (0.0, 0.0);
         for node in self.regions.at(Some(class)) {
             let callee = tree.function(node);
-            if self.are_apart(function, callee) {
+            if self.never_share(function, callee) {
                 continue;
             }
             let (this, other) = self.own(node);
@@ -352,11 +352,11 @@ impl Gains<'_> {
     }
 }
 
-/// What ended at a place of functions that a sign tells of.
+/// What ended under a caller, of functions that a sign matches.
 #[derive(Debug, Default)]
 struct Ended {
     lost: f64,
-    /// What began there that the sign tells of as well.
+    /// What began there that the sign matches as well.
     claimed: f64,
     /// What each of them cost there.
     losers: BTreeMap<FunctionIx, f64>,

@@ -1,7 +1,7 @@
 //! From a function that costs more to the caller that calls it more.
 //!
 //! A function whose self count grew may be as fast as it was, but be called more often. Counts of
-//! samples have no numbers of calls, yet two things tell. If nearly all of the growth is under one
+//! samples have no numbers of calls, yet two things show it. If nearly all of the growth is under one
 //! caller, then either
 //!
 //! - everything else that the caller does grew as well: the caller runs more often, or does more; or
@@ -10,7 +10,7 @@
 //! In both cases the caller is the cause, and so on up the stack. Where neither holds, the deepest
 //! function keeps the blame.
 
-use super::blame::{Cause, Evidences, Places, plus};
+use super::blame::{Cause, Evidences, Outermost, plus};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;
@@ -28,16 +28,20 @@ const MOST_OF_THE_REST: f64 = 0.8;
 const GROWN_WITH_IT: f64 = 0.5;
 /// What a function may have grown by under other callers and count as unchanged there.
 const UNCHANGED: f64 = 0.25;
-/// Part of a caller, or of a function's cost, that is enough to tell from.
+/// Part of a caller, or of a function's cost, that is enough to judge by.
 const SUBSTANTIAL: f64 = 0.1;
-/// Fewest samples that are enough to tell from.
+/// Fewest samples that are enough to judge by.
 const FEWEST: f64 = 10.0;
 
 /// Attributes causes to the callers that call them more, and makes those that meet there one cause.
-pub(super) fn hoist(evidences: &Evidences, places: &Places, causes: Vec<Cause>) -> Vec<Cause> {
+pub(super) fn hoist(
+    evidences: &Evidences,
+    outermost: &Outermost,
+    causes: Vec<Cause>,
+) -> Vec<Cause> {
     let hoist = Hoist {
         evidences,
-        places,
+        outermost,
         parts: vec![OnceLock::new(); evidences.functions.list.len()],
     };
     let known = causes.iter().map(|cause| (cause.function, cause.direction));
@@ -72,7 +76,7 @@ pub(super) fn hoist(evidences: &Evidences, places: &Places, causes: Vec<Cause>) 
         .filter(|cause| cause.basis == Basis::Calls)
     {
         // All that the caller does grew: that explains what is below it, too.
-        cause.at = below(evidences, places, cause.function);
+        cause.at = below(evidences, outermost, cause.function);
     }
     causes
 }
@@ -114,7 +118,7 @@ fn function_of_closure(
 /// Looks for callers, and keeps what it found of each: many causes may have the same.
 struct Hoist<'a> {
     evidences: &'a Evidences<'a>,
-    places: &'a Places,
+    outermost: &'a Outermost,
     parts: Vec<OnceLock<Parts>>,
 }
 
@@ -125,7 +129,9 @@ impl Hoist<'_> {
     /// The outermost caller that a cause moves up to, if any.
     fn cause_above(&self, cause: &Cause) -> Option<FunctionIx> {
         let Hoist {
-            evidences, places, ..
+            evidences,
+            outermost,
+            ..
         } = *self;
         let mut above = None;
         let mut seen = BTreeSet::from([cause.function]);
@@ -141,16 +147,16 @@ impl Hoist<'_> {
             match self.calls_it_more(cause.direction, (function, &at), caller) {
                 Some(true) => above = Some(caller),
                 Some(false) => break,
-                // A mere wrapper: its own caller may tell.
+                // A mere wrapper: its own caller may show it.
                 None => {}
             }
             function = caller;
-            at = places.totals(evidences, caller).collect();
+            at = outermost.totals(evidences, caller).collect();
         }
         above
     }
 
-    /// Whether a caller calls a function more; `None` where it has too little else to tell.
+    /// Whether a caller calls a function more; `None` where it has too little else to judge by.
     fn calls_it_more(
         &self,
         direction: Direction,
@@ -158,7 +164,9 @@ impl Hoist<'_> {
         caller: FunctionIx,
     ) -> Option<bool> {
         let Hoist {
-            evidences, places, ..
+            evidences,
+            outermost,
+            ..
         } = *self;
         let growth = |samples: Pair<f64>| evidences.growth(samples, direction);
         // The side that the growth started from.
@@ -186,17 +194,17 @@ impl Hoist<'_> {
         let rest_at_most = |total: Pair<f64>| {
             total.baseline + total.candidate - inside.baseline - inside.candidate
         };
-        if rest_at_most(places.total(evidences, caller)) < FEWEST {
+        if rest_at_most(outermost.total(evidences, caller)) < FEWEST {
             return None;
         }
 
         // What a part was before it grew says how much of the caller it is; of a part that had hardly
-        // a sample before, those that it has now are enough to tell from.
+        // a sample before, those that it has now are enough to judge by.
         let weight = |samples: Pair<f64>| {
             let after = samples.baseline + samples.candidate - before(samples);
             before(samples) + after.min(FEWEST)
         };
-        let parts = self.parts[caller.get()].get_or_init(|| parts(evidences, places, caller));
+        let parts = self.parts[caller.get()].get_or_init(|| parts(evidences, outermost, caller));
         let rest = || parts.iter().filter(|&(&part, _)| part != function);
         let whole = parts.values().copied().fold(Pair::default(), plus);
         let all: f64 = rest().map(|(_, &samples)| weight(samples)).sum();
@@ -210,7 +218,7 @@ impl Hoist<'_> {
                 .map(|(_, &samples)| samples)
                 .fold(Pair::default(), plus),
         );
-        // By as much as that, or by what cannot be told from it: one standard error of a log ratio.
+        // By as much as that, or by what cannot be distinguished from it: one standard error of a log ratio.
         let grew_with_it = |samples: Pair<f64>| {
             let error = (1.0 / (samples.baseline + 0.5) + 1.0 / (samples.candidate + 0.5)).sqrt();
             growth(samples) + error >= GROWN_WITH_IT * grown_by
@@ -249,7 +257,7 @@ fn sole_caller(
         .map(|(caller, _)| caller)
 }
 
-fn parts(evidences: &Evidences, places: &Places, caller: FunctionIx) -> Parts {
+fn parts(evidences: &Evidences, outermost: &Outermost, caller: FunctionIx) -> Parts {
     let mut parts = Parts::new();
     // Neighbours are mostly of one part.
     let (mut last, mut sum) = (caller, Pair::default());
@@ -257,7 +265,7 @@ fn parts(evidences: &Evidences, places: &Places, caller: FunctionIx) -> Parts {
         let known = parts.entry(part).or_default();
         *known = plus(*known, sum);
     };
-    for &top in places.of_function(caller) {
+    for &top in outermost.of_function(caller) {
         let subtree = evidences.tree.subtree(top as usize);
         // Which part each node belongs to: the function that the caller's innermost frame above it
         // calls, or the caller itself.
@@ -289,8 +297,12 @@ fn parts(evidences: &Evidences, places: &Places, caller: FunctionIx) -> Parts {
 }
 
 /// What each node has that stands below the outermost nodes of a function.
-fn below(evidences: &Evidences, places: &Places, function: FunctionIx) -> Vec<(usize, Pair<f64>)> {
-    let tops = places.of_function(function).iter();
+fn below(
+    evidences: &Evidences,
+    outermost: &Outermost,
+    function: FunctionIx,
+) -> Vec<(usize, Pair<f64>)> {
+    let tops = outermost.of_function(function).iter();
     tops.flat_map(|&top| evidences.tree.subtree(top as usize))
         .map(|node| (node, evidences.attributed(node)))
         .filter(|&(_, samples)| samples != Pair::default())

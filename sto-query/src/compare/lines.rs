@@ -51,7 +51,7 @@ impl Lines {
 
     fn of(store: &Snapshot, run: &StoredProfile, event: &str) -> Result<Lines, StoreError> {
         let mut loaded = store.load_lines(run.id)?;
-        let column = SampleType::place_of_event(event, &run.profile.sample_types);
+        let column = SampleType::index_of_event(event, &run.profile.sample_types);
         let column = column.filter(|&column| column < loaded.lines.len());
         Ok(Lines {
             costs: column.map_or(Vec::new(), |column| loaded.lines.swap_remove(column)),
@@ -93,7 +93,7 @@ impl Comparison {
         let finding = |frame: Frame| {
             let key = key_of(frame, self.matching.options);
             let finding = *finding_of.get(&(&*key, frame.module))?;
-            // Frames that differ in kind are one function; in another file is another place.
+            // Frames that differ in kind are one function; in another file is another line.
             let is_there = self.findings[finding].file.as_deref() == Some(frame.file);
             is_there.then_some(finding)
         };

@@ -10,7 +10,7 @@ use sto_core::model::{FrameKind, GnuBuildId};
 
 /// Tells modules that cannot have changed from others.
 pub(super) struct Unchanged<'a> {
-    /// Whether build ids tell anything: not if no module is known to have changed.
+    /// Whether build ids say anything: not if no module is known to have changed.
     is_known: bool,
     baseline: BuildIds<'a>,
     candidate: BuildIds<'a>,

@@ -2,22 +2,22 @@
 //! wrappers between two old ones.
 //!
 //! That one function costs less and another more by as much proves nothing. Cost moved only at one
-//! place (see [`regions`](super::regions)), from what ended there to what began there, and only where
-//! something besides the sum tells so:
+//! caller (see [`regions`](super::regions)), from what ended there to what began there, and only where
+//! something besides the sum says so:
 //!
 //! - **inlined or outlined**: stacks that a function called ended, and it costs more by itself; or
 //!   stacks that it calls began, and it costs less by itself;
-//! - **wrapped**: what a new function calls was called at its place before, without it;
+//! - **wrapped**: what a new function calls was called by its caller before, without it;
 //! - **named alike**, or **calling the same functions**, or **in the same source file**
 //!   (see [`signs`](super::signs)); the last two only where one is wholly gone and the other wholly
 //!   new. Where these call the same functions, or have nearly the same name, they need not be at the
-//!   same place.
+//!   same caller.
 //!
 //! A function that is still called where it was, and merely got faster, never pays for another; and
 //! kernel and user code never do for each other. Functions that took each other's place are one
 //! function from then on: what they call is compared as what one function calls.
 //!
-//! Where nothing tells, a function that is wholly gone and one that is wholly new at the same place
+//! Where nothing says so, a function that is wholly gone and one that is wholly new under the same caller
 //! and of the same cost are a pair, too: one was [`replaced`](super::replaced) by the other.
 
 use super::blame::{Cause, Evidences};
@@ -25,7 +25,7 @@ use super::evidence::{Direction, Setting, direction};
 use super::functions::{FunctionIx, Renamed};
 use super::gains::{Gain, Gains};
 use super::pair::Pair;
-use super::regions::{Classes, Place, Regions};
+use super::regions::{Caller, Classes, Regions};
 use super::renamed::Pairs;
 use super::replaced::replaced;
 use super::result::Basis;
@@ -35,7 +35,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Part of a function's change that must have been gained, and of that gain that must have been
-/// lost at the same places, whatever the test says: with few samples, nothing is significant.
+/// lost under the same callers, whatever the test says: with few samples, nothing is significant.
 pub(super) const AT_LEAST: f64 = 0.5;
 
 /// The other function of a pair, and what the two are.
@@ -43,12 +43,12 @@ pub(super) const AT_LEAST: f64 = 0.5;
 pub(super) enum Partner {
     /// The cost moved from it, or to it.
     Moved(FunctionIx),
-    /// The same, and it is the same function by another name, as that or what it calls tells.
+    /// The same, and it is the same function by another name, as that or what it calls says.
     Renamed(FunctionIx),
     /// One was replaced by the other, and their caller costs no more.
     Replaced(FunctionIx),
     /// One was replaced by the other, but this caller costs more.
-    ReplacedUnder(FunctionIx, Place),
+    ReplacedUnder(FunctionIx, Caller),
     /// It is called by the first, which was replaced by the second, or the other way round.
     PartOf(FunctionIx, FunctionIx),
 }
@@ -83,7 +83,7 @@ pub(super) fn partners(
         let mut merged = regions.classes.clone();
         // What is known of functions holds until some of them are one.
         while merged == regions.classes
-            && let Some((sign, placed)) = signs_left.next()
+            && let Some((sign, same_caller)) = signs_left.next()
         {
             let moves = |(cause, known): (&Cause, &Option<Partner>)| match known {
                 Some(_) => None,
@@ -94,7 +94,7 @@ pub(super) fn partners(
                         sign,
                         changed: &changed,
                         direction: cause.direction,
-                        placed,
+                        same_caller,
                     },
                     balance: &balance,
                 }
@@ -104,14 +104,14 @@ pub(super) fn partners(
                 causes.par_iter().zip(&of_cause).map(moves).collect();
             for ((cause, partner), found) in causes.iter().zip(&mut of_cause).zip(found) {
                 let Some(other) = found else { continue };
-                let told = |sign| signs.tell(sign, cause.function, other);
+                let matched = |sign| signs.matches(sign, cause.function, other);
                 let neither_stays = !regions.stays(cause.function) && !regions.stays(other);
-                let are_one = neither_stays && (told(Sign::Names) || told(Sign::Callees));
+                let are_one = neither_stays && (matched(Sign::Names) || matched(Sign::Callees));
                 *partner = Some(match are_one {
                     true => Partner::Renamed(other),
                     false => Partner::Moved(other),
                 });
-                if are_one || neither_stays && told(Sign::File) {
+                if are_one || neither_stays && matched(Sign::File) {
                     merged.merge(cause.function, other);
                     pairs.add(cause, other, &signs, are_one);
                 }
@@ -125,7 +125,7 @@ pub(super) fn partners(
     Partners { of_cause, renamed }
 }
 
-/// Whether two sums are the same, as far as the runs tell.
+/// Whether two sums are the same, as far as the runs show.
 pub(super) struct Balance<'a> {
     pub(super) setting: &'a Setting<'a>,
     variation: &'a Variation,
@@ -152,7 +152,7 @@ impl Balance<'_> {
     }
 }
 
-/// What tells whether cost moved.
+/// What says whether cost moved.
 struct Moves<'a> {
     gains: Gains<'a>,
     balance: &'a Balance<'a>,
@@ -193,7 +193,7 @@ impl Moves<'_> {
         let losers = gain.losers.iter();
         let losers: Vec<(FunctionIx, f64)> = losers
             .map(|(&loser, &lost)| (loser, lost))
-            .filter(|&(loser, _)| !self.gains.are_apart(function, loser))
+            .filter(|&(loser, _)| !self.gains.never_share(function, loser))
             .collect();
         let enough = AT_LEAST * gain.lost;
         let likely = losers.iter().filter(|&&(_, lost)| lost >= enough);

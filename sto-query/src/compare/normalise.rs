@@ -42,7 +42,7 @@ pub(super) struct Sizes {
     pub(super) functions: usize,
     /// The functions that can be references, and those that cannot as they came or went.
     pub(super) stayed: Stayed,
-    /// Whether most functions that can tell came or went, and those that stayed are not stable.
+    /// Whether most functions with enough samples came or went, and those that stayed are not stable.
     pub(super) without_majority: bool,
 }
 
@@ -175,7 +175,7 @@ impl Sizes {
     }
 }
 
-/// Totals, corrected by what the reference functions tell.
+/// Totals, corrected by what the reference functions show.
 fn by_tmm(counts: &Counts, references: &[usize]) -> Vec<f64> {
     let rows: Vec<Vec<f64>> = references.iter().map(|&f| counts.row(f)).collect();
     let totals = counts.totals();
@@ -199,8 +199,8 @@ fn drawn_to(
     counts: &Counts,
     references: &[usize],
 ) -> Vec<f64> {
-    let apart = |(work, references): (&f64, &f64)| (references / work).ln();
-    let logs: Vec<f64> = by_work.iter().zip(by_references).map(apart).collect();
+    let log_ratio = |(work, references): (&f64, &f64)| (references / work).ln();
+    let logs: Vec<f64> = by_work.iter().zip(by_references).map(log_ratio).collect();
     let runs = logs.len() as f64;
     let seen = logs.iter().map(|log| log * log).sum::<f64>() / (runs - 1.0);
     let samples = |run: &Vec<u64>| references.iter().map(|&f| run[f] as f64).sum::<f64>();
@@ -222,7 +222,7 @@ fn centred(mut logs: Vec<f64>) -> Vec<f64> {
     logs
 }
 
-/// Samples that a function needs in every run of a side to tell: below that, its ratio is mostly noise.
+/// Samples that a function needs in every run of a side to count: below that, its ratio is mostly noise.
 const MIN_SAMPLES: u64 = 10;
 
 /// The functions with at least [`MIN_SAMPLES`] samples in every run of a side. One that came or went is no
@@ -245,15 +245,15 @@ impl Stayed {
             on_one: Pair::new(Vec::new(), Vec::new()),
         };
         for function in 0..counts.functions() {
-            let tells = counts
+            let counted = counts
                 .of(function)
                 .map(|mut runs| runs.all(|samples| samples >= MIN_SAMPLES));
             let sums = counts.sums(function);
-            if tells.baseline && tells.candidate {
+            if counted.baseline && counted.candidate {
                 stayed.on_both.push(function);
-            } else if tells.baseline && sums.candidate < runs.candidate {
+            } else if counted.baseline && sums.candidate < runs.candidate {
                 stayed.on_one.baseline.push(function);
-            } else if tells.candidate && sums.baseline < runs.baseline {
+            } else if counted.candidate && sums.baseline < runs.baseline {
                 stayed.on_one.candidate.push(function);
             }
         }
@@ -273,7 +273,7 @@ impl Stayed {
     }
 }
 
-/// How many functions that cost enough to tell are gone, new, and on both sides.
+/// How many functions that cost enough to count are gone, new, and on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replaced {
     pub(super) gone: usize,

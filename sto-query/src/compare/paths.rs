@@ -12,38 +12,38 @@ const NAMED: usize = 3;
 /// Functions at either end of a path that are named: recursion may be a million frames deep.
 const ENDS: usize = 32;
 
-/// Where a function is reached from: a node that no caller of the same function stands above.
-struct Place {
+/// A node of a function at the end of a path: one that no caller of the same function stands above.
+struct PathEnd {
     node: usize,
     /// Attributed self of the function here and in the recursion below.
     attributed: Pair<u64>,
 }
 
-/// The places of every cause's function, by function; none of other functions.
-pub(super) struct Places {
-    of_function: Vec<Option<Vec<Place>>>,
+/// The path ends of every cause's function, by function; none of other functions.
+pub(super) struct PathEnds {
+    of_function: Vec<Option<Vec<PathEnd>>>,
 }
 
-impl Places {
-    pub(super) fn of(evidences: &Evidences, causes: &[Cause]) -> Places {
+impl PathEnds {
+    pub(super) fn of(evidences: &Evidences, causes: &[Cause]) -> PathEnds {
         let Evidences { tree, nodes, .. } = *evidences;
-        let mut of_function: Vec<Option<Vec<Place>>> = Vec::new();
+        let mut of_function: Vec<Option<Vec<PathEnd>>> = Vec::new();
         of_function.resize_with(evidences.functions.list.len(), || None);
         for cause in causes {
             of_function[cause.function.get()] = Some(Vec::new());
         }
         for node in 0..tree.len() {
-            let Some(places) = &mut of_function[tree.function(node).get()] else {
+            let Some(ends) = &mut of_function[tree.function(node).get()] else {
                 continue;
             };
             // In preorder, all of a recursion comes before the next outermost node.
             if tree.is_outermost(node) {
-                places.push(Place {
+                ends.push(PathEnd {
                     node,
                     attributed: Pair::default(),
                 });
             }
-            if let Some(Place { attributed, .. }) = places.last_mut() {
+            if let Some(PathEnd { attributed, .. }) = ends.last_mut() {
                 let (before, after) = (
                     nodes.attributed.baseline[node],
                     nodes.attributed.candidate[node],
@@ -52,7 +52,7 @@ impl Places {
                 attributed.candidate = attributed.candidate.saturating_add(after);
             }
         }
-        Places { of_function }
+        PathEnds { of_function }
     }
 
     /// The paths by which a cause's cost changed in its direction, largest change first, and how
@@ -64,22 +64,22 @@ impl Places {
         setting: &Setting,
     ) -> (Vec<CallPath>, usize) {
         let total = &evidences.nodes.total;
-        let samples = |place: &Place| match cause.basis {
-            Basis::AttributedSelf => place.attributed,
+        let samples = |end: &PathEnd| match cause.basis {
+            Basis::AttributedSelf => end.attributed,
             Basis::Total | Basis::Calls => {
-                Pair::new(total.baseline[place.node], total.candidate[place.node])
+                Pair::new(total.baseline[end.node], total.candidate[end.node])
             }
         };
         let mut changed: Vec<(f64, usize, Pair<u64>)> = Vec::new();
-        for place in self.of_function[cause.function.get()].iter().flatten() {
-            let samples = samples(place);
+        for end in self.of_function[cause.function.get()].iter().flatten() {
+            let samples = samples(end);
             let means = setting.sizes.means(samples);
             let change = match cause.direction {
                 Direction::Up => means.candidate - means.baseline,
                 Direction::Down => means.baseline - means.candidate,
             };
             if change > 0.0 {
-                changed.push((change, place.node, samples));
+                changed.push((change, end.node, samples));
             }
         }
         let tree = evidences.tree;

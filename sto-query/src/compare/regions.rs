@@ -12,7 +12,7 @@ use super::pair::Pair;
 use hashbrown::HashMap;
 
 /// A function that stays, or functions that are taken for one; `None` is what starts the program.
-pub(super) type Place = Option<FunctionIx>;
+pub(super) type Caller = Option<FunctionIx>;
 
 /// Samples of both sides.
 type Samples = Pair<f64>;
@@ -55,21 +55,21 @@ pub(super) struct Regions<'a> {
     attributed: Vec<Samples>,
     stays: Vec<bool>,
     /// For each node the nearest caller that stays.
-    callers: Vec<Place>,
+    callers: Vec<Caller>,
     one_sided: Vec<bool>,
     /// What a node and its region below have by themselves.
     own: Vec<Samples>,
-    /// Nodes that begin or end, in preorder: all, of each function, and at each place.
+    /// Nodes that begin or end, in preorder: all, of each function, and under each caller.
     pub(super) nodes: Vec<usize>,
     of_function: HashMap<FunctionIx, Vec<usize>>,
-    at_place: HashMap<Place, Vec<usize>>,
-    /// What begins and ends at each place, by itself.
-    turnover: HashMap<Place, Samples>,
+    at_caller: HashMap<Caller, Vec<usize>>,
+    /// What begins and ends under each caller, by itself.
+    turnover: HashMap<Caller, Samples>,
     /// By function, whether it is one of those that cost most of what begins and ends.
     costly: Vec<bool>,
-    /// What a function that stays costs at a place, by place and function: all, and that part of it
+    /// What a function that stays costs under a caller, by caller and function: all, and that part of it
     /// that is called out of regions.
-    calls: HashMap<(Place, FunctionIx), [Samples; 2]>,
+    calls: HashMap<(Caller, FunctionIx), [Samples; 2]>,
 }
 
 impl<'a> Regions<'a> {
@@ -106,8 +106,8 @@ impl<'a> Regions<'a> {
             is_part.push(is_attributed && is_below);
             has_caller.push(!is_attributed || is_below);
         }
-        let mut callers: Vec<Place> = Vec::with_capacity(tree.len());
-        let mut made: HashMap<(Place, FunctionIx), Samples> = HashMap::new();
+        let mut callers: Vec<Caller> = Vec::with_capacity(tree.len());
+        let mut made: HashMap<(Caller, FunctionIx), Samples> = HashMap::new();
         for node in 0..tree.len() {
             let caller = tree.parent(node).and_then(|parent| {
                 match is_part[parent] || !stays[class(parent).get()] {
@@ -132,7 +132,7 @@ impl<'a> Regions<'a> {
             own: vec![Samples::default(); tree.len()],
             nodes: Vec::new(),
             of_function: HashMap::new(),
-            at_place: HashMap::new(),
+            at_caller: HashMap::new(),
             turnover: HashMap::new(),
             costly: Vec::new(),
             calls: HashMap::new(),
@@ -153,8 +153,8 @@ impl<'a> Regions<'a> {
                 regions.nodes.push(node);
                 let function = regions.of_function.entry(tree.function(node));
                 function.or_default().push(node);
-                let place = regions.at_place.entry(regions.callers[node]);
-                place.or_default().push(node);
+                let caller = regions.at_caller.entry(regions.callers[node]);
+                caller.or_default().push(node);
             } else if tree.is_outermost(node) {
                 let [all, in_regions] = regions.calls.entry(call).or_default();
                 *all = plus(*all, evidences.total(node));
@@ -237,9 +237,9 @@ impl<'a> Regions<'a> {
             .copied()
     }
 
-    /// The nodes that begin or end at a place, in preorder.
-    pub(super) fn at(&self, place: Place) -> impl Iterator<Item = usize> + Clone + '_ {
-        self.at_place.get(&place).into_iter().flatten().copied()
+    /// The nodes that begin or end under a caller, in preorder.
+    pub(super) fn at(&self, caller: Caller) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.at_caller.get(&caller).into_iter().flatten().copied()
     }
 
     /// Whether both sides have samples of a function, or of one that it is taken for.
@@ -248,11 +248,11 @@ impl<'a> Regions<'a> {
     }
 
     /// The nearest caller of a node that stays.
-    pub(super) fn place(&self, node: usize) -> Place {
+    pub(super) fn caller(&self, node: usize) -> Caller {
         self.callers[node]
     }
 
-    /// Whether a place calls a node, and no other function that begins or ends does.
+    /// Whether a caller calls a node, and no other function that begins or ends does.
     pub(super) fn is_direct(&self, node: usize) -> bool {
         let parent = self.evidences.tree.parent(node);
         !parent.is_some_and(|parent| self.one_sided[parent])
@@ -263,22 +263,25 @@ impl<'a> Regions<'a> {
         self.own[node]
     }
 
-    /// What a place's own function, or those that it is taken for, have by themselves.
+    /// What a caller's own function, or those that it is taken for, have by themselves.
     pub(super) fn attributed(&self, class: FunctionIx) -> Samples {
         self.attributed[class.get()]
     }
 
-    /// What begins and ends at a place.
-    pub(super) fn turnover(&self, place: Place) -> Samples {
-        self.turnover.get(&place).copied().unwrap_or_default()
+    /// What begins and ends under a caller.
+    pub(super) fn turnover(&self, caller: Caller) -> Samples {
+        self.turnover.get(&caller).copied().unwrap_or_default()
     }
 
-    /// What a function that stays costs at a place: all, and the part that regions call.
-    pub(super) fn calls(&self, place: Place, class: FunctionIx) -> [Samples; 2] {
-        self.calls.get(&(place, class)).copied().unwrap_or_default()
+    /// What a function that stays costs under a caller: all, and the part that regions call.
+    pub(super) fn calls(&self, caller: Caller, class: FunctionIx) -> [Samples; 2] {
+        self.calls
+            .get(&(caller, class))
+            .copied()
+            .unwrap_or_default()
     }
 
-    /// The outermost nodes below a region's node that both sides call from its place.
+    /// The outermost nodes below a region's node that both sides call from its caller.
     pub(super) fn staying_below(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let tree = self.evidences.tree;
         let nodes = tree.subtree(node).skip(1);

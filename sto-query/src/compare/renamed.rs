@@ -1,6 +1,6 @@
 //! Functions that have another name, whatever they cost by it.
 //!
-//! A wholly new function and a wholly gone one, of which a [sign](super::signs) tells that the cost of the
+//! A wholly new function and a wholly gone one, of which a [sign](super::signs) says that the cost of the
 //! one is in the other now, are one function by two names where nothing else has a claim to either. They
 //! are compared as one from then on: what changed is judged like any other change, once.
 
@@ -26,7 +26,7 @@ struct Known {
     proved: bool,
 }
 
-/// The pairs that signs tell of.
+/// The pairs that signs match.
 pub(super) struct Pairs<'a> {
     evidences: &'a Evidences<'a>,
     causes: &'a [Cause],
@@ -53,7 +53,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Takes in that a sign tells that the cost of a cause was, or is, in another function; `are_one` is
+    /// Takes in that a sign says that the cost of a cause was, or is, in another function; `are_one` is
     /// whether it is more than their file.
     pub(super) fn add(&mut self, cause: &Cause, other: FunctionIx, signs: &Signs, are_one: bool) {
         let (new, old) = match (self.direction(cause.function), self.direction(other)) {
@@ -79,7 +79,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// The pairs that were found from both, or proved, and of which neither function is elsewhere; and with
-    /// them those functions above that are told by what they call.
+    /// them those functions above that are matched by what they call.
     pub(super) fn renamed(&self, of_cause: &[Option<Partner>], regions: &Regions) -> Vec<Renamed> {
         let is_elsewhere = |function: FunctionIx, other: FunctionIx| {
             let causes = self.causes.iter().zip(of_cause);

@@ -1,21 +1,21 @@
-//! Functions that replaced others, though nothing but their place and their cost tells.
+//! Functions that replaced others, though nothing but their callers and their cost says so.
 
 use super::blame::{Cause, Evidences, plus};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::moved::{AT_LEAST, Balance, Partner};
 use super::pair::Pair;
-use super::regions::{Place, Regions};
+use super::regions::{Caller, Regions};
 use std::collections::BTreeMap;
 
 /// Part of a function's cost that must be below functions that replaced others, to be a part of that.
 const NEARLY_ALL: f64 = 0.9;
 
-/// A function that one side lacks, and what it costs at the places that call it, with what it calls
+/// A function that one side lacks, and what it costs under the callers that it has, with what it calls
 /// that the other side does not: samples in a run of size 1.
 struct Callee {
     function: FunctionIx,
-    at: BTreeMap<Place, f64>,
+    at: BTreeMap<Caller, f64>,
 }
 
 impl Callee {
@@ -24,12 +24,12 @@ impl Callee {
     }
 }
 
-/// A new function and one that is gone from its place.
+/// A new function and a gone one of the same caller.
 struct Replacement {
     new: FunctionIx,
     gone: FunctionIx,
     /// A caller of both that costs more, if any: then nothing says that the new one is not why.
-    dearer: Option<Place>,
+    dearer: Option<Caller>,
 }
 
 /// Pairs functions that are wholly new with functions that are wholly gone, each with one at most:
@@ -63,7 +63,7 @@ pub(super) fn replaced(
         if let Some(pair) = pairs.get(&cause.function) {
             return Some(match pair.dearer {
                 None => Partner::Replaced(other(pair)),
-                Some(place) => Partner::ReplacedUnder(other(pair), place),
+                Some(caller) => Partner::ReplacedUnder(other(pair), caller),
             });
         }
         let pair = pairs.get(&mostly_below(&regions, cause.function)?)?;
@@ -108,13 +108,13 @@ fn replacements(regions: &Regions, balance: &Balance) -> Vec<Replacement> {
         let shared = new[i]
             .at
             .keys()
-            .filter(|place| gone[j].at.contains_key(place));
+            .filter(|caller| gone[j].at.contains_key(caller));
         replacements.push(Replacement {
             new: new[i].function,
             gone: gone[j].function,
             dearer: shared
                 .copied()
-                .find(|&place| costs_more(evidences, balance, place)),
+                .find(|&caller| costs_more(evidences, balance, caller)),
         });
     }
     replacements
@@ -125,13 +125,13 @@ fn replacements(regions: &Regions, balance: &Balance) -> Vec<Replacement> {
 fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let evidences = regions.evidences;
     let tree = evidences.tree;
-    let mut costs: BTreeMap<FunctionIx, BTreeMap<Place, Pair<f64>>> = BTreeMap::new();
+    let mut costs: BTreeMap<FunctionIx, BTreeMap<Caller, Pair<f64>>> = BTreeMap::new();
     for &node in &regions.nodes {
         let function = tree.function(node);
         let is_asked = regions.is_costly(function) && !regions.stays(function);
         if is_asked && regions.is_direct(node) && tree.is_outermost(node) {
             let of_function = costs.entry(function).or_default();
-            let sum = of_function.entry(regions.place(node)).or_default();
+            let sum = of_function.entry(regions.caller(node)).or_default();
             *sum = plus(*sum, regions.own(node));
         }
     }
@@ -141,9 +141,9 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     let (mut new, mut gone) = (Vec::new(), Vec::new());
     for (function, at) in costs {
         let is_new = evidences.tests.total[function.get()].samples.baseline == 0;
-        let cost = |(place, samples): (Place, Pair<f64>)| match is_new {
-            true => (place, samples.candidate / sizes.candidate),
-            false => (place, samples.baseline / sizes.baseline),
+        let cost = |(caller, samples): (Caller, Pair<f64>)| match is_new {
+            true => (caller, samples.candidate / sizes.candidate),
+            false => (caller, samples.baseline / sizes.baseline),
         };
         let callee = Callee {
             function,
@@ -160,19 +160,19 @@ fn callees(regions: &Regions, balance: &Balance) -> (Vec<Callee>, Vec<Callee>) {
     (new, gone)
 }
 
-/// Whether a new and a gone function have most of their cost at the same places, and neither costs
+/// Whether a new and a gone function have most of their cost under the same callers, and neither costs
 /// twice as much as the other, nor the new one significantly more.
 fn are_equal(balance: &Balance, new: &Callee, gone: &Callee) -> bool {
     let shared =
-        |(place, cost): (&Place, &f64)| gone.at.get(place).map_or(0.0, |gone| gone.min(*cost));
+        |(caller, cost): (&Caller, &f64)| gone.at.get(caller).map_or(0.0, |gone| gone.min(*cost));
     let shared: f64 = new.at.iter().map(shared).sum();
     let (gained, lost) = (new.cost(), gone.cost());
     shared >= AT_LEAST * gained.max(lost) && !balance.is_more(gained, lost, Direction::Up)
 }
 
-/// Whether a place costs significantly more than before.
-fn costs_more(evidences: &Evidences, balance: &Balance, place: Place) -> bool {
-    match place {
+/// Whether a caller costs significantly more than before.
+fn costs_more(evidences: &Evidences, balance: &Balance, caller: Caller) -> bool {
+    match caller {
         Some(function) => {
             // Of functions that are taken for one, it is known that they do not.
             let total = &evidences.tests.total[function.get()];
@@ -185,17 +185,17 @@ fn costs_more(evidences: &Evidences, balance: &Balance, place: Place) -> bool {
     }
 }
 
-/// The place that has nearly all of a function's calls that only one side makes.
-fn mostly_below(regions: &Regions, function: FunctionIx) -> Place {
+/// The caller that makes nearly all of a function's calls that only one side makes.
+fn mostly_below(regions: &Regions, function: FunctionIx) -> Caller {
     let tree = regions.evidences.tree;
-    let mut places: BTreeMap<Place, f64> = BTreeMap::new();
+    let mut callers: BTreeMap<Caller, f64> = BTreeMap::new();
     for node in regions.of_function(function) {
         if tree.is_outermost(node) {
             let own = regions.own(node);
-            *places.entry(regions.place(node)).or_default() += own.baseline + own.candidate;
+            *callers.entry(regions.caller(node)).or_default() += own.baseline + own.candidate;
         }
     }
-    let all: f64 = places.values().sum();
-    let (place, cost) = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    place.filter(|_| cost >= NEARLY_ALL * all)
+    let all: f64 = callers.values().sum();
+    let (caller, cost) = callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    caller.filter(|_| cost >= NEARLY_ALL * all)
 }

@@ -16,7 +16,7 @@ use sto_core::units::{Cost, SampleType};
 pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
     let types = views.baseline.sample_types.iter();
-    let shared = types.filter(|t| t.place_in(candidate).is_some());
+    let shared = types.filter(|t| t.index_in(candidate).is_some());
     let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
     // Of equals, the last is taken: so the order is turned round.
     shared.rev().max_by_key(|(_, runs)| {
@@ -53,13 +53,13 @@ impl<'a> Runs<'a> {
             periods: Vec::new(),
             cost: Cost::ZERO,
         };
-        let column = sample_type.place_in(&view.sample_types);
-        for (place, run) in view.runs.iter().enumerate() {
+        let column = sample_type.index_in(&view.sample_types);
+        for (ix, run) in view.runs.iter().enumerate() {
             let costs = column.and_then(|column| run.get(column));
             let costs = costs.map(|costs| (costs, total(costs)));
             if let Some((costs, cost)) = costs.filter(|(_, cost)| cost.samples > 0) {
                 runs.costs.push(costs);
-                runs.profiles.push(place);
+                runs.profiles.push(ix);
                 // A period of 0 is no period; samples are then taken as alike.
                 runs.periods
                     .push((cost.value as f64 / cost.samples as f64).max(1.0));
@@ -71,8 +71,8 @@ impl<'a> Runs<'a> {
 
     /// What each run cost as a whole, with its metrics.
     pub(super) fn totals<'v>(&self, view: &'v View) -> Vec<(&'v Metrics, f64)> {
-        let total = |(&place, costs): (&usize, &&SelfCosts)| {
-            let metrics = &view.selection.profiles[place].profile.metrics;
+        let total = |(&ix, costs): (&usize, &&SelfCosts)| {
+            let metrics = &view.selection.profiles[ix].profile.metrics;
             (metrics, total(costs).value as f64)
         };
         self.profiles.iter().zip(&self.costs).map(total).collect()
@@ -85,8 +85,8 @@ impl<'a> Runs<'a> {
 
     fn described(&self, view: &View) -> Vec<Run> {
         let samples = |costs: &SelfCosts| total(costs).samples;
-        let run = |(&place, costs): (&usize, &&SelfCosts)| {
-            let stored = &view.selection.profiles[place];
+        let run = |(&ix, costs): (&usize, &&SelfCosts)| {
+            let stored = &view.selection.profiles[ix];
             let origin = &stored.profile.origin;
             Run {
                 profile: stored.id.to_string(),
@@ -122,11 +122,7 @@ pub(super) fn amounts(
         (views.baseline, &runs.baseline),
         (views.candidate, &runs.candidate),
     ] {
-        for stored in runs
-            .profiles
-            .iter()
-            .map(|&place| &view.selection.profiles[place])
-        {
+        for stored in runs.profiles.iter().map(|&ix| &view.selection.profiles[ix]) {
             let found = stored.profile.metrics.get(metric).copied();
             let amount = found.filter(|amount| *amount > 0.0 && amount.is_finite());
             amounts.extend(amount);

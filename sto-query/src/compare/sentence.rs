@@ -36,7 +36,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The reason of a finding. `in_callees` is whether most of its change took place in what is
+/// The reason of a finding. `in_callees` is whether most of its change is in what is
 /// attributed to it, `unchanged` whether its own code is the same on both sides, and `pair` what it has
 /// to do with the function that it replaced, or that replaced it.
 pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair: &Pair) -> String {
@@ -49,7 +49,7 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
         percent(change.baseline_share),
         percent(change.candidate_share),
     );
-    let place = match in_callees {
+    let where_in = match in_callees {
         true => mostly_in(finding),
         false => String::new(),
     };
@@ -79,14 +79,14 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
                 ),
                 _ => String::new(),
             };
-            format!("{function} is new, and costs {new} of all{what}{place}{replaces}")
+            format!("{function} is new, and costs {new} of all{what}{where_in}{replaces}")
         }
         (FindingKind::Gone, ..) => {
             let replaced = match &finding.replaced_by {
                 Some(by) => format!("; {} is new at its place", name(by)),
                 None => String::new(),
             };
-            format!("{function} is gone; it cost {old} of all{what}{place}{replaced}")
+            format!("{function} is gone; it cost {old} of all{what}{where_in}{replaced}")
         }
         (FindingKind::Regression | FindingKind::Improvement, ..) => {
             let times = change.change.map_or_else(|| "more".to_owned(), times);
@@ -103,7 +103,7 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
                 Basis::Calls => called(finding),
             };
             format!(
-                "{function}{what} costs {times}: {old} of all before, {new} now{place}{unexplained}"
+                "{function}{what} costs {times}: {old} of all before, {new} now{where_in}{unexplained}"
             )
         }
     }

@@ -1,4 +1,4 @@
-//! Signs that one function took the place of another: something other than their cost tells.
+//! Signs that one function took the place of another: something other than their cost says so.
 
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
@@ -14,10 +14,10 @@ const HALF: f64 = 0.5;
 const MORE_THAN_HALF: f64 = 0.6;
 /// Part of two names that must be alike to be the same.
 const NEARLY_ALL: f64 = 0.8;
-/// Part of a function's cost that its callees need, to tell who it is.
+/// Part of a function's cost that its callees need, to be known by them.
 const SUBSTANTIAL: f64 = 0.1;
 
-/// What tells that one function took the place of another, the surest first.
+/// What says that one function took the place of another, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Their names have most words in common, and so have the last parts of their names.
@@ -31,7 +31,7 @@ pub(super) enum Sign {
 }
 
 impl Sign {
-    /// In the order in which they are asked, and whether both must be at the same place: what calls
+    /// In the order in which they are tried, and whether both must be under the same caller: what calls
     /// the same functions, or has the same words in its name, may have got another caller, too.
     pub(super) const ALL: [(Sign, bool); 5] = [
         (Sign::Names, true),
@@ -42,7 +42,7 @@ impl Sign {
     ];
 }
 
-/// What is known of functions that signs are told from.
+/// What is known of functions for signs.
 pub(super) struct Signs<'a> {
     regions: &'a Regions<'a>,
     names: Vec<Name>,
@@ -67,7 +67,7 @@ impl<'a> Signs<'a> {
     }
 
     /// Whether the sign says that one took the place of the other. Kernel and user code never do.
-    pub(super) fn tell(&self, sign: Sign, a: FunctionIx, b: FunctionIx) -> bool {
+    pub(super) fn matches(&self, sign: Sign, a: FunctionIx, b: FunctionIx) -> bool {
         let list = &self.regions.evidences.functions.list;
         let is_asked = self.regions.is_costly(a) && self.regions.is_costly(b);
         if !is_asked || list[a.get()].kernel != list[b.get()].kernel {
@@ -88,14 +88,14 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Whether two functions are one by two names, whatever they cost: two signs tell, or their names
+    /// Whether two functions are one by two names, whatever they cost: two signs match, or their names
     /// differ in numbers alone.
     pub(super) fn prove(&self, a: FunctionIx, b: FunctionIx) -> bool {
         let [a_name, b_name] = [a, b].map(|function| &self.names[function.get()]);
-        let alike = self.tell(Sign::Names, a, b) && a_name.is_like(b_name, MORE_THAN_HALF);
+        let alike = self.matches(Sign::Names, a, b) && a_name.is_like(b_name, MORE_THAN_HALF);
         let others = [Sign::Callees, Sign::File];
-        let told = others.into_iter().filter(|sign| self.tell(*sign, a, b));
-        usize::from(alike) + told.count() >= 2 || alike && a_name.differs_in_numbers(b_name)
+        let matched = others.into_iter().filter(|sign| self.matches(*sign, a, b));
+        usize::from(alike) + matched.count() >= 2 || alike && a_name.differs_in_numbers(b_name)
     }
 
     fn call_alike(&self, a: FunctionIx, b: FunctionIx) -> bool {

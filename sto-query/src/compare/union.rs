@@ -45,21 +45,21 @@ impl UnionTree {
             met.sort_unstable_by_key(|node| Reverse(node.function));
             waiting.append(&mut met);
             let Some(&next) = waiting.last() else { break };
-            let place = tree.len() as u32;
+            let node = tree.len() as u32;
             assert!(
-                place != ROOT,
+                node != ROOT,
                 "fewer than 2^32 - 1 nodes on both sides together"
             );
             tree.parents.push(next.parent);
             tree.functions.push(next.function);
             while let Some(same) = waiting.pop_if(|node| node.is_same(next)) {
                 let side = &mut sides[same.side];
-                side.places[same.node as usize] = place;
-                met.extend(side.callees(same, place));
+                side.of_node[same.node as usize] = node;
+                met.extend(side.callees(same, node));
             }
         }
         let [baseline, candidate] = sides;
-        tree.of_node = Pair::new(baseline.places, candidate.places);
+        tree.of_node = Pair::new(baseline.of_node, candidate.of_node);
         tree.ends = tree.subtree_ends();
         tree.outermost = tree.outermost_nodes(functions.list.len());
         tree
@@ -108,7 +108,7 @@ impl UnionTree {
     }
 
     /// As [`add_up`](Self::add_up) where few nodes have anything: these and all their callers, each with
-    /// what its subtree has, callers behind what they call.
+    /// what its subtree has, callers after what they call.
     pub(super) fn with_callers<T: Copy + Default>(
         &self,
         mut at: Vec<(usize, T)>,
@@ -218,7 +218,7 @@ struct Side<'a> {
     tree: &'a StackTree,
     function_of: &'a [FunctionIx],
     ends: Vec<u32>,
-    places: Vec<u32>,
+    of_node: Vec<u32>,
 }
 
 /// A node of one side whose parent in the union is known.
@@ -242,7 +242,7 @@ impl<'a> Side<'a> {
             tree,
             function_of,
             ends: tree.subtree_ends(),
-            places: vec![ROOT; tree.len()],
+            of_node: vec![ROOT; tree.len()],
         }
     }
 
@@ -250,9 +250,9 @@ impl<'a> Side<'a> {
         self.waiting(0..self.tree.len(), side, ROOT)
     }
 
-    fn callees(&self, caller: Waiting, place: u32) -> impl Iterator<Item = Waiting> + '_ {
+    fn callees(&self, caller: Waiting, parent: u32) -> impl Iterator<Item = Waiting> + '_ {
         let node = caller.node as usize;
-        self.waiting(node + 1..self.ends[node] as usize, caller.side, place)
+        self.waiting(node + 1..self.ends[node] as usize, caller.side, parent)
     }
 
     fn waiting(
@@ -357,14 +357,14 @@ mod tests {
             let (union, trees) = union(Pair::new(baseline, candidate), &functions);
             let of_union = paths((0..union.len()).map(|n| (union.parent(n), union.function(n))));
             let mut all = BTreeSet::new();
-            let places = [&union.of_node.baseline, &union.of_node.candidate];
-            for (tree, places) in trees.iter().zip(places) {
+            let of_node = [&union.of_node.baseline, &union.of_node.candidate];
+            for (tree, of_node) in trees.iter().zip(of_node) {
                 let of_side = paths(tree.nodes().map(|node| {
                     let parent = tree.parent(node).map(NodeIx::get);
                     (parent, functions.of_frame.baseline[tree.frame(node).get()])
                 }));
-                for (path, &place) in of_side.iter().zip(places) {
-                    prop_assert_eq!(path, &of_union[place as usize]);
+                for (path, &node) in of_side.iter().zip(of_node) {
+                    prop_assert_eq!(path, &of_union[node as usize]);
                 }
                 all.extend(of_side);
             }

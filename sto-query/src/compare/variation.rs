@@ -15,7 +15,7 @@ use sto_core::units::SampleType;
 /// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
 /// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
 const ASSUMED: f64 = 0.01;
-/// Mean samples a run that a function needs to tell about variation.
+/// Mean samples a run that a function needs for its variation to count.
 const MIN_MEAN: u64 = 10;
 /// With fewer functions than this, agreement between runs may be luck.
 const MIN_FUNCTIONS: usize = 3;
@@ -27,9 +27,9 @@ const MIN_EARLIER_FUNCTIONS: usize = 10;
 pub(super) struct Variations {
     pub(super) self_: Variation,
     pub(super) total: Variation,
-    /// Whether the runs that are compared told.
+    /// Whether it is that of the runs that are compared.
     pub(super) estimated: bool,
-    /// The build whose runs told instead; if there is none, it is an assumption.
+    /// The build whose runs it is from instead; if there is none, it is an assumption.
     pub(super) earlier_build: Option<String>,
 }
 
@@ -106,12 +106,12 @@ impl Earlier {
 
 fn estimate(counts: &Counts, design: &Design, functions: usize) -> Option<Variation> {
     let least = MIN_MEAN.saturating_mul(counts.runs.len() as u64);
-    let tells = |&function: &usize| {
+    let has_enough = |&function: &usize| {
         let sums = counts.sums(function);
         sums.baseline.saturating_add(sums.candidate) >= least
     };
     let rows: Vec<Vec<f64>> = (0..counts.functions())
-        .filter(tells)
+        .filter(has_enough)
         .map(|function| counts.row(function))
         .collect();
     if rows.len() < functions {

@@ -1,4 +1,4 @@
-//! The verdict: whether the candidate got worse, or whether the data cannot tell.
+//! The verdict: whether the candidate got worse, or whether the data are insufficient.
 //!
 //! Three questions, in this order:
 //!
@@ -163,7 +163,7 @@ pub(super) fn overall(
     let reason = match verdict {
         Verdict::Regression => format!("{worse}; {reason}"),
         Verdict::Clean => format!("{worse}; but {reason}"),
-        Verdict::Insufficient => format!("{worse}; which functions cannot be told: {reason}"),
+        Verdict::Insufficient => format!("{worse}; in which functions is unknown: {reason}"),
     };
     (Verdict::Regression, reason)
 }

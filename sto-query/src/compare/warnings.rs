@@ -65,7 +65,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
         return warnings;
     }
     let events = views.map(|view| &view.sample_types);
-    let lacks = |a: &[SampleType], b: &[SampleType]| a.iter().any(|t| t.place_in(b).is_none());
+    let lacks = |a: &[SampleType], b: &[SampleType]| a.iter().any(|t| t.index_in(b).is_none());
     let (old, new) = (events.baseline, events.candidate);
     if lacks(old, new) || lacks(new, old) {
         let list = |types: &[SampleType]| {

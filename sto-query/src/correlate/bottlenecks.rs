@@ -133,7 +133,7 @@ pub struct Bottleneck {
     pub p: f64,
     /// `p` adjusted for the number of functions (Benjamini & Hochberg).
     pub q: f64,
-    /// The coefficient in each benchmark, by its place in the list of benchmarks.
+    /// The coefficient in each benchmark, by its index in the list of benchmarks.
     pub benchmarks: Vec<InBenchmark>,
 }
 
@@ -223,9 +223,9 @@ fn correlations(
         .collect();
     // By function, the runs that have samples of it.
     let mut by_function: Vec<Vec<(usize, f64)>> = vec![Vec::new(); history.functions.len()];
-    for (place, run) in samples.into_iter().enumerate() {
+    for (ix, run) in samples.into_iter().enumerate() {
         for (function, samples) in run {
-            by_function[function].push((place, samples));
+            by_function[function].push((ix, samples));
         }
     }
     let correlated = history.functions.par_iter().zip(by_function);

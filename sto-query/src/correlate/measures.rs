@@ -70,7 +70,7 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
     of_sums(x.len(), (xx, mean_x), (yy, mean_y), xy)
 }
 
-/// [`pearson`] of a column that is mostly zero: its other numbers, with their places in the other column.
+/// [`pearson`] of a column that is mostly zero: its other numbers, with their indices in the other column.
 pub fn sparse_pearson(x: &[(usize, f64)], y: &[f64]) -> Option<Correlation> {
     let pairs = y.len() as f64;
     let mean_x = x.iter().map(|(_, x)| x).sum::<f64>() / pairs;
@@ -78,8 +78,8 @@ pub fn sparse_pearson(x: &[(usize, f64)], y: &[f64]) -> Option<Correlation> {
     let yy = y.iter().map(|y| (y - mean_y).powi(2)).sum();
     let zeros = pairs - x.len() as f64;
     let (mut xx, mut xy) = (zeros * mean_x * mean_x, 0.0);
-    for &(place, x) in x {
-        let y = y[place] - mean_y;
+    for &(ix, x) in x {
+        let y = y[ix] - mean_y;
         xx += (x - mean_x).powi(2);
         // The distances of y from its mean add up to nothing: the mean of x makes no difference.
         xy += x * y;
@@ -111,7 +111,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
     pearson(&ranks(x), &ranks(y))
 }
 
-/// The place of each number in their order, from 1; equal ones share the mean of their places.
+/// The rank of each number, from 1; equal ones share the mean of their ranks.
 fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -119,8 +119,8 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut first = 1;
     for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
         let last = first + equal.len() - 1;
-        for &place in equal {
-            ranks[place] = (first + last) as f64 / 2.0;
+        for &ix in equal {
+            ranks[ix] = (first + last) as f64 / 2.0;
         }
         first = last + 1;
     }

@@ -123,7 +123,7 @@ impl<'h> Runs<'h> {
             Direction::Callees => {
                 let ends: Vec<NodeIx> = nodes.iter().map(|&(_, end)| end).collect();
                 let mut starts = Vec::new();
-                let add = |place: usize, _| starts.push(nodes[place].0);
+                let add = |ix: usize, _| starts.push(nodes[ix].0);
                 self.history.for_each_below(run, &ends, add);
                 starts
             }

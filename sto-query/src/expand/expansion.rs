@@ -38,9 +38,9 @@ pub struct Expansion {
     pub run: RunSummary,
     /// Number of runs that are judged.
     pub judged: usize,
-    /// Number of runs before them that tell what to expect.
+    /// Number of runs before them that expectations rest on.
     pub window: usize,
-    /// The branches in preorder: the function alone, then those that extend it, each behind the one
+    /// The branches in preorder: the function alone, then those that extend it, each after the one
     /// that it extends.
     pub contexts: Vec<ExpandedContext>,
 }

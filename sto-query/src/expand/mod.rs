@@ -66,7 +66,7 @@ impl Default for Reach {
     }
 }
 
-/// Expands a function in one direction. Branches stand in preorder: each behind the one that it extends,
+/// Expands a function in one direction. Branches stand in preorder: each after the one that it extends,
 /// its siblings in descending rank, equals by function.
 ///
 /// The algorithm of the thesis returns the longest branches only, and nothing where the extensions of a

@@ -41,7 +41,7 @@ pub struct Attribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LibraryCode {
-    /// Its module is a library's: a build id tells whether that has changed.
+    /// Its module is a library's: a build id says whether that has changed.
     ByModule,
     /// By its name or source file, or because a policy says so. Its code may be in any module.
     ByName,

@@ -124,7 +124,7 @@ impl FunctionChoice {
         self.regex.is_some()
     }
 
-    /// Those of these functions that are meant: their places, in order. None where none fits.
+    /// Those of these functions that are meant: their indices, in order. None where none fits.
     pub(crate) fn among(&self, functions: &[Named<'_>]) -> Vec<usize> {
         let those = |fits: &dyn Fn(&Named) -> bool| -> Vec<usize> {
             let all = functions.iter().enumerate();
@@ -207,8 +207,8 @@ fn fits_cut(text: &str, name: &str) -> bool {
         return false;
     };
     middle.split(ANY_TEXT).all(|part| match inner.find(part) {
-        Some(place) => {
-            inner = &inner[place + part.len()..];
+        Some(at) => {
+            inner = &inner[at + part.len()..];
             true
         }
         None => false,

@@ -22,7 +22,7 @@ impl History {
         nodes.iter().map(below).collect()
     }
 
-    /// Samples of those nodes that have any, with all below them, in one run: the places of the nodes, and
+    /// Samples of those nodes that have any, with all below them, in one run: the indices of the nodes, and
     /// how many. The nodes are in order, and none is below another.
     pub(crate) fn for_each_below(
         &self,
@@ -32,19 +32,19 @@ impl History {
     ) {
         let costs = &self.costs[run];
         let sums = self.sums[run].get_or_init(|| running_sums(costs));
-        let (mut place, mut at) = (0, 0);
+        let (mut index, mut at) = (0, 0);
         while let Some(&(next, _)) = costs.get(at) {
             // Of many nodes a run has few, and of its costs few are below them: both are leapt over.
-            place = leap(nodes, place, |&node| self.subtree_end(node) <= next.0);
-            let Some(&node) = nodes.get(place) else {
+            index = leap(nodes, index, |&node| self.subtree_end(node) <= next.0);
+            let Some(&node) = nodes.get(index) else {
                 break;
             };
             let start = first_from(costs, at, node.0);
             at = first_from(costs, start, self.subtree_end(node));
             if at > start {
-                each(place, sums[at] - sums[start]);
+                each(index, sums[at] - sums[start]);
             }
-            place += 1;
+            index += 1;
         }
     }
 
@@ -110,8 +110,8 @@ impl History {
     /// The samples that [`History::totals`] has of some functions, by run and then by their order.
     pub fn samples_of(&self, functions: &[FunctionIx]) -> Vec<Vec<f64>> {
         let mut wanted = vec![None; self.functions.len()];
-        for (place, function) in functions.iter().enumerate() {
-            wanted[function.get()] = Some(place);
+        for (index, function) in functions.iter().enumerate() {
+            wanted[function.get()] = Some(index);
         }
         // The outermost nodes of these functions: which one it is of, and which one is above it. And by
         // node the one that it is, or is below, innermost.
@@ -134,15 +134,15 @@ impl History {
         let of_run = |costs: &SelfCosts| {
             let mut below = vec![0u64; outer.len()];
             for (node, cost) in costs {
-                if let Some(place) = within[node.get()] {
-                    below[place as usize] += cost.samples;
+                if let Some(index) = within[node.get()] {
+                    below[index as usize] += cost.samples;
                 }
             }
             let mut samples = vec![0u64; functions.len()];
-            for (place, &(function, above)) in outer.iter().enumerate().rev() {
-                samples[function] += below[place];
+            for (index, &(function, above)) in outer.iter().enumerate().rev() {
+                samples[function] += below[index];
                 if let Some(above) = above {
-                    below[above as usize] += below[place];
+                    below[above as usize] += below[index];
                 }
             }
             samples.into_iter().map(|samples| samples as f64).collect()
@@ -150,20 +150,20 @@ impl History {
         self.costs.par_iter().map(of_run).collect()
     }
 
-    /// What each node cost in one run with all below it: for each node that has a cost, behind those below
+    /// What each node cost in one run with all below it: for each node that has a cost, after those below
     /// it.
     pub(crate) fn for_each_total(&self, run: usize, each: impl FnMut(NodeIx, Cost)) {
         for_each_total(&self.tree, &self.costs[run], each);
     }
 }
 
-/// The place of the first cost, of those from a place on, whose node is this or a later one.
+/// The index of the first cost, of those from an index on, whose node is this or a later one.
 fn first_from(costs: &SelfCosts, from: usize, node: u32) -> usize {
     leap(costs, from, |(known, _)| known.0 < node)
 }
 
-/// The place of the first item, of those from a place on, of which this is not true: it is true of all before
-/// it, and of none behind it. What lies close is found in few steps.
+/// The index of the first item, of those from an index on, of which this is not true: it is true of all before
+/// it, and of none after it. What lies close is found in few steps.
 fn leap<T>(items: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     let (mut start, mut leap) = (from, 1);
     while start + leap <= items.len() && is_before(&items[start + leap - 1]) {

@@ -69,8 +69,8 @@ impl History {
         let of_history = |history: &History| {
             let end = first + history.functions.len();
             let mut own = Vec::new();
-            while let Some(place) = chosen.next_if(|place| *place < end) {
-                own.push(FunctionIx::new(place - first));
+            while let Some(index) = chosen.next_if(|index| *index < end) {
+                own.push(FunctionIx::new(index - first));
             }
             first = end;
             own

@@ -13,8 +13,8 @@ use sto_core::model::{FrameKind, FrameTable};
 pub struct FunctionIx(u32);
 
 impl FunctionIx {
-    pub(crate) fn new(place: usize) -> Self {
-        FunctionIx(u32::try_from(place).expect("fewer functions than 2^32 frames"))
+    pub(crate) fn new(index: usize) -> Self {
+        FunctionIx(u32::try_from(index).expect("fewer functions than 2^32 frames"))
     }
 
     /// The index as a position in a column.
@@ -79,7 +79,7 @@ pub(super) fn number_functions(
     (functions, numbers)
 }
 
-/// By node, whether no caller is of the same function; `ends` are the first nodes behind their
+/// By node, whether no caller is of the same function; `ends` are the first nodes after their
 /// subtrees.
 pub(super) fn outermost(ends: &[u32], function_of: &[FunctionIx], functions: usize) -> Vec<bool> {
     // The outermost node's subtree is one piece of the preorder: within it none is outermost.

@@ -60,15 +60,15 @@ impl History {
     /// # Errors
     /// Where no run, or several, have such an id.
     pub fn judged(&self, id: Option<&str>, window: usize) -> Result<Judged, HistoryError> {
-        let place = match id {
+        let index = match id {
             Some(prefix) => self.with_id(&prefix.to_ascii_lowercase())?,
             None => self.runs.len() - 1,
         };
         let mut observations = self.builds();
-        if observations[0].contains(&place) {
+        if observations[0].contains(&index) {
             observations = observations[0].clone().map(|run| run..run + 1).collect();
         }
-        let at = observations.iter().position(|runs| runs.contains(&place));
+        let at = observations.iter().position(|runs| runs.contains(&index));
         let at = at.expect("each run is of a build");
         let builds = observations[at.saturating_sub(window)..at].to_vec();
         let runs = observations[at].clone();

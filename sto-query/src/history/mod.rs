@@ -55,7 +55,7 @@ pub struct History {
     /// Which functions of the builds are one.
     pub(crate) matching: KeyOptions,
     /// The runs: by build, that first recorded first, and then in order of their recording; those that do
-    /// not tell when come last.
+    /// not say when come last.
     pub runs: Vec<HistoryRun>,
     /// The functions, in the order of symbol and module.
     pub functions: Vec<HistoryFunction>,
@@ -71,7 +71,7 @@ pub struct History {
     depths: OnceLock<Vec<u32>>,
     /// By node.
     function_of: Vec<FunctionIx>,
-    /// By node: the first node behind its subtree.
+    /// By node: the first node after its subtree.
     ends: Vec<u32>,
     /// By node: whether no caller is of the same function.
     outermost: Vec<bool>,
@@ -119,7 +119,7 @@ impl History {
         for stored in builds {
             let measured = |profile: &&StoredProfile| {
                 let types = &profile.profile.sample_types;
-                sample_type.place_in(types).is_some()
+                sample_type.index_in(types).is_some()
             };
             let profiles = stored.profiles.iter().filter(measured);
             runs.extend(profiles.map(|profile| (stored.build.clone(), profile.clone())));
@@ -144,8 +144,8 @@ impl History {
         let mut kept = Vec::with_capacity(runs.len());
         let mut costs = Vec::with_capacity(runs.len());
         for ((build, profile), columns) in runs.into_iter().zip(loaded.costs) {
-            let place = sample_type.place_in(&profile.profile.sample_types);
-            let column = place.and_then(|place| columns.into_iter().nth(place));
+            let column = sample_type.index_in(&profile.profile.sample_types);
+            let column = column.and_then(|column| columns.into_iter().nth(column));
             let column = column.unwrap_or_default();
             let whole = total(&column);
             kept.push(HistoryRun {
@@ -188,11 +188,11 @@ impl History {
     /// The runs of each benchmark that have a metric, with its value.
     pub(crate) fn runs_with(&self, metric: &str) -> BTreeMap<Option<&str>, Vec<(usize, f64)>> {
         let mut runs: BTreeMap<Option<&str>, Vec<(usize, f64)>> = BTreeMap::new();
-        for (place, run) in self.runs.iter().enumerate() {
+        for (index, run) in self.runs.iter().enumerate() {
             let profile = &run.profile.profile;
             if let Some(&value) = profile.metrics.get(metric) {
                 let benchmark = runs.entry(profile.benchmark.as_deref()).or_default();
-                benchmark.push((place, value));
+                benchmark.push((index, value));
             }
         }
         runs
@@ -208,7 +208,7 @@ impl History {
         self.depths.get_or_init(|| self.tree.depths())[node.get()]
     }
 
-    /// The first node behind the subtree of a node.
+    /// The first node after the subtree of a node.
     pub(crate) fn subtree_end(&self, node: NodeIx) -> u32 {
         self.ends[node.get()]
     }
@@ -216,7 +216,7 @@ impl History {
     /// The nodes that stand right below a node, in their order.
     pub(crate) fn children(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let end = self.subtree_end(node);
-        // In preorder the first stands behind the node, and each other one behind the subtree before it.
+        // In preorder the first stands after the node, and each other one after the subtree before it.
         let child = move |node: u32| (node < end).then_some(NodeIx(node));
         std::iter::successors(child(node.0 + 1), move |&last| {
             child(self.subtree_end(last))

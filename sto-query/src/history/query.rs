@@ -113,7 +113,7 @@ impl HistoryQuery {
         }
         let column = match &self.event {
             None => (0..types.len()).rev().max_by_key(|&column| runs[column]),
-            Some(event) => SampleType::place_of_event(event, &types),
+            Some(event) => SampleType::index_of_event(event, &types),
         };
         match column {
             Some(column) => Ok(types[column].clone()),

@@ -85,7 +85,7 @@ impl Listing {
         file_size: Option<Bytes>,
     ) -> Result<BuildList, ListingError> {
         let mut builds = self.chosen(builds)?;
-        // Stable: what does not tell when it was recorded stays in the store's order.
+        // Stable: what does not say when it was recorded stays in the store's order.
         builds.sort_by_key(|build| std::cmp::Reverse(first_recorded(build)));
         for build in &mut builds {
             build.profiles.reverse();

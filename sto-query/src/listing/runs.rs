@@ -10,7 +10,7 @@ use sto_core::store::{StoredBuild, StoredProfile};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunList {
-    /// The runs, newest recording first; those that do not tell when come last.
+    /// The runs, newest recording first; those that do not say when come last.
     pub runs: Vec<ListedRun>,
     /// Number of runs that a limit left out.
     pub more: usize,

@@ -40,7 +40,7 @@ pub enum ExportFormat {
 pub struct ExportRequest {
     /// The profiles.
     pub named: Named,
-    /// Which of their runs, and by which event; all events go along where the format has a place for more
+    /// Which of their runs, and by which event; all events go along where the format has room for more
     /// than one.
     pub filter: Filter,
     /// The format.
@@ -62,7 +62,7 @@ pub struct Exported {
 /// Writes stacks in the format of another tool.
 ///
 /// # Errors
-/// As [`Sources::view`], and where the format has no place for them.
+/// As [`Sources::view`], and where the format has no room for them.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest { named, filter, .. } = request;
     let (view, contexts) = match request.format {

@@ -90,7 +90,7 @@ pub struct RegressionsRequest {
     /// Functions with a smaller share of every run that is looked at are left out; by default as
     /// [`ScoreOptions`] says.
     pub min_share: Option<f64>,
-    /// Functions that score less are left out, but for those that changed for good.
+    /// Functions that score less are left out, but for those that had a level shift.
     pub min_score: Option<f64>,
     /// The most functions to list; all without it.
     pub limit: Option<usize>,

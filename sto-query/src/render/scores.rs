@@ -4,7 +4,7 @@ use super::series::{judged, minute, rests_on, subject};
 use crate::series::{LevelShift, Scores};
 use crate::text::{Cell, Column, Style, Table, counted, not_shown, paragraph, title};
 
-/// The report as text: one function a line, and under it where it changed for good.
+/// The report as text: one function a line, and under it its level shifts.
 pub fn text(report: &Scores, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
@@ -25,7 +25,7 @@ pub fn text(report: &Scores, style: Style) -> String {
     );
     text += &title(style, &far);
     if report.functions.is_empty() {
-        text += "No function is far from what is expected, and none changed for good.\n";
+        text += "No function is far from what is expected, and none has a level shift.\n";
         return text;
     }
     let mut table = Table::new(vec![
@@ -58,7 +58,7 @@ pub fn text(report: &Scores, style: Style) -> String {
 
 fn changed(change: &LevelShift, style: Style) -> String {
     let sentence = format!(
-        "changed for good with {} ({}): {:.1} -> {:.1}, p {:.0e}{}",
+        "level shift at {} ({}): {:.1} -> {:.1}, p {:.0e}{}",
         change.run.build,
         minute(change.run.recorded.as_deref()),
         change.before,

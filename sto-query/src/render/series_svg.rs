@@ -21,7 +21,7 @@ const STYLE: &str = "text{font:12px sans-serif}.title{font-size:14px}.grid{strok
     circle{fill:#0969da}.marked{fill:#d1242f}";
 
 /// The report as an SVG: the shares as points on a line, the band of two standard deviations around
-/// the mean of the observations before, and a vertical line where the share changed for good.
+/// the mean of the observations before, and a vertical line where the share has a level shift.
 pub fn svg(report: &FunctionSeries) -> String {
     let series = Series {
         runs: report.points.len(),

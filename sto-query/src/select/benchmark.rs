@@ -88,8 +88,8 @@ impl std::fmt::Display for BenchmarkRuns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Those that name none come last here.
         let (none, named): (Vec<_>, Vec<_>) = self.0.iter().partition(|(name, _)| name.is_none());
-        for (place, (name, runs)) in named.into_iter().chain(none).enumerate() {
-            if place > 0 {
+        for (ix, (name, runs)) in named.into_iter().chain(none).enumerate() {
+            if ix > 0 {
                 f.write_str(", ")?;
             }
             match name {

@@ -99,7 +99,7 @@ pub enum SelectError {
     /// A revision is no commit's id, and nobody asked git which it is.
     #[error("`{}` is no commit's id", printable(.revision))]
     UnresolvedRevision {
-        /// What stands behind `git:`.
+        /// What follows `git:`.
         revision: String,
     },
     /// No build was made of this commit.
@@ -108,7 +108,7 @@ pub enum SelectError {
     /// Several builds were made of this commit.
     #[error("several builds are of `{}`; name one: {}", printable(.revision), listed(.candidates))]
     SeveralOfCommit {
-        /// What stands behind `git:`.
+        /// What follows `git:`.
         revision: String,
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,

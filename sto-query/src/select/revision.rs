@@ -4,7 +4,7 @@ use super::{MAX_NAMED, SelectError, Selection, Selector, full_name, listed, ther
 use crate::text::printable;
 use sto_core::store::StoredBuild;
 
-/// What a selector begins with that names a revision, behind the name of a program if it has one.
+/// What a selector begins with that names a revision, after the name of a program if it has one.
 pub(super) const PREFIX: &str = "git:";
 
 /// A commit that a revision was found to be. The library does not run git: who does so resolves
@@ -48,7 +48,7 @@ pub struct Described<'a> {
 )]
 #[non_exhaustive]
 pub struct NoBuildOfCommit {
-    /// What stands behind `git:`.
+    /// What follows `git:`.
     pub(crate) revision: String,
     /// The commit that this is.
     pub(crate) commit: String,

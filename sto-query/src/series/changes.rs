@@ -2,7 +2,7 @@
 //!
 //! Sources: Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of
 //! Multivariate Data (2014), for the divergence; Fleming et al., Hunter: Using Change Point Detection
-//! to Hunt for Performance Regressions (2023), for windows, Student's t-test in the place of
+//! to Hunt for Performance Regressions (2023), for windows, Student's t-test in place of
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
 use crate::history::RunSummary;
@@ -37,7 +37,7 @@ impl Default for ChangeOptions {
     }
 }
 
-/// A place where a series changes.
+/// A point at which a series changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChangePoint {
@@ -54,7 +54,7 @@ pub struct ChangePoint {
 }
 
 impl ChangePoint {
-    /// The change between the piece that ends at a place and the one that begins there.
+    /// The change between the piece that ends before an index and the one that begins there.
     fn between(
         builds: BuildRuns,
         (before, after): (Range<usize>, Range<usize>),
@@ -81,7 +81,7 @@ impl ChangePoint {
     }
 }
 
-/// An observation that has no place among numbers.
+/// An observation that is not a finite number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("observation {at} is {value}: a series is of finite numbers")]
 #[non_exhaustive]
@@ -92,7 +92,7 @@ pub struct NotFinite {
     pub(crate) value: f64,
 }
 
-/// The places where a series changes, in its order. Deterministic; for n observations it takes
+/// The points at which a series changes, in its order. Deterministic; for n observations it takes
 /// n x `window`^2 steps at most, times the number of changes in a window.
 ///
 /// # Errors
@@ -112,7 +112,7 @@ pub fn change_points(
     Ok(change_points_of_builds(&each, options))
 }
 
-/// The same where an observation is a build, of one or more runs, each a finite number: its mean tells where
+/// The same where an observation is a build, of one or more runs, each a finite number: its mean says where
 /// a change is, and all of its runs whether it is one.
 pub(crate) fn change_points_of_builds(
     builds: BuildRuns,
@@ -123,7 +123,7 @@ pub(crate) fn change_points_of_builds(
         ..options
     };
     let means: Vec<f64> = builds.iter().map(|runs| mean(runs)).collect();
-    let weak = weak_places(&means, builds, options);
+    let weak = weak_changes(&means, builds, options);
     merge(builds, weak, options)
 }
 
@@ -137,65 +137,65 @@ fn relaxed(max_p: f64) -> f64 {
 }
 
 /// Places where the series may change, found window by window: what lies far away does not blur them.
-fn weak_places(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
+fn weak_changes(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
     let ChangeOptions { window, max_p, .. } = options;
     let weak = ChangeOptions {
         max_p: relaxed(max_p),
         ..options
     };
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     let mut start = 0;
     while start < means.len() {
         let end = (start + window).min(means.len());
         let found = divide(&means[start..end], &builds[start..end], weak);
-        places.extend(found.iter().map(|place| start + place));
+        indices.extend(found.iter().map(|index| start + index));
         start = match found.last() {
             Some(last) => (start + window / 2).max(start + last),
             None => start + window / 2,
         };
     }
-    places.sort_unstable();
-    places.dedup();
-    places
+    indices.sort_unstable();
+    indices.dedup();
+    indices
 }
 
-/// E-divisive: the place with the largest divergence, then those within the pieces that it leaves, as
+/// E-divisive: the index with the largest divergence, then those within the pieces that it leaves, as
 /// long as they are significant.
 fn divide(means: &[f64], builds: BuildRuns, options: ChangeOptions) -> Vec<usize> {
     let distances = Distances::of(means);
-    let mut places: Vec<usize> = Vec::new();
+    let mut indices: Vec<usize> = Vec::new();
     loop {
-        let pieces = pieces(&places, means.len());
+        let pieces = pieces(&indices, means.len());
         let candidates = pieces
             .iter()
             .filter_map(|piece| distances.widest(piece.clone()));
         // The first of equals.
         let best = candidates.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let Some((_, place)) = best else {
-            return places;
+        let Some((_, index)) = best else {
+            return indices;
         };
-        let piece = pieces.into_iter().find(|piece| piece.contains(&place));
+        let piece = pieces.into_iter().find(|piece| piece.contains(&index));
         let piece = piece.expect("a candidate is within a piece");
-        let sides = (piece.start..place, place..piece.end);
+        let sides = (piece.start..index, index..piece.end);
         if ChangePoint::between(builds, sides, options.least_variance).p > options.max_p {
-            return places;
+            return indices;
         }
-        places.push(place);
-        places.sort_unstable();
+        indices.push(index);
+        indices.sort_unstable();
     }
 }
 
-/// What places leave between them.
-fn pieces(places: &[usize], end: usize) -> Vec<Range<usize>> {
-    let starts = std::iter::once(0).chain(places.iter().copied());
-    let ends = places.iter().copied().chain([end]);
+/// The pieces between these indices.
+fn pieces(indices: &[usize], end: usize) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(indices.iter().copied());
+    let ends = indices.iter().copied().chain([end]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Leaves out the weakest place, and tests its neighbours anew, until all are changes.
-fn merge(builds: BuildRuns, mut places: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
+/// Leaves out the weakest change, and tests its neighbours anew, until all are changes.
+fn merge(builds: BuildRuns, mut indices: Vec<usize>, options: ChangeOptions) -> Vec<ChangePoint> {
     loop {
-        let pieces = pieces(&places, builds.len());
+        let pieces = pieces(&indices, builds.len());
         let changes: Vec<ChangePoint> = pieces
             .windows(2)
             .map(|pair| {
@@ -214,7 +214,7 @@ fn merge(builds: BuildRuns, mut places: Vec<usize>, options: ChangeOptions) -> V
             .filter(|weakest| weakest.p > options.max_p)
             .or(smallest.filter(|smallest| smallest.relative() < options.min_change));
         match out.map(|out| out.at) {
-            Some(at) => places.retain(|&place| place != at),
+            Some(at) => indices.retain(|&index| index != at),
             None => return changes,
         }
     }
@@ -255,20 +255,20 @@ impl Distances {
         self.between(range, range) / pairs
     }
 
-    /// The largest divergence of what comes before a place of a piece and what comes after it, there or
-    /// up to some later place, and the place; `None` in a piece of one.
+    /// The largest divergence of what comes before an index of a piece and what comes after it, there or
+    /// up to some later index, and the index; `None` in a piece of one.
     fn widest(&self, piece: Range<usize>) -> Option<(f64, usize)> {
         let mut widest = None;
-        for place in piece.start + 1..piece.end {
-            let before = piece.start..place;
+        for index in piece.start + 1..piece.end {
+            let before = piece.start..index;
             let within_before = self.within(&before);
-            for end in place + 1..=piece.end {
-                let after = place..end;
+            for end in index + 1..=piece.end {
+                let after = index..end;
                 let (m, n) = (before.len() as f64, after.len() as f64);
-                let apart = 2.0 / (m * n) * self.between(&before, &after);
-                let divergence = m * n / (m + n) * (apart - within_before - self.within(&after));
+                let across = 2.0 / (m * n) * self.between(&before, &after);
+                let divergence = m * n / (m + n) * (across - within_before - self.within(&after));
                 if widest.is_none_or(|(best, _)| divergence > best) {
-                    widest = Some((divergence, place));
+                    widest = Some((divergence, index));
                 }
             }
         }

@@ -35,7 +35,7 @@ pub struct FunctionSeries {
     pub functions: Vec<HistoryFunction>,
     /// What one observation is.
     pub by: Observation,
-    /// Number of observations before a build's that tell what to expect of it.
+    /// Number of observations before a build's that expectations rest on.
     pub window: usize,
     /// The observations, oldest first.
     pub points: Vec<SeriesPoint>,
@@ -96,11 +96,11 @@ pub fn series(
     let mut observed: Vec<(RunSummary, Cost, Cost)> = Vec::new();
     let mut builds: HashMap<&str, usize> = HashMap::new();
     for (run, total) in history.runs.iter().zip(totals) {
-        let place = match by {
+        let index = match by {
             Observation::Build => *builds.entry(&run.build.version).or_insert(observed.len()),
             Observation::Run => observed.len(),
         };
-        match observed.get_mut(place) {
+        match observed.get_mut(index) {
             Some((_, of_build, whole)) => {
                 *of_build += total;
                 *whole += run.whole;
@@ -112,7 +112,7 @@ pub fn series(
         .iter()
         .map(|&(_, total, whole)| share(total, whole))
         .collect();
-    // The places of the observations that are one build, or of one build alone each of its own.
+    // The indices of the observations that are one build, or of one build alone each of its own.
     let builds = match by {
         Observation::Run => history.observations(),
         Observation::Build => (0..shares.len()).map(|build| build..build + 1).collect(),

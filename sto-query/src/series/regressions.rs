@@ -17,7 +17,7 @@ pub struct Scores {
     pub run: RunSummary,
     /// Number of runs that are judged: all of that run's build, or of the only build one.
     pub judged: usize,
-    /// Number of runs before them that tell what to expect.
+    /// Number of runs before them that expectations rest on.
     pub window: usize,
     /// Number of their builds: as many as asked for, or as there are; of the only build, its runs.
     pub window_builds: usize,
@@ -27,7 +27,7 @@ pub struct Scores {
     pub far: usize,
     /// The smallest share of any run that is looked at.
     pub min_share: f64,
-    /// The functions: highest score first, then by name; where there is a least score, behind those the
+    /// The functions: highest score first, then by name; where there is a least score, after those the
     /// functions with a level shift, largest change first.
     pub functions: Vec<FunctionScore>,
     /// Number of functions that a limit left out.

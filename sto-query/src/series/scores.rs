@@ -78,7 +78,7 @@ pub struct Score {
     /// How far that is from what is expected, in standard deviations.
     pub score: f64,
     /// Probability of samples at least as far from those that lead to expect it, if nothing had changed;
-    /// `None` where nothing tells how much they vary. See [`levels_differ`].
+    /// `None` where nothing says how much they vary. See [`levels_differ`].
     pub(crate) p: Option<f64>,
     /// `p` adjusted for the number of functions that are judged (Benjamini & Hochberg).
     pub(crate) q: Option<f64>,
@@ -130,8 +130,8 @@ pub fn scores(history: &History, judged: &Judged, options: ScoreOptions) -> Vec<
     let mut scores: Vec<Score> = functions
         .into_par_iter()
         .enumerate()
-        .filter_map(|(place, function)| {
-            let samples: Vec<f64> = runs.iter().map(|run| run[place]).collect();
+        .filter_map(|(index, function)| {
+            let samples: Vec<f64> = runs.iter().map(|run| run[index]).collect();
             let actual = judged.actual(&samples);
             // Counts vary by chance at least as Poisson's do.
             let least_variance = samples.iter().sum::<f64>() / samples.len() as f64;
@@ -227,7 +227,7 @@ impl Expected {
 }
 
 /// For each observation, what the up to `window` observations before its build lead to expect; `None`
-/// where they are fewer than two. `builds` has the places of each build's observations, in order.
+/// where they are fewer than two. `builds` has the indices of each build's observations, in order.
 pub fn expected(series: &[f64], builds: &[Range<usize>], window: usize) -> Vec<Option<Expected>> {
     let before = |at: usize| Expected::of(&series[at.saturating_sub(window)..at]);
     let of_build = |runs: &Range<usize>| vec![before(runs.start); runs.len()];

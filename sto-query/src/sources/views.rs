@@ -217,7 +217,7 @@ impl Filter {
 
 /// A view by one event alone.
 pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> {
-    let Some(ix) = SampleType::place_of_event(event, &view.sample_types) else {
+    let Some(ix) = SampleType::index_of_event(event, &view.sample_types) else {
         let known = view.sample_types.into_iter();
         return Err(QueryError::UnknownEvent {
             build: full_name(&view.selection.build),

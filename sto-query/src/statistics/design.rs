@@ -10,7 +10,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Runs of these sizes, of which the first `split` are the baseline's. Runs of one side alone tell
+    /// Runs of these sizes, of which the first `split` are the baseline's. Runs of one side alone say
     /// how counts vary, but there is nothing to test.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! How much a function may have changed, by what its counts can tell.
+//! How much a function may have changed, by what its counts can show.
 
 /// The changes that a test would not refuse: candidate divided by baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use super::student_two_sided;
 pub type BuildRuns<'a> = &'a [&'a [f64]];
 
 /// Probability that the means of two groups of builds lie at least as far apart if nothing changed;
-/// `None` where nothing tells how much they vary.
+/// `None` where nothing says how much they vary.
 ///
 /// Runs of a build are no independent evidence of what builds do: two builds of the same source differ
 /// by how their code happens to be laid out (T. Mytkowicz et al., Producing Wrong Data Without Doing
@@ -27,7 +27,7 @@ pub fn levels_differ(before: BuildRuns, after: BuildRuns, least_variance: f64) -
     let all = per_run([old.runs, new.runs]);
     let (variance, df) = match (within, between) {
         (Some(within), Some(between)) if between.mean > within.mean => {
-            // Of a build with more runs than others, a mean of as many is what others tell of.
+            // Of a build with more runs than others, a mean of as many is what others have.
             let usual = sum(|s| s.runs) / sum(|s| s.builds);
             let runs = [old, new].map(|side| side.runs.min(side.builds * usual));
             (between.mean * per_run(runs), between.df)

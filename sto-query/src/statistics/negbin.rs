@@ -54,7 +54,7 @@ pub(super) fn deviance(counts: &[f64], sizes: &[f64], mean: f64, dispersion: f64
     (2.0 * half).max(0.0)
 }
 
-/// What the counts tell about the logarithm of their mean: one over its variance.
+/// What the counts say about the logarithm of their mean: one over its variance.
 pub(super) fn information(sizes: &[f64], mean: f64, dispersion: f64) -> f64 {
     let of_run = |s: &f64| s * mean / (1.0 + dispersion * s * mean);
     sizes.iter().map(of_run).sum()

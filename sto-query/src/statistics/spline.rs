@@ -8,7 +8,7 @@ pub(super) struct Spline {
 }
 
 impl Spline {
-    /// Fits `degrees` parameters, or fewer where the points are at fewer places: a mean, a line,
+    /// Fits `degrees` parameters, or fewer where the points are at fewer distinct x: a mean, a line,
     /// then a knot more for each. Inner knots are quantiles, the outer ones the ends. (The basis is
     /// that of T. Hastie, R. Tibshirani and J. Friedman, The Elements of Statistical Learning,
     /// 2nd edition, equations 5.4 and 5.5.)
@@ -62,13 +62,13 @@ impl Spline {
 
 /// The quantile of sorted numbers, linear between them.
 pub(super) fn quantile(sorted: &[f64], probability: f64) -> f64 {
-    let place = probability * (sorted.len() - 1) as f64;
-    let below = sorted[place.floor() as usize];
-    let above = sorted[place.ceil() as usize];
-    below + (above - below) * place.fract()
+    let position = probability * (sorted.len() - 1) as f64;
+    let below = sorted[position.floor() as usize];
+    let above = sorted[position.ceil() as usize];
+    below + (above - below) * position.fract()
 }
 
-/// Solves the normal equations by elimination; a parameter that the points cannot tell is zero.
+/// Solves the normal equations by elimination; a parameter that the points leave open is zero.
 fn least_squares(rows: &[Vec<f64>], y: &[f64]) -> Vec<f64> {
     let n = rows.first().map_or(0, Vec::len);
     let mut matrix = vec![vec![0.0; n + 1]; n];

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 const GRID: usize = 31;
 const FIRST_POWER: f64 = -12.0;
 const STEP: f64 = 0.6;
-/// Functions that the trend is worked out from. With three runs a side, so many tell the variance at
+/// Functions that the trend is worked out from. With three runs a side, so many show the variance at
 /// an abundance to 2 %; more would hardly add to that, but time.
 const MOST_FUNCTIONS: usize = 5_000;
 /// Abundances at which the trend is worked out; it is linear between them.
@@ -22,23 +22,23 @@ const KNOTS: usize = 100;
 /// Of fewer functions than this, the nearest are too few for a trend to be more than chance.
 pub(super) const MIN_TREND: usize = 30;
 
-fn dispersion(place: f64) -> f64 {
-    0.1 * (FIRST_POWER + STEP * place).exp2()
+fn dispersion(position: f64) -> f64 {
+    0.1 * (FIRST_POWER + STEP * position).exp2()
 }
 
 /// Dispersion by abundance.
 #[derive(Clone, Debug)]
 pub(super) struct Trend {
-    /// Abundance, and place in the grid of dispersions; ascending.
+    /// Abundance, and position in the grid of dispersions; ascending.
     knots: Vec<(f64, f64)>,
 }
 
 impl Trend {
     /// The same everywhere.
     pub(super) fn constant(dispersion: f64) -> Trend {
-        let place = ((dispersion / 0.1).log2() - FIRST_POWER) / STEP;
+        let position = ((dispersion / 0.1).log2() - FIRST_POWER) / STEP;
         Trend {
-            knots: vec![(0.0, place)],
+            knots: vec![(0.0, position)],
         }
     }
 
@@ -51,7 +51,7 @@ impl Trend {
             .into_par_iter()
             .map(|row| {
                 let (abundance, counts) = rows[row];
-                let at = |place| adjusted_profile(counts, design, dispersion(place as f64));
+                let at = |position| adjusted_profile(counts, design, dispersion(position as f64));
                 (abundance, std::array::from_fn(at))
             })
             .collect();
@@ -60,15 +60,15 @@ impl Trend {
             .map(|knot| likelihoods[knot].0)
             .collect();
         abundances.dedup();
-        let place = |abundance: f64| (abundance, most_likely(&likelihoods, span, abundance));
+        let knot = |abundance: f64| (abundance, most_likely(&likelihoods, span, abundance));
         Trend {
-            knots: abundances.into_par_iter().map(place).collect(),
+            knots: abundances.into_par_iter().map(knot).collect(),
         }
     }
 
     pub(super) fn at(&self, abundance: f64) -> f64 {
         let above = self.knots.partition_point(|knot| knot.0 < abundance);
-        let place = match (above.checked_sub(1), self.knots.get(above)) {
+        let position = match (above.checked_sub(1), self.knots.get(above)) {
             (None, _) => self.knots[0].1,
             (Some(below), None) => self.knots[below].1,
             (Some(below), Some(above)) => {
@@ -77,18 +77,18 @@ impl Trend {
                 below.1 + (above.1 - below.1) * part
             }
         };
-        dispersion(place)
+        dispersion(position)
     }
 }
 
-/// All of `count` places, or at most so many of them at even steps, the first and the last included.
+/// All of `count` indices, or at most so many of them at even steps, the first and the last included.
 fn evenly(count: usize, most: usize) -> Vec<usize> {
     let chosen = count.min(most);
-    let place = |number| number * (count - 1) / (chosen - 1).max(1);
-    (0..chosen).map(place).collect()
+    let index = |number| number * (count - 1) / (chosen - 1).max(1);
+    (0..chosen).map(index).collect()
 }
 
-/// The part of so many functions that tells the dispersion at an abundance.
+/// The part of so many functions that the dispersion is estimated from at an abundance.
 fn span(functions: usize) -> f64 {
     (0.25 + 0.75 * (50.0 / functions as f64).sqrt()).min(1.0)
 }
@@ -110,7 +110,7 @@ fn adjusted_profile(counts: &[f64], design: &Design, dispersion: f64) -> f64 {
     sides.map(of_side).sum()
 }
 
-/// The place in the grid that is most likely at an abundance: of the nearest functions, weighted
+/// The position in the grid that is most likely at an abundance: of the nearest functions, weighted
 /// by the cube of one less the cube of their distance.
 fn most_likely(likelihoods: &[(f64, [f64; GRID])], span: f64, abundance: f64) -> f64 {
     let mut distances: Vec<f64> = likelihoods
@@ -144,7 +144,7 @@ fn peak(values: &[f64; GRID]) -> f64 {
     if !(2..GRID - 2).contains(&highest) {
         return highest as f64;
     }
-    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|place| values[highest - 2 + place]);
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|ix| values[highest - 2 + ix]);
     let first = (a - 8.0 * b + 8.0 * d - e) / 12.0;
     let second = (-a + 16.0 * b - 30.0 * c + 16.0 * d - e) / 24.0;
     let third = (-a + 2.0 * b - 2.0 * d + e) / 12.0;

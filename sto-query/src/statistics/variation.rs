@@ -206,9 +206,9 @@ impl Fit {
 
     /// The F statistic of the candidate's mean being that of the baseline.
     pub(crate) fn f(&self, counts: &[f64], design: &Design) -> f64 {
-        let apart = deviance_of_sides(counts, design, self.dispersion);
+        let by_side = deviance_of_sides(counts, design, self.dispersion);
         let together = deviance(counts, design.sizes(), self.dispersion);
-        (together - apart).max(0.0) / self.quasi_posterior
+        (together - by_side).max(0.0) / self.quasi_posterior
     }
 
     /// The p-value of that statistic, with one and `df_total` degrees of freedom.
@@ -242,7 +242,7 @@ fn seen(counts: &[f64], design: &Design, abundance: f64, dispersion: f64) -> See
     }
 }
 
-/// Runs less one on each side; a side without samples tells nothing of variation.
+/// Runs less one on each side; a side without samples says nothing of variation.
 fn df_residual(counts: &[f64], design: &Design) -> f64 {
     let has_samples = |counts: &&[f64]| counts.iter().any(|&count| count > 0.0);
     let sides = design.sides(counts).into_iter().filter(has_samples);

@@ -76,10 +76,10 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]).then(a.cmp(&b)));
     let mut adjusted = vec![0.0; p_values.len()];
     let mut most = 0.0_f64;
-    for (rank, &place) in order.iter().enumerate() {
+    for (rank, &ix) in order.iter().enumerate() {
         let left = (p_values.len() - rank) as f64;
-        most = most.max(p_values[place] * left).min(1.0);
-        adjusted[place] = most;
+        most = most.max(p_values[ix] * left).min(1.0);
+        adjusted[ix] = most;
     }
     adjusted
 }

@@ -1,5 +1,5 @@
 //! The functions of one run that are far from what the runs before it lead to expect, with all that
-//! tells why: their history, the contexts in which they differ, and the stacks of both sides.
+//! shows why: their history, the contexts in which they differ, and the stacks of both sides.
 //!
 //! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), section 6.1, and
 //! appendix B, which calls them candidates: functions that may have caused what was seen.
@@ -26,7 +26,7 @@ use sto_core::units::Cost;
 #[serde(default)]
 #[non_exhaustive]
 pub struct SuspectOptions {
-    /// Number of builds before the judged one that tell what to expect, at least 1.
+    /// Number of builds before the judged one that expectations rest on, at least 1.
     pub window: usize,
     /// Functions with a smaller share of every run that is looked at are left out.
     pub min_share: f64,

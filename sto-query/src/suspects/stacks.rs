@@ -1,4 +1,4 @@
-//! The stacks of a window of runs, and of the judged runs behind it.
+//! The stacks of a window of runs, and of the judged runs after it.
 
 use crate::compare::{FunctionName, StackNode, Stacks, in_preorder};
 use crate::history::{FunctionIx, History, Judged};
@@ -9,19 +9,19 @@ use hashbrown::HashMap;
 pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
     let mut stacks: Vec<(Option<usize>, StackNode)> = Vec::new();
     let mut known: HashMap<(Option<usize>, FunctionIx), usize> = HashMap::new();
-    let mut place: Vec<usize> = Vec::with_capacity(history.tree.len());
+    let mut stack_of: Vec<usize> = Vec::with_capacity(history.tree.len());
     let mut is_known = vec![false; history.tree.len()];
     for run in judged.all() {
         history.for_each_total(run, |node, _| is_known[node.get()] = true);
     }
     for node in history.tree.nodes() {
         if !is_known[node.get()] {
-            place.push(0);
+            stack_of.push(0);
             continue;
         }
-        let caller = history.tree.parent(node).map(|caller| place[caller.get()]);
+        let caller = history.tree.parent(node).map(|caller| stack_of[caller.get()]);
         let function = history.function(node);
-        place.push(*known.entry((caller, function)).or_insert_with(|| {
+        stack_of.push(*known.entry((caller, function)).or_insert_with(|| {
             let stack = StackNode {
                 depth: 0,
                 function: function.get(),
@@ -35,7 +35,7 @@ pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
     let (runs, judged_runs) = (judged.window.len(), judged.runs.len());
     for run in judged.all() {
         history.for_each_total(run, |node, total| {
-            let (_, stack) = &mut stacks[place[node.get()]];
+            let (_, stack) = &mut stacks[stack_of[node.get()]];
             let side = match judged.runs.contains(&run) {
                 true => &mut stack.candidate_samples,
                 false => &mut stack.baseline_samples,

@@ -8,7 +8,7 @@ use sto_core::units::Cost;
 
 /// A pruned call tree.
 ///
-/// The nodes are a flat list with the place of each one's caller, not nested: a recursion may be
+/// The nodes are a flat list with the index of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

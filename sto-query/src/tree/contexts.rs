@@ -22,7 +22,7 @@ pub struct ContextCosts {
 /// Where in a view a stack stands, by its caller and last frame.
 pub(super) struct Nodes<'v> {
     view: &'v View,
-    places: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
+    nodes: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
 }
 
 impl View {
@@ -42,9 +42,9 @@ impl View {
                 return Ok(None);
             };
             let mut costs = run.costs.into_iter().peekable();
-            for (place, context) in (0..).map(ContextIx).zip(run.contexts) {
+            for (ix, context) in (0..).map(ContextIx).zip(run.contexts) {
                 let sums = sums.entry(context).or_default();
-                while let Some(((_, node), costs)) = costs.next_if(|((of, _), _)| *of == place) {
+                while let Some(((_, node), costs)) = costs.next_if(|((of, _), _)| *of == ix) {
                     let sum = sums
                         .entry(node)
                         .or_insert_with(|| vec![Cost::ZERO; costs.len()]);
@@ -58,11 +58,11 @@ impl View {
             contexts: Vec::with_capacity(sums.len()),
             costs: BTreeMap::new(),
         };
-        for (place, (context, costs)) in (0..).map(ContextIx).zip(sums) {
+        for (ix, (context, costs)) in (0..).map(ContextIx).zip(sums) {
             let costs = costs.into_iter();
             together
                 .costs
-                .extend(costs.map(|(node, costs)| ((place, node), costs)));
+                .extend(costs.map(|(node, costs)| ((ix, node), costs)));
             together.contexts.push(context);
         }
         Ok(Some(together))
@@ -72,12 +72,12 @@ impl View {
 impl<'v> Nodes<'v> {
     pub(super) fn of(view: &'v View) -> Self {
         let tree = &view.tree;
-        let places = tree
+        let nodes = tree
             .nodes()
             .map(|node| ((tree.parent(node), tree.frame(node)), node));
         Nodes {
             view,
-            places: places.collect(),
+            nodes: nodes.collect(),
         }
     }
 
@@ -126,7 +126,7 @@ impl<'v> Nodes<'v> {
         for node in profile.tree.nodes() {
             let parent = profile.tree.parent(node).map(|parent| nodes[parent.get()]);
             let frame = frames[profile.tree.frame(node).get()];
-            nodes.push(self.places[&(parent, frame)]);
+            nodes.push(self.nodes[&(parent, frame)]);
         }
         nodes
     }

@@ -2,7 +2,7 @@
 //!
 //! A frame is *passed through* if it has one callee and next to no cost of its own. Of a run of such frames,
 //! each the only callee of the one before, the first and the last of the program stay; what stands before,
-//! between and behind them is folded: two frames or more of libraries and runtimes, three or more where
+//! between and after them is folded: two frames or more of libraries and runtimes, three or more where
 //! frames of the program are among them.
 
 use crate::functions::{is_library, origin};

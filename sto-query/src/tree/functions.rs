@@ -41,7 +41,7 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
     // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
     // occurrence has every sample of those below it, and its subtree is one piece of the
-    // preorder: so a node counts only if it stands behind the subtree that was counted last.
+    // preorder: so a node counts only if it stands after the subtree that was counted last.
     let mut counted_until = vec![0u32; count];
     for node in view.tree.nodes() {
         let frame = view.tree.frame(node).get();

@@ -21,11 +21,11 @@ impl View {
     /// An inlined frame that stands at the root of a stack stays.
     pub fn without_inlined(&self) -> View {
         let mut tree = StackTree::new();
-        let mut places: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
+        let mut moved_to: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {
             let frame = self.tree.frame(node);
-            let parent = self.tree.parent(node).map(|parent| places[parent.get()]);
-            places.push(match parent {
+            let parent = self.tree.parent(node).map(|parent| moved_to[parent.get()]);
+            moved_to.push(match parent {
                 Some(caller) if self.frames.frame(frame).kind == FrameKind::Inlined => caller,
                 _ => tree.push(parent, frame),
             });
@@ -33,7 +33,7 @@ impl View {
         let move_up = |column: &SelfCosts| {
             let mut moved = column.clone();
             for (node, _) in &mut moved {
-                *node = places[node.get()];
+                *node = moved_to[node.get()];
             }
             merge_equal_nodes(&mut moved);
             moved

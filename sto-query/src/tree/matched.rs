@@ -1,4 +1,4 @@
-//! Stacks with functions in the place of symbols, as builds are matched by them.
+//! Stacks with functions in place of symbols, as builds are matched by them.
 
 use super::View;
 use super::view::merge_equal_nodes;
@@ -15,7 +15,7 @@ pub(crate) struct Matched {
     pub(crate) frames: FrameTable,
     pub(crate) tree: StackTree,
     /// By node of the stacks as they were.
-    places: Vec<NodeIx>,
+    merged_into: Vec<NodeIx>,
 }
 
 impl Matched {
@@ -41,11 +41,11 @@ impl Matched {
         let inserted: Vec<FrameIx> = frames.iter().map(insert).collect();
         let ranks = unsorted.ranks();
         let frame_of: Vec<FrameIx> = inserted.iter().map(|ix| FrameIx(ranks[ix.get()])).collect();
-        let (tree, places) = merged(tree, &frame_of);
+        let (tree, merged_into) = merged(tree, &frame_of);
         Matched {
             frames: in_order(&unsorted, &ranks),
             tree,
-            places,
+            merged_into,
         }
     }
 
@@ -53,7 +53,7 @@ impl Matched {
     pub(crate) fn costs(&self, column: &SelfCosts) -> SelfCosts {
         let moved = column
             .iter()
-            .map(|&(node, cost)| (self.places[node.get()], cost));
+            .map(|&(node, cost)| (self.merged_into[node.get()], cost));
         let mut moved: SelfCosts = moved.collect();
         merge_equal_nodes(&mut moved);
         moved
@@ -61,7 +61,7 @@ impl Matched {
 }
 
 impl View {
-    /// The same stacks with a frame's key in the place of its symbol: stacks of one function fall
+    /// The same stacks with a frame's key in place of its symbol: stacks of one function fall
     /// together, as in [`compare`](crate::compare::compare).
     pub(crate) fn matched(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
@@ -99,7 +99,7 @@ struct Node {
     callees: Vec<u32>,
 }
 
-/// The tree with other frames, and by node its place in it: siblings that have the same become one.
+/// The tree with other frames, and by node which it is there: siblings that have the same become one.
 /// Siblings stand in the order of their frames.
 fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
     let mut nodes: Vec<Node> = Vec::with_capacity(tree.len());
@@ -131,17 +131,17 @@ fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
         node.callees.sort_unstable_by_key(by_frame);
     }
     let mut merged = StackTree::with_capacity(nodes.len());
-    let mut places = vec![NodeIx(0); nodes.len()];
+    let mut merged_into = vec![NodeIx(0); nodes.len()];
     let mut open: Vec<(Option<NodeIx>, u32)> = Vec::new();
     open.extend(roots.into_iter().rev().map(|ix| (None, ix)));
     while let Some((caller, ix)) = open.pop() {
         let node = &nodes[ix as usize];
-        let place = merged.push(caller, node.frame);
-        places[ix as usize] = place;
+        let number = merged.push(caller, node.frame);
+        merged_into[ix as usize] = number;
         let callees = node.callees.iter().rev();
-        open.extend(callees.map(|&ix| (Some(place), ix)));
+        open.extend(callees.map(|&ix| (Some(number), ix)));
     }
-    let places = merged_as.into_iter().map(|ix| places[ix as usize]);
-    let places = places.collect();
-    (merged, places)
+    let merged_into = merged_as.into_iter().map(|ix| merged_into[ix as usize]);
+    let merged_into = merged_into.collect();
+    (merged, merged_into)
 }

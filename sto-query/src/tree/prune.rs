@@ -26,7 +26,7 @@ impl Default for Prune {
     }
 }
 
-/// What was cut off at one place.
+/// What was cut off at one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
@@ -71,7 +71,7 @@ pub fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
 
     let mut kept: Vec<Row> = Vec::new();
     let mut all_cut = Cut::default();
-    // The kept ancestors of the next node, as places in `kept`: its callers and no others.
+    // The kept ancestors of the next node, as indices in `kept`: its callers and no others.
     let mut callers: Vec<usize> = Vec::new();
     let mut next = 0;
     while next < tree.len() {
@@ -130,13 +130,13 @@ fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
     children.iter_mut().for_each(cheapest_first);
     cheapest_first(&mut roots);
 
-    let mut new_place = vec![0; kept.len()];
+    let mut new_index = vec![0; kept.len()];
     let mut rows = Vec::with_capacity(kept.len());
     let mut open = roots;
     while let Some(ix) = open.pop() {
-        new_place[ix] = rows.len();
+        new_index[ix] = rows.len();
         rows.push(Row {
-            parent: kept[ix].parent.map(|parent| new_place[parent]),
+            parent: kept[ix].parent.map(|parent| new_index[parent]),
             ..kept[ix]
         });
         open.append(&mut children[ix]);

@@ -16,7 +16,7 @@ use sto_core::model::{Frame, FrameKind, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
 use sto_core::units::{Bytes, Cost};
 
-/// Why stacks cannot be told apart.
+/// Why stacks cannot be distinguished.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -40,8 +40,8 @@ pub enum RootsError {
         /// The profile.
         profile: ProfileId,
     },
-    /// No sample tells which thread it was taken in.
-    #[error("{}: its samples do not tell their threads", printable(.build))]
+    /// No sample says which thread it was taken in.
+    #[error("{}: its samples have no threads", printable(.build))]
     UntoldThreads {
         /// The build, as `EXE@BUILD`.
         build: String,
@@ -61,7 +61,7 @@ pub enum ThreadNames {
     NameAndId,
 }
 
-/// What stacks are told apart by: what each root stands for. Written `thread` or `label:KEY`.
+/// What stacks are distinguished by: what each root stands for. Written `thread` or `label:KEY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -194,7 +194,7 @@ impl View {
     /// The same stacks, below a frame for each thread that ran them.
     ///
     /// # Errors
-    /// Where no profile tells its threads, or `store` does not have every profile with them, as they
+    /// Where no profile has its threads, or `store` does not have every profile with them, as they
     /// are kept with slices of time.
     ///
     /// # Panics

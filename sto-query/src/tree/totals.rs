@@ -21,7 +21,7 @@ pub fn totals(tree: &StackTree, self_costs: &[Cost]) -> Vec<Cost> {
     totals
 }
 
-/// The total cost of every node that has one, each node behind all that are below it, from self costs in
+/// The total cost of every node that has one, each node after all that are below it, from self costs in
 /// the order of their nodes: work for those nodes alone, however many others the tree has.
 pub(crate) fn for_each_total(
     tree: &StackTree,
@@ -40,7 +40,7 @@ pub(crate) fn for_each_total(
             if let Some((_, known)) = open.pop_if(|(open, _)| *open == node) {
                 total += known;
             }
-            // In preorder, what stands behind a node and before one below it is below it too.
+            // In preorder, what stands after a node and before one below it is below it too.
             if next.is_some_and(|next| next >= node) {
                 open.push((node, total));
                 break;

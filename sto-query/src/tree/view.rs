@@ -98,9 +98,9 @@ impl View {
         let types = profiles.map(|stored| &stored.profile.sample_types[..]);
         let (columns, of_runs) = SampleType::columns_of(types);
         let mut samples = vec![0_u64; columns.len()];
-        for (places, costs) in of_runs.iter().zip(&loaded.costs) {
-            for (&place, column) in places.iter().zip(costs) {
-                samples[place] = samples[place].saturating_add(total(column).samples);
+        for (columns, costs) in of_runs.iter().zip(&loaded.costs) {
+            for (&ix, column) in columns.iter().zip(costs) {
+                samples[ix] = samples[ix].saturating_add(total(column).samples);
             }
         }
         // Stable: of types with as many samples, the one that was recorded first stands first.
@@ -111,17 +111,17 @@ impl View {
             (!is_default, std::cmp::Reverse(samples[column]))
         });
         let mut rank = vec![0; columns.len()];
-        for (place, &column) in order.iter().enumerate() {
-            rank[column] = place;
+        for (ix, &column) in order.iter().enumerate() {
+            rank[column] = ix;
         }
         let sample_types = order.iter().map(|&column| columns[column].clone());
         let sample_types: Vec<SampleType> = sample_types.collect();
 
         let mut runs = Vec::with_capacity(loaded.costs.len());
-        for (places, costs) in of_runs.into_iter().zip(loaded.costs) {
+        for (columns, costs) in of_runs.into_iter().zip(loaded.costs) {
             let mut run = vec![SelfCosts::new(); sample_types.len()];
-            for (place, column) in places.into_iter().zip(costs) {
-                add(&mut run[rank[place]], column);
+            for (ix, column) in columns.into_iter().zip(costs) {
+                add(&mut run[rank[ix]], column);
             }
             runs.push(run);
         }
@@ -134,7 +134,7 @@ impl View {
         }
     }
 
-    /// Self costs by node, summed over all runs, in the sample type at this place of
+    /// Self costs by node, summed over all runs, in the sample type at this index of
     /// `sample_types`; all zero where there is no such type.
     pub fn self_costs(&self, sample_type: usize) -> Vec<Cost> {
         let mut costs = vec![Cost::ZERO; self.tree.len()];

@@ -23,13 +23,13 @@ fn calibrated(view: &View, options: &CalibrateOptions) -> Calibration {
 }
 
 /// A build of some runs of another.
-fn some_runs(view: &View, places: &[usize]) -> View {
+fn some_runs(view: &View, indices: &[usize]) -> View {
     let mut some = view.clone();
-    let profile = |&place: &usize| view.selection.profiles[place].clone();
-    some.selection.profiles = places.iter().map(profile).collect();
-    some.runs = places
+    let profile = |&index: &usize| view.selection.profiles[index].clone();
+    some.selection.profiles = indices.iter().map(profile).collect();
+    some.runs = indices
         .iter()
-        .map(|&place| view.runs[place].clone())
+        .map(|&index| view.runs[index].clone())
         .collect();
     some
 }
@@ -168,7 +168,7 @@ fn a_change_is_seen_in_large_functions_before_small_ones() {
     let visible = calibrated(&view, &options).visible;
     assert_eq!(visible.len(), 10);
     assert!(visible.is_sorted_by(|a, b| a.share >= b.share));
-    let change = |place: usize| visible[place].change.expect("a large change is found");
+    let change = |index: usize| visible[index].change.expect("a large change is found");
     assert!(change(0) < change(9), "{visible:?}");
 }
 
@@ -255,7 +255,7 @@ fn a_view_without_samples_tells_nothing() {
     let empty = some_runs(&view, &[]);
     let options = CalibrateOptions::default();
     assert_eq!(calibrated(&empty, &options).runs, 0);
-    let nowhere = calibrate(&view, 7, &options).expect("a place that is none is no error");
+    let nowhere = calibrate(&view, 7, &options).expect("a function that is none is no error");
     assert_eq!(nowhere.false_reports, None);
 }
 

@@ -86,7 +86,7 @@ fn a_slower_run_is_a_regression_where_functions_cannot_be_judged() {
     assert_eq!(comparison.verdict, Verdict::Regression);
     assert!(
         comparison.reason.starts_with(
-            "a run takes 37% more time; which functions cannot be told: 90% of the baseline's samples"
+            "a run takes 37% more time; in which functions is unknown: 90% of the baseline's samples"
         ),
         "{}",
         comparison.reason
@@ -134,7 +134,7 @@ fn one_run_a_side_is_shown_and_proves_nothing() {
     let seconds = &comparison.metrics[0];
     assert_eq!((seconds.p, seconds.change), (None, Some(5.0)));
     assert_eq!(seconds.outcome, MetricOutcome::Untested);
-    // The other side tells how much runs vary.
+    // The other side shows how much runs vary.
     let v1 = runs("v1", SECONDS, &[1.0, 1.1, 0.9, 1.05]);
     let comparison = compared(&v1, &v2, &CompareOptions::default());
     assert_eq!(comparison.metrics[0].outcome, MetricOutcome::Worse);

@@ -145,7 +145,7 @@ fn the_line_is_the_one_that_costs_most_in_the_functions_file() {
     comparison.set_lines(&with!(Lines { frames, costs }), false);
     let log = finding(&comparison.findings, "log");
     assert_eq!(log.line, Some(9));
-    assert_eq!(log.place().as_deref(), Some("app.c:9"));
+    assert_eq!(log.location().as_deref(), Some("app.c:9"));
 }
 
 #[test]

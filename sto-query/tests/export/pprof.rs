@@ -152,9 +152,9 @@ fn go_tool_pprof_agrees_with_top() {
         return;
     };
     assert!(output.status.success(), "{output:?}");
-    let told = String::from_utf8(output.stdout).unwrap();
-    // `300000000ns 41.44% 41.44% 550000000ns 75.97%  doWork`, and ` (inline)` behind some.
-    let mut rows: Vec<(String, u64, u64)> = told
+    let printed = String::from_utf8(output.stdout).unwrap();
+    // `300000000ns 41.44% 41.44% 550000000ns 75.97%  doWork`, and ` (inline)` after some.
+    let mut rows: Vec<(String, u64, u64)> = printed
         .lines()
         .skip_while(|line| !line.contains("flat%"))
         .skip(1)
@@ -173,5 +173,5 @@ fn go_tool_pprof_agrees_with_top() {
         .collect();
     rows.sort();
     ours.sort();
-    assert_eq!(rows, ours, "{told}");
+    assert_eq!(rows, ours, "{printed}");
 }

@@ -44,8 +44,8 @@ fn stack_of(
 
 fn content_of(view: &View) -> Content {
     let mut content = Content::new();
-    for (place, sample_type) in view.sample_types.iter().enumerate() {
-        let costs = view.self_costs(place);
+    for (ix, sample_type) in view.sample_types.iter().enumerate() {
+        let costs = view.self_costs(ix);
         for node in view
             .tree
             .nodes()
@@ -304,7 +304,7 @@ fn paths() -> impl Strategy<Value = Stacks> {
     prop::collection::vec((path, cost), 1..8)
 }
 
-/// Frames with nothing that folded text has no place for.
+/// Frames with nothing that folded text has no room for.
 fn foldable() -> impl Strategy<Value = Frame<'static>> {
     let symbol = prop::sample::select(
         &[

@@ -60,18 +60,15 @@ fn in_firefox(file: &Value) -> Costs {
     let samples = &thread["samples"];
     for row in 0..number(&samples["length"]) {
         let mut stack = Vec::new();
-        let mut place = Some(number(&samples["stack"][row]));
-        while let Some(at) = place {
+        let mut next = Some(number(&samples["stack"][row]));
+        while let Some(at) = next {
             let frame = number(&thread["stackTable"]["frame"][at]);
             let function = number(&thread["frameTable"]["func"][frame]);
             let name = number(&thread["funcTable"]["name"][function]);
             stack.push(thread["stringArray"][name].as_str().unwrap().to_owned());
             let prefix = &thread["stackTable"]["prefix"][at];
-            place = prefix.as_u64().map(|prefix| prefix as usize);
-            assert!(
-                place.is_none_or(|caller| caller < at),
-                "callers stand first"
-            );
+            next = prefix.as_u64().map(|prefix| prefix as usize);
+            assert!(next.is_none_or(|caller| caller < at), "callers stand first");
         }
         stack.reverse();
         let weight = samples["weight"][row].as_f64().unwrap();

@@ -187,7 +187,7 @@ fn each_value_of_a_label_has_a_root() {
     assert_eq!(find(&frames, "host=a").samples, 30);
     assert_eq!(find(&frames, "host=&lt;b&gt;").samples, 70);
     assert_eq!(find(&frames, "log").samples, 60);
-    assert_eq!(by_host.runs.len(), 2, "runs stay apart");
+    assert_eq!(by_host.runs.len(), 2, "runs stay separate");
     assert_eq!(
         by_host.self_costs(0).into_iter().sum::<Cost>(),
         view.self_costs(0).into_iter().sum()
@@ -196,8 +196,8 @@ fn each_value_of_a_label_has_a_root() {
     let error = view
         .by_label(&store.snapshot().unwrap(), "hosts")
         .unwrap_err();
-    let told = "demo@v1: no profile has a label `hosts`; did you mean `host`?";
-    assert_eq!(error.to_string(), told);
+    let expected = "demo@v1: no profile has a label `hosts`; did you mean `host`?";
+    assert_eq!(error.to_string(), expected);
     assert!(matches!(error, RootsError::NoLabel { known, .. } if known == ["host"]));
 }
 
@@ -314,14 +314,11 @@ fn each_value_of_a_label_of_samples_has_a_root_as_go_tool_pprof_tags_has_it() {
         by_request.self_costs(0).into_iter().sum::<Cost>(),
         view.self_costs(0).into_iter().sum()
     );
-    // Threads are told apart by nothing here, and contexts of one are one.
+    // Threads are distinguished by nothing here, and contexts of one are one.
     let error = view
         .by_thread(&store.snapshot().unwrap(), ThreadNames::Name)
         .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "demo@v1: its samples do not tell their threads"
-    );
+    assert_eq!(error.to_string(), "demo@v1: its samples have no threads");
 
     let error = view
         .by_label(&store.snapshot().unwrap(), "tenants")

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use sto_query::render::sarif;
 
-/// Runs a program that reads a document, and tells what it has against it.
+/// Runs a program that reads a document, and says what it has against it.
 fn complaint(program: &str, args: &[&str], document: &str) -> Option<String> {
     let mut child = Command::new(program)
         .args(args)

@@ -1,4 +1,4 @@
-//! Which suspects are found, and what is told of them.
+//! Which suspects are found, and what is said of them.
 
 use super::{slow, suspects};
 use crate::next_steps;

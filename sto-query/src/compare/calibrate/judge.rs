@@ -89,10 +89,10 @@ impl Table {
         Table { runs }
     }
 
-    /// Compares the sides of a split; `place` is the split's among all.
+    /// Compares the sides of a split; `index` is the split's among all.
     pub(super) fn judge(
         &self,
-        place: usize,
+        index: usize,
         split: &Split,
         (functions, unit): (&Functions, Unit),
         watched: &[usize],
@@ -133,7 +133,7 @@ impl Table {
                 .iter()
                 .map(|&run| &self.runs[run].below[watch])
                 .collect();
-            equal.least_change((place as u64) << 32 | function as u64, function, &below)
+            equal.least_change((index as u64) << 32 | function as u64, function, &below)
         };
         let least_changes = watched.iter().enumerate().map(least_change).collect();
         let compared = Compared {

@@ -39,7 +39,7 @@ use sto_core::Cancelled;
 use sto_core::intern::SelfCosts;
 use sto_core::units::{Cost, Unit};
 
-/// Runs that it takes: two of each side, as one alone does not tell how much it varies.
+/// Runs that it takes: two of each side, as one alone does not show how much it varies.
 const MIN_RUNS: usize = 4;
 /// Functions whose smallest visible change is worked out: those with most samples.
 const WATCHED: usize = 10;
@@ -69,10 +69,10 @@ impl Default for CalibrateOptions {
     }
 }
 
-/// Splits the runs of a build into two sides many ways, and tells how often a comparison of equal
+/// Splits the runs of a build into two sides many ways, and counts how often a comparison of equal
 /// builds reports anything, and how large a change is found in 90 % of comparisons.
 ///
-/// `sample_type` is a place in [`View::sample_types`]. The result depends on the stacks and counts
+/// `sample_type` is an index into [`View::sample_types`]. The result depends on the stacks and counts
 /// alone: not on the order of the runs, nor on the number of cores.
 ///
 /// # Errors
@@ -164,10 +164,10 @@ fn fill_in(
     let table = Table::new(counts, below, &runs.periods, amounts, totals);
 
     let splits = splits::splits(table.runs.len(), calibration.runs_a_side, options.splits);
-    let judge = |place| {
+    let judge = |split| {
         options.compare.cancel.check()?;
         let functions = (&functions, unit);
-        Ok(table.judge(place, &splits[place], functions, &watched, &options.compare))
+        Ok(table.judge(split, &splits[split], functions, &watched, &options.compare))
     };
     let judged = (0..splits.len()).into_par_iter().map(judge);
     let judged: Vec<Judged> = judged.collect::<Result<_, Cancelled>>()?;
@@ -179,11 +179,11 @@ fn fill_in(
     calibration.visible = watched
         .iter()
         .enumerate()
-        .map(|(place, &function)| Visible {
+        .map(|(ix, &function)| Visible {
             function: functions.list[function].symbol.clone(),
             module: functions.list[function].module.clone(),
             share: rounded(shares[function]),
-            change: quantile(judged.iter().map(|j| j.least_changes[place])),
+            change: quantile(judged.iter().map(|j| j.least_changes[ix])),
         })
         .collect();
     Ok(())
@@ -276,7 +276,7 @@ fn reported_metrics(judged: &[Judged]) -> Vec<ReportedMetric> {
 fn quantile(changes: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let mut changes: Vec<f64> = changes.map(|c| c.unwrap_or(f64::INFINITY)).collect();
     changes.sort_unstable_by(f64::total_cmp);
-    let place = (POWER * changes.len() as f64).ceil() as usize;
-    let change = *changes.get(place.checked_sub(1)?)?;
+    let ix = (POWER * changes.len() as f64).ceil() as usize;
+    let change = *changes.get(ix.checked_sub(1)?)?;
     change.is_finite().then(|| rounded(change))
 }

@@ -18,8 +18,8 @@ pub(super) fn splits(runs: usize, runs_a_side: usize, most: usize) -> Vec<Split>
         if splits.len() == most {
             break;
         }
-        for place in 0..2 * runs_a_side {
-            order.swap(place, place + random.below(runs - place));
+        for ix in 0..2 * runs_a_side {
+            order.swap(ix, ix + random.below(runs - ix));
         }
         let (one, other) = order[..2 * runs_a_side].split_at(runs_a_side);
         let mut split = [one.to_vec(), other.to_vec()];

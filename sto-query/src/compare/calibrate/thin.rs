@@ -77,8 +77,7 @@ impl Equal<'_> {
                 p_values[functions + caller] = Some(self.p(&self.variations.total, &row));
             }
             let q = benjamini_hochberg(&p_values);
-            let is_significant =
-                |place: usize| q[place].is_some_and(|q| q <= self.setting.options.alpha);
+            let is_significant = |ix: usize| q[ix].is_some_and(|q| q <= self.setting.options.alpha);
             has_grown && (is_significant(function) || is_significant(functions + function))
         };
         if !is_found(LARGEST) {

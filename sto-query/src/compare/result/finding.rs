@@ -39,7 +39,7 @@ pub struct Finding {
     /// Callers that got slower or faster because of it, innermost first.
     pub affected_callers: Vec<AffectedCaller>,
     /// What it calls that its attributed self has the cost of, library code and unchanged modules,
-    /// where more than a tenth of the change took place: three at most, the largest part first.
+    /// where more than a tenth of the change is: three at most, the largest part first.
     pub attributed_callees: Vec<AttributedCallee>,
     /// Functions below it that changed because it calls them more, or less; largest change first.
     pub grown_callees: Vec<FunctionName>,
@@ -48,9 +48,9 @@ pub struct Finding {
     /// For a moved function: where its cost was. For one that costs more or less, and has another name
     /// in the baseline: that name.
     pub moved_from: Option<FunctionName>,
-    /// For a new function: the one that is gone from its place, at the same cost.
+    /// For a new function: the gone one of the same callers, at the same cost.
     pub replaces: Option<FunctionName>,
-    /// For a function that is gone: the new one at its place, at the same cost.
+    /// For a function that is gone: the new one of the same callers, at the same cost.
     pub replaced_by: Option<FunctionName>,
     /// Whether it rests on the run-to-run variation of an earlier build, or on an assumed one.
     pub weak: bool,
@@ -68,7 +68,7 @@ impl Finding {
         self.kind.is_worse() && self.ignored.is_none()
     }
 
-    /// Its place among kinds: what got worse, what moved or was replaced, what got better, what is
+    /// Its rank among kinds: what got worse, what moved or was replaced, what got better, what is
     /// ignored.
     pub(crate) fn rank(&self) -> u8 {
         match self.ignored {
@@ -83,7 +83,7 @@ impl Finding {
     }
 
     /// `FILE:LINE`, or the file alone; `None` where it is not known.
-    pub fn place(&self) -> Option<String> {
+    pub fn location(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(match self.line {
             Some(line) => format!("{file}:{line}"),
@@ -152,7 +152,7 @@ pub enum FindingKind {
     Gone,
     /// Its cost was in another function, or is in another now.
     Moved,
-    /// It is new, or gone, and another function had, or has, its place and its cost.
+    /// It is new, or gone, and another function had, or has, its callers and its cost.
     Replaced,
 }
 

@@ -111,6 +111,6 @@ pub enum MetricOutcome {
     Ignored,
     /// None of these.
     Same,
-    /// No side has several runs to tell what chance does.
+    /// No side has several runs to show what chance does.
     Untested,
 }

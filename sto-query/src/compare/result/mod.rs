@@ -115,7 +115,7 @@ pub enum Verdict {
     Regression,
     /// Nothing got slower that this comparison can see.
     Clean,
-    /// The data cannot tell.
+    /// The data are insufficient.
     Insufficient,
 }
 
@@ -233,7 +233,7 @@ pub struct Normalisation {
 #[serde(tag = "method", content = "metric", rename_all = "kebab-case")]
 pub enum NormalisationMethod {
     /// Trimmed mean of M values ([`tmm`](crate::statistics::tmm)): most functions did not change.
-    /// Where too few functions can tell, [`PerRun`](NormalisationMethod::PerRun) is used instead.
+    /// Where too few functions have enough samples, [`PerRun`](NormalisationMethod::PerRun) is used instead.
     #[default]
     Tmm,
     /// Samples of each run: shares are compared.

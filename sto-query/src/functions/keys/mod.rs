@@ -52,7 +52,7 @@ pub struct KeyOptions {
     pub ignore_template_arguments: bool,
 }
 
-/// By which rules functions were matched, as answers tell it.
+/// By which rules functions were matched, as answers say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -87,7 +87,7 @@ pub fn key_symbol(symbol: &str, options: KeyOptions) -> Cow<'_, str> {
     take_out(symbol, options, &mut |_, _, _| {})
 }
 
-/// The key; `note` is told the rule, what it took, and what it wrote instead.
+/// The key; `note` is called with the rule, what it took, and what it wrote instead.
 fn take_out<'a>(
     symbol: &'a str,
     options: KeyOptions,

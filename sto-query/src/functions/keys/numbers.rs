@@ -6,45 +6,45 @@
 use super::{Rule, is_name};
 use std::ops::Range;
 
-/// What has to stand behind a number.
+/// What has to follow a number.
 #[derive(Clone, Copy)]
-enum Behind {
+enum Next {
     Is(u8),
     /// Anything but more of the name.
     NoName,
 }
 
 /// A number is found by what stands before it: (what stays, what is taken with it).
-const NUMBERED: [(&str, &str, Behind, Rule); 14] = [
-    ("", "#", Behind::Is(b'}'), Rule::ClosureNumber),
-    ("'lambda", "", Behind::Is(b'\''), Rule::ClosureNumber),
-    ("'unnamed", "", Behind::Is(b'\''), Rule::ClosureNumber),
-    ("$_", "", Behind::NoName, Rule::ClosureNumber),
-    ("._omp_fn", ".", Behind::NoName, Rule::OpenmpRegion),
-    ("$$Lambda", "$", Behind::NoName, Rule::JavaLambda),
-    ("$Proxy", "", Behind::NoName, Rule::JavaProxy),
-    ("jdk.proxy", "", Behind::Is(b'.'), Rule::JavaProxy),
-    ("jdk/proxy", "", Behind::Is(b'/'), Rule::JavaProxy),
+const NUMBERED: [(&str, &str, Next, Rule); 14] = [
+    ("", "#", Next::Is(b'}'), Rule::ClosureNumber),
+    ("'lambda", "", Next::Is(b'\''), Rule::ClosureNumber),
+    ("'unnamed", "", Next::Is(b'\''), Rule::ClosureNumber),
+    ("$_", "", Next::NoName, Rule::ClosureNumber),
+    ("._omp_fn", ".", Next::NoName, Rule::OpenmpRegion),
+    ("$$Lambda", "$", Next::NoName, Rule::JavaLambda),
+    ("$Proxy", "", Next::NoName, Rule::JavaProxy),
+    ("jdk.proxy", "", Next::Is(b'.'), Rule::JavaProxy),
+    ("jdk/proxy", "", Next::Is(b'/'), Rule::JavaProxy),
     (
         "GeneratedMethodAccessor",
         "",
-        Behind::NoName,
+        Next::NoName,
         Rule::JavaAccessor,
     ),
     (
         "GeneratedConstructorAccessor",
         "",
-        Behind::NoName,
+        Next::NoName,
         Rule::JavaAccessor,
     ),
     (
         "GeneratedSerializationConstructorAccessor",
         "",
-        Behind::NoName,
+        Next::NoName,
         Rule::JavaAccessor,
     ),
-    (".init", ".", Behind::NoName, Rule::GoInit),
-    ("-range", "", Behind::NoName, Rule::GoClosure),
+    (".init", ".", Next::NoName, Rule::GoInit),
+    ("-range", "", Next::NoName, Rule::GoClosure),
 ];
 
 /// Functions that Go makes of code inside of another.
@@ -184,11 +184,11 @@ impl<'a> Scan<'a> {
 
     fn listed(&self, number: &Range<usize>) -> Option<Cut> {
         let before = &self.name[..number.start];
-        let behind = self.byte(number.end);
+        let after = self.byte(number.end);
         NUMBERED.iter().find_map(|&(stays, taken, expected, rule)| {
             let fits = match expected {
-                Behind::Is(byte) => behind == Some(byte),
-                Behind::NoName => !behind.is_some_and(is_name),
+                Next::Is(byte) => after == Some(byte),
+                Next::NoName => !after.is_some_and(is_name),
             };
             let is_this = fits && before.strip_suffix(taken)?.ends_with(stays);
             is_this.then(|| Cut {
@@ -202,15 +202,15 @@ impl<'a> Scan<'a> {
     /// `main.total.func1.2-range3`, `go.shape.int_0`.
     fn go(&self, number: &Range<usize>) -> Option<Cut> {
         let before = &self.name[..number.start];
-        let behind = self.byte(number.end);
-        if self.has_go_shape && before.ends_with('_') && matches!(behind, Some(b',' | b']')) {
+        let after = self.byte(number.end);
+        if self.has_go_shape && before.ends_with('_') && matches!(after, Some(b',' | b']')) {
             return Some(Cut {
                 range: number.start - 1..number.end,
                 written: "",
                 rule: Rule::GoShape,
             });
         }
-        if !matches!(behind, None | Some(b'.' | b'-')) {
+        if !matches!(after, None | Some(b'.' | b'-')) {
             return None;
         }
         // A closure in a closure is a mere number.
@@ -236,11 +236,11 @@ impl<'a> Scan<'a> {
     /// `Cart$1.run`, `lambda$total$2`, `access$100`.
     fn java_name(&self, number: &Range<usize>) -> Option<Cut> {
         let before = self.name[..number.start].strip_suffix('$')?;
-        let behind = &self.name[number.end..];
+        let after = &self.name[number.end..];
         let with_dollar = before.len()..number.end;
         let word = &before[self.word..];
         let ends_word = !self.byte(number.end).is_some_and(is_name);
-        let is_class = behind.starts_with(['.', ';', '$']) || behind.starts_with("::");
+        let is_class = after.starts_with(['.', ';', '$']) || after.starts_with("::");
         let (range, rule) = if ends_word && word.starts_with("lambda$") {
             (with_dollar, Rule::JavaLambda)
         } else if ends_word && word == "access" {

@@ -1,9 +1,9 @@
-//! What stands behind a function's name: marks of clones, hashes, versions.
+//! What stands after a function's name: marks of clones, hashes, versions.
 
 use super::{Rule, is_name};
 use std::borrow::Cow;
 
-/// The number behind a mark.
+/// The number after a mark.
 #[derive(Clone, Copy)]
 enum Number {
     Decimal,
@@ -62,7 +62,7 @@ fn kept<'a>(name: &'a str, note: &mut impl FnMut(Rule, &str, &str)) -> &'a str {
     rest
 }
 
-/// `memcpy@@GLIBC_2.14`: the part before `@` or `@@`, where nothing but a version is behind.
+/// `memcpy@@GLIBC_2.14`: the part before `@` or `@@`, where nothing but a version is after.
 ///
 /// Paths (of scripts, with `@` in a folder) and names of the Microsoft mangling are no such names.
 fn before_version(name: &str) -> Option<&str> {
@@ -127,7 +127,7 @@ fn before_rust_hash(name: &str) -> Option<&str> {
 /// `main.(*Cart).Add-fm`: what `cart.Add` without a call stands for. It runs that method.
 fn before_method_value(name: &str) -> Option<&str> {
     let before = name.strip_suffix("-fm")?;
-    // The dot is behind the package: from the end it is near, unless this is no name of Go.
+    // The dot is after the package: from the end it is near, unless this is no name of Go.
     let is_go = before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
         && !before.ends_with("-fm")
         && before.rfind('.').is_some();

@@ -2,7 +2,7 @@
 //!
 //! `<` may open arguments (`Box<int>`), open the type that a Rust path begins with
 //! (`<Cart as Drop>::drop`, which stays), compare (`(1)<(2)`), or be part of an operator's name; `>`
-//! may also end an arrow. What stands before tells which.
+//! may also end an arrow. What stands before decides.
 
 use super::{Rule, is_name};
 
@@ -166,7 +166,7 @@ impl<'a> Scan<'a> {
         self.at += 1;
     }
 
-    /// Closes the innermost bracket of its kind; tells where the arguments start that end with it.
+    /// Closes the innermost bracket of its kind; returns where the arguments start that end with it.
     fn close(&mut self, closes: u8) -> Option<usize> {
         self.at += 1;
         // Within other brackets, `>` compares.

@@ -103,14 +103,14 @@ fn head(number: usize, finding: &Finding, style: Style) -> String {
     if let Some(why) = not_counted(finding) {
         text += &paragraph(style, &indent, &why, INDENT);
     }
-    let place = finding.place();
-    let place = [Some(&*finding.module), place.as_deref()]
+    let location = finding.location();
+    let location = [Some(&*finding.module), location.as_deref()]
         .into_iter()
         .flatten();
-    let place: Vec<&str> = place.filter(|name| !name.is_empty()).collect();
-    if !place.is_empty() {
-        let place = style.fit(&printable(&place.join(", ")), INDENT);
-        let _ = writeln!(text, "{indent}{}", style.dim(&place));
+    let location: Vec<&str> = location.filter(|name| !name.is_empty()).collect();
+    if !location.is_empty() {
+        let location = style.fit(&printable(&location.join(", ")), INDENT);
+        let _ = writeln!(text, "{indent}{}", style.dim(&location));
     }
     text += &paragraph(style, &indent, &finding.reason, INDENT);
     text

@@ -184,8 +184,8 @@ impl Case<'_> {
 fn details(finding: &Finding) -> String {
     let reason = printable(&finding.reason);
     let mut lines = vec![format!("{reason}{}", weakness(finding.weak))];
-    let place = finding.place();
-    lines.extend(place.map(|place| format!("in {}", printable(&place))));
+    let location = finding.location();
+    lines.extend(location.map(|location| format!("in {}", printable(&location))));
     for path in &finding.call_paths {
         lines.push(format!("by {}", steps(path, PATH_ENDS, NAME_WIDTH)));
     }

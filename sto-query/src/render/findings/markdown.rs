@@ -246,8 +246,8 @@ fn details(
     if let Some(why) = not_counted(finding) {
         let _ = writeln!(text, "It {}.\n", prose(&why));
     }
-    if let Some(place) = finding.place() {
-        let _ = writeln!(text, "Source: {}\n", code(&place));
+    if let Some(location) = finding.location() {
+        let _ = writeln!(text, "Source: {}\n", code(&location));
     }
     if !finding.call_paths.is_empty() {
         text += "| before | now | change | call path |\n|---:|---:|---:|---|\n";

@@ -1,4 +1,4 @@
-//! The suspects at a glance, and functions that changed for good before.
+//! The suspects at a glance, and functions that had a level shift before.
 
 use super::{mean, runs_before, signed, suspect_id};
 use crate::render::html::{name, number_head};
@@ -106,7 +106,7 @@ pub(super) fn status(status: Status) -> Markup {
     }
 }
 
-/// What is no suspect, but changed for good in some run: an old step, or a slow slide.
+/// What is no suspect, but had a level shift in some run: an old step, or a slow slide.
 pub(super) fn changed(found: &Suspects) -> Markup {
     let changes = found.changed.iter().flat_map(|function| {
         let name = &function.function.function;

@@ -45,8 +45,8 @@ pub(super) fn section(found: &Suspects) -> Markup {
             "In this and all plots below, each dot is a run, the oldest on the left, and red ones are \
              judged. The line through the shade is the mean of the runs of builds before, as many as the \
              window has; the shade reaches two standard deviations to either side, so a dot on its upper \
-             edge has a score of 2. Runs of the window stand on grey. A dashed line is where the numbers \
-             changed for good. A pointer that rests on a dot shows its run."
+             edge has a score of 2. Runs of the window stand on grey. A dashed line is a level shift. A pointer that \
+             rests on a dot shows its run."
         }
         @for (title, values) in metrics { (figure(&title, found, values, &[])) }
     }

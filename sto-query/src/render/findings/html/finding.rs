@@ -20,8 +20,8 @@ pub(super) fn kind(finding: &Finding) -> Markup {
 impl Section<'_> {
     /// The finding, folded to its name unless it is open.
     pub(super) fn finding(&self, number: usize, finding: &Finding, is_open: bool) -> Markup {
-        let place = [Some(finding.module.clone()), finding.place()];
-        let place: Vec<String> = place
+        let location = [Some(finding.module.clone()), finding.location()];
+        let location: Vec<String> = location
             .into_iter()
             .flatten()
             .filter(|p| !p.is_empty())
@@ -31,7 +31,7 @@ impl Section<'_> {
             details.finding id=(self.finding_id(number)) open[is_open] {
                 summary { h4 { (number) ". " (name(&finding.function)) " " (kind(finding)) } }
                 (whole_name(&finding.function))
-                @if !place.is_empty() { p.place { (place.join(", ")) } }
+                @if !location.is_empty() { p.place { (location.join(", ")) } }
                 p { (finding.reason) }
                 @if let Some(why) = not_counted(finding) { p.soft { "It " (why) } }
                 (self.plot(finding))
