@@ -44,7 +44,7 @@ pub const MAX_LABELS: usize = 256;
 
 /// Most bytes that the distinct sets of labels of a recording's samples have together, each set with
 /// the text of all its labels and [`LABEL_COST`] for each. Labels are there to group by: 10,000 values
-/// with 80 bytes each are more than anyone tells apart. So an id on every sample does not grow a store.
+/// with 80 bytes each are more than anyone distinguishes. So an id on every sample does not grow a store.
 pub const MAX_LABEL_SETS: usize = 1 << 20;
 
 /// What a label counts for in [`MAX_LABEL_SETS`] beside its text.

@@ -228,7 +228,7 @@ impl Cost {
 
 impl std::ops::AddAssign for Cost {
     /// Adds, and stays at the largest number where a sum leaves 64 bits; where that must be an
-    /// error (on the way into the store), [`Cost::checked_add`] tells.
+    /// error (on the way into the store), [`Cost::checked_add`] says.
     fn add_assign(&mut self, other: Cost) {
         self.samples = self.samples.saturating_add(other.samples);
         self.value = self.value.saturating_add(other.value);

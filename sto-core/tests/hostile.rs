@@ -209,7 +209,7 @@ fn the_longest_names_of_everything_are_stored_and_found_again() {
 
 /// A change to a file, at an offset that is a part of its length.
 #[derive(Clone, Debug)]
-enum Damage {
+enum Mutation {
     Word(f64, u64, usize),
     Flip(f64, u8),
     Cut(f64),
@@ -217,8 +217,8 @@ enum Damage {
     Repeat(f64, usize, usize),
 }
 
-impl Damage {
-    fn any() -> impl Strategy<Value = Damage> {
+impl Mutation {
+    fn any() -> impl Strategy<Value = Mutation> {
         let offset = || 0.0..1.0f64;
         let number = prop_oneof![
             Just(0),
@@ -230,18 +230,18 @@ impl Damage {
             0..300u64
         ];
         prop_oneof![
-            4 => (offset(), number, 1..=8usize).prop_map(|(at, word, size)| Damage::Word(at, word, size)),
-            4 => (offset(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
-            1 => offset().prop_map(Damage::Cut),
-            2 => (offset(), 1..64usize).prop_map(|(at, size)| Damage::Drop(at, size)),
-            2 => (offset(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Damage::Repeat(at, size, times)),
+            4 => (offset(), number, 1..=8usize).prop_map(|(at, word, size)| Mutation::Word(at, word, size)),
+            4 => (offset(), any::<u8>()).prop_map(|(at, bits)| Mutation::Flip(at, bits)),
+            1 => offset().prop_map(Mutation::Cut),
+            2 => (offset(), 1..64usize).prop_map(|(at, size)| Mutation::Drop(at, size)),
+            2 => (offset(), 1..512usize, 1..40usize).prop_map(|(at, size, times)| Mutation::Repeat(at, size, times)),
         ]
     }
 
     fn apply(&self, bytes: &mut Vec<u8>) {
         let offset = |at: f64| (bytes.len() as f64 * at) as usize;
         match *self {
-            Damage::Word(at, word, size) => {
+            Mutation::Word(at, word, size) => {
                 let word = word.to_le_bytes();
                 let at = offset(at);
                 bytes[at..]
@@ -249,19 +249,19 @@ impl Damage {
                     .zip(&word[..size])
                     .for_each(|(byte, new)| *byte = *new);
             }
-            Damage::Flip(at, bits) => {
+            Mutation::Flip(at, bits) => {
                 let at = offset(at);
                 bytes[at..]
                     .iter_mut()
                     .take(1)
                     .for_each(|byte| *byte ^= bits);
             }
-            Damage::Cut(at) => bytes.truncate(offset(at)),
-            Damage::Drop(at, size) => {
+            Mutation::Cut(at) => bytes.truncate(offset(at)),
+            Mutation::Drop(at, size) => {
                 let at = offset(at);
                 bytes.drain(at..bytes.len().min(at + size));
             }
-            Damage::Repeat(at, size, times) => {
+            Mutation::Repeat(at, size, times) => {
                 let at = offset(at);
                 let piece = bytes[at..bytes.len().min(at + size)].repeat(times);
                 bytes.splice(at..at, piece);
@@ -297,7 +297,7 @@ proptest! {
     #[test]
     fn a_damaged_recording_is_an_error_or_a_profile(
         name in prop::sample::select(&RECORDINGS[..]),
-        damages in prop::collection::vec(Damage::any(), 1..5),
+        damages in prop::collection::vec(Mutation::any(), 1..5),
     ) {
         let mut bytes = match name {
             "folded" => FOLDED.to_vec(),

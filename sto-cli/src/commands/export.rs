@@ -18,7 +18,7 @@ Examples:
 
 /// Write stacks in the format of another tool
 ///
-/// All events go along where the format has a place for more than one; `--event` takes one of them.
+/// All events go along where the format has room for more than one; `--event` takes one of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {

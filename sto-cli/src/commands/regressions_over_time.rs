@@ -10,7 +10,7 @@ use sto_query::render;
 ///
 /// The score of a function is how many standard deviations its samples are above their mean in the
 /// runs before; a run without the function counts as zero samples. Below a function stands where its
-/// samples changed for good, in all runs that there are: an old step, or a slow slide.
+/// samples had a level shift, in all runs that there are: an old step, or a slow slide.
 #[derive(Debug, Args)]
 #[command(after_help = OF_WINDOW)]
 pub(crate) struct RegressionsOverTimeArgs {

@@ -12,7 +12,7 @@ use sto_query::series::Observation;
 /// Follow a function over the runs of a program
 ///
 /// Shows its share of each run, oldest first, the band of two standard deviations that the runs
-/// before lead to expect, and where the share changed for good. A run outside its band is marked
+/// before lead to expect, and level shifts of the share. A run outside its band is marked
 /// with `!`.
 #[derive(Debug, Args)]
 pub(crate) struct SeriesArgs {

@@ -123,7 +123,7 @@ pub(crate) fn write_file(path: &Path, data: &[u8]) -> Result<(), CliError> {
     })
 }
 
-/// Puts a file in the place of another one, with the mode of that one, or makes a new one.
+/// Puts a file in place of another one, with the mode of that one, or makes a new one.
 fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let folder = Arc::new(Folder::of(path)?);

@@ -50,7 +50,7 @@ impl LazyFile {
         &self.file
     }
 
-    /// A part of the file; `None` where it ends behind the file's end, or cannot be read.
+    /// A part of the file; `None` where it ends after the file's end, or cannot be read.
     pub(crate) fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
         let length = self.file.size() as usize;
         if part.start > part.end || part.end > length {

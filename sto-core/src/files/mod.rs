@@ -9,7 +9,7 @@
 //! users        who this process works for, and whom else it believes
 //! ```
 //!
-//! `/tmp`, a shared store's folder or a recording that was sent by somebody are all such places. A link,
+//! `/tmp`, a shared store's folder or a recording that was sent by somebody are all such folders. A link,
 //! a pipe or a device may wait there under a name that sto is about to open, and may be put there between
 //! two calls. So a name is looked up once, what it leads to is checked by the descriptor, and owners and
 //! modes are changed by the descriptor.

@@ -120,7 +120,7 @@ impl Temporary {
     /// as the system lets; who could not open that file cannot open this one either.
     ///
     /// # Errors
-    /// Where the system refuses, or another user put something else in the place of this file. Then that
+    /// Where the system refuses, or another user put something else in place of this file. Then that
     /// user may write to the folder, and what has the name now is not what was written.
     pub fn replace(self, name: &OsStr, old: Rights) -> io::Result<()> {
         self.take(old)?;
@@ -179,7 +179,7 @@ impl Temporary {
             return Ok(());
         }
         Err(io::Error::other(
-            "another user put something else in the place of what was written; use a folder that only you may write to",
+            "another user put something else in place of what was written; use a folder that only you may write to",
         ))
     }
 }

@@ -21,7 +21,7 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// A store is a folder, but something else is there.
-    #[error("{}: a store is a folder, but this is not one; name another place for the store", path.display())]
+    #[error("{}: a store is a folder, but this is not one; name another folder for the store", path.display())]
     NotAFolder {
         /// What should be a folder.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum StoreError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The file in the store's folder is not a store's.
-    #[error("{}: not a store: {found}; name another place for the store, or move this file away", path.display())]
+    #[error("{}: not a store: {found}; name another folder for the store, or move this file away", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
@@ -140,7 +140,7 @@ fn hint(error: &io::Error) -> &'static str {
             "; raise the limit on file sizes and try again: what is stored is safe"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; get the permission, or name another place for the store"
+            "; get the permission, or name another folder for the store"
         }
         _ if error.raw_os_error() == Some(EIO) => {
             "; see what the system's log says of this disk, then try again"

@@ -110,7 +110,7 @@ pub(crate) const MOST_NODES: u32 = 1 << 18;
 
 /// Most columns of a build's profiles that stand beside a sum, to be added up by who reads it. So a
 /// build of few runs takes no space for sums, and they are written anew at every fifth run.
-pub(crate) const MOST_APART: usize = 4;
+pub(crate) const MOST_SEPARATE: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(crate) const CACHE_BYTES: usize = 64 << 20;

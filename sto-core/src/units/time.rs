@@ -39,7 +39,7 @@ impl FromStr for UnixSeconds {
     type Err = ParseError;
 
     /// Reads a day or a time in UTC as RFC 3339 writes it, from 1970 on: `2026-03-01`, `2026-03-01T12:34`,
-    /// `2026-03-01 12:34:56`, with a `Z` behind a time or without.
+    /// `2026-03-01 12:34:56`, with a `Z` after a time or without.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || ParseError::new("a day or time in UTC such as 2026-03-01", text);
         parse(text).ok_or_else(wrong)

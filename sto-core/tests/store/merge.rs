@@ -298,8 +298,8 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
     let stacks_of_other = |folder: &Path| damage(folder, ENDS, (1, 1, 0));
     let record = |kind, id| move |folder: &Path| damage(folder, RECORDS, (kind, id));
     let demo = ExecutableId::of("demo").0;
-    type Damage<'a> = &'a dyn Fn(&Path);
-    let cases: [(Damage<'_>, &[usize], &str); 6] = [
+    type Change<'a> = &'a dyn Fn(&Path);
+    let cases: [(Change<'_>, &[usize], &str); 6] = [
         (&costs_of_second, &[1], "costs 1/0"),
         (&lines_of_second, &[1], "lines 1/0"),
         (&record(PROFILE, runs[2].id().0), &[2], "profile "),

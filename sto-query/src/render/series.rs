@@ -94,7 +94,7 @@ pub(super) fn minute(recorded: Option<&str>) -> String {
 
 fn changed(change: &LevelShift) -> String {
     format!(
-        "changed from {} to {} for good (p {:.0e}{})",
+        "level shift from {} to {} (p {:.0e}{})",
         percent(change.before),
         percent(change.after),
         change.p,

@@ -46,7 +46,7 @@ pub struct FunctionScore {
     /// The function.
     #[serde(flatten)]
     pub function: HistoryFunction,
-    /// Mean of its samples in the runs before, since they changed there for good last; runs without it count
+    /// Mean of its samples in the runs before, since their last level shift; runs without it count
     /// as zero.
     pub expected: f64,
     /// Standard deviation of its samples in these runs.

@@ -70,7 +70,7 @@ pub struct Score {
     pub(crate) function: FunctionIx,
     /// Its samples in every run of the history, oldest first; each stack counts once.
     pub(crate) samples: Vec<f64>,
-    /// What the window leads to expect, since its samples changed there for good last; runs without the
+    /// What the window leads to expect, since the last level shift of its samples; runs without the
     /// function count as zero.
     pub(crate) expected: Expected,
     /// Its samples in a judged run, on average.

@@ -1,6 +1,6 @@
 //! Other names for commands and their arguments.
 
-use super::value::{Flaw, scalar};
+use super::value::{ConfigProblem, scalar};
 use clap::{Arg, Command};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,21 +14,21 @@ pub(super) struct Alias {
 
 impl Alias {
     /// Refuses what begins with no command, or has the name of one.
-    pub(super) fn check(&self, name: &str, command: &Command) -> Result<(), Flaw> {
-        let flaw = |message| {
-            Err(Flaw {
+    pub(super) fn check(&self, name: &str, command: &Command) -> Result<(), ConfigProblem> {
+        let problem = |message| {
+            Err(ConfigProblem {
                 line: self.line,
                 message,
             })
         };
         let first = self.words.first().map_or("", String::as_str);
         if is_command(command, name) {
-            return flaw(format!(
+            return problem(format!(
                 "an alias cannot have the name of a command: `{name}`"
             ));
         }
         if !is_command(command, first) {
-            return flaw(format!(
+            return problem(format!(
                 "the alias `{name}` begins with `{first}`, which is no command"
             ));
         }

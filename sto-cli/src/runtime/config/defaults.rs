@@ -1,6 +1,6 @@
 //! Defaults of options.
 
-use super::value::Flaw;
+use super::value::ConfigProblem;
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 
@@ -16,8 +16,8 @@ pub(super) struct OptionDefault {
 
 impl OptionDefault {
     /// The command line with this default.
-    pub(super) fn applied(&self, command: Command) -> Result<Command, Flaw> {
-        let flaw = |message| Flaw {
+    pub(super) fn applied(&self, command: Command) -> Result<Command, ConfigProblem> {
+        let problem = |message| ConfigProblem {
             line: self.line,
             message,
         };
@@ -26,7 +26,7 @@ impl OptionDefault {
             Some(name) => command
                 .find_subcommand(name)
                 .filter(|found| found.get_name() == name)
-                .ok_or_else(|| flaw(format!("there is no command `{name}`")))?,
+                .ok_or_else(|| problem(format!("there is no command `{name}`")))?,
         };
         let named = |arg: &&Arg| arg.get_long() == Some(self.option.as_str());
         let found = of_command.get_arguments().find(named);
@@ -35,7 +35,7 @@ impl OptionDefault {
                 Some(name) => format!("`sto {name}` has"),
                 None => "all commands together have".to_owned(),
             };
-            return Err(flaw(format!("{what} no option `--{}`", self.option)));
+            return Err(problem(format!("{what} no option `--{}`", self.option)));
         };
         // The command line lives as long as the process, and so do its defaults.
         let values: Vec<&'static str> = self.values.iter().map(|v| &*v.clone().leak()).collect();
@@ -52,7 +52,7 @@ impl OptionDefault {
             Err(error) if is_of_value(error.kind()) => {
                 let said = error.to_string();
                 let said = said.lines().next().unwrap_or_default();
-                Err(flaw(said.trim_start_matches("error: ").to_owned()))
+                Err(problem(said.trim_start_matches("error: ").to_owned()))
             }
             _ => Ok(command),
         }

@@ -17,7 +17,7 @@ use std::{env, io};
 use sto_query::text::Colors;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use value::{Flaw, scalar};
+use value::{ConfigProblem, scalar};
 
 /// What the file says; nothing where there is none.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Config {
                 path: path.clone(),
                 ..config
             })
-            .map_err(|flaw| flaw.in_file(&path))
+            .map_err(|problem| problem.in_file(&path))
     }
 
     /// The file, which need not be there, and whether the user named it.
@@ -60,10 +60,10 @@ impl Config {
         path(&|name| env::var_os(name))
     }
 
-    fn parse(text: &str, home: Option<&Path>) -> Result<Config, Flaw> {
+    fn parse(text: &str, home: Option<&Path>) -> Result<Config, ConfigProblem> {
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
-        let file = DeTable::parse(text).map_err(|error| Flaw {
+        let file = DeTable::parse(text).map_err(|error| ConfigProblem {
             line: line_of(error.span().map_or(0, |span| span.start)),
             message: error.message().replace('\n', "; "),
         })?;
@@ -75,7 +75,7 @@ impl Config {
                 DeValue::Table(table) if name == "alias" => {
                     for (alias, words) in table {
                         let line = line_of(alias.span().start);
-                        let words = words_of(words.get_ref()).ok_or_else(|| Flaw {
+                        let words = words_of(words.get_ref()).ok_or_else(|| ConfigProblem {
                             line,
                             message: "an alias is a command with its arguments, such as \
                                       \"top --by total\""
@@ -91,7 +91,7 @@ impl Config {
                         let line = line_of(role.span().start);
                         config
                             .set_color(role.get_ref(), value.get_ref())
-                            .map_err(|message| Flaw { line, message })?;
+                            .map_err(|message| ConfigProblem { line, message })?;
                     }
                 }
                 DeValue::Table(table) => {
@@ -101,7 +101,7 @@ impl Config {
                     }
                 }
                 DeValue::String(folder) if name == "store" => {
-                    config.store = Some(folder_of(folder, home).ok_or_else(|| Flaw {
+                    config.store = Some(folder_of(folder, home).ok_or_else(|| ConfigProblem {
                         line,
                         message:
                             "the store is an absolute path, or one that begins with ~/".to_owned(),
@@ -112,11 +112,15 @@ impl Config {
                         DeValue::String(folder) => folder_of(folder, home),
                         _ => None,
                     });
-                    config.safe_stores = folders.collect::<Option<_>>().ok_or_else(|| Flaw {
-                        line,
-                        message: "safe-stores are absolute paths, or ones that begin with ~/"
-                            .to_owned(),
-                    })?;
+                    config.safe_stores =
+                        folders
+                            .collect::<Option<_>>()
+                            .ok_or_else(|| ConfigProblem {
+                                line,
+                                message:
+                                    "safe-stores are absolute paths, or ones that begin with ~/"
+                                        .to_owned(),
+                            })?;
                 }
                 _ => config.add(None, name, value, line)?,
             }
@@ -141,13 +145,13 @@ impl Config {
         option: &str,
         value: &Spanned<DeValue<'_>>,
         line: usize,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), ConfigProblem> {
         let values = match value.get_ref() {
             DeValue::Array(values) => values.iter().map(|value| scalar(value.get_ref())).collect(),
             value => scalar(value).map(|value| vec![value]),
         };
         let Some(values) = values else {
-            return Err(Flaw {
+            return Err(ConfigProblem {
                 line,
                 message: format!("`{option}` is text, a number, true, false, or a list of them"),
             });
@@ -169,12 +173,12 @@ impl Config {
         for (name, alias) in &self.aliases {
             alias
                 .check(name, &command)
-                .map_err(|flaw| flaw.in_file(&self.path))?;
+                .map_err(|problem| problem.in_file(&self.path))?;
         }
         for default in &self.defaults {
             command = default
                 .applied(command)
-                .map_err(|flaw| flaw.in_file(&self.path))?;
+                .map_err(|problem| problem.in_file(&self.path))?;
         }
         Ok(command)
     }
@@ -227,7 +231,7 @@ mod tests {
 
     fn loaded(text: &str) -> Result<(Config, Command), String> {
         let config = Config::parse(text, Some(Path::new("/home/u")))
-            .map_err(|flaw| format!("{}: {}", flaw.line, flaw.message))?;
+            .map_err(|problem| format!("{}: {}", problem.line, problem.message))?;
         let command = config
             .applied(Cli::command())
             .map_err(|error| error.to_string())?;

@@ -5,12 +5,12 @@ use std::path::Path;
 use toml::de::DeValue;
 
 /// Something wrong in the file.
-pub(super) struct Flaw {
+pub(super) struct ConfigProblem {
     pub(super) line: usize,
     pub(super) message: String,
 }
 
-impl Flaw {
+impl ConfigProblem {
     pub(super) fn in_file(self, path: &Path) -> CliError {
         CliError::Config {
             path: path.to_owned(),

@@ -69,7 +69,7 @@ impl Attributes {
         if self.flags & DEFER_CALLCHAIN != 0 {
             return Some(
                 "its call chains of user space were deferred (`--call-graph fp,defer`), and are \
-                 apart from its samples. Record without `defer`, or run `perf script`, which joins \
+                 separately from its samples. Record without `defer`, or run `perf script`, which joins \
                  them, and ingest its text"
                     .into(),
             );

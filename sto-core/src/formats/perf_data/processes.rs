@@ -57,7 +57,7 @@ impl Processes {
         }
     }
 
-    /// The build id of a file that the recording lists apart from its mappings.
+    /// The build id of a file that the recording lists separately from its mappings.
     pub(super) fn add_build_id(&mut self, path: &str, build_id: GnuBuildId) {
         self.build_ids.insert(path.to_owned(), build_id);
     }

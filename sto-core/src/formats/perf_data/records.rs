@@ -23,7 +23,7 @@ const EXECUTABLE: u32 = 4;
 const BUILD_ID_LENGTH_AT: usize = 32;
 const BUILD_ID_MAX: u8 = 20;
 
-/// What records say apart from samples.
+/// What records other than samples say.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) processes: Processes,

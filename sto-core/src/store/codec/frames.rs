@@ -32,7 +32,7 @@ pub(crate) fn pack_frames<'a>(
 
 /// A column of strings: each is either new, or how many distinct ones back it came up first. Of a
 /// new one the bytes that it does not share with the new one before it stand in the text, and
-/// [`END`] behind them.
+/// [`END`] after them.
 #[derive(Default)]
 struct Strings<'a> {
     distinct: HashMap<&'a str, u64>,

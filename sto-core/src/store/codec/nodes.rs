@@ -42,7 +42,7 @@ impl NodeColumns {
         self.frames.push(frame);
     }
 
-    /// Appends the nodes behind these.
+    /// Appends the nodes after these.
     pub(crate) fn append(&mut self, mut next: NodeColumns) {
         self.parents.append(&mut next.parents);
         self.frames.append(&mut next.frames);
@@ -196,7 +196,7 @@ pub(crate) struct SegmentReader<'a, T> {
 }
 
 impl<T: Copy> SegmentReader<'_, T> {
-    /// Goes to a segment that stands behind those read before. Returns the number of its root.
+    /// Goes to a segment that stands after those read before. Returns the number of its root.
     #[inline]
     pub(crate) fn begin(&mut self, segment: usize) -> Result<NodeNo, DecodeError> {
         let between = segment - self.passed;
@@ -252,7 +252,7 @@ impl<T: Copy> SegmentReader<'_, T> {
         Ok(number)
     }
 
-    /// Checks that nothing is left behind the last segment.
+    /// Checks that nothing is left after the last segment.
     fn finish(self) -> Result<(), DecodeError> {
         self.ups.finish()?;
         match self.left == 0 && self.frames.is_empty() {

@@ -106,7 +106,7 @@ pub(crate) struct Sum {
     /// Whether columns are added up in one of the build's own, whose number is this sum's index.
     pub(crate) has_column: bool,
     /// The columns that are not: those that came in last.
-    pub(crate) apart: Vec<(ProfileNo, TypeNo)>,
+    pub(crate) separate: Vec<(ProfileNo, TypeNo)>,
 }
 
 /// A profile.

@@ -373,7 +373,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
                 },
                 total: cost(300, 0),
                 has_column: true,
-                apart: Vec::new(),
+                separate: Vec::new(),
             },
             Sum {
                 sample_type: SampleType {
@@ -382,7 +382,7 @@ fn the_bytes_of_records_are_those_of_the_specification() {
                 },
                 total: cost(2, 3),
                 has_column: false,
-                apart: vec![(ProfileNo(4), TypeNo(1))],
+                separate: vec![(ProfileNo(4), TypeNo(1))],
             },
         ],
     };

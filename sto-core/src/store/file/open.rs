@@ -213,7 +213,7 @@ pub(crate) fn writing(
     if let Some(database) = turn.shared() {
         return Ok(database);
     }
-    // While the folder is locked, nobody puts a rewritten file into this one's place. Where the
+    // While the folder is locked, nobody replaces this one by a rewritten file. Where the
     // file system does not lock folders, nobody can.
     let next = lock_if_possible(path, turn)?;
     if let Some(locked) = &next {
@@ -282,14 +282,14 @@ pub(crate) fn compact(database: &mut Database) {
     let _ = database.compact();
 }
 
-/// What becomes of the room behind the end of a file.
+/// What becomes of the room after the end of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reserve {
     Keep,
     Release,
 }
 
-/// Has the file system keep some room behind the end of a file, or release it to the disk, where it can: so
+/// Has the file system keep some room after the end of a file, or release it to the disk, where it can: so
 /// that profiles can be removed when the disk is full. It is released while nobody else can write to the file.
 pub(crate) fn reserve(file: &File, what: Reserve) {
     let how = match what {

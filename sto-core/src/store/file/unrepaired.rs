@@ -21,7 +21,7 @@ pub(crate) struct Unrepaired {
 #[derive(Debug)]
 struct Written {
     len: u64,
-    /// What lies behind this in the file was cut off, and is zeros now.
+    /// What lies after this in the file was cut off, and is zeros now.
     file_len: u64,
     pages: HashMap<u64, Box<[u8; PAGE]>>,
 }
@@ -46,7 +46,7 @@ impl Unrepaired {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A page as the file has it; zeros behind its end.
+    /// A page as the file has it; zeros after its end.
     fn page_of_file(&self, page: u64, file_len: u64) -> io::Result<Box<[u8; PAGE]>> {
         let mut bytes = Box::new([0; PAGE]);
         let start = page * PAGE as u64;
@@ -95,7 +95,7 @@ impl StorageBackend for Unrepaired {
         }
         let mut rest = out;
         for (page, start, len) in pieces(offset, rest.len()) {
-            let (out, behind) = rest.split_at_mut(len);
+            let (out, after) = rest.split_at_mut(len);
             match written.pages.get(&page) {
                 Some(bytes) => out.copy_from_slice(&bytes[start..start + len]),
                 None => {
@@ -103,7 +103,7 @@ impl StorageBackend for Unrepaired {
                     out.copy_from_slice(&bytes[start..start + len]);
                 }
             }
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl StorageBackend for Unrepaired {
         let mut written = self.written();
         let mut rest = data;
         for (page, start, len) in pieces(offset, data.len()) {
-            let (data, behind) = rest.split_at(len);
+            let (data, after) = rest.split_at(len);
             if !written.pages.contains_key(&page) {
                 let bytes = self.page_of_file(page, written.file_len)?;
                 written.pages.insert(page, bytes);
@@ -136,7 +136,7 @@ impl StorageBackend for Unrepaired {
             if let Some(bytes) = written.pages.get_mut(&page) {
                 bytes[start..start + len].copy_from_slice(data);
             }
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }

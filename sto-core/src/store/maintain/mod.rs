@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! merge      all of it out of one store, into another
-//! replace    some profiles in a new file, which takes the store's place or stands beside it
+//! replace    some profiles in a new file, which replaces the store or is written beside it
 //! rewrite    the tables of such a file
 //! verify     everything is read, hashed and counted again
 //! stats      where the bytes are

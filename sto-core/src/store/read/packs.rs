@@ -1,7 +1,7 @@
 //! Numbered things in packs: frames, and the nodes of an executable.
 //!
 //! The packs of one kind and owner follow one another without gap. What a profile adds goes into a
-//! new pack behind the others; small packs at the end are made one with it, as in a log-structured
+//! new pack after the others; small packs at the end are merged with it, as in a log-structured
 //! merge tree, so that a store of many profiles has few packs, and an added profile rewrites little.
 
 use crate::memory;
@@ -181,9 +181,9 @@ impl Rows {
     }
 }
 
-/// The packs at the end that are to be made one with `new` things behind them.
+/// The packs at the end that are to be merged with `new` things after them.
 ///
-/// A pack goes in where it is no larger than all behind it together, unless it is full: it has `most`
+/// A pack goes in where it is no larger than all after it together, unless it is full: it has `most`
 /// things. So a thing is packed again about as often as the number of things doubles, and the packs
 /// that are not full become smaller by half from one to the next.
 pub(crate) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {

@@ -25,7 +25,7 @@ pub(crate) struct Rows {
 pub(crate) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<(Column, Vec<u8>)>,
-    /// Columns that others take the place of, or that go.
+    /// Columns that are replaced or removed.
     removed: Vec<Column>,
     removed_records: Vec<RecordKey>,
     bytes: u64,

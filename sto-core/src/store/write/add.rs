@@ -24,7 +24,7 @@ impl Writer<'_> {
     /// Adds a profile in one transaction: all of it, or nothing.
     ///
     /// A source is in a build once. Where it was added here before, it stays as it was then, whatever the
-    /// profile has now. Where it came from another store by [`Store::merge`](crate::store::Store::merge), this one takes its place.
+    /// profile has now. Where it came from another store by [`Store::merge`](crate::store::Store::merge), this one replaces it.
     ///
     /// What is known of the build is kept; only what was not known of it yet (GNU build id,
     /// revision) is filled in.

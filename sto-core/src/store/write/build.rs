@@ -8,7 +8,7 @@ use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{NodeNo, Number, ProfileNo, TypeNo};
 use crate::store::read::counts::{NodeCosts, PackedCosts};
 use crate::store::read::rows::{NewRows, Rows};
-use crate::store::tables::{Column, MOST_APART, Record};
+use crate::store::tables::{Column, MOST_SEPARATE, Record};
 use crate::units::Cost;
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 /// What is known of a sum while profiles are counted to it.
 #[derive(Default)]
 struct Adding {
-    /// The build's own column, where there is one, and those that stand apart: all of them, unless
+    /// The build's own column, where there is one, and those that are separate: all of them, unless
     /// they were not needed.
     columns: Vec<NodeCosts>,
     /// Whether the build's own column, which comes first, is new.
@@ -71,7 +71,7 @@ impl Tally {
         let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
             let types = profile.sample_types.iter();
             let new = types.filter(|&other| *other == sum.sample_type).count();
-            let columns = match sum.apart.len() + new > MOST_APART {
+            let columns = match sum.separate.len() + new > MOST_SEPARATE {
                 true => unpacked(&columns(rows, &record, at, nodes_end)?)?,
                 false => Vec::new(),
             };
@@ -117,7 +117,7 @@ impl Tally {
                     sample_type: sample_type.clone(),
                     total: Cost::ZERO,
                     has_column: false,
-                    apart: Vec::new(),
+                    separate: Vec::new(),
                 });
                 self.sums.push(Adding::default());
                 record.sums.len() - 1
@@ -127,10 +127,10 @@ impl Tally {
             sum.total = costs_alone
                 .try_fold(sum.total, Cost::checked_add)
                 .ok_or(TOO_MANY)?;
-            sum.apart.push((number, number_of_type));
+            sum.separate.push((number, number_of_type));
             adding.columns.push(costs.clone());
-            if sum.apart.len() > MOST_APART {
-                sum.apart.clear();
+            if sum.separate.len() > MOST_SEPARATE {
+                sum.separate.clear();
                 sum.has_column = true;
                 adding.columns = vec![added(std::mem::take(&mut adding.columns))?];
                 adding.is_new = true;
@@ -204,9 +204,9 @@ fn columns(
 ) -> Result<Vec<PackedCosts>> {
     let sum = &build.sums[number.get()];
     let own = sum.has_column.then_some(Column::Sums(build.number, number));
-    let apart = sum.apart.iter();
-    let apart = apart.map(|&(profile, sample_type)| Column::Costs(profile, sample_type));
-    let columns = own.into_iter().chain(apart);
+    let separate = sum.separate.iter();
+    let separate = separate.map(|&(profile, sample_type)| Column::Costs(profile, sample_type));
+    let columns = own.into_iter().chain(separate);
     let columns = columns.map(|column| PackedCosts::read(rows, column, nodes_end));
     columns.collect()
 }

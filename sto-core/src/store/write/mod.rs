@@ -28,7 +28,7 @@ pub(crate) use check::check;
 pub(crate) use remove::Removal;
 
 /// What is to be written so that a store of these rows holds one more profile, which came from there;
-/// perhaps in the place of another one of its build.
+/// perhaps in place of another one of its build.
 pub(crate) fn plan(
     rows: &Rows,
     id: ProfileId,

@@ -1,14 +1,14 @@
 //! C++ names, parsed in bounded time.
 //!
-//! The parser of `cpp_demangle` tries several productions at some places, each to its end, and again
-//! within each: a name of 88 bytes takes years. So a name is parsed only where few such places stand
-//! within each other. Identifiers are hidden from the parser, as their letters look like such places.
+//! The parser of `cpp_demangle` tries several productions at some points, each to its end, and again
+//! within each: a name of 88 bytes takes years. So a name is parsed only where few such points are
+//! nested. Identifiers are hidden from the parser, as their letters look like such points.
 
 use cpp_demangle::Symbol;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Most places within each other at which the parser may try again: each takes up to five times the work.
+/// Most nested points at which the parser may try again: each takes up to five times the work.
 const MAX_RETRIES: usize = 7;
 
 /// What stands for each byte of an identifier: an identifier may have it, and no production begins with it.
@@ -80,7 +80,7 @@ fn hide(mangled: &[u8]) -> Vec<u8> {
     hidden
 }
 
-/// At how many places within each other the parser may try again, at most.
+/// At how many nested points the parser may try again, at most.
 ///
 /// Those are, by the productions of the Itanium C++ ABI, 5.1: `new` and `delete`, as expressions and as
 /// operators; types of conversions, lambdas' parameters and inherited constructors, as a name and as

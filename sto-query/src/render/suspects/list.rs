@@ -114,11 +114,10 @@ pub(super) fn changed(found: &Suspects) -> Markup {
     });
     html! {
         @if !found.changed.is_empty() {
-            h3 { "Changed for good, in some run" }
+            h3 { "Level shifts in earlier runs" }
             p {
                 "These are no suspects: the judged runs are as those right before them. But over all \
-                 runs, there is one from which on their samples are others. The largest change stands \
-                 first."
+                 runs, their samples changed at one and stayed so. The largest change comes first."
             }
             table.scores.steps {
                 thead { tr {

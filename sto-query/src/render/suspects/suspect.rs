@@ -33,7 +33,7 @@ pub(super) fn article(found: &Suspects, number: usize, suspect: &Suspect) -> Mar
             (figure(&title, found, samples.collect(), &score.changes))
             @for change in &score.changes {
                 p.soft {
-                    "Changed for good with " (change.run.build) ": " (mean(change.before)) " before, "
+                    "Level shift at " (change.run.build) ": " (mean(change.before)) " before, "
                     (mean(change.after)) " after, on average (p " (format!("{:.0e}", change.p))
                     (rests_on(change)) ")."
                 }

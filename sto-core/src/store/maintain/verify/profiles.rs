@@ -177,12 +177,12 @@ struct Sums<'a> {
 
 /// What the columns of one sample type add up to.
 struct Adding {
-    /// Number of the columns, and of those that the sum says are apart.
+    /// Number of the columns, and of those that the sum says are separate.
     columns: usize,
-    apart: usize,
+    separate: usize,
     /// What all of them add up to, where they could be read.
     total: Option<Cost>,
-    /// What those add up to that are not apart; `None` where one could not be read.
+    /// What those add up to that are not separate; `None` where one could not be read.
     sum: Option<Adder>,
 }
 
@@ -190,7 +190,7 @@ impl Adding {
     fn new() -> Self {
         Adding {
             columns: 0,
-            apart: 0,
+            separate: 0,
             total: Some(Cost::ZERO),
             sum: Some(Adder::default()),
         }
@@ -215,8 +215,8 @@ impl Sums<'_> {
             costs.try_fold(before, Cost::checked_add)
         });
         adding.columns += 1;
-        if sum.apart.contains(&(profile.number, number)) {
-            adding.apart += 1;
+        if sum.separate.contains(&(profile.number, number)) {
+            adding.separate += 1;
         } else {
             adding.sum = adding.sum.take().and_then(|mut sum| {
                 sum.add(costs?).ok()?;
@@ -242,14 +242,14 @@ impl Sums<'_> {
             if adding.columns > 0 && adding.total.is_some_and(|total| total != sum.total) {
                 self.wrong("a total is not that of its profiles' costs", damages);
             }
-            if adding.apart != sum.apart.len() {
+            if adding.separate != sum.separate.len() {
                 self.wrong(
                     "a sum refers to a column of another build or sample type",
                     damages,
                 );
             }
             if !sum.has_column {
-                if adding.apart != adding.columns {
+                if adding.separate != adding.columns {
                     self.wrong("a profile's costs are in no sum", damages);
                 }
                 continue;

@@ -296,13 +296,13 @@ fn what_a_build_says_is_what_its_profiles_say() {
 
 #[test]
 fn sums_are_what_the_profiles_add_up_to() {
-    // The first profile's costs in a column of the build's own, the second's apart.
+    // The first profile's costs in a column of the build's own, the second's separate.
     let folded = |more_samples| {
         after(|rows, new, _| {
             let id = BuildId::of(crate::id::ExecutableId::of("demo"), "v1");
             let mut build: BuildRecord = rows.record(Record::Build, id.0).unwrap().unwrap();
             build.sums[0].has_column = true;
-            build.sums[0].apart = vec![(ProfileNo(1), TypeNo(0))];
+            build.sums[0].separate = vec![(ProfileNo(1), TypeNo(0))];
             new.record(Record::Build, id.0, &build).unwrap();
             let mut sums = unpack_costs(&rows.column(costs(0)).unwrap(), NodeNo(5)).unwrap();
             sums[0].1.samples += more_samples;
@@ -317,11 +317,11 @@ fn sums_are_what_the_profiles_add_up_to() {
 
     let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
     finds(&sum(|s| s.total.samples += 1), "build", "total");
-    let verification = sum(|s| s.apart.truncate(1));
+    let verification = sum(|s| s.separate.truncate(1));
     finds(&verification, "build", "in no sum");
-    let verification = sum(|s| s.apart.push((ProfileNo(1), TypeNo(0))));
+    let verification = sum(|s| s.separate.push((ProfileNo(1), TypeNo(0))));
     finds(&verification, "build", "another build");
-    let verification = sum(|s| s.apart[0].0 = ProfileNo(2));
+    let verification = sum(|s| s.separate[0].0 = ProfileNo(2));
     assert!(
         verification.damages[0].what.contains("another build"),
         "{verification:#?}"

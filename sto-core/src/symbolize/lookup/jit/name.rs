@@ -14,7 +14,7 @@ pub(super) struct JitName<'a> {
 /// V8's name of a function without one.
 const ANONYMOUS: &str = "(anonymous)";
 
-/// Takes a name apart: those of CPython (`py::f:/dir/a.py`) and V8 (`JS:*f /dir/a.js:1:14`) carry
+/// Splits a name: those of CPython (`py::f:/dir/a.py`) and V8 (`JS:*f /dir/a.js:1:14`) carry
 /// the file, and how the code was made. Any other is one of compiled code, whole.
 pub(super) fn parse(name: &str) -> JitName<'_> {
     let whole = JitName {
