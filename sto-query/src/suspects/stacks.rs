@@ -19,7 +19,10 @@ pub(super) fn stacks(history: &History, judged: &Judged) -> Option<Stacks> {
             stack_of.push(0);
             continue;
         }
-        let caller = history.tree.parent(node).map(|caller| stack_of[caller.get()]);
+        let caller = history
+            .tree
+            .parent(node)
+            .map(|caller| stack_of[caller.get()]);
         let function = history.function(node);
         stack_of.push(*known.entry((caller, function)).or_insert_with(|| {
             let stack = StackNode {
