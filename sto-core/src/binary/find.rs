@@ -1,8 +1,8 @@
 //! The search for the file that was mapped, known by its build id.
 
+use super::SymbolOptions;
 use super::elf::{Detail, ElfFile};
 use super::jit_files::{dump_of, find_dump};
-use super::options::SymbolOptions;
 use crate::hint::{Hint, Notice};
 use crate::model::GnuBuildId;
 use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};

@@ -1,7 +1,7 @@
 //! Where jitdumps and perf maps may be, and whose are believed.
 
+use super::SymbolOptions;
 use super::jit_dump::JitDump;
-use super::options::SymbolOptions;
 use crate::files::{Links, SafeFile, User, user_of_process_since};
 use crate::hint::{Hint, Notice};
 use std::io;

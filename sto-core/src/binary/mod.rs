@@ -10,7 +10,6 @@ pub(crate) mod find;
 mod jit_dump;
 #[cfg(feature = "symbols")]
 pub(crate) mod jit_files;
-mod options;
 #[cfg(feature = "symbols")]
 mod placements;
 pub(crate) mod source_path;
@@ -25,12 +24,41 @@ pub(crate) use find::add_build_ids;
 pub(crate) use jit_dump::{JitDump, JitFunction};
 #[cfg(feature = "symbols")]
 pub(crate) use jit_files::{dump_of, find_dump};
-pub use options::SymbolOptions;
 pub(crate) use source_path::source_path;
 #[cfg(feature = "symbols")]
 pub(crate) use unwind::{UnwindFiles, Unwinder, UserRegs};
 
+use crate::files::User;
+use crate::model::Granularity;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Where symbols are looked for. Everything that depends on the user or the machine is given here.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolOptions {
+    /// Folders that the user names; tried first.
+    pub symbol_dirs: Vec<PathBuf>,
+    /// The folder of the recording.
+    pub recording_dir: Option<PathBuf>,
+    /// When the recording was last written: a file without a build id that was written later is another.
+    pub recorded: Option<SystemTime>,
+    /// perf's cache of files by build id: `~/.debug`.
+    pub perf_cache: Option<PathBuf>,
+    /// Folders of separate debug files: `/usr/lib/debug`.
+    pub debug_dirs: Vec<PathBuf>,
+    /// The running kernel's symbols: `/proc/kallsyms`.
+    pub kallsyms: Option<PathBuf>,
+    /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
+    pub kernel_notes: Option<PathBuf>,
+    /// Where programs write perf maps: `/tmp`.
+    pub perf_maps: Option<PathBuf>,
+    /// Whose perf maps and jitdumps are believed where every user may put some, beside those of the user
+    /// of the recorded process, while that runs.
+    pub believed_users: Vec<User>,
+    /// What a frame stands for: a function, or a function at a line.
+    pub granularity: Granularity,
+}
+
 /// Without files of programs, none has a build id.
 #[cfg(not(feature = "symbols"))]
-pub(crate) fn add_build_ids(_: &mut crate::recording::Recording, _: Option<std::time::SystemTime>) {
-}
+pub(crate) fn add_build_ids(_: &mut crate::recording::Recording, _: Option<SystemTime>) {}

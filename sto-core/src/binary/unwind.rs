@@ -1,9 +1,9 @@
 //! Unwinding of saved stacks.
 
+use super::SymbolOptions;
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
 use super::find::find;
-use super::options::SymbolOptions;
 use crate::recording::Module;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};

@@ -9,7 +9,6 @@ mod functions;
 mod judged;
 mod occurrences;
 mod query;
-mod result;
 
 pub use error::HistoryError;
 pub use find::FoundFunctions;
@@ -17,11 +16,11 @@ pub use functions::{FunctionIx, HistoryFunction};
 pub use judged::Judged;
 pub use occurrences::{Occurrence, Occurrences, occurrences};
 pub use query::HistoryQuery;
-pub use result::{HistorySubject, RunSummary};
 
 use crate::functions::KeyOptions;
 use crate::select::main_modules;
 use functions::{number_functions, outermost};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
@@ -227,5 +226,55 @@ impl History {
     pub fn outermost(&self, function: FunctionIx) -> impl Iterator<Item = NodeIx> + '_ {
         let nodes = self.tree.nodes();
         nodes.filter(move |node| self.outermost[node.get()] && self.function(*node) == function)
+    }
+}
+
+/// The runs that a report is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HistorySubject {
+    /// The program.
+    pub executable: String,
+    /// The benchmark; `None` for runs of any.
+    pub benchmark: Option<String>,
+    /// What was measured.
+    pub sample_type: SampleType,
+    /// Number of runs.
+    pub runs: usize,
+}
+
+impl From<&History> for HistorySubject {
+    fn from(history: &History) -> Self {
+        HistorySubject {
+            executable: history.executable.clone(),
+            benchmark: history.benchmark.clone(),
+            sample_type: history.sample_type.clone(),
+            runs: history.runs.len(),
+        }
+    }
+}
+
+/// One run of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The build's version.
+    pub build: String,
+    /// Id of the profile.
+    pub profile: String,
+    /// When it was recorded, as RFC 3339 writes it.
+    pub recorded: Option<String>,
+}
+
+impl From<&HistoryRun> for RunSummary {
+    fn from(run: &HistoryRun) -> Self {
+        let origin = &run.profile.profile.origin;
+        RunSummary {
+            build: run.build.version.clone(),
+            profile: run.profile.id.to_string(),
+            recorded: origin.recorded.map(|time| time.to_string()),
+        }
     }
 }

@@ -1,18 +1,15 @@
 //! Which builds and runs of a store are listed, and in which order.
 
 mod builds;
-mod runs;
 
 pub(crate) use builds::profile_report;
 pub use builds::{
     BuildList, ListedBuild, ListedProfile, ProfileSummary, QualityShares, Totals, ls,
 };
-pub use runs::{ListedRun, RunList};
 
-use crate::answer::limited;
+use crate::answer::{Answer, limited};
 use crate::select::first_recorded;
 use crate::text::printable;
-use runs::listed_run;
 use serde::{Deserialize, Serialize};
 use sto_core::model::Profile;
 use sto_core::store::StoredBuild;
@@ -117,7 +114,11 @@ impl Listing {
         let runs = found.into_iter();
         Ok(RunList {
             runs: runs
-                .map(|(build, stored)| listed_run(build, stored))
+                .map(|(build, stored)| ListedRun {
+                    executable: build.build.executable.clone(),
+                    build: build.build.version.clone(),
+                    profile: profile_report(stored.id, &stored.profile),
+                })
                 .collect(),
             more,
         })
@@ -193,4 +194,33 @@ impl Listing {
 fn listed(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
     names.join(", ")
+}
+
+/// The runs of a store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RunList {
+    /// The runs, newest recording first; those that do not say when come last.
+    pub runs: Vec<ListedRun>,
+    /// Number of runs that a limit left out.
+    pub more: usize,
+}
+
+impl Answer for RunList {
+    const SCHEMA: &'static str = "sto.runs/1";
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ListedRun {
+    /// The program.
+    pub executable: String,
+    /// The build's version.
+    pub build: String,
+    /// Its profile.
+    #[serde(flatten)]
+    pub profile: ProfileSummary,
 }

@@ -6,7 +6,6 @@ mod call_tree;
 mod contexts;
 mod fold;
 mod functions;
-mod inlined;
 mod matched;
 mod prune;
 mod roots;

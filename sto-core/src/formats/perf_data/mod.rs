@@ -11,7 +11,6 @@ mod check;
 mod digested;
 mod events;
 mod expansion;
-mod origin;
 mod processes;
 mod records;
 mod run_time;
@@ -82,7 +81,7 @@ fn read_records(
 ) -> Result<RecordingBuilder, FormatError> {
     let (mode, records) = check::check(path, walked)?;
     let header = records::header(path, file, mode)?;
-    let origin = origin::read(&header);
+    let origin = records::origin(&header);
     if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
         let problem = format!(
             "recorded on {arch}; sto reads recordings of x86_64. Run `perf script` on the \

@@ -1,4 +1,4 @@
-//! What records say of processes and their mappings, by which samples are looked up.
+//! What records say of processes and their mappings, by which samples are looked up, and what the header says.
 
 use super::check::Mode;
 use super::processes::{KERNEL, Mapped, Processes};
@@ -8,12 +8,12 @@ use crate::binary::SymbolOptions;
 use crate::files::{ReadAt, Window};
 use crate::formats::FormatError;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
-use crate::model::GnuBuildId;
+use crate::model::{GnuBuildId, Origin};
 use crate::recording::GUEST;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };
-use linux_perf_data::{DsoKey, PerfFile, PerfFileReader};
+use linux_perf_data::{DsoKey, Feature, PerfFile, PerfFileReader};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -96,6 +96,39 @@ pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfF
             format!("{error}; the file is damaged or of an unknown kind, record it again");
         FormatError::malformed(path, "the header", problem)
     })
+}
+
+/// Where and how a recording was made, as the feature sections of its header say.
+pub(super) fn origin(file: &PerfFile) -> Origin {
+    let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
+        let value: Option<&str> = value.unwrap_or(None);
+        value.filter(|text| !text.is_empty()).map(|text| {
+            let mut text = text.to_owned();
+            cut(&mut text, MAX_NAME);
+            text
+        })
+    };
+    Origin {
+        host: text(file.hostname()),
+        kernel: text(file.os_release()),
+        arch: text(file.arch()),
+        cpu: text(file.cpu_desc()),
+        command: command(file),
+        ..Origin::default()
+    }
+}
+
+/// The command line, if its section holds as many strings as it says.
+fn command(file: &PerfFile) -> Option<String> {
+    let section = file.feature_section_data(Feature::CMDLINE)?;
+    let count = u32::from_le_bytes(section.first_chunk::<4>().copied()?);
+    // Each string takes at least the four bytes of its length.
+    if count as usize > section.len() / 4 {
+        return None;
+    }
+    let mut command = file.cmdline().ok()??.join(" ");
+    cut(&mut command, MAX_NAME);
+    Some(command)
 }
 
 /// `None` if the record is too short.

@@ -4,7 +4,6 @@
 //!
 #![doc = include_str!("findings.md")]
 
-mod check;
 mod details;
 mod github;
 #[cfg(feature = "pages")]
@@ -19,7 +18,6 @@ mod steps;
 mod text;
 pub(super) mod words;
 
-pub use check::check_text;
 pub use github::github;
 #[cfg(feature = "pages")]
 pub use html::html;
@@ -27,4 +25,4 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
-pub use text::{Detail, findings_text, verdict_text};
+pub use text::{Detail, check_text, findings_text, verdict_text};

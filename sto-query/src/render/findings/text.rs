@@ -8,8 +8,9 @@ use super::words::{
     IN_FULL, ROWS, facts, group, is_weak, measured, not_counted, q, ratio, reason, side_name,
     verdict_word, weakness,
 };
+use crate::check::Check;
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
-use crate::text::{Cell, Column, Style, Table, counted, paragraph};
+use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::SampleType;
@@ -20,6 +21,9 @@ const FACTS: usize = 11;
 const INDENT: usize = 3;
 /// Findings that a short text has with all their counts; of more, the table has them.
 const WITH_COUNTS: usize = 3;
+
+/// Columns of a benchmark's name.
+const LONGEST_NAME: usize = 30;
 
 /// What a column of the tables has.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
@@ -32,6 +36,43 @@ pub enum Detail {
     Short,
     /// Every finding in full, and how it was tested.
     Full,
+}
+
+/// The check as text; one comparison alone is [`findings_text`].
+pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
+    if let [only] = &check.comparisons[..] {
+        return findings_text(only, style, detail);
+    }
+    let mut text = verdict_text(&check.comparisons, style);
+    text.push('\n');
+    text += &verdicts(&check.comparisons).render(style);
+    for comparison in &check.comparisons {
+        let heading = format!("=== {} ===", printable(comparison.benchmark_name()));
+        text += &format!("\n{}\n\n", style.bold(&style.fit(&heading, 0)));
+        text += &findings_text(comparison, style, detail);
+    }
+    text
+}
+
+/// A row for each benchmark; after a regression its most likely cause.
+fn verdicts(comparisons: &[Comparison]) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("verdict"),
+        Column::text("benchmark").at_most(LONGEST_NAME),
+        Column::text("cause"),
+    ]);
+    for comparison in comparisons {
+        let cause = match (comparison.verdict, comparison.findings.first()) {
+            (Verdict::Regression, Some(finding)) => finding.function.as_str(),
+            _ => "",
+        };
+        table.row(vec![
+            Cell::from(verdict_word(comparison.verdict)).marked(mark(comparison.verdict)),
+            Cell::from(comparison.benchmark_name()),
+            Cell::from(cause),
+        ]);
+    }
+    table
 }
 
 /// The comparison as text.
