@@ -13,7 +13,7 @@ use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
 use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
-use sto_query::correlate::Bottlenecks;
+use sto_query::correlate::{Bottlenecks, RankedMetrics};
 use sto_query::expand::Expansion;
 use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
@@ -72,6 +72,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<Occurrences>(),
         of::<Potentials>(),
         of::<Pruned>(),
+        of::<RankedMetrics>(),
         of::<Rewritten>(),
         of::<RunList>(),
         of::<Scores>(),

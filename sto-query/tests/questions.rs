@@ -13,8 +13,8 @@ use sto_query::compare::{
 };
 use sto_query::listing::Listing;
 use sto_query::questions::{
-    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, DiffRequest,
-    ExpandRequest, ExportRequest, ExportStoreRequest, FlameRequest, MergeRequest,
+    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, CorrelateRequest,
+    DiffRequest, ExpandRequest, ExportRequest, ExportStoreRequest, FlameRequest, MergeRequest,
     OccurrencesRequest, PotentialRequest, PruneRequest, RegressionsRequest, SeriesRequest,
     ShowRequest, SourceRequest, SuspectsRequest, TopRequest, TreeRequest, bottlenecks, diff,
     export, flame, occurrences, potential, regressions_over_time, series, show, top,
@@ -127,6 +127,7 @@ fn what_a_request_leaves_out_is_as_usual() {
     assert_usual::<CalibrateRequest>();
     assert_usual::<CheckRequest>();
     assert_usual::<CompareOptions>();
+    assert_usual::<CorrelateRequest>();
     assert_usual::<DiffRequest>();
     assert_usual::<ExpandRequest>();
     assert_usual::<ExportRequest>();

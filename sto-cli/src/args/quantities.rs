@@ -13,6 +13,35 @@ pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
     }
 }
 
+/// A point of a pattern: `T:VALUE`.
+pub(crate) fn point(text: &str) -> Result<(f64, f64), &'static str> {
+    let (time, value) = text.split_once(':').unwrap_or_default();
+    let point = finite(time).zip(finite(value));
+    point.ok_or("expected points T:VALUE with commas between them, such as 0:1,2.5:0.4")
+}
+
+/// A stretch of time: `FROM..TO`, of which either may be missing.
+pub(crate) fn window(text: &str) -> Result<(Option<f64>, Option<f64>), &'static str> {
+    const EXPECTED: &str =
+        "expected FROM..TO in the unit of the times, such as 2.5..4, 2.5.. or ..4";
+    let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
+    let end = |text: &str| match text.is_empty() {
+        true => Ok(None),
+        false => finite(text).map(Some).ok_or(EXPECTED),
+    };
+    match (end(from)?, end(to)?) {
+        (Some(from), Some(to)) if from >= to => Err("the window ends before it begins"),
+        window => Ok(window),
+    }
+}
+
+fn finite(text: &str) -> Option<f64> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+}
+
 /// A number of slices of a recording's time.
 pub(crate) fn slice_count(text: &str) -> Result<SliceCount, String> {
     let count = text.parse().ok().and_then(SliceCount::new);
@@ -121,6 +150,20 @@ mod tests {
         assert_eq!(since("9999y", now), Ok(UnixSeconds(0)));
         assert_eq!(since("2026-03-01", now), Ok(UnixSeconds(1_772_323_200)));
         assert!(since("yesterday", now).is_err());
+    }
+
+    #[test]
+    fn windows_have_ends_in_order_or_none() {
+        assert_eq!(window("2.5..4"), Ok((Some(2.5), Some(4.0))));
+        assert_eq!(window("-1.."), Ok((Some(-1.0), None)));
+        assert_eq!(window("..4"), Ok((None, Some(4.0))));
+        for text in ["", "4", "4..2", "4..4", "a..b", "nan..1", "1...2.."] {
+            assert!(window(text).is_err(), "{text}");
+        }
+        assert_eq!(point("-1:2e3"), Ok((-1.0, 2000.0)));
+        for text in ["", "1", "1:", ":1", "1:inf", "1:2:3"] {
+            assert!(point(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, text};
 use clap::Args;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_query::questions::{AnnotateRequest, annotate};
 use sto_query::{QueryError, render};
 
@@ -44,10 +43,11 @@ pub(crate) struct AnnotateArgs {
 pub(crate) fn run(args: &AnnotateArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let path = || args.file.clone();
     let mut request = AnnotateRequest::default();
-    request.table = read(&args.file).map_err(|source| CliError::ReadFile {
-        path: path(),
-        source,
-    })?;
+    request.table =
+        text::read_or_stdin(&args.file, MAX_TABLE).map_err(|source| CliError::ReadFile {
+            path: path(),
+            source,
+        })?;
     request.may_replace = args.force;
     let annotated = annotate(&store_path.open()?, &request);
     let annotated = annotated.map_err(|error| match error {
@@ -59,11 +59,4 @@ pub(crate) fn run(args: &AnnotateArgs, store_path: &StorePath) -> Result<Outcome
     })?;
     args.format.print(&annotated, render::maintain::annotate)?;
     Ok(Outcome::Clean)
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    match path == Path::new("-") {
-        true => text::read_stream(io::stdin().lock(), MAX_TABLE),
-        false => text::read(path, MAX_TABLE),
-    }
 }

@@ -7,6 +7,7 @@ mod calibrate;
 mod compact;
 mod completions;
 mod config;
+mod correlate;
 mod diff;
 mod expand;
 mod explain_match;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     Average(average::AverageArgs),
     Bottlenecks(bottlenecks::BottlenecksArgs),
+    Correlate(correlate::CorrelateArgs),
     Expand(expand::ExpandArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
@@ -105,6 +107,7 @@ pub(crate) fn run(
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
+        Command::Correlate(args) => correlate::run(&args),
         Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),

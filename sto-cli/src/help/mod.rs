@@ -58,6 +58,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "report",
             "expand",
             "bottlenecks",
+            "correlate",
         ],
     ),
     (

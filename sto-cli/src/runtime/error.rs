@@ -14,6 +14,7 @@ use sto_core::store::StoreError;
 use sto_query::QueryError;
 use sto_query::annotate::AnnotateError;
 use sto_query::compare::CompareError;
+use sto_query::correlate::CorrelateError;
 use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
 use sto_query::maintain::{MergeError, TagError};
@@ -98,6 +99,11 @@ pub(crate) enum CliError {
     Annotate {
         path: PathBuf,
         source: AnnotateError,
+    },
+    #[error("{}: {source}", path.display())]
+    Correlate {
+        path: PathBuf,
+        source: CorrelateError,
     },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },

@@ -33,6 +33,17 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<String> {
     read_stream(found.file, most)
 }
 
+/// The same, where `-` is standard input.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_or_stdin(path: &Path, most: u64) -> io::Result<String> {
+    match path == Path::new("-") {
+        true => read_stream(io::stdin().lock(), most),
+        false => read(path, most),
+    }
+}
+
 /// The same of a stream.
 ///
 /// # Errors

@@ -112,7 +112,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
 }
 
 /// The rank of each number, from 1; equal ones share the mean of their ranks.
-fn ranks(numbers: &[f64]) -> Vec<f64> {
+pub fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
     let mut ranks = vec![0.0; numbers.len()];

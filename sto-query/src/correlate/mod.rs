@@ -1,15 +1,27 @@
-//! Functions whose cost goes with a metric: bottlenecks, or what only fills the time.
+//! What goes with what: the cost of functions with a metric over runs, and metrics with each other over time.
 //!
-//! Source: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and
-//! 6.2 and appendix A.2.
+//! Sources: Lundberg and Rettig, Modeling Profiling Data in a Graph Database (2024), sections 5.3 and
+//! 6.2 and appendix A.2; M. Hauswirth, P. F. Sweeney, A. Diwan and M. Mozer, Automating Vertical Profiling
+//! (OOPSLA 2005), section 5.
 //!
 #![doc = include_str!("correlate.md")]
 
 mod bottlenecks;
+mod chance;
+mod correlators;
+mod grid;
 mod measures;
+mod rank;
+mod result;
+mod segments;
+mod table;
 
 pub use bottlenecks::{
     Benchmark, Bottleneck, BottleneckOptions, Bottlenecks, Combination, InBenchmark, Measure,
     bottlenecks,
 };
-pub use measures::{Correlation, pearson, sparse_pearson, spearman};
+pub use correlators::{Correlator, Sign};
+pub use measures::{Correlation, pearson, ranks, sparse_pearson, spearman};
+pub use rank::{CorrelateError, CorrelateOptions, NamedSeries, correlate_table};
+pub use result::{RankedMetric, RankedMetrics};
+pub use table::{LeftOut, WhyLeftOut};

@@ -5,6 +5,7 @@
 //! them.
 //! The check of a release is [`check`](crate::check::check).
 
+mod correlate;
 #[cfg(feature = "pages")]
 mod drawings;
 mod export;
@@ -13,6 +14,7 @@ mod source;
 mod stacks;
 mod stores;
 
+pub use correlate::{CorrelateRequest, correlate};
 #[cfg(feature = "pages")]
 pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
 pub use export::{ExportFormat, ExportRequest, Exported, export};

@@ -5,6 +5,7 @@
 
 pub mod bottlenecks;
 pub mod calibrate;
+pub mod correlate;
 pub mod drawing;
 pub mod expansion;
 pub mod explain_match;

@@ -1,0 +1,122 @@
+//! How likely chance explains a target as well: the target against itself, shifted in a circle.
+
+use super::correlators::{Correlator, best_splits, coefficient, dtw, manhattan, same_splits};
+use super::grid::{Grid, normal_ranks};
+use super::segments::{Boundaries, Sums, Times};
+use std::ops::Range;
+
+/// A target and its shifts, on one grid.
+pub(super) struct Shifts {
+    grid: Grid,
+    times: Times,
+    segments: usize,
+    by: Vec<Correlator>,
+    /// Once after the other, so that each shift is a part of it.
+    target: Vec<f64>,
+    ranks: Vec<f64>,
+    pattern: Option<Vec<f64>>,
+    /// By shift.
+    boundaries: Vec<Boundaries>,
+}
+
+impl Shifts {
+    /// Every shift by at least 5 % of the length, and first the target as it is; `None` where it does not vary on
+    /// the grid. Euclidean distance orders shifts as Pearson's coefficient does.
+    pub(super) fn new(
+        grid: Grid,
+        (target, pattern): (&[f64], Option<&[f64]>),
+        by: &[Correlator],
+        segments: usize,
+    ) -> Option<Shifts> {
+        let target = grid.means(target)?;
+        let times = Times::new(grid.times.clone());
+        let mut shifts = Shifts {
+            ranks: normal_ranks(&target)?.repeat(2),
+            target: target.repeat(2),
+            pattern: pattern.and_then(|pattern| Some(grid.means(pattern)?.repeat(2))),
+            by: by.to_vec(),
+            boundaries: Vec::new(),
+            grid,
+            times,
+            segments,
+        };
+        shifts.boundaries = shifts
+            .all()
+            .map(|shift| shifts.boundaries_of(shift))
+            .collect();
+        Some(shifts)
+    }
+
+    fn boundaries_of(&self, shift: usize) -> Boundaries {
+        let needs = [Correlator::SameSplits, Correlator::BestSplits];
+        match self.by.iter().any(|by| needs.contains(by)) {
+            true => {
+                let values = self.target[self.part(shift)].iter().copied();
+                Sums::new(&self.times, values).boundaries(self.segments)
+            }
+            false => Boundaries::new(),
+        }
+    }
+
+    fn part(&self, shift: usize) -> Range<usize> {
+        shift..shift + self.times.all.len()
+    }
+
+    /// No shift, and then the others.
+    fn all(&self) -> impl Iterator<Item = usize> + use<> {
+        let count = self.times.all.len();
+        let least = count.div_ceil(20).max(1);
+        std::iter::once(0).chain(least..=count - least)
+    }
+
+    /// Number of shifts.
+    pub(super) fn count(&self) -> usize {
+        self.all().count() - 1
+    }
+
+    /// The probability that a shifted target is explained as well by this metric. Of several correlators it is by the
+    /// sum of the ranks that each gives the shifts.
+    pub(super) fn p(&self, metric: &[f64]) -> f64 {
+        let Some(metric) = self.grid.means(metric) else {
+            return 1.0;
+        };
+        let ranks = normal_ranks(&metric).unwrap_or_default();
+        let sums = Sums::new(&self.times, metric.iter().copied());
+        let own = match self.by.contains(&Correlator::BestSplits) {
+            true => sums.boundaries(self.segments),
+            false => Boundaries::new(),
+        };
+        let mut placed = vec![0; self.boundaries.len()];
+        for by in &self.by {
+            let scores = self
+                .all()
+                .zip(&self.boundaries)
+                .map(|(shift, target)| match by {
+                    Correlator::Spearman => coefficient(&ranks, &self.ranks[self.part(shift)]).0,
+                    Correlator::Manhattan => manhattan(&metric, &self.target[self.part(shift)]).0,
+                    Correlator::Dtw => dtw(&metric, &self.target[self.part(shift)]).0,
+                    Correlator::SameSplits => same_splits(&sums, target),
+                    Correlator::BestSplits => best_splits(&self.times, &own, target),
+                    Correlator::LinearPattern => match &self.pattern {
+                        Some(pattern) => coefficient(&metric, &pattern[self.part(shift)]).0,
+                        None => 0.0,
+                    },
+                    _ => coefficient(&metric, &self.target[self.part(shift)]).0,
+                });
+            let scores: Vec<f64> = scores.collect();
+            add_ranks(&scores, &mut placed);
+        }
+        let as_good = placed.iter().filter(|&&place| place <= placed[0]).count();
+        as_good as f64 / placed.len() as f64
+    }
+}
+
+/// Adds to each how many scores are as high as its own, or higher.
+fn add_ranks(scores: &[f64], placed: &mut [usize]) {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    for (score, placed) in scores.iter().zip(placed) {
+        // What differs by rounding alone is as high.
+        *placed += sorted.partition_point(|other| *other >= score * (1.0 - 1e-9));
+    }
+}

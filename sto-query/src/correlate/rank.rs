@@ -1,0 +1,380 @@
+//! Metrics ranked by how well they explain a target.
+
+use super::chance::Shifts;
+use super::correlators::{
+    Correlator, best_splits, coefficient, dtw, euclidean, lag, manhattan, same_splits,
+};
+use super::grid::{Grid, fill_gaps, normal_ranks, normalised};
+use super::result::{RankedMetric, RankedMetrics};
+use super::segments::{Boundaries, Sums, Times};
+use super::table::{self, LeftOut, WhyLeftOut};
+use crate::text::{closest, printable};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Segments of a target whose number nobody chose.
+const MOST_SEGMENTS: usize = 20;
+/// Stretches of equal time that warping, lags and shifts work on at most.
+const STRETCHES: usize = 1_000;
+/// The same of shifts that are warped.
+const WARPED_STRETCHES: usize = 100;
+
+/// Which metrics explain a target, and how that is found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CorrelateOptions {
+    /// The name of the target.
+    pub target: String,
+    /// The correlator whose score ranks metrics; without one, it is the mean of the ranks by all.
+    pub by: Option<Correlator>,
+    /// Number of segments, from 2; without it, as many as suit the target.
+    pub splits: Option<usize>,
+    /// Times, which grow, and values: the pattern to look for in place of the target. Empty for none.
+    pub pattern: Vec<(f64, f64)>,
+    /// Rows before this time do not count.
+    pub from: Option<f64>,
+    /// Rows after this time do not count.
+    pub to: Option<f64>,
+}
+
+/// A metric over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedSeries {
+    /// The metric.
+    pub name: String,
+    /// A value for each time; NaN where there is none.
+    pub values: Vec<f64>,
+}
+
+/// Why metrics cannot be ranked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorrelateError {
+    /// The table has no line.
+    #[error("it is empty; expected a line with the names of columns, and rows of numbers")]
+    Empty,
+    /// The first line has numbers alone.
+    #[error("its first line has only numbers; expected the names of the columns")]
+    NoNames,
+    /// It is no CSV.
+    #[error("{0}")]
+    Malformed(String),
+    /// A row is longer than the first line.
+    #[error(
+        "line {line}: expected at most {columns} fields, as many as there are columns, found {found}"
+    )]
+    TooManyFields {
+        /// The line, from 1.
+        line: u64,
+        /// Its fields.
+        found: usize,
+        /// Fields of the first line.
+        columns: usize,
+    },
+    /// A row has no time.
+    #[error("line {line}: there is no number in `{}`, the column of times", printable(.column))]
+    NoTime {
+        /// The line, from 1.
+        line: u64,
+        /// The column of times.
+        column: String,
+    },
+    /// Times repeat, or go back.
+    #[error(
+        "line {line}: expected a time above {before} in `{}`, found {time}; sort the rows by time, one for each",
+        printable(.column)
+    )]
+    TimeGoesBack {
+        /// The line, from 1.
+        line: u64,
+        /// The column of times.
+        column: String,
+        /// The time of the row before.
+        before: f64,
+        /// The time that was found.
+        time: f64,
+    },
+    /// No column is the target.
+    #[error("no column is called `{}`{}", printable(.target), match .closest {
+        Some(closest) => format!("; the closest is `{}`", printable(closest)),
+        None => String::new(),
+    })]
+    NoTarget {
+        /// What was asked for.
+        target: String,
+        /// The column whose name is closest.
+        closest: Option<String>,
+    },
+    /// Several columns are the target.
+    #[error("{count} columns are called `{}`; give each a name of its own", printable(.target))]
+    SeveralTargets {
+        /// What was asked for.
+        target: String,
+        /// Their number.
+        count: usize,
+    },
+    /// The target cannot be compared.
+    #[error("the target `{}` {}", printable(.target), match .why {
+        WhyLeftOut::Text => "has values that are no numbers",
+        WhyLeftOut::Gaps => "has no value in half of the rows or more",
+    })]
+    Target {
+        /// The target.
+        target: String,
+        /// What is wrong with it.
+        why: WhyLeftOut,
+    },
+    /// There is nothing to explain.
+    #[error("the target `{}` never varies in these rows: there is nothing to explain", printable(.target))]
+    ConstantTarget {
+        /// The target.
+        target: String,
+    },
+    /// A correlator needs a pattern.
+    #[error("linear-pattern compares metrics with a pattern, and there is none")]
+    NoPattern,
+    /// A pattern is none.
+    #[error("the pattern {0}")]
+    Pattern(&'static str),
+}
+
+/// Ranks the columns of a table, CSV whose first line names them.
+///
+/// # Errors
+/// Where the table cannot be read, has no such target, or that never varies.
+pub fn correlate_table(
+    text: &str,
+    options: &CorrelateOptions,
+) -> Result<RankedMetrics, CorrelateError> {
+    let table = table::read(text, &options.target)?;
+    let (times, series) = within(table.times, table.series, options);
+    let mut ranked = RankedMetrics::new(&times, options, table.time);
+    ranked.left_out = table.left_out;
+    rank(times, series, options, &mut ranked)?;
+    Ok(ranked)
+}
+
+/// The part of series that the options choose.
+fn within(
+    times: Vec<f64>,
+    mut series: Vec<NamedSeries>,
+    options: &CorrelateOptions,
+) -> (Vec<f64>, Vec<NamedSeries>) {
+    let first = times.partition_point(|&time| options.from.is_some_and(|from| time < from));
+    let end = times.partition_point(|&time| options.to.is_none_or(|to| time <= to));
+    let part = first..end.max(first);
+    for one in &mut series {
+        one.values = one.values[part.clone()].to_vec();
+    }
+    (times[part].to_vec(), series)
+}
+
+/// Takes the target out of the series.
+fn target_of(
+    series: &mut Vec<NamedSeries>,
+    left_out: &[LeftOut],
+    target: &str,
+) -> Result<NamedSeries, CorrelateError> {
+    let owned = || target.to_owned();
+    let count = series.iter().filter(|one| one.name == target).count();
+    let out = left_out.iter().find(|out| out.name == target);
+    match (series.iter().position(|one| one.name == target), out) {
+        (Some(ix), None) if count == 1 => Ok(series.remove(ix)),
+        (None, Some(out)) => Err(CorrelateError::Target {
+            target: owned(),
+            why: out.why,
+        }),
+        (None, None) => {
+            let names = series.iter().map(|one| &*one.name);
+            Err(CorrelateError::NoTarget {
+                target: owned(),
+                closest: closest(target, names).map(str::to_owned),
+            })
+        }
+        (Some(_), _) => Err(CorrelateError::SeveralTargets {
+            target: owned(),
+            count: count + usize::from(out.is_some()),
+        }),
+    }
+}
+
+/// Whether so many values are missing that the rest says little.
+fn has_gaps(values: &[f64]) -> bool {
+    2 * values.iter().filter(|value| value.is_nan()).count() >= values.len()
+}
+
+/// Ranks series with a value, which may be NaN, for each of these times, which grow.
+fn rank(
+    times: Vec<f64>,
+    mut series: Vec<NamedSeries>,
+    options: &CorrelateOptions,
+    ranked: &mut RankedMetrics,
+) -> Result<(), CorrelateError> {
+    let mut target = target_of(&mut series, &ranked.left_out, &options.target)?;
+    let pattern = pattern_at(&options.pattern, &times)?;
+    if options.by == Some(Correlator::LinearPattern) && pattern.is_none() {
+        return Err(CorrelateError::NoPattern);
+    }
+    if times.len() < RankedMetrics::LEAST_ROWS {
+        return Ok(());
+    }
+    if has_gaps(&target.values) {
+        let (target, why) = (target.name, WhyLeftOut::Gaps);
+        return Err(CorrelateError::Target { target, why });
+    }
+    fill_gaps(&times, &mut target.values);
+    let constant = || CorrelateError::ConstantTarget {
+        target: options.target.clone(),
+    };
+    let comparison = Comparison::new(&times, &target.values, pattern, options);
+    let comparison = comparison.ok_or_else(constant)?;
+    let (gaps, series) = series.into_iter().partition(|one| has_gaps(&one.values));
+    let (gaps, series): (Vec<NamedSeries>, Vec<NamedSeries>) = (gaps, series);
+    ranked.left_out.extend(gaps.into_iter().map(|one| LeftOut {
+        name: one.name,
+        why: WhyLeftOut::Gaps,
+    }));
+    ranked.splits = comparison.segments;
+    ranked.shifts = comparison.shifts.count();
+    let ranked_one = |one| comparison.metric(&times, one);
+    ranked.metrics = series.into_par_iter().map(ranked_one).collect();
+    ranked.place(&comparison.all);
+    Ok(())
+}
+
+/// The values of the pattern at these times: on lines between its points, and as those at its ends beyond them.
+fn pattern_at(points: &[(f64, f64)], times: &[f64]) -> Result<Option<Vec<f64>>, CorrelateError> {
+    let wrong = |why| Err(CorrelateError::Pattern(why));
+    let are_finite = points
+        .iter()
+        .all(|(time, value)| time.is_finite() && value.is_finite());
+    match points {
+        [] => return Ok(None),
+        [_] => return wrong("has one point; expected two or more, as t0:v0,t1:v1"),
+        _ if !are_finite => return wrong("has a point that is not finite"),
+        _ if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) => {
+            return wrong("goes back in time; expected points with times that grow");
+        }
+        _ => {}
+    }
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let value = |&time: &f64| match points.partition_point(|point| point.0 <= time) {
+        0 => first.1,
+        after if after == points.len() => last.1,
+        after => {
+            let (a, b) = (points[after - 1], points[after]);
+            a.1 + (b.1 - a.1) * (time - a.0) / (b.0 - a.0)
+        }
+    };
+    let values: Vec<f64> = times.iter().map(value).collect();
+    match times.len() < RankedMetrics::LEAST_ROWS || normalised(&values).is_some() {
+        true => Ok(Some(values)),
+        false => wrong("never varies in these rows"),
+    }
+}
+
+/// The target, and all of it that metrics are compared with.
+struct Comparison {
+    by: Correlator,
+    all: Vec<Correlator>,
+    times: Times,
+    grid: Grid,
+    segments: usize,
+    normal: Vec<f64>,
+    ranks: Vec<f64>,
+    means: Vec<f64>,
+    pattern: Option<Vec<f64>>,
+    boundaries: Boundaries,
+    shifts: Shifts,
+}
+
+impl Comparison {
+    /// `None` where the target never varies.
+    fn new(
+        times: &[f64],
+        target: &[f64],
+        pattern: Option<Vec<f64>>,
+        options: &CorrelateOptions,
+    ) -> Option<Comparison> {
+        let normal = normalised(target)?;
+        let scaled = Times::new(times.to_vec());
+        let sums = Sums::new(&scaled, normal.iter().copied());
+        let segments = options
+            .splits
+            .unwrap_or_else(|| sums.best_number(MOST_SEGMENTS));
+        let boundaries = sums.boundaries(segments);
+        let segments = boundaries.len() + 1;
+        let mut all = Correlator::ALL.to_vec();
+        all.retain(|&by| by != Correlator::LinearPattern || pattern.is_some());
+        let of_shifts = match options.by {
+            Some(by) => vec![by],
+            None => all
+                .iter()
+                .copied()
+                .filter(|&by| by != Correlator::Dtw)
+                .collect(),
+        };
+        let stretches = match options.by {
+            Some(Correlator::Dtw) => WARPED_STRETCHES,
+            _ => STRETCHES,
+        };
+        let both = (target, pattern.as_deref());
+        let shifts = Shifts::new(Grid::new(times, stretches), both, &of_shifts, segments)?;
+        let grid = Grid::new(times, STRETCHES);
+        drop(sums);
+        Some(Comparison {
+            ranks: normal_ranks(target)?,
+            means: grid.means(target)?,
+            pattern: pattern.and_then(|pattern| normalised(&pattern)),
+            by: options.by.unwrap_or(Correlator::Pearson),
+            all,
+            times: scaled,
+            grid,
+            segments,
+            normal,
+            boundaries,
+            shifts,
+        })
+    }
+
+    fn metric(&self, times: &[f64], mut series: NamedSeries) -> RankedMetric {
+        fill_gaps(times, &mut series.values);
+        let both = (normalised(&series.values), self.grid.means(&series.values));
+        let (Some(normal), Some(means)) = both else {
+            return RankedMetric::constant(series.name, &self.all);
+        };
+        let ranks = normal_ranks(&series.values).unwrap_or_default();
+        let sums = Sums::new(&self.times, normal.iter().copied());
+        let pearson = coefficient(&normal, &self.normal);
+        let scored = self.all.iter().map(|&by| {
+            let scored = match by {
+                Correlator::Pearson => pearson,
+                Correlator::Spearman => coefficient(&ranks, &self.ranks),
+                Correlator::Euclidean => euclidean(&normal, &self.normal),
+                Correlator::Manhattan => manhattan(&normal, &self.normal),
+                Correlator::Dtw => dtw(&means, &self.means),
+                Correlator::SameSplits => (same_splits(&sums, &self.boundaries), pearson.1),
+                Correlator::BestSplits => {
+                    let own = sums.boundaries(self.segments);
+                    (best_splits(&self.times, &own, &self.boundaries), pearson.1)
+                }
+                Correlator::LinearPattern => match &self.pattern {
+                    Some(pattern) => coefficient(&normal, pattern),
+                    None => (0.0, pearson.1),
+                },
+            };
+            (by, scored)
+        });
+        let scored: Vec<_> = scored.collect();
+        let sign = scored.iter().find(|(by, _)| *by == self.by);
+        RankedMetric {
+            sign: sign.map(|(_, scored)| scored.1),
+            scores: scored.iter().map(|&(by, scored)| (by, scored.0)).collect(),
+            lag: Some(lag(&means, &self.means) as f64 * self.grid.step),
+            p: Some(self.shifts.p(&series.values)),
+            ..RankedMetric::constant(series.name, &self.all)
+        }
+    }
+}

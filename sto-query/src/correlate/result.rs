@@ -1,0 +1,144 @@
+//! Metrics in the order in which they explain a target.
+
+use super::correlators::{Correlator, Sign};
+use super::rank::CorrelateOptions;
+use super::table::LeftOut;
+use crate::answer::Answer;
+use crate::statistics::benjamini_hochberg;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Correlators agree on a metric that they rank among so many first ones.
+const FIRST: f64 = 3.0;
+
+/// Metrics ranked by how well they explain a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RankedMetrics {
+    /// The target.
+    pub target: String,
+    /// The correlator that ranks; without one, it is the mean of the ranks by all.
+    pub by: Option<Correlator>,
+    /// The column of times; without one, they are the numbers of the rows, from 1.
+    pub time: Option<String>,
+    /// Number of rows in the window.
+    pub rows: usize,
+    /// The time of the first of them; 0 where there is none.
+    pub from: f64,
+    /// The time of the last of them.
+    pub to: f64,
+    /// Number of segments of the target.
+    pub splits: usize,
+    /// Number of shifts of the target by which p is found.
+    pub shifts: usize,
+    /// The metrics that explain the target best first.
+    pub metrics: Vec<RankedMetric>,
+    /// Number of metrics that a limit left out.
+    pub omitted: usize,
+    /// Columns that are not compared.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Answer for RankedMetrics {
+    const SCHEMA: &'static str = "sto.correlate/1";
+}
+
+impl RankedMetrics {
+    /// Rows that it takes to say anything: two segments of two points.
+    pub const LEAST_ROWS: usize = 4;
+
+    pub(super) fn new(times: &[f64], options: &CorrelateOptions, time: Option<String>) -> Self {
+        RankedMetrics {
+            target: options.target.clone(),
+            by: options.by,
+            time,
+            rows: times.len(),
+            from: times.first().copied().unwrap_or(0.0),
+            to: times.last().copied().unwrap_or(0.0),
+            splits: 0,
+            shifts: 0,
+            metrics: Vec::new(),
+            omitted: 0,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Puts the metrics in order, with their ranks by each correlator, and adjusts p for their number.
+    pub(super) fn place(&mut self, all: &[Correlator]) {
+        let metrics = &mut self.metrics;
+        for by in all {
+            let scores: Vec<f64> = metrics.iter().map(|metric| metric.scores[by]).collect();
+            for (metric, rank) in metrics.iter_mut().zip(ranks_from_top(&scores)) {
+                metric.ranks.insert(*by, rank);
+            }
+        }
+        for metric in metrics.iter_mut() {
+            let ranks = || metric.ranks.values();
+            metric.score = match (self.by, metric.sign) {
+                (_, None) => 0.0,
+                (Some(by), _) => metric.scores[&by],
+                (None, _) => ranks().len() as f64 / ranks().sum::<f64>(),
+            };
+            let agrees = |(&by, &rank): (&Correlator, &f64)| (rank <= FIRST).then_some(by);
+            metric.agreeing = metric.ranks.iter().filter_map(agrees).collect();
+        }
+        let p: Vec<Option<f64>> = metrics.iter().map(|metric| metric.p).collect();
+        for (metric, q) in metrics.iter_mut().zip(benjamini_hochberg(&p)) {
+            metric.q = q;
+        }
+        metrics.sort_by(|a, b| {
+            let known = a.sign.is_none().cmp(&b.sign.is_none());
+            let score = || b.score.total_cmp(&a.score);
+            known.then_with(score).then_with(|| a.name.cmp(&b.name))
+        });
+    }
+}
+
+/// A metric, and how it explains the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RankedMetric {
+    /// The metric.
+    pub name: String,
+    /// The score by the correlator that ranks, or the inverse of the mean rank by all; 0 where it never varies.
+    pub score: f64,
+    /// Whether it goes with the target or against it; `None` where it never varies.
+    pub sign: Option<Sign>,
+    /// The score by each correlator, the higher the closer.
+    pub scores: BTreeMap<Correlator, f64>,
+    /// The rank by each correlator, from 1; equal scores share the mean of theirs.
+    pub ranks: BTreeMap<Correlator, f64>,
+    /// The correlators that rank it among the first three.
+    pub agreeing: Vec<Correlator>,
+    /// By how much time, or how many rows, it comes before the target; negative where it comes after.
+    pub lag: Option<f64>,
+    /// Probability that it explains a target as well that is shifted in time.
+    pub p: Option<f64>,
+    /// p adjusted for the number of metrics.
+    pub q: Option<f64>,
+}
+
+impl RankedMetric {
+    /// A metric that never varies.
+    pub(super) fn constant(name: String, all: &[Correlator]) -> RankedMetric {
+        RankedMetric {
+            name,
+            score: 0.0,
+            sign: None,
+            scores: all.iter().map(|&by| (by, 0.0)).collect(),
+            ranks: BTreeMap::new(),
+            agreeing: Vec::new(),
+            lag: None,
+            p: None,
+            q: None,
+        }
+    }
+}
+
+/// The rank of each score, the highest having the first.
+fn ranks_from_top(scores: &[f64]) -> Vec<f64> {
+    let negated: Vec<f64> = scores.iter().map(|score| -score).collect();
+    super::measures::ranks(&negated)
+}

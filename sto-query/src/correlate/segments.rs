@@ -1,0 +1,208 @@
+//! Piecewise linear segmentation, greedily from above (section 5.3 of the paper).
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Points that a segment has at least: a line goes through any two.
+const LEAST: usize = 2;
+/// The share of a series' variance below which an error is one of rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The times of a series, and their sums.
+pub(super) struct Times {
+    /// As they were given.
+    pub(super) all: Vec<f64>,
+    /// Sums up to each point of the time, centred and in shares of the whole, and of its square.
+    sums: Vec<[f64; 2]>,
+    scale: [f64; 2],
+}
+
+impl Times {
+    /// Times that grow.
+    pub(super) fn new(all: Vec<f64>) -> Times {
+        let first = all.first().copied().unwrap_or(0.0);
+        let span = all.last().map_or(1.0, |last| last - first);
+        let mut times = Times {
+            sums: Vec::with_capacity(all.len() + 1),
+            scale: [first + span / 2.0, span],
+            all,
+        };
+        let mut sum = [0.0; 2];
+        times.sums.push(sum);
+        for ix in 0..times.all.len() {
+            let t = times.scaled(ix);
+            sum = [sum[0] + t, sum[1] + t * t];
+            times.sums.push(sum);
+        }
+        times
+    }
+
+    fn scaled(&self, ix: usize) -> f64 {
+        (self.all[ix] - self.scale[0]) / self.scale[1]
+    }
+
+    /// From the first point to the last.
+    pub(super) fn span(&self) -> f64 {
+        self.scale[1]
+    }
+}
+
+/// The sums of a normalised series, from which the error of the line through any stretch of it follows at once.
+pub(super) struct Sums<'t> {
+    times: &'t Times,
+    /// Up to each point: of the value, of its square, and of its product with the time.
+    sums: Vec<[f64; 3]>,
+}
+
+/// Where segments begin, but for the first one, in order of time.
+pub(super) type Boundaries = Vec<usize>;
+
+impl Sums<'_> {
+    /// The sums of as many values as there are times.
+    pub(super) fn new(times: &Times, values: impl Iterator<Item = f64>) -> Sums<'_> {
+        let mut sums = Vec::with_capacity(times.sums.len());
+        let mut sum = [0.0; 3];
+        sums.push(sum);
+        for (ix, y) in values.enumerate() {
+            sum = [sum[0] + y, sum[1] + y * y, sum[2] + y * times.scaled(ix)];
+            sums.push(sum);
+        }
+        Sums { times, sums }
+    }
+
+    /// The sum of squared distances from the line with the least of it (linear regression).
+    fn error(&self, stretch: Range<usize>) -> f64 {
+        let count = stretch.len() as f64;
+        let [t, tt] = difference(&self.times.sums, &stretch);
+        let [y, yy, ty] = difference(&self.sums, &stretch);
+        let (tt, yy, ty) = (tt - t * t / count, yy - y * y / count, ty - t * y / count);
+        let explained = if tt > 0.0 { ty * ty / tt } else { 0.0 };
+        (yy - explained).max(0.0)
+    }
+
+    /// The error of the lines through segments that begin here; 0 where it is one of rounding.
+    pub(super) fn error_of(&self, boundaries: &[usize]) -> f64 {
+        let points = self.sums.len() - 1;
+        let firsts = std::iter::once(&0).chain(boundaries);
+        let ends = boundaries.iter().chain([&points]);
+        let error: f64 = firsts.zip(ends).map(|(&a, &b)| self.error(a..b)).sum();
+        if error > ROUNDING * points as f64 {
+            error
+        } else {
+            0.0
+        }
+    }
+
+    /// Splits the series where that lessens the error most, again and again, into at most `most` segments, and
+    /// fewer only where nothing is left to gain: where each split was made, and the error after it.
+    fn splits(&self, most: usize) -> Vec<(usize, f64)> {
+        let points = self.sums.len() - 1;
+        let mut error = self.error(0..points);
+        let mut open: Vec<Split> = self.best(0..points).into_iter().collect();
+        let mut made = Vec::new();
+        while made.len() + 1 < most {
+            let gains = open.iter().enumerate();
+            let best = gains.max_by(|(_, a), (_, b)| {
+                let first = |split: &Split| Reverse(split.at);
+                a.gain.total_cmp(&b.gain).then(first(a).cmp(&first(b)))
+            });
+            let Some((ix, _)) = best.filter(|(_, best)| best.gain > ROUNDING * points as f64)
+            else {
+                break;
+            };
+            let Split { stretch, at, gain } = open.swap_remove(ix);
+            error -= gain;
+            made.push((at, error.max(0.0)));
+            open.extend(self.best(stretch.start..at));
+            open.extend(self.best(at..stretch.end));
+        }
+        made
+    }
+
+    /// The best split of a stretch, if it has points enough for two segments.
+    fn best(&self, stretch: Range<usize>) -> Option<Split> {
+        let places = stretch.start + LEAST..(stretch.end + 1).saturating_sub(LEAST);
+        let error = |at| self.error(stretch.start..at) + self.error(at..stretch.end);
+        let mut best: Option<(f64, usize)> = None;
+        for at in places {
+            let error = error(at);
+            if best.is_none_or(|(least, _)| error < least) {
+                best = Some((error, at));
+            }
+        }
+        let (error, at) = best?;
+        let gain = self.error(stretch.clone()) - error;
+        Some(Split { stretch, at, gain })
+    }
+
+    /// The boundaries of at most so many segments.
+    pub(super) fn boundaries(&self, segments: usize) -> Boundaries {
+        let splits = self.splits(segments);
+        let mut boundaries: Boundaries = splits.into_iter().map(|(at, _)| at).collect();
+        boundaries.sort_unstable();
+        boundaries
+    }
+
+    /// The number of segments from 2 to `most` with the least Schwarz criterion (Annals of Statistics 6:461, 1978):
+    /// each has a slope, an intercept and a boundary.
+    pub(super) fn best_number(&self, most: usize) -> usize {
+        let points = (self.sums.len() - 1) as f64;
+        let criterion = |(segments, error): (usize, f64)| {
+            let error = error.max(ROUNDING * points);
+            points * (error / points).ln() + 3.0 * segments as f64 * points.ln()
+        };
+        let errors = self.splits(most).into_iter().map(|(_, error)| error);
+        let best = (2..)
+            .zip(errors)
+            .min_by(|&a, &b| criterion(a).total_cmp(&criterion(b)));
+        best.map_or(2, |(segments, _)| segments)
+    }
+}
+
+struct Split {
+    stretch: Range<usize>,
+    at: usize,
+    gain: f64,
+}
+
+fn difference<const N: usize>(sums: &[[f64; N]], stretch: &Range<usize>) -> [f64; N] {
+    let (from, to) = (&sums[stretch.start], &sums[stretch.end]);
+    std::array::from_fn(|ix| to[ix] - from[ix])
+}
+
+/// The summed distance of boundaries in time, in order; one that the other series has no partner for counts as the
+/// whole time.
+pub(super) fn distance(times: &Times, a: &[usize], b: &[usize]) -> f64 {
+    let pairs = a
+        .iter()
+        .zip(b)
+        .map(|(&a, &b)| (times.all[a] - times.all[b]).abs());
+    pairs.sum::<f64>() + a.len().abs_diff(b.len()) as f64 * times.span()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked by hand: 0 0 0 0 4 4 4 4 has two lines without error; through 0 0 4 4, where a line
+    /// of slope 1.6 leaves 1.6, every split but the middle one leaves more.
+    #[test]
+    fn a_segmentation_is_that_worked_by_hand() {
+        let times = Times::new((0..8).map(f64::from).collect());
+        let step = [0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0];
+        let sums = Sums::new(&times, step.into_iter());
+        assert_eq!(sums.boundaries(5), [4]);
+        assert!(
+            (sums.error(2..6) - 3.2).abs() < 1e-12,
+            "{}",
+            sums.error(2..6)
+        );
+        // Up, down, up: the first split is the one that leaves least, not one of the two that stay.
+        let zigzag = [0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0, 1.0];
+        let sums = Sums::new(&times, zigzag.into_iter());
+        assert_eq!(sums.boundaries(2).len(), 1);
+        assert_eq!(sums.boundaries(1), []);
+        assert_eq!(distance(&times, &[4], &[6]), 2.0);
+        assert_eq!(distance(&times, &[4], &[]), 7.0);
+    }
+}

@@ -1,0 +1,187 @@
+//! Series out of a table: CSV whose first line names the columns.
+
+use super::rank::{CorrelateError, NamedSeries};
+use csv::{ByteRecord, ReaderBuilder};
+use serde::{Deserialize, Serialize};
+
+/// Names of the column of times, in any case.
+const TIMES: [&str; 4] = ["time", "t", "timestamp", "seconds"];
+/// What stands for no value, beside what reads as a number that is not finite.
+const MISSING: [&str; 8] = [
+    "",
+    "-",
+    "na",
+    "n/a",
+    "null",
+    "none",
+    "<not counted>",
+    "<not supported>",
+];
+
+/// Columns on one grid of time.
+pub(super) struct Table {
+    /// The column of times; without one, they are the numbers of the rows, from 1.
+    pub(super) time: Option<String>,
+    pub(super) times: Vec<f64>,
+    /// Missing values are NaN.
+    pub(super) series: Vec<NamedSeries>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// A column that is not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// The column.
+    pub name: String,
+    /// Why.
+    pub why: WhyLeftOut,
+}
+
+/// Why a column is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WhyLeftOut {
+    /// It has what is no number.
+    Text,
+    /// Half of its values or more are missing.
+    Gaps,
+}
+
+/// A column as it is read.
+struct ReadColumn {
+    name: String,
+    values: Vec<f64>,
+    is_text: bool,
+}
+
+/// Reads a table. The times are the column of that name, else the first but the target whose values only grow.
+pub(super) fn read(text: &str, target: &str) -> Result<Table, CorrelateError> {
+    let mut reader = ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+    let malformed = |error: csv::Error| CorrelateError::Malformed(error.to_string());
+    let header = reader.byte_headers().map_err(malformed)?;
+    let names = header
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).trim().to_owned());
+    let column = |name| ReadColumn {
+        name,
+        values: Vec::new(),
+        is_text: false,
+    };
+    let mut columns: Vec<ReadColumn> = names.map(column).collect();
+    if columns.is_empty() {
+        return Err(CorrelateError::Empty);
+    }
+    if columns
+        .iter()
+        .all(|column| column.name.parse::<f64>().is_ok())
+    {
+        return Err(CorrelateError::NoNames);
+    }
+    let mut lines = Vec::new();
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(malformed)? {
+        let line = record.position().map_or(0, csv::Position::line);
+        if record.len() > columns.len() {
+            return Err(CorrelateError::TooManyFields {
+                line,
+                found: record.len(),
+                columns: columns.len(),
+            });
+        }
+        lines.push(line);
+        let fields = record.iter().chain(std::iter::repeat(&b""[..]));
+        for (column, field) in columns.iter_mut().zip(fields) {
+            column.push(field);
+        }
+    }
+    let time = time_of(&columns, target);
+    let times = match time {
+        Some(ix) => checked(columns.remove(ix), &lines)?,
+        None => (None, (1..=lines.len()).map(|row| row as f64).collect()),
+    };
+    let is_text = |column: &ReadColumn| column.is_text;
+    let (text, numbers): (Vec<_>, Vec<_>) = columns.into_iter().partition(is_text);
+    let left_out = text.into_iter().map(|column| LeftOut {
+        name: column.name,
+        why: WhyLeftOut::Text,
+    });
+    let series = numbers.into_iter().map(|column| NamedSeries {
+        name: column.name,
+        values: column.values,
+    });
+    Ok(Table {
+        time: times.0,
+        times: times.1,
+        series: series.collect(),
+        left_out: left_out.collect(),
+    })
+}
+
+impl ReadColumn {
+    fn push(&mut self, field: &[u8]) {
+        if self.is_text {
+            return;
+        }
+        let text = std::str::from_utf8(field).map(str::trim);
+        match text.map(|text| (text, text.parse::<f64>())) {
+            Ok((_, Ok(number))) if number.is_finite() => self.values.push(number),
+            Ok((_, Ok(_))) => self.values.push(f64::NAN),
+            Ok((text, _)) if MISSING.contains(&&*text.to_ascii_lowercase()) => {
+                self.values.push(f64::NAN);
+            }
+            _ => {
+                self.is_text = true;
+                self.values = Vec::new();
+            }
+        }
+    }
+}
+
+fn time_of(columns: &[ReadColumn], target: &str) -> Option<usize> {
+    let may_be = |column: &ReadColumn| !column.is_text && column.name != target;
+    let named = |column: &ReadColumn| TIMES.contains(&&*column.name.to_lowercase());
+    let grows = |column: &ReadColumn| {
+        column.values.len() > 1 && column.values.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    let found = columns
+        .iter()
+        .position(|column| may_be(column) && named(column));
+    found.or_else(|| {
+        columns
+            .iter()
+            .position(|column| may_be(column) && grows(column))
+    })
+}
+
+/// Times that only grow, with the name of their column.
+fn checked(
+    column: ReadColumn,
+    lines: &[u64],
+) -> Result<(Option<String>, Vec<f64>), CorrelateError> {
+    let mut before = f64::NEG_INFINITY;
+    for (&time, &line) in column.values.iter().zip(lines) {
+        let column = || column.name.clone();
+        if time.is_nan() {
+            return Err(CorrelateError::NoTime {
+                line,
+                column: column(),
+            });
+        }
+        if time <= before {
+            return Err(CorrelateError::TimeGoesBack {
+                line,
+                column: column(),
+                before,
+                time,
+            });
+        }
+        before = time;
+    }
+    Ok((Some(column.name), column.values))
+}
