@@ -38,6 +38,7 @@ mod policy;
 mod potential;
 mod prune;
 mod questions;
+mod ranked_metrics;
 mod reports;
 mod select;
 mod series;

@@ -320,6 +320,9 @@ impl CliError {
                 Some(format!("write more of the name; `re:{text}` takes all of them"))
             }
             CliError::Query(QueryError::Source(SourceError::Function(_))) => Some("write more of the name".to_owned()),
+            CliError::Correlate { source: CorrelateError::NoPattern, .. } => {
+                Some("draw one: --pattern T:VALUE,T:VALUE,...".to_owned())
+            }
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::Panicked { .. } => Some(

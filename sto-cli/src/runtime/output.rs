@@ -72,16 +72,16 @@ pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| !["-", "/dev/stdout"].map(Path::new).contains(path))
 }
 
-/// How many functions a command lists.
+/// How much a command lists.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArg {
-    /// Show this many functions; 0 shows all [default: 30 in text, all in JSON]
+    /// List this many; 0 lists all [default: 30 in text, all in JSON]
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<usize>,
 }
 
 impl LimitArg {
-    /// The most functions to list; `None` for all.
+    /// The most to list; `None` for all.
     pub(crate) fn of(&self, format: &FormatArg) -> Option<usize> {
         let limit = self.limit.or(format.is_text().then_some(30));
         limit.filter(|&limit| limit > 0)

@@ -8,6 +8,7 @@ mod benchmarks;
 mod bounds;
 mod calibrate;
 // Stacks of tens of thousands of frames.
+mod correlate;
 mod daily;
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.

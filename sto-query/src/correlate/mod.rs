@@ -5,6 +5,7 @@
 //! (OOPSLA 2005), section 5.
 //!
 #![doc = include_str!("correlate.md")]
+#![doc = include_str!("metrics.md")]
 
 mod bottlenecks;
 mod chance;

@@ -184,25 +184,19 @@ pub(super) fn distance(times: &Times, a: &[usize], b: &[usize]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Worked by hand: 0 0 0 0 4 4 4 4 has two lines without error; through 0 0 4 4, where a line
-    /// of slope 1.6 leaves 1.6, every split but the middle one leaves more.
+    /// Through 0 0 9 9, the line has slope 3.6 and leaves 16.2. Of 0 0 0 9 9 9 4 4 4, the split at 3 leaves 8.57
+    /// (all of it right of it), that at 6 leaves 27.8.
     #[test]
     fn a_segmentation_is_that_worked_by_hand() {
-        let times = Times::new((0..8).map(f64::from).collect());
-        let step = [0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0];
-        let sums = Sums::new(&times, step.into_iter());
-        assert_eq!(sums.boundaries(5), [4]);
-        assert!(
-            (sums.error(2..6) - 3.2).abs() < 1e-12,
-            "{}",
-            sums.error(2..6)
-        );
-        // Up, down, up: the first split is the one that leaves least, not one of the two that stay.
-        let zigzag = [0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0, 1.0];
-        let sums = Sums::new(&times, zigzag.into_iter());
-        assert_eq!(sums.boundaries(2).len(), 1);
+        let times = Times::new((0..9).map(f64::from).collect());
+        let steps = [0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 4.0, 4.0, 4.0];
+        let sums = Sums::new(&times, steps.into_iter());
+        assert!((sums.error(1..5) - 16.2).abs() < 1e-12);
+        assert!((sums.error_of(&[3]) - (37.5 - 22.5 * 22.5 / 17.5)).abs() < 1e-12);
         assert_eq!(sums.boundaries(1), []);
-        assert_eq!(distance(&times, &[4], &[6]), 2.0);
-        assert_eq!(distance(&times, &[4], &[]), 7.0);
+        assert_eq!(sums.boundaries(2), [3]);
+        assert_eq!(sums.boundaries(9), [3, 6], "nothing is left to gain");
+        assert_eq!(distance(&times, &[3, 6], &[4, 4]), 3.0);
+        assert_eq!(distance(&times, &[4], &[]), 8.0);
     }
 }

@@ -1,0 +1,310 @@
+//! Metrics over time, ranked by how well they explain a target.
+
+use crate::views::{assert_fits, assert_golden};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use sto_query::answer::json;
+use sto_query::correlate::{
+    CorrelateError, Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut, pearson, ranks,
+    spearman,
+};
+use sto_query::questions::{CorrelateRequest, correlate};
+use sto_query::render;
+use sto_query::statistics::warp::distance;
+
+const METRICS: &str = include_str!("../../testdata/correlation/metrics.csv");
+
+fn request(table: &str, target: &str) -> CorrelateRequest {
+    let mut request = CorrelateRequest::default();
+    request.table = table.to_owned();
+    request.options.target = target.to_owned();
+    request
+}
+
+fn ranked(table: &str, by: Option<Correlator>) -> RankedMetrics {
+    let mut request = request(table, "target");
+    request.options.by = by;
+    correlate(&request).unwrap()
+}
+
+fn error(table: &str) -> String {
+    correlate(&request(table, "target"))
+        .unwrap_err()
+        .to_string()
+}
+
+/// A table of columns, after one of times.
+fn table(columns: &[(&str, &[f64])]) -> String {
+    let mut text = "time".to_owned();
+    columns
+        .iter()
+        .for_each(|(name, _)| text += &format!(",{name}"));
+    for row in 0..columns[0].1.len() {
+        let _ = write!(text, "\n{row}");
+        columns
+            .iter()
+            .for_each(|(_, values)| text += &format!(",{}", values[row]));
+    }
+    text
+}
+
+fn named<'r>(ranked: &'r RankedMetrics, name: &str) -> &'r RankedMetric {
+    ranked
+        .metrics
+        .iter()
+        .find(|metric| metric.name == name)
+        .unwrap()
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, what: &str) {
+    let near = (found - expected).abs() <= 1e-7 * expected.abs();
+    assert!(near, "{what}: {found}, expected {expected}");
+}
+
+#[derive(Deserialize)]
+struct Reference {
+    splits: usize,
+    pattern: Vec<(f64, f64)>,
+    metrics: BTreeMap<String, Expected>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    scores: BTreeMap<Correlator, f64>,
+    p: f64,
+    lag: f64,
+}
+
+#[test]
+fn all_eight_correlators_agree_with_scipy_numpy_and_dtw_python() {
+    let reference = include_str!("../../testdata/correlation/metrics.json");
+    let reference: Reference = serde_json::from_str(reference).unwrap();
+    let mut request = request(METRICS, "target");
+    request.options.by = Some(Correlator::Pearson);
+    request.options.splits = Some(reference.splits);
+    request.options.pattern = reference.pattern;
+    let ranked = correlate(&request).unwrap();
+    assert_eq!(ranked.metrics.len(), 5);
+    assert_eq!(ranked.splits, reference.splits);
+    for (name, expected) in &reference.metrics {
+        let found = named(&ranked, name);
+        assert_eq!(expected.scores.len(), 8);
+        assert!(found.scores.keys().eq(expected.scores.keys()));
+        for (by, score) in &expected.scores {
+            assert_close(
+                found.scores[by],
+                *score,
+                &format!("{name} by {}", by.name()),
+            );
+        }
+        assert_close(found.p.unwrap(), expected.p, name);
+        assert_eq!(found.lag, Some(expected.lag), "{name}");
+    }
+    assert_eq!(named(&ranked, "against").sign, Some(Sign::Contravaries));
+    assert_eq!(named(&ranked, "follows").sign, Some(Sign::Covaries));
+}
+
+#[test]
+fn the_numbers_of_the_paper_are_found() {
+    assert_eq!(ranks(&[10.0, 15.0, 9.0]), [2.0, 3.0, 1.0]);
+    let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let powers = x.map(|x| 10_f64.powf(x));
+    assert_eq!(
+        format!("{:.3}", pearson(&x, &powers).unwrap().coefficient),
+        "0.707"
+    );
+    assert_eq!(spearman(&x, &powers).unwrap().coefficient, 1.0);
+    let powers = ranked(&table(&[("target", &x), ("powers", &powers)]), None);
+    assert_close(
+        powers.metrics[0].scores[&Correlator::Spearman],
+        1.0,
+        "by ranks",
+    );
+
+    // An event that comes later, or lasts longer, is the same event by dynamic time warping alone.
+    let columns: [(&str, &[f64]); 3] = [
+        ("target", &[0.0, 100.0, 0.0, 0.0]),
+        ("later", &[0.0, 0.0, 100.0, 0.0]),
+        ("longer", &[0.0, 100.0, 100.0, 0.0]),
+    ];
+    let events = ranked(&table(&columns), Some(Correlator::Dtw));
+    let names: Vec<&str> = events.metrics.iter().map(|metric| &*metric.name).collect();
+    assert_eq!(names, ["later", "longer"]);
+    assert_eq!(events.metrics[0].scores[&Correlator::Dtw], f64::MAX);
+    assert_eq!(events.metrics[0].lag, Some(-1.0));
+    for (_, raw) in &columns[1..] {
+        assert_eq!(distance(columns[0].1, raw, Some(1)), Ok(0.0));
+    }
+    for by in [
+        Correlator::Pearson,
+        Correlator::Euclidean,
+        Correlator::Manhattan,
+    ] {
+        let last = ranked(&table(&columns), Some(by));
+        assert_eq!(last.metrics[1].name, "later", "{by:?}");
+    }
+}
+
+#[test]
+fn what_goes_against_the_target_counts_as_what_goes_with_it() {
+    let x = [1.0, 5.0, 2.0, 8.0, 3.0, 9.0, 9.0, 1.0];
+    let against = x.map(|x| 1e-9 * (7.0 - 2.0 * x));
+    let found = ranked(
+        &table(&[("target", &x), ("with", &x), ("against", &against)]),
+        None,
+    );
+    assert_eq!(named(&found, "with").scores.len(), 7);
+    for by in &Correlator::ALL[..7] {
+        let [with, against] = ["with", "against"].map(|name| named(&found, name).scores[by]);
+        assert_close(against, with, by.name());
+        let signs = ranked(
+            &table(&[("target", &x), ("against", &against_of(&x))]),
+            Some(*by),
+        );
+        assert_eq!(signs.metrics[0].sign, Some(Sign::Contravaries), "{by:?}");
+    }
+}
+
+fn against_of(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|x| -x).collect()
+}
+
+#[test]
+fn chance_explains_a_walk_and_noise_but_not_what_goes_with_the_target() {
+    let found = ranked(METRICS, None);
+    let names: Vec<&str> = found.metrics.iter().map(|metric| &*metric.name).collect();
+    assert_eq!(names[3..], ["walk", "noise"]);
+    for metric in &found.metrics {
+        let (p, q) = (metric.p.unwrap(), metric.q.unwrap());
+        assert!(p <= q, "{metric:?}");
+        assert_eq!(
+            q < 0.05,
+            !["walk", "noise"].contains(&&*metric.name),
+            "{metric:?}"
+        );
+    }
+    for by in Correlator::ALL[..7].iter().map(|&by| Some(by)) {
+        let found = ranked(METRICS, by);
+        assert!(named(&found, "noise").p > Some(0.05), "{by:?}");
+        assert!(named(&found, "against").p < Some(0.05), "{by:?}");
+    }
+}
+
+#[test]
+fn columns_that_cannot_be_compared_are_left_out_or_last() {
+    let text = "name,time,target,constant,gap,gaps,huge\n\
+        a,0,1,5,1,,-1e308\nb,1,2,5,,,1e308\nc,2.5,4,5,nan,1,1\nd,3,3,5,4,2,1e300\ne,4,1,5,1,<not counted>,2\n";
+    let found = ranked(text, None);
+    assert_eq!(found.time.as_deref(), Some("time"));
+    let left_out: Vec<_> = found
+        .left_out
+        .iter()
+        .map(|out| (&*out.name, out.why))
+        .collect();
+    assert_eq!(
+        left_out,
+        [("name", WhyLeftOut::Text), ("gaps", WhyLeftOut::Gaps)]
+    );
+    let last = found.metrics.last().unwrap();
+    assert_eq!(
+        (&*last.name, last.score, last.sign, last.p),
+        ("constant", 0.0, None, None)
+    );
+    // 1 at time 0 and 4 at 3: on the line between them, it is 2 at 1 and 3.5 at 2.5.
+    let filled = "time,target,gap\n0,1,1\n1,2,2\n2.5,4,3.5\n3,3,4\n4,1,1\n";
+    let filled = ranked(filled, None);
+    let scores = |found: &RankedMetrics| named(found, "gap").scores[&Correlator::Pearson];
+    assert_eq!(scores(&found), scores(&filled));
+}
+
+#[test]
+fn times_are_those_of_a_column_by_name_or_that_only_grows_or_row_numbers() {
+    let time = |header: &str| {
+        let text = format!("{header}\n1,9,3\n2,3,1\n3,4,1\n4,8,5\n");
+        correlate(&request(&text, "target")).unwrap().time
+    };
+    assert_eq!(time("Seconds,x,target").as_deref(), Some("Seconds"));
+    assert_eq!(time("id,x,target").as_deref(), Some("id"));
+    // A target that only grows, such as progress, is no time.
+    assert_eq!(time("target,x,y"), None);
+}
+
+#[test]
+fn a_window_counts_rows_from_its_first_time_to_its_last() {
+    let mut request = request(METRICS, "target");
+    (request.options.from, request.options.to) = (Some(20.0), Some(40.0));
+    let found = correlate(&request).unwrap();
+    assert_eq!((found.rows, found.from, found.to), (41, 20.0, 40.0));
+    (request.options.from, request.options.to) = (Some(500.0), None);
+    let found = correlate(&request).unwrap();
+    assert_eq!((found.rows, found.metrics.len()), (0, 0));
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_said() {
+    assert!(error("").contains("it is empty"));
+    assert!(error("1,2\n3,4\n").contains("only numbers"));
+    assert!(error("time,x\n1,2\n").contains("no column is called `target`"));
+    let close = error("time,targets\n1,2\n");
+    assert!(close.contains("the closest is `targets`"), "{close}");
+    let back = error("time,target\n1,2\n1,3\n");
+    assert!(
+        back.contains("line 3: expected a time above 1 in `time`, found 1"),
+        "{back}"
+    );
+    let none = error("time,target\n1,2\n,3\n");
+    assert!(
+        none.contains("line 3: there is no number in `time`"),
+        "{none}"
+    );
+    let long = error("time,target\n1,2\n2,3,4\n");
+    assert!(long.contains("line 3: expected at most 2 fields"), "{long}");
+    assert!(error("target,target\n1,2\n").contains("2 columns are called `target`"));
+    assert!(error("t,target\n1,a\n").contains("are no numbers"));
+    assert!(error("t,target,x\n1,\n2,\n3,1\n4,2\n").contains("half of the rows"));
+    assert!(error("t,target,x\n1,5,1\n2,5,2\n3,5,1\n4,5,2\n").contains("never varies"));
+    let mut wrong = request(METRICS, "target");
+    wrong.options.by = Some(Correlator::LinearPattern);
+    assert!(matches!(correlate(&wrong), Err(CorrelateError::NoPattern)));
+    for points in [
+        &[(0.0, 1.0)][..],
+        &[(1.0, 1.0), (0.0, 2.0)],
+        &[(0.0, 1.0), (1.0, 1.0)],
+    ] {
+        wrong.options.pattern = points.to_vec();
+        assert!(
+            matches!(correlate(&wrong), Err(CorrelateError::Pattern(_))),
+            "{points:?}"
+        );
+    }
+}
+
+#[test]
+fn a_table_of_few_rows_or_very_many_columns_is_answered() {
+    let one = ranked("time,target,x\n1,2,3\n", None);
+    assert_eq!((one.rows, one.metrics.len()), (1, 0));
+    let alone = ranked("time,target\n1,2\n2,3\n3,5\n4,1\n", None);
+    assert_eq!((alone.rows, alone.metrics.len()), (4, 0));
+    let columns = 20_000;
+    let mut wide = "time,target".to_owned();
+    (0..columns).for_each(|ix| wide += &format!(",m{ix}"));
+    for row in 0..4 {
+        wide += &format!("\n{row},{}", row * row);
+        (0..columns).for_each(|ix| wide += &format!(",{}", (ix * (row + 3)) % 7));
+    }
+    assert_eq!(ranked(&wide, None).metrics.len(), columns);
+}
+
+#[test]
+fn the_report_fits_and_its_json_is_as_specified() {
+    let hostile = METRICS.replacen("follows", "\"\x1b[31mfollows \u{202e}<b>\"", 1);
+    let found = ranked(&hostile, None);
+    assert_fits("correlate", |style| render::correlate::text(&found, style));
+    assert_golden("correlate.json", &json(&found).unwrap());
+    let by = ranked(METRICS, Some(Correlator::SameSplits));
+    assert_fits("correlate-by", |style| render::correlate::text(&by, style));
+    let one = ranked("time,target,x\n1,2,3\n", None);
+    assert!(render::correlate::text(&one, crate::words::plain()).contains("1 row of target"));
+}
