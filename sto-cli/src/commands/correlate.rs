@@ -42,7 +42,7 @@ pub(crate) struct CorrelateArgs {
     #[arg(long, value_name = "METRIC")]
     target: String,
 
-    /// Rank by one correlator [default: the mean of the ranks by all]
+    /// Rank by one correlator [default: the median of the ranks by all]
     #[arg(long, value_parser = choice::<Correlator>(Correlator::ALL.map(Correlator::name)))]
     by: Option<Correlator>,
 

@@ -2,6 +2,7 @@
 
 use super::correlators::{Correlator, best_splits, coefficient, dtw, manhattan, same_splits};
 use super::grid::{Grid, normal_ranks};
+use super::result::median;
 use super::segments::{Boundaries, Sums, Times};
 use std::ops::Range;
 
@@ -75,7 +76,7 @@ impl Shifts {
     }
 
     /// The probability that a shifted target is explained as well by this metric. Of several correlators it is by the
-    /// sum of the ranks that each gives the shifts.
+    /// median of the ranks that they give the shifts.
     pub(super) fn p(&self, metric: &[f64]) -> f64 {
         let Some(metric) = self.grid.means(metric) else {
             return 1.0;
@@ -86,8 +87,7 @@ impl Shifts {
             true => sums.boundaries(self.segments),
             false => Boundaries::new(),
         };
-        let mut placed = vec![0; self.boundaries.len()];
-        for by in &self.by {
+        let ranks_by = self.by.iter().map(|by| {
             let scores = self
                 .all()
                 .zip(&self.boundaries)
@@ -103,20 +103,21 @@ impl Shifts {
                     },
                     _ => coefficient(&metric, &self.target[self.part(shift)]).0,
                 });
-            let scores: Vec<f64> = scores.collect();
-            add_ranks(&scores, &mut placed);
-        }
-        let as_good = placed.iter().filter(|&&place| place <= placed[0]).count();
-        as_good as f64 / placed.len() as f64
+            ranks_from_top(&scores.collect::<Vec<f64>>())
+        });
+        let ranks_by: Vec<Vec<f64>> = ranks_by.collect();
+        let place = |shift: usize| median(ranks_by.iter().map(|ranks| ranks[shift]).collect());
+        let places = (0..self.boundaries.len()).map(place);
+        let own = place(0);
+        places.filter(|&found| found <= own).count() as f64 / self.boundaries.len() as f64
     }
 }
 
-/// Adds to each how many scores are as high as its own, or higher.
-fn add_ranks(scores: &[f64], placed: &mut [usize]) {
+/// How many scores are as high as each, or higher.
+fn ranks_from_top(scores: &[f64]) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-    for (score, placed) in scores.iter().zip(placed) {
-        // What differs by rounding alone is as high.
-        *placed += sorted.partition_point(|other| *other >= score * (1.0 - 1e-9));
-    }
+    // What differs by rounding alone is as high.
+    let rank = |score: &f64| sorted.partition_point(|other| *other >= score * (1.0 - 1e-9));
+    scores.iter().map(|score| rank(score) as f64).collect()
 }

@@ -27,7 +27,7 @@ const WARPED_STRETCHES: usize = 100;
 pub struct CorrelateOptions {
     /// The name of the target.
     pub target: String,
-    /// The correlator whose score ranks metrics; without one, it is the mean of the ranks by all.
+    /// The correlator whose score ranks metrics; without one, it is the median of the ranks by all.
     pub by: Option<Correlator>,
     /// Number of segments, from 2; without it, as many as suit the target.
     pub splits: Option<usize>,

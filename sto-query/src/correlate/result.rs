@@ -18,7 +18,7 @@ const FIRST: f64 = 3.0;
 pub struct RankedMetrics {
     /// The target.
     pub target: String,
-    /// The correlator that ranks; without one, it is the mean of the ranks by all.
+    /// The correlator that ranks; without one, it is the median of the ranks by all.
     pub by: Option<Correlator>,
     /// The column of times; without one, they are the numbers of the rows, from 1.
     pub time: Option<String>,
@@ -32,7 +32,7 @@ pub struct RankedMetrics {
     pub splits: usize,
     /// Number of shifts of the target by which p is found.
     pub shifts: usize,
-    /// The metrics that explain the target best first.
+    /// The metrics that explain the target best first; of equal scores, by the mean of all ranks.
     pub metrics: Vec<RankedMetric>,
     /// Number of metrics that a limit left out.
     pub omitted: usize,
@@ -74,11 +74,10 @@ impl RankedMetrics {
             }
         }
         for metric in metrics.iter_mut() {
-            let ranks = || metric.ranks.values();
             metric.score = match (self.by, metric.sign) {
                 (_, None) => 0.0,
                 (Some(by), _) => metric.scores[&by],
-                (None, _) => ranks().len() as f64 / ranks().sum::<f64>(),
+                (None, _) => 1.0 / median(metric.ranks.values().copied().collect()),
             };
             let agrees = |(&by, &rank): (&Correlator, &f64)| (rank <= FIRST).then_some(by);
             metric.agreeing = metric.ranks.iter().filter_map(agrees).collect();
@@ -87,10 +86,15 @@ impl RankedMetrics {
         for (metric, q) in metrics.iter_mut().zip(benjamini_hochberg(&p)) {
             metric.q = q;
         }
+        let sum = |metric: &RankedMetric| metric.ranks.values().sum::<f64>();
         metrics.sort_by(|a, b| {
             let known = a.sign.is_none().cmp(&b.sign.is_none());
             let score = || b.score.total_cmp(&a.score);
-            known.then_with(score).then_with(|| a.name.cmp(&b.name))
+            let ranks = || sum(a).total_cmp(&sum(b));
+            known
+                .then_with(score)
+                .then_with(ranks)
+                .then_with(|| a.name.cmp(&b.name))
         });
     }
 }
@@ -102,7 +106,7 @@ impl RankedMetrics {
 pub struct RankedMetric {
     /// The metric.
     pub name: String,
-    /// The score by the correlator that ranks, or the inverse of the mean rank by all; 0 where it never varies.
+    /// The score by the correlator that ranks, or the inverse of the median rank by all; 0 where it never varies.
     pub score: f64,
     /// Whether it goes with the target or against it; `None` where it never varies.
     pub sign: Option<Sign>,
@@ -135,6 +139,13 @@ impl RankedMetric {
             q: None,
         }
     }
+}
+
+/// The middle of numbers, or the mean of the two in the middle.
+pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let count = numbers.len();
+    f64::midpoint(numbers[(count - 1) / 2], numbers[count / 2])
 }
 
 /// The rank of each score, the highest having the first.

@@ -19,11 +19,7 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
         text += &line(style, &agreement(first), 0);
     }
     let mut table = Table::new(vec![
-        Column::number(if ranked.by.is_some() {
-            "score"
-        } else {
-            "mean rank"
-        }),
+        Column::number(if ranked.by.is_some() { "score" } else { "rank" }),
         Column::text("sign").dispensable(1),
         Column::number("lag").dispensable(2),
         Column::number("p").dispensable(4),
@@ -97,9 +93,10 @@ fn agreement(first: &RankedMetric) -> String {
         .keys()
         .filter(|by| !first.agreeing.contains(by));
     let differing: Vec<&str> = differs.map(|by| by.name()).collect();
-    match differing.is_empty() {
-        true => format!("All {all} correlators rank it among the first 3."),
-        false => format!(
+    match (differing.len(), first.agreeing.len()) {
+        (0, _) => format!("All {all} correlators rank it among the first 3."),
+        (_, 0) => format!("None of the {all} correlators ranks it among the first 3."),
+        _ => format!(
             "{} of {all} correlators rank it among the first 3; not {}.",
             first.agreeing.len(),
             differing.join(", ")
