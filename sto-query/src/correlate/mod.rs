@@ -10,6 +10,7 @@
 mod bottlenecks;
 mod chance;
 mod correlators;
+mod error;
 mod grid;
 mod measures;
 mod rank;
@@ -22,7 +23,7 @@ pub use bottlenecks::{
     bottlenecks,
 };
 pub use correlators::{Correlator, Sign};
+pub use error::{CorrelateError, LeftOut, WhyLeftOut};
 pub use measures::{Correlation, pearson, ranks, sparse_pearson, spearman};
-pub use rank::{CorrelateError, CorrelateOptions, NamedSeries, correlate_table};
+pub use rank::{CorrelateOptions, correlate_table};
 pub use result::{RankedMetric, RankedMetrics};
-pub use table::{LeftOut, WhyLeftOut};

@@ -1,8 +1,7 @@
 //! Metrics in the order in which they explain a target.
 
 use super::correlators::{Correlator, Sign};
-use super::rank::CorrelateOptions;
-use super::table::LeftOut;
+use super::error::LeftOut;
 use crate::answer::Answer;
 use crate::statistics::benjamini_hochberg;
 use serde::{Deserialize, Serialize};
@@ -48,10 +47,14 @@ impl RankedMetrics {
     /// Rows that it takes to say anything: two segments of two points.
     pub const LEAST_ROWS: usize = 4;
 
-    pub(super) fn new(times: &[f64], options: &CorrelateOptions, time: Option<String>) -> Self {
+    pub(super) fn new(
+        times: &[f64],
+        (target, by): (&str, Option<Correlator>),
+        time: Option<String>,
+    ) -> Self {
         RankedMetrics {
-            target: options.target.clone(),
-            by: options.by,
+            target: target.to_owned(),
+            by,
             time,
             rows: times.len(),
             from: times.first().copied().unwrap_or(0.0),

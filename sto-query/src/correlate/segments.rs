@@ -193,7 +193,7 @@ mod tests {
         let sums = Sums::new(&times, steps.into_iter());
         assert!((sums.error(1..5) - 16.2).abs() < 1e-12);
         assert!((sums.error_of(&[3]) - (37.5 - 22.5 * 22.5 / 17.5)).abs() < 1e-12);
-        assert_eq!(sums.boundaries(1), []);
+        assert!(sums.boundaries(1).is_empty());
         assert_eq!(sums.boundaries(2), [3]);
         assert_eq!(sums.boundaries(9), [3, 6], "nothing is left to gain");
         assert_eq!(distance(&times, &[3, 6], &[4, 4]), 3.0);

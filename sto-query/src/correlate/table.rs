@@ -1,8 +1,7 @@
 //! Series out of a table: CSV whose first line names the columns.
 
-use super::rank::{CorrelateError, NamedSeries};
+use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use csv::{ByteRecord, ReaderBuilder};
-use serde::{Deserialize, Serialize};
 
 /// Names of the column of times, in any case.
 const TIMES: [&str; 4] = ["time", "t", "timestamp", "seconds"];
@@ -18,6 +17,15 @@ const MISSING: [&str; 8] = [
     "<not supported>",
 ];
 
+/// A metric over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NamedSeries {
+    /// The metric.
+    pub name: String,
+    /// A value for each time; NaN where there is none.
+    pub values: Vec<f64>,
+}
+
 /// Columns on one grid of time.
 pub(super) struct Table {
     /// The column of times; without one, they are the numbers of the rows, from 1.
@@ -26,29 +34,6 @@ pub(super) struct Table {
     /// Missing values are NaN.
     pub(super) series: Vec<NamedSeries>,
     pub(super) left_out: Vec<LeftOut>,
-}
-
-/// A column that is not compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct LeftOut {
-    /// The column.
-    pub name: String,
-    /// Why.
-    pub why: WhyLeftOut,
-}
-
-/// Why a column is not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum WhyLeftOut {
-    /// It has what is no number.
-    Text,
-    /// Half of its values or more are missing.
-    Gaps,
 }
 
 /// A column as it is read.
