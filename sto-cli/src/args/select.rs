@@ -170,11 +170,11 @@ pub(crate) struct InlinedArg {
 /// How functions are matched.
 #[derive(Debug, Args)]
 pub(crate) struct MatchingArgs {
-    /// Take functions for the same only if their symbols are, numbers and hashes of compilers included
+    /// Match functions only by equal symbols, numbers and hashes of compilers included
     #[arg(long, conflicts_with = "ignore_template_arguments")]
     exact_symbols: bool,
 
-    /// Take instantiations of one template, generic function or type for one function
+    /// Match all instantiations of one template, generic function or type as one function
     #[arg(long)]
     ignore_template_arguments: bool,
 }

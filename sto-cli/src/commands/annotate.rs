@@ -25,7 +25,7 @@ A row is of one run. The columns `profile` (an id, as `sto runs` lists them), `b
 
 All of the file goes in, or nothing.";
 
-/// Give metrics to runs that are stored already: a table of CSV or JSON lines
+/// Add metrics to stored runs, from a table of CSV or JSON lines
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AnnotateArgs {

@@ -10,7 +10,7 @@ use sto_query::render;
 const EXAMPLES: &str = "\
 Examples:
   sto average v1.0 v1.1 v1.2 --build history   Store the mean of all runs of three builds
-  sto diff history v1.3 -o diff.svg            Draw what a build does otherwise";
+  sto diff history v1.3 -o diff.svg            Draw what a build does differently";
 
 /// Store the mean of several profiles as a build of its own
 ///

@@ -12,7 +12,7 @@ use sto_query::tree::Order;
 ///
 /// Correlates the samples of each function with a metric that runs were ingested with, such as their
 /// time, in each benchmark of each program. A function that goes up and down with the time of the
-/// whole is likely to make it; q says how likely chance does as much.
+/// whole is likely to be the cause; q says how likely that is chance.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 too few runs with the metric."

@@ -6,8 +6,8 @@ use sto_query::render;
 
 /// Write the store anew, without free space, in the same order whatever came first
 ///
-/// Needs room on the disk for a second copy while it works. `sto prune` does the same with what it
-/// leaves.
+/// Needs room on the disk for a second copy while it works. `sto prune` does the same for what it
+/// keeps.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
     #[command(flatten)]

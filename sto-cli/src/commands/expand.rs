@@ -7,7 +7,7 @@ use sto_query::expand::{Direction, Method};
 use sto_query::questions::{ExpandRequest, expand};
 use sto_query::render;
 
-/// Show in which contexts a function behaves otherwise than before
+/// Show in which contexts a function behaves differently than before
 ///
 /// Follows a function to its callers, or to what it calls, step by step. `candidate` and `score` are of
 /// the function in the context of the line: called through the callers up to there, or calling what

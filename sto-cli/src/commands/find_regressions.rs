@@ -29,7 +29,7 @@ Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 t
 
 /// Say what got slower between two builds, why, and who is affected
 ///
-/// The most likely cause stands first; its callers, which got slower with it, stand under it.
+/// The most likely cause comes first; its callers, which got slower with it, are listed under it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct FindRegressionsArgs {
@@ -76,7 +76,7 @@ struct ThresholdArgs {
     #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
     min_share: Option<Percent>,
 
-    /// Call fewer samples than this on a side too little data [default: 200]
+    /// Say too little data where a side has fewer samples than this [default: 200]
     #[arg(long, value_name = "COUNT")]
     min_samples: Option<u64>,
 

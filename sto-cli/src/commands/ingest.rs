@@ -48,7 +48,7 @@ pub(crate) struct IngestArgs {
     ]))]
     granularity: Granularity,
 
-    /// Store one profile a program, instead of one of the whole recording
+    /// Store one profile per program, instead of one of the whole recording
     #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
 

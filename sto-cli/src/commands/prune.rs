@@ -16,7 +16,7 @@ Examples:
   sto prune --label temporary=yes                    Remove what has this label
   sto prune 3f9a1c22                                 Remove one run
 
-Everything said applies together: --older-than 90d --keep-last 20 removes what is older than 90
+All conditions apply together: --older-than 90d --keep-last 20 removes what is older than 90
 days, but never from the 20 newest builds. Builds that have a tag always stay. Frames and stacks that no profile has any more go as
 well, and the space is given back.";
 
@@ -57,7 +57,7 @@ pub(crate) struct PruneArgs {
     #[arg(long, value_name = "SELECTOR")]
     keep: Vec<String>,
 
-    /// Say what would go and how many bytes, and change nothing
+    /// Say what would be removed and how many bytes, and change nothing
     #[arg(long)]
     dry_run: bool,
 

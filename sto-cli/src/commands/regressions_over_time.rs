@@ -9,8 +9,8 @@ use sto_query::render;
 /// Show which functions of a run are far from what the runs before lead to expect
 ///
 /// The score of a function is how many standard deviations its samples are above their mean in the
-/// runs before; a run without the function counts as zero samples. Below a function stands where its
-/// samples had a level shift, in all runs that there are: an old step, or a slow slide.
+/// runs before; a run without the function counts as zero samples. Below a function are the level
+/// shifts of its samples in all runs: an old step, or a slow slide.
 #[derive(Debug, Args)]
 #[command(after_help = OF_WINDOW)]
 pub(crate) struct RegressionsOverTimeArgs {

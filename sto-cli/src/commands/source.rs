@@ -38,7 +38,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     source_dir: Vec<PathBuf>,
 
-    /// Show so many lines around each line with cost
+    /// Show this many lines around each line with cost
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 2)]
     context: u32,
 

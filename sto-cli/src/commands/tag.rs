@@ -30,7 +30,7 @@ pub(crate) struct TagArgs {
     #[arg(long, short, requires = "build")]
     force: bool,
 
-    /// Take this tag away: `[EXE@]TAG`
+    /// Delete this tag: `[EXE@]TAG`
     #[arg(long, short, value_name = "TAG")]
     delete: Option<String>,
 

@@ -10,7 +10,7 @@ use sto_query::tree::Order;
 /// Show which functions cost most
 ///
 /// Self is what a function costs alone, total what it costs with all that it calls. A total counts
-/// a sample once, however often the function stands on its stack. Code that the compiler inlined
+/// a sample once, however often the function is on its stack. Code that the compiler inlined
 /// counts for the function that it was compiled into, as in perf report; `--inlined` shows inlined
 /// functions of their own.
 #[derive(Debug, Args)]

@@ -57,7 +57,7 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     about: About,
 
-    /// Sample so many times a second
+    /// Sample this many times a second
     #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
     frequency: u32,
 
@@ -70,7 +70,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_enum, default_value = "fp")]
     call_graph: CallGraph,
 
-    /// Record the command so many times; a run that fails is the last
+    /// Record the command this many times; a run that fails is the last
     #[arg(
         long,
         value_name = "N",
@@ -80,11 +80,11 @@ pub(crate) struct RecordArgs {
     )]
     runs: u32,
 
-    /// Run the command so many times before, without recording it
+    /// Run the command this many times before, without recording it
     #[arg(long, value_name = "N", default_value = "0", conflicts_with_all = ["processes", "all"])]
     warmup: u32,
 
-    /// Record two programs in turns, so that what the machine does meanwhile is done to both, and
+    /// Record two programs in turns, so that noise of the machine affects both alike, and
     /// compare them as `sto find-regressions` does. Each is a command line in quotes. What they print is
     /// thrown away; runs that fail are not compared
     #[arg(
