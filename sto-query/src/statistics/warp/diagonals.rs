@@ -118,11 +118,13 @@ impl<'a> Diagonals<'a> {
 
     /// The least error and a path that has it, which is empty where the error is infinite.
     pub(super) fn path(&self) -> (f64, Vec<(usize, usize)>) {
-        // As many are kept as make these, and what is worked out between two of them, about as large.
+        // What is kept, and what is worked out between two of them, is about equally much; but in a narrow band,
+        // little is worked out twice.
         let cells: usize = (0..self.count())
             .map(|diagonal| self.rows(diagonal).len())
             .sum();
-        let step = ((cells as f64).cbrt() as usize).max(2);
+        let quarter = cells / self.count() / 4;
+        let step = ((cells as f64).cbrt() as usize).min(quarter).max(16);
         let mut kept = Vec::with_capacity(self.count() / step + 1);
         let error = self.run(|diagonal, errors| {
             if diagonal % step == 0 {
