@@ -31,7 +31,6 @@ mod tables;
 mod write;
 
 use crate::cancel::Cancelled;
-use crate::files::Temporaries;
 use crate::units::Bytes;
 use file::access::{Backing, in_memory};
 use file::lock::Turn;
@@ -45,7 +44,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub use codec::CameFrom;
 pub use error::StoreError;
 pub use file::access::Writer;
-pub use file::lock::{OnWait, Waiting};
+pub use file::lock::{OnWait, StoreOptions, Waiting};
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
 pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};
@@ -60,17 +59,6 @@ pub use write::tags::{Tag, Tagged};
 /// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
 pub struct Store {
     backing: Backing,
-}
-
-/// How a store is opened.
-#[derive(Clone, Default)]
-pub struct StoreOptions {
-    /// Whether there need not be one, as for [`Store::open_or_create`].
-    pub create: bool,
-    /// What is called when an operation on it has waited for a second.
-    pub on_wait: Option<OnWait>,
-    /// Where the temporary files that are made beside it are listed while they are there.
-    pub temporaries: Temporaries,
 }
 
 impl Store {

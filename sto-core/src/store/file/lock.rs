@@ -6,7 +6,6 @@
 use crate::files::{Folder, Temporaries};
 #[cfg(target_os = "linux")]
 use crate::files::{User, user_of_process};
-use crate::store::StoreOptions;
 use crate::store::error::{InternalError, StoreError};
 use crate::store::file::temporary::is_written_anew;
 use redb::{Database, DatabaseError};
@@ -37,6 +36,17 @@ pub struct Waiting {
     pub path: PathBuf,
     /// Who has it locked, as far as the system says: `process 123 (sto) of user 1000`.
     pub holders: Option<String>,
+}
+
+/// How a store is opened.
+#[derive(Clone, Default)]
+pub struct StoreOptions {
+    /// Whether there need not be one, as for [`Store::open_or_create`](crate::store::Store::open_or_create).
+    pub create: bool,
+    /// What is called when an operation on it has waited for a second.
+    pub on_wait: Option<OnWait>,
+    /// Where the temporary files that are made beside it are listed while they are there.
+    pub temporaries: Temporaries,
 }
 
 /// How a process takes its turn at a store's file: it may say what it waits for.
