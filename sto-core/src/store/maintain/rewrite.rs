@@ -47,6 +47,9 @@ pub(crate) fn rewrite(
         write_executable(rows, executable, marks, &frames, &lists, &mut new)?;
     }
     write_tags(rows, &executables, &mut new)?;
+    // Last, so that no addition to a store that was written anew leads to the same history.
+    let contents = &mut new.new.contents;
+    contents.history = after(contents.history, *b"written anew\0\0\0\0");
     new.flush()
 }
 
@@ -255,8 +258,7 @@ const FULL: u64 = 32 << 20;
 
 impl<'a> NewStore<'a> {
     fn new(database: &'a Database, is_export: bool) -> Result<Self> {
-        let mut contents = Rows::open(&database.begin_read()?)?.contents;
-        contents.history = after(contents.history, *b"written anew\0\0\0\0");
+        let contents = Rows::open(&database.begin_read()?)?.contents;
         Ok(NewStore {
             database,
             is_export,
@@ -289,5 +291,44 @@ impl<'a> NewStore<'a> {
         transaction.commit()?;
         self.new = NewRows::after(self.new.contents);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{IngestOptions, ingest};
+    use crate::store::Store;
+    use std::path::Path;
+
+    fn add(store: &Store, text: &str, version: &str) {
+        let path = Path::new("demo.folded");
+        let recording =
+            crate::formats::read_bytes(path, text.as_bytes(), &Default::default()).unwrap();
+        let options = IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some(version.to_owned()),
+            ..IngestOptions::default()
+        };
+        ingest(store, (path, recording), &options, &mut |_| ()).unwrap();
+    }
+
+    /// Else an addition that was worked out before would be written into packs that are others by now.
+    #[test]
+    fn a_store_written_anew_has_other_contents_than_before_though_it_has_the_same_profiles() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let contents = || {
+            store
+                .snapshot()
+                .unwrap()
+                .read(|rows| Ok(rows.contents))
+                .unwrap()
+        };
+        add(&store, "main;a 3\n", "v1");
+        store.compact().unwrap();
+        add(&store, "main;b 4\n", "v2");
+        let before = contents();
+        store.compact().unwrap();
+        assert_ne!(before, contents());
     }
 }
