@@ -295,12 +295,13 @@ impl<'a> NewStore<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use crate::ingest::{IngestOptions, ingest};
     use crate::store::Store;
     use std::path::Path;
 
-    fn add(store: &Store, text: &str, version: &str) {
+    /// Adds folded stacks as a profile of `demo`.
+    pub(crate) fn add(store: &Store, text: &str, version: &str) {
         let path = Path::new("demo.folded");
         let recording =
             crate::formats::read_bytes(path, text.as_bytes(), &Default::default()).unwrap();

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::id::{BuildId, ProfileId};
-use crate::ingest::{IngestOptions, ingest};
 use crate::store::codec::{
     self, BuildRecord, ExecutableRecord, ProfileRecord, ReadingRecord, Sum, pack_costs,
     pack_frames, pack_modules, pack_nodes, unpack_costs, unpack_frames, unpack_nodes,
 };
+use crate::store::maintain::rewrite::tests::add;
 use crate::store::numbers::*;
 use crate::store::read::rows::NewRows;
 use crate::store::tables::{
@@ -26,15 +26,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
         ("main;a 4\nmain;c;b 2\n", "v1"),
         ("main;a 5\n", "v2"),
     ] {
-        let path = Path::new("demo.folded");
-        let recording =
-            crate::formats::read_bytes(path, text.as_bytes(), &Default::default()).unwrap();
-        let options = IngestOptions {
-            executable: Some("demo".to_owned()),
-            version: Some(version.to_owned()),
-            ..IngestOptions::default()
-        };
-        ingest(&store, (path, recording), &options, &mut |_| ()).unwrap();
+        add(&store, text, version);
     }
     let file = folder.path().join(Store::FILE_NAME);
     (folder, file)
