@@ -103,7 +103,7 @@ impl Shifts {
                     },
                     _ => coefficient(&metric, &self.target[self.part(shift)]).0,
                 });
-            ranks_from_top(&scores.collect::<Vec<f64>>())
+            counts_as_high(&scores.collect::<Vec<f64>>())
         });
         let ranks_by: Vec<Vec<f64>> = ranks_by.collect();
         let place = |shift: usize| median(ranks_by.iter().map(|ranks| ranks[shift]).collect());
@@ -114,7 +114,7 @@ impl Shifts {
 }
 
 /// How many scores are as high as each, or higher.
-fn ranks_from_top(scores: &[f64]) -> Vec<f64> {
+fn counts_as_high(scores: &[f64]) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     // What differs by rounding alone is as high.
