@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use sto_query::answer::json;
 use sto_query::correlate::{
-    CorrelateError, Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut, pearson, ranks,
-    spearman,
+    CorrelateError, Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut, pearson, spearman,
 };
 use sto_query::questions::{CorrelateRequest, correlate};
 use sto_query::render;
+use sto_query::statistics::ranks;
 use sto_query::statistics::warp::distance;
 
 const METRICS: &str = include_str!("../../testdata/correlation/metrics.csv");

@@ -1,6 +1,6 @@
 //! Correlation coefficients, with their significance and interval.
 
-use crate::statistics::student_two_sided;
+use crate::statistics::{ranks, student_two_sided};
 use serde::{Deserialize, Serialize};
 
 /// How much two columns go together.
@@ -109,20 +109,4 @@ fn of_sums(
 /// As [`pearson`].
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
     pearson(&ranks(x), &ranks(y))
-}
-
-/// The rank of each number, from 1; equal ones share the mean of their ranks.
-pub fn ranks(numbers: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-    let mut ranks = vec![0.0; numbers.len()];
-    let mut first = 1;
-    for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
-        let last = first + equal.len() - 1;
-        for &ix in equal {
-            ranks[ix] = (first + last) as f64 / 2.0;
-        }
-        first = last + 1;
-    }
-    ranks
 }

@@ -24,6 +24,6 @@ pub use bottlenecks::{
 };
 pub use correlators::{Correlator, Sign};
 pub use error::{CorrelateError, LeftOut, WhyLeftOut};
-pub use measures::{Correlation, pearson, ranks, sparse_pearson, spearman};
+pub use measures::{Correlation, pearson, sparse_pearson, spearman};
 pub use rank::{CorrelateOptions, correlate_table};
 pub use result::{RankedMetric, RankedMetrics};

@@ -6,6 +6,7 @@
 //! fewest samples, and the rest is averaged (M. D. Robinson and A. Oshlack, Genome Biology 11:R25,
 //! 2010).
 
+use super::ranks::ranks;
 use super::spline::quantile;
 use rayon::prelude::*;
 
@@ -73,8 +74,8 @@ fn log_factor(counts: &[&[f64]], totals: &[f64], run: usize, reference: usize) -
     if ratios.iter().all(|ratio| ratio.m.abs() < 1e-6) {
         return 0.0;
     }
-    let m_ranks = ranks(ratios.iter().map(|ratio| ratio.m).collect());
-    let a_ranks = ranks(ratios.iter().map(|ratio| ratio.a).collect());
+    let m_ranks = ranks(&ratios.iter().map(|ratio| ratio.m).collect::<Vec<_>>());
+    let a_ranks = ranks(&ratios.iter().map(|ratio| ratio.a).collect::<Vec<_>>());
     let inside = |rank: f64, trim: f64| {
         let first = (ratios.len() as f64 * trim).floor() + 1.0;
         (first..=ratios.len() as f64 + 1.0 - first).contains(&rank)
@@ -87,23 +88,4 @@ fn log_factor(counts: &[&[f64]], totals: &[f64], run: usize, reference: usize) -
         }
     }
     if weights > 0.0 { sum / weights } else { 0.0 }
-}
-
-/// Ranks from 1; equals share the mean of their ranks.
-fn ranks(values: Vec<f64>) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut first = 0;
-    while first < order.len() {
-        let equal = order[first..]
-            .iter()
-            .take_while(|&&ix| values[ix] == values[order[first]])
-            .count();
-        for &ix in &order[first..first + equal] {
-            ranks[ix] = (2 * first + equal + 1) as f64 / 2.0;
-        }
-        first += equal;
-    }
-    ranks
 }
