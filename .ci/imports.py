@@ -21,6 +21,7 @@ RING = 3
 FACE = 40
 
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]*);", re.M)
+TESTS = re.compile(r"#\[cfg\(test\)\]\n(?:pub\(crate\) )?mod tests")
 PATH = re.compile(r"\b((?:crate|super)(?:::\w+)+)")
 
 
@@ -33,7 +34,7 @@ class Crate:
                 parts.pop()
             if "tests" in parts:
                 continue
-            text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
+            text = TESTS.split(path.read_text())[0]
             self.text[tuple(parts)] = re.sub(r"//.*|\(in [\w:]+\)", "", text)
         self.uses = {module: list(self.parse(text)) for module, text in self.text.items()}
         self.names = {
