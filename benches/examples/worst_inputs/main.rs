@@ -174,6 +174,7 @@ fn look_up(name: &str, folder: &Path) {
         named: FrameTable::new(),
         stacks: Stacks::default(),
         samples: Vec::new(),
+        metrics: Vec::new(),
         lost: 0,
         warnings: Vec::new(),
     };

@@ -383,6 +383,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
         named,
         stacks,
         samples,
+        metrics: Vec::new(),
         lost: 0,
         warnings: vec![name(18)],
     };

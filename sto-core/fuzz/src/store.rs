@@ -214,6 +214,7 @@ fn add(store: &Store, build: u64, run: u64) {
         named,
         stacks,
         samples,
+        metrics: Vec::new(),
         lost: 1,
         warnings: Vec::new(),
     };

@@ -2,9 +2,11 @@
 
 mod build;
 mod frame;
+mod metric_series;
 mod profile;
 
 pub use build::{Build, Executable, GnuBuildId};
 pub(crate) use frame::FrameRow;
 pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
+pub use metric_series::{MetricKind, MetricSeries, SeriesError};
 pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};

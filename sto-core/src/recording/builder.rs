@@ -9,7 +9,7 @@ use super::parts::{
 use super::{Format, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_SAMPLE_TYPES, most_frames};
-use crate::model::{FrameKind, FrameTable, Origin};
+use crate::model::{FrameKind, FrameTable, MetricSeries, Origin};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ pub struct RecordingBuilder {
     pub(crate) threads: Vec<Thread>,
     pub(crate) modules: Vec<Module>,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) metrics: Vec<MetricSeries>,
     pub(crate) lost: u64,
     pub(crate) warnings: Vec<String>,
     process_of: HashMap<(u32, String), ProcessIx>,
@@ -363,6 +364,7 @@ impl RecordingBuilder {
             named: self.frames,
             stacks: self.stacks,
             samples: self.samples,
+            metrics: self.metrics,
             lost: self.lost,
             warnings: self.warnings,
         })

@@ -18,7 +18,7 @@ pub use stacks::Stacks;
 pub(crate) use stacks::Walk;
 
 use crate::id::SourceDigest;
-use crate::model::{FrameTable, Origin};
+use crate::model::{FrameTable, MetricSeries, Origin};
 use crate::units::{Bytes, SampleType};
 use hashbrown::HashMap;
 use parts::within;
@@ -57,6 +57,8 @@ pub struct RecordingParts {
     pub stacks: Stacks,
     /// The samples, in order of time where the recording has time stamps, else of the file.
     pub samples: Vec<Sample>,
+    /// Metrics over time that the recording has beside its samples, by the samples' clock.
+    pub metrics: Vec<MetricSeries>,
     /// Events that were dropped while recording.
     pub lost: u64,
     /// Whole sentences about what a user should know of this recording.

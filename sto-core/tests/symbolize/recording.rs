@@ -26,6 +26,7 @@ pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recor
         named: FrameTable::new(),
         stacks: Stacks::default(),
         samples: Vec::new(),
+        metrics: Vec::new(),
         lost: 0,
         warnings: Vec::new(),
     };
