@@ -49,7 +49,7 @@ pub(crate) fn rewrite(
     write_tags(rows, &executables, &mut new)?;
     // Last, so that no addition to a store that was written anew leads to the same history.
     let contents = &mut new.new.contents;
-    contents.history = after(contents.history, *b"written anew\0\0\0\0");
+    contents.history = after(contents.history, b"written anew\0\0\0\0");
     new.flush()
 }
 
@@ -198,6 +198,11 @@ fn write_executable(
                 modules,
                 &counts,
             )?;
+            // Else an addition that was planned before metrics were given would take them back.
+            for (metric, value) in &profile.metrics {
+                let history = after(to.new.contents.history, &value.to_le_bytes());
+                to.new.contents.history = after(history, metric.as_bytes());
+            }
             to.flush_if_full()?;
         }
         tally.write(&mut to.new)?;
@@ -298,6 +303,7 @@ impl<'a> NewStore<'a> {
 pub(crate) mod tests {
     use crate::ingest::{IngestOptions, ingest};
     use crate::store::Store;
+    use crate::store::codec::Contents;
     use std::path::Path;
 
     /// Adds folded stacks as a profile of `demo`.
@@ -313,23 +319,35 @@ pub(crate) mod tests {
         ingest(store, (path, recording), &options, &mut |_| ()).unwrap();
     }
 
+    fn contents(store: &Store) -> Contents {
+        let snapshot = store.snapshot().unwrap();
+        snapshot.read(|rows| Ok(rows.contents)).unwrap()
+    }
+
     /// Else an addition that was worked out before would be written into packs that are others by now.
     #[test]
     fn a_store_written_anew_has_other_contents_than_before_though_it_has_the_same_profiles() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
-        let contents = || {
-            store
-                .snapshot()
-                .unwrap()
-                .read(|rows| Ok(rows.contents))
-                .unwrap()
-        };
         add(&store, "main;a 3\n", "v1");
         store.compact().unwrap();
         add(&store, "main;b 4\n", "v2");
-        let before = contents();
+        let before = contents(&store);
         store.compact().unwrap();
-        assert_ne!(before, contents());
+        assert_ne!(before, contents(&store));
+    }
+
+    #[test]
+    fn metrics_that_were_given_show_in_the_contents_of_a_store_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        add(&store, "main;a 3\n", "v1");
+        store.compact().unwrap();
+        let before = contents(&store);
+        let profile = store.snapshot().unwrap().builds().unwrap()[0].profiles[0].id;
+        let metrics = [("seconds".to_owned(), 1.5)].into();
+        store.annotate(&[(profile, metrics)].into(), false).unwrap();
+        store.compact().unwrap();
+        assert_ne!(before, contents(&store));
     }
 }

@@ -115,7 +115,7 @@ fn plan(
     }
     let is_refused = !may_replace && !annotated.different.is_empty();
     let is_changed = annotated.new + annotated.different.len() > 0;
-    new.contents.history = after(new.contents.history, *b"metrics given\0\0\0");
+    new.contents.history = after(new.contents.history, b"metrics given\0\0\0");
     Ok((annotated, (is_changed && !is_refused).then_some(new)))
 }
 

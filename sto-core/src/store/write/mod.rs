@@ -94,13 +94,13 @@ pub(crate) fn add(
     };
     new.record(Record::Profile, id.0, &record)?;
     new.record(Record::Reading, profile.reading().0, reading)?;
-    new.contents.history = after(new.contents.history, id.0);
+    new.contents.history = after(new.contents.history, &id.0);
     Ok(())
 }
 
 /// The history of a store once something was done to it.
-pub(crate) fn after(history: [u8; 16], done: [u8; 16]) -> [u8; 16] {
-    digest(&[&history, &done])
+pub(crate) fn after(history: [u8; 16], done: &[u8]) -> [u8; 16] {
+    digest(&[&history, done])
 }
 
 fn digest(parts: &[&[u8]]) -> [u8; 16] {

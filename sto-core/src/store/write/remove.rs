@@ -71,9 +71,9 @@ impl Removal {
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
-            new.contents.history = after(new.contents.history, id.0);
+            new.contents.history = after(new.contents.history, &id.0);
         }
-        new.contents.history = after(new.contents.history, *b"profiles removed");
+        new.contents.history = after(new.contents.history, b"profiles removed");
     }
 
     /// A build to which only those of its profiles are counted that are left.
