@@ -23,6 +23,8 @@ pub enum Hint {
     MakeStore,
     /// Keep slices of time, one at least.
     KeepSlices,
+    /// Keep costs by slices of time: read the file, or store it with them.
+    SliceTime,
     /// Do not cut time into slices.
     WholeTime,
     /// Say in which folders files with symbols are.

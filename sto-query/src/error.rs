@@ -10,6 +10,7 @@ use crate::maintain::TagError;
 use crate::select::SelectError;
 use crate::source::SourceError;
 use crate::text::printable;
+use crate::timeline::TimelineError;
 use crate::tree::RootsError;
 use std::io;
 use sto_core::id::ProfileId;
@@ -33,6 +34,9 @@ pub enum QueryError {
     /// Stacks cannot be split by thread or label.
     #[error(transparent)]
     Roots(#[from] RootsError),
+    /// A run cannot be seen over time.
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(CompareError),
@@ -142,6 +146,7 @@ impl QueryError {
             }
             QueryError::Ingest(error) => error.hint(),
             QueryError::History(error) => error.hint(),
+            QueryError::Timeline(error) => error.hint(),
             QueryError::Annotate(error) => error.hint(),
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),

@@ -52,6 +52,7 @@ pub mod sources;
 pub mod statistics;
 pub mod suspects;
 pub mod text;
+pub mod timeline;
 pub mod tree;
 
 pub use error::{ExportError, FlameError, QueryError};

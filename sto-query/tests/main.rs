@@ -45,6 +45,7 @@ mod series;
 mod statistics;
 mod suspects;
 mod text;
+mod timeline;
 mod tree;
 mod view;
 mod views;

@@ -33,6 +33,11 @@ fn words(hint: Hint) -> [&'static str; 3] {
         Hint::OtherStore => [": ", "--store DIR", ""],
         Hint::MakeStore => ["; `", "sto ingest", "` makes one"],
         Hint::KeepSlices => ["; ", "--slices 1", " keeps them"],
+        Hint::SliceTime => [
+            "; name its file, or store it with `",
+            "sto ingest --slices 1000",
+            "`, after `sto prune` where it stands there without",
+        ],
         Hint::WholeTime => [
             "; ingest it without --slices, or with ",
             "--slices 1",

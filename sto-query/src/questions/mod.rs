@@ -13,6 +13,7 @@ mod histories;
 mod source;
 mod stacks;
 mod stores;
+mod timeline;
 
 pub use correlate::{CorrelateRequest, correlate};
 #[cfg(feature = "pages")]
@@ -32,3 +33,4 @@ pub use stores::{
     AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest, TagRequest,
     annotate, average, export_store, ls, merge, prune, runs, tag,
 };
+pub use timeline::{TimelineRequest, timeline};

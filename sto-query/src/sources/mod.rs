@@ -135,6 +135,9 @@ struct ProfileFile {
 /// these alone.
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
+/// Slices that a file is read in where what it did over time is asked for.
+const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
+
 impl Located {
     /// Its stacks, with each run separately.
     pub(crate) fn load(self) -> Result<View, SelectError> {

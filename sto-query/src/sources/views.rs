@@ -1,9 +1,10 @@
 //! The stacks that names stand for: of one benchmark, in one event.
 
-use super::{CONTEXTS, Located, Named, Sources, Target, with_distinct_names};
+use super::{CONTEXTS, Located, Named, OVER_TIME, Sources, Target, with_distinct_names};
 use crate::QueryError;
 use crate::compare::{Lines, shared_event};
 use crate::select::{full_name, one_benchmark};
+use crate::timeline::RunOverTime;
 use crate::tree::{ContextCosts, RootsBy, ThreadNames, View};
 use serde::{Deserialize, Serialize};
 use sto_core::intern::SliceCount;
@@ -142,6 +143,24 @@ impl Sources {
         Ok((located.load()?, store))
     }
 
+    /// The newest run that a name stands for, over time, and which of its sample types was asked for.
+    ///
+    /// # Errors
+    /// As [`Sources::view`], and where its costs were not kept by time.
+    pub fn run_over_time(
+        &self,
+        named: &Named,
+        filter: &Filter,
+    ) -> Result<(RunOverTime, usize), QueryError> {
+        let located = self.runs_of(named, filter, OVER_TIME)?;
+        let run = RunOverTime::load(&located.store, located.selection)?;
+        let sample_type = match &filter.event {
+            Some(event) => index_of_event(&run.view, event)?,
+            None => EVENT,
+        };
+        Ok((run, sample_type))
+    }
+
     /// The stacks that a name stands for, and what each line cost in each run.
     ///
     /// # Errors
@@ -217,17 +236,22 @@ impl Filter {
 
 /// A view by one event alone.
 pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> {
-    let Some(ix) = SampleType::index_of_event(event, &view.sample_types) else {
-        let known = view.sample_types.into_iter();
-        return Err(QueryError::UnknownEvent {
-            build: full_name(&view.selection.build),
-            event: event.to_owned(),
-            known: known.map(|known| known.event).collect(),
-        });
-    };
+    let ix = index_of_event(&view, event)?;
     view.sample_types = vec![view.sample_types.swap_remove(ix)];
     for run in &mut view.runs {
         *run = vec![run.swap_remove(ix)];
     }
     Ok(view)
+}
+
+fn index_of_event(view: &View, event: &str) -> Result<usize, QueryError> {
+    SampleType::index_of_event(event, &view.sample_types).ok_or_else(|| QueryError::UnknownEvent {
+        build: full_name(&view.selection.build),
+        event: event.to_owned(),
+        known: view
+            .sample_types
+            .iter()
+            .map(|known| known.event.clone())
+            .collect(),
+    })
 }

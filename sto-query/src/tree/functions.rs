@@ -25,37 +25,15 @@ pub struct Function {
 /// Functions that are on no stack of that sample type are left out.
 pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     let self_costs = view.self_costs(sample_type);
-    let totals = totals(&view.tree, &self_costs);
-    let ends = view.tree.subtree_ends();
     let function_of = function_numbers(view);
-    let count = function_of
-        .iter()
-        .map(|&f| f as usize + 1)
-        .max()
-        .unwrap_or(0);
-
+    let costs = costs_by(view, &self_costs, &function_of);
     let mut frame_self = vec![Cost::ZERO; view.frames.len()];
-    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count];
-    // A sample counts once for a function, however often its stack has that function; counting
-    // each occurrence would give a recursive function more than the whole profile. That is the
-    // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
-    // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
-    // occurrence has every sample of those below it, and its subtree is one piece of the
-    // preorder: so a node counts only if it stands after the subtree that was counted last.
-    let mut counted_until = vec![0u32; count];
-    for node in view.tree.nodes() {
-        let frame = view.tree.frame(node).get();
-        let function = function_of[frame] as usize;
-        frame_self[frame] += self_costs[node.get()];
-        costs[function].0 += self_costs[node.get()];
-        if node.0 >= counted_until[function] {
-            costs[function].1 += totals[node.get()];
-            counted_until[function] = ends[node.get()];
-        }
+    for (frame, &cost) in view.tree.frames().iter().zip(&self_costs) {
+        frame_self[frame.get()] += cost;
     }
 
     let ranks = view.frames.ranks();
-    let mut faces: Vec<Option<FrameIx>> = vec![None; count];
+    let mut faces: Vec<Option<FrameIx>> = vec![None; costs.len()];
     for (frame, _) in view.frames.iter() {
         let key = |frame: FrameIx| {
             let cost = frame_self[frame.get()];
@@ -84,6 +62,30 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
         .collect();
     functions.sort_unstable_by_key(|function| ranks[function.frame.get()]);
     functions
+}
+
+/// Self and total cost of what frames are numbered by, functions or modules, with recursion counted once.
+pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> Vec<(Cost, Cost)> {
+    let totals = totals(&view.tree, self_costs);
+    let ends = view.tree.subtree_ends();
+    let count = number_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count];
+    // A sample counts once for a function, however often its stack has that function; counting
+    // each occurrence would give a recursive function more than the whole profile. That is the
+    // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
+    // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
+    // occurrence has every sample of those below it, and its subtree is one piece of the
+    // preorder: so a node counts only if it stands after the subtree that was counted last.
+    let mut counted_until = vec![0u32; count];
+    for node in view.tree.nodes() {
+        let number = number_of[view.tree.frame(node).get()] as usize;
+        costs[number].0 += self_costs[node.get()];
+        if node.0 >= counted_until[number] {
+            costs[number].1 += totals[node.get()];
+            counted_until[number] = ends[node.get()];
+        }
+    }
+    costs
 }
 
 /// A dense number for each function, by frame: they count up in the order of the frames.

@@ -155,13 +155,7 @@ impl View {
             }
         }
         if !known.contains(key) {
-            let names = known.iter().map(String::as_str);
-            return Err(RootsError::NoLabel {
-                build: full_name(&self.selection.build),
-                key: key.to_owned(),
-                closest: closest(key, names).map(str::to_owned),
-                known: known.into_iter().collect(),
-            });
+            return Err(no_label(full_name(&self.selection.build), key, known));
         }
         let mut roots = Roots::default();
         let nodes = Nodes::of(self);
@@ -304,8 +298,18 @@ impl View {
     }
 }
 
+/// There is no label of this key in a build, which has others.
+pub(crate) fn no_label(build: String, key: &str, known: BTreeSet<String>) -> RootsError {
+    RootsError::NoLabel {
+        build,
+        key: key.to_owned(),
+        closest: closest(key, known.iter().map(String::as_str)).map(str::to_owned),
+        known: known.into_iter().collect(),
+    }
+}
+
 /// `KEY=VALUE`, by the labels of a sample or else of its run.
-fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<str> {
+pub(crate) fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<str> {
     let own = labels.iter().filter(|label| label.key == key);
     let own: Vec<_> = own.map(SampleLabel::text).collect();
     match &own[..] {
@@ -315,7 +319,8 @@ fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<str> {
     .into()
 }
 
-fn thread_name(thread: &ProfileThread, names: ThreadNames) -> String {
+/// What a thread is called.
+pub(crate) fn thread_name(thread: &ProfileThread, names: ThreadNames) -> String {
     match (names, thread.name.as_str()) {
         (_, "") => format!("thread {}", thread.tid),
         (ThreadNames::Name, name) => name.to_owned(),

@@ -160,6 +160,11 @@ impl View {
     ///
     /// An inlined frame that stands at the root of a stack stays.
     pub fn without_inlined(&self) -> View {
+        self.moved_from_inlined().0
+    }
+
+    /// The same, with the node there for each node here.
+    pub(crate) fn moved_from_inlined(&self) -> (View, Vec<NodeIx>) {
         let mut tree = StackTree::new();
         let mut moved_to: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {
@@ -179,13 +184,14 @@ impl View {
             moved
         };
         let runs = self.runs.iter();
-        View {
+        let view = View {
             selection: self.selection.clone(),
             sample_types: self.sample_types.clone(),
             frames: self.frames.clone(),
             tree,
             runs: runs.map(|run| run.iter().map(move_up).collect()).collect(),
-        }
+        };
+        (view, moved_to)
     }
 }
 

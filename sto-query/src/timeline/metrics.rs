@@ -1,0 +1,320 @@
+//! The metrics of a run, by name and all together.
+
+use super::formula::Formula;
+use super::grid::{of_series, rates};
+use super::rows::{NONE, RowOf};
+use super::{Grid, RowsBy, RunOverTime, TimelineError};
+use crate::functions::{FunctionChoice, KeyOptions, Named, key_of};
+use crate::select::full_name;
+use crate::text::closest;
+use crate::tree::{Order, ThreadNames, costs_by, thread_name};
+use hashbrown::HashMap;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use sto_core::intern::label_sets;
+
+/// A metric over time.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NamedSeries {
+    /// The metric, as it is asked for.
+    pub name: String,
+    /// A value for each slice of a grid; NaN where there is none.
+    pub values: Vec<f64>,
+}
+
+impl RunOverTime {
+    /// Metrics on a grid, each by its name or made by a [`Formula`], which may use those before it. All that
+    /// counts is per second.
+    ///
+    /// A metric that was recorded has its own name. Costs are `self:FUNCTION`, `total:FUNCTION`, `thread:NAME`,
+    /// `module:NAME`, `label:KEY=VALUE` (those four in this sample type) and `event:EVENT`, all of an event.
+    ///
+    /// # Errors
+    /// Where there is no such metric, or a formula cannot be read.
+    pub fn metrics(
+        &self,
+        sample_type: usize,
+        texts: &[String],
+        grid: Grid,
+    ) -> Result<Vec<NamedSeries>, TimelineError> {
+        let mut found: Vec<NamedSeries> = Vec::with_capacity(texts.len());
+        for text in texts {
+            let is_name = self.traced.iter().any(|series| series.name() == text);
+            let formula = Formula::parse(text).filter(|_| !is_name).transpose()?;
+            let series = match formula {
+                None => NamedSeries {
+                    name: text.clone(),
+                    values: self.metric(sample_type, text, grid)?,
+                },
+                Some(formula) => {
+                    let mut of = |name: &str| match found.iter().find(|made| made.name == name) {
+                        Some(made) => Ok(made.values.clone()),
+                        None => self.metric(sample_type, name, grid),
+                    };
+                    NamedSeries {
+                        values: formula.evaluate(grid.count(), &mut of)?,
+                        name: formula.name,
+                    }
+                }
+            };
+            found.push(series);
+        }
+        Ok(found)
+    }
+
+    /// Every metric of the run on a grid: those that were recorded, its events, threads, modules and labels, and
+    /// self and total of at most so many functions, the most expensive.
+    ///
+    /// Functions of one [key](crate::functions::key_symbol) are one, and so are threads of one name. Where more
+    /// values of labels than that have a cost, the most expensive are there.
+    pub fn all_metrics(&self, sample_type: usize, grid: Grid, most: usize) -> Vec<NamedSeries> {
+        let mut all = Vec::new();
+        for series in &self.traced {
+            all.push(NamedSeries {
+                name: series.name().to_owned(),
+                values: of_series(series, self.slices().first(), grid),
+            });
+        }
+        for (ix, event) in self.view.sample_types.iter().enumerate() {
+            all.push(NamedSeries {
+                name: format!("event:{}", event.event),
+                values: self.event(ix, grid),
+            });
+        }
+        let (keys, numbers) = self.keys();
+        let self_costs = self.view.self_costs(sample_type);
+        let costs = costs_by(&self.view, &self_costs, &numbers);
+        for order in [Order::SelfCost, Order::Total] {
+            let cost = |number: &u32| {
+                let (own, total) = costs[*number as usize];
+                match order {
+                    Order::SelfCost => own,
+                    Order::Total => total,
+                }
+            };
+            let mut chosen: Vec<u32> = (0..costs.len() as u32).collect();
+            chosen.retain(|number| !cost(number).is_zero());
+            chosen.sort_by_key(|number| {
+                let cost = cost(number);
+                (Reverse((cost.value, cost.samples)), &keys[*number as usize])
+            });
+            chosen.truncate(most);
+            let mut rows = vec![NONE; costs.len()];
+            for (row, &number) in (0..).zip(&chosen) {
+                rows[number as usize] = row;
+            }
+            let row_of = numbers.iter().map(|&number| rows[number as usize]);
+            let row_of = RowOf::Frame(row_of.collect());
+            let cells = self.cells(sample_type, &row_of, order, chosen.len());
+            let own = self.grid();
+            for (number, cells) in chosen.iter().zip(cells.chunks(own.count())) {
+                all.push(NamedSeries {
+                    name: format!("{}:{}", order.name(), keys[*number as usize]),
+                    values: rates(cells, own, grid),
+                });
+            }
+        }
+        let mut kinds = vec![("module:", RowsBy::Module)];
+        let labels = label_sets(&self.contexts).flatten();
+        let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
+        let labels = keys.into_iter().map(|key| RowsBy::Label(key.to_owned()));
+        kinds.extend(labels.map(|by| ("label:", by)));
+        for (prefix, by) in kinds {
+            // Such labels are there, and modules anyway.
+            let rows = self.rows(sample_type, &by, Order::SelfCost, Some(most));
+            let Ok(rows) = rows else { continue };
+            for (row, name) in rows.names.iter().enumerate() {
+                if !name.name.is_empty() {
+                    all.push(NamedSeries {
+                        name: format!("{prefix}{}", name.name),
+                        values: rates(rows.row(row), self.grid(), grid),
+                    });
+                }
+            }
+        }
+        let threads: BTreeSet<String> = self.threads_by_name().collect();
+        if threads.len() > 1 {
+            for name in threads.into_iter().take(most) {
+                let values = self.contexts_where(
+                    sample_type,
+                    grid,
+                    self.threads_by_name().map(|n| n == name),
+                );
+                all.push(NamedSeries {
+                    name: format!("thread:{name}"),
+                    values,
+                });
+            }
+        }
+        all
+    }
+
+    /// Names of metrics, but for those of functions and of labels.
+    pub fn metric_names(&self) -> Vec<String> {
+        let traced = self.traced.iter().map(|series| series.name().to_owned());
+        let events = self.view.sample_types.iter();
+        let events = events.map(|event| format!("event:{}", event.event));
+        let (modules, _) = self.module_numbers();
+        let modules = modules.into_iter().map(|m| self.view.frames.string(m));
+        let modules = modules.filter(|name| !name.is_empty());
+        let threads: BTreeSet<String> = self.threads_by_name().collect();
+        let threads = threads.into_iter().map(|name| format!("thread:{name}"));
+        let modules = modules.map(|name| format!("module:{name}"));
+        traced.chain(events).chain(modules).chain(threads).collect()
+    }
+
+    fn metric(
+        &self,
+        sample_type: usize,
+        name: &str,
+        grid: Grid,
+    ) -> Result<Vec<f64>, TimelineError> {
+        if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
+            return Ok(of_series(series, self.slices().first(), grid));
+        }
+        let known = match name.split_once(':') {
+            Some(("self", function)) => {
+                return self.function(sample_type, function, Order::SelfCost, grid);
+            }
+            Some(("total", function)) => {
+                return self.function(sample_type, function, Order::Total, grid);
+            }
+            Some(("event", event)) => {
+                let types = &self.view.sample_types;
+                let ix = sto_core::units::SampleType::index_of_event(event, types);
+                ix.map(|ix| self.event(ix, grid))
+            }
+            Some(("module", module)) => {
+                let (modules, numbers) = self.module_numbers();
+                let strings = &self.view.frames;
+                let number = modules.iter().position(|ix| strings.string(*ix) == module);
+                number.map(|number| {
+                    let is_it = |&of: &u32| of as usize == number;
+                    self.frames_where(
+                        sample_type,
+                        grid,
+                        Order::SelfCost,
+                        numbers.iter().map(is_it),
+                    )
+                })
+            }
+            Some(("thread", thread)) => {
+                let with_id = |context: &sto_core::intern::Context| {
+                    thread_name(&context.thread, ThreadNames::NameAndId) == thread
+                };
+                let by_name = self.threads_by_name().map(|name| name == thread);
+                let is_it = by_name.zip(&self.contexts);
+                let is_it: Vec<bool> = is_it.map(|(is_it, c)| is_it || with_id(c)).collect();
+                let any = is_it.contains(&true);
+                any.then(|| self.contexts_where(sample_type, grid, is_it.into_iter()))
+            }
+            Some(("label", label)) => {
+                let (key, value) = label.split_once('=').unwrap_or((label, ""));
+                let rows = self.rows(
+                    sample_type,
+                    &RowsBy::Label(key.to_owned()),
+                    Order::SelfCost,
+                    None,
+                )?;
+                let is_it = |name: &super::RowName| name.name == format!("{key}={value}");
+                let row = rows.names.iter().position(is_it);
+                if row.is_none() {
+                    let names = rows.names.into_iter();
+                    let known = names.map(|name| format!("label:{}", name.name)).collect();
+                    return Err(no_metric(name, known));
+                }
+                row.map(|row| rates(rows.row(row), self.grid(), grid))
+            }
+            _ => None,
+        };
+        known.ok_or_else(|| no_metric(name, self.metric_names()))
+    }
+
+    /// All of an event.
+    fn event(&self, sample_type: usize, grid: Grid) -> Vec<f64> {
+        self.contexts_where(sample_type, grid, self.contexts.iter().map(|_| true))
+    }
+
+    fn function(
+        &self,
+        sample_type: usize,
+        text: &str,
+        order: Order,
+        grid: Grid,
+    ) -> Result<Vec<f64>, TimelineError> {
+        let frames = self.view.frames.iter();
+        let functions: Vec<Named> = frames.map(|(_, frame)| Named::of_frame(frame)).collect();
+        let choice = FunctionChoice::parse(text)?;
+        let chosen = choice.among(&functions);
+        if chosen.is_empty() {
+            let among = full_name(&self.view.selection.build);
+            return Err(choice.not_found(among, &functions).into());
+        }
+        choice.names_of(&chosen, &functions)?;
+        let mut is_chosen = vec![false; functions.len()];
+        chosen.into_iter().for_each(|ix| is_chosen[ix] = true);
+        Ok(self.frames_where(sample_type, grid, order, is_chosen.into_iter()))
+    }
+
+    /// What frames cost together, by frame of the view.
+    fn frames_where(
+        &self,
+        sample_type: usize,
+        grid: Grid,
+        order: Order,
+        is_counted: impl Iterator<Item = bool>,
+    ) -> Vec<f64> {
+        let row_of = RowOf::Frame(is_counted.map(row).collect());
+        let cells = self.cells(sample_type, &row_of, order, 1);
+        rates(&cells, self.grid(), grid)
+    }
+
+    /// What contexts cost together.
+    fn contexts_where(
+        &self,
+        sample_type: usize,
+        grid: Grid,
+        is_counted: impl Iterator<Item = bool>,
+    ) -> Vec<f64> {
+        let row_of = RowOf::Context(is_counted.map(row).collect());
+        let cells = self.cells(sample_type, &row_of, Order::SelfCost, 1);
+        rates(&cells, self.grid(), grid)
+    }
+
+    /// The name of the thread of each context.
+    fn threads_by_name(&self) -> impl Iterator<Item = String> + '_ {
+        let threads = self.contexts.iter().map(|context| &context.thread);
+        threads.map(|thread| thread_name(thread, ThreadNames::Name))
+    }
+
+    /// The keys of functions, and for each frame the index of its own.
+    fn keys(&self) -> (Vec<Cow<'_, str>>, Vec<u32>) {
+        let mut keys: Vec<Cow<str>> = Vec::new();
+        let mut known: HashMap<Cow<str>, u32> = HashMap::new();
+        let frames = self.view.frames.iter();
+        let numbers = frames.map(|(_, frame)| {
+            let key = key_of(frame, KeyOptions::default());
+            *known.entry(key).or_insert_with_key(|key| {
+                keys.push(key.clone());
+                keys.len() as u32 - 1
+            })
+        });
+        let numbers = numbers.collect();
+        (keys, numbers)
+    }
+}
+
+/// The one row that there is, or none.
+fn row(is_counted: bool) -> u32 {
+    if is_counted { 0 } else { NONE }
+}
+
+fn no_metric(name: &str, known: Vec<String>) -> TimelineError {
+    TimelineError::NoMetric {
+        name: name.to_owned(),
+        closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+        known,
+    }
+}

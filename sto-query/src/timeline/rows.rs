@@ -1,0 +1,372 @@
+//! Rows: costs by slice, in one dense column each, of functions, threads, modules, or values of a label.
+
+use super::{RunOverTime, TimelineError};
+use crate::select::full_name;
+use crate::tree::{
+    Order, RootsError, ThreadNames, costs_by, function_numbers, functions, label_name, no_label,
+    thread_name,
+};
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::str::FromStr;
+use sto_core::intern::{StackTree, label_sets};
+use sto_core::model::{FrameIx, FrameKind, SampleLabel, StringIx};
+use sto_core::units::Cost;
+
+/// What rows are of. Written `function`, `thread`, `module` or `label:KEY`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum RowsBy {
+    /// A symbol of a module.
+    #[default]
+    Function,
+    /// A thread.
+    Thread,
+    /// A file that code was loaded from.
+    Module,
+    /// A value of the label with this key, of samples or of the run.
+    Label(String),
+}
+
+impl FromStr for RowsBy {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<RowsBy, &'static str> {
+        match (text, text.strip_prefix("label:")) {
+            ("function", _) => Ok(RowsBy::Function),
+            ("thread", _) => Ok(RowsBy::Thread),
+            ("module", _) => Ok(RowsBy::Module),
+            (_, Some(key)) if !key.is_empty() => Ok(RowsBy::Label(key.to_owned())),
+            _ => Err("expected `function`, `thread`, `module` or `label:KEY`"),
+        }
+    }
+}
+
+impl TryFrom<String> for RowsBy {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<RowsBy, &'static str> {
+        text.parse()
+    }
+}
+
+impl From<RowsBy> for String {
+    fn from(by: RowsBy) -> String {
+        match by {
+            RowsBy::Function => "function".to_owned(),
+            RowsBy::Thread => "thread".to_owned(),
+            RowsBy::Module => "module".to_owned(),
+            RowsBy::Label(key) => format!("label:{key}"),
+        }
+    }
+}
+
+/// What a row is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RowName {
+    /// The function's symbol, the thread with its id, the module, or `KEY=VALUE`.
+    pub name: String,
+    /// Of a function the file that its code was loaded from; empty if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// Of a function how its code came to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FrameKind>,
+}
+
+/// Costs by slice of the run: a row each, the most expensive first, equals by module and name.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Rows {
+    /// What each row is of.
+    pub names: Vec<RowName>,
+    /// What each costs over all of the time.
+    pub costs: Vec<Cost>,
+    /// Number of those that cost something, and for which there was no row.
+    pub omitted: usize,
+    slices: usize,
+    cells: Vec<f64>,
+}
+
+/// No row.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Which row a cost goes to: by the frames of its stack, or by its context.
+pub(super) enum RowOf {
+    Frame(Vec<u32>),
+    Context(Vec<u32>),
+}
+
+impl Rows {
+    /// What a row costs in each slice of the run: values, or samples where nothing has a value.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.cells[row * self.slices..][..self.slices]
+    }
+}
+
+impl RunOverTime {
+    /// The rows that cost most, at most `limit` of them. A total counts a stack once for each function or module
+    /// that is on it, however often it is; of threads and labels it is the same as self.
+    ///
+    /// # Errors
+    /// Where no sample has a thread, or neither a sample nor the run has the label.
+    pub fn rows(
+        &self,
+        sample_type: usize,
+        by: &RowsBy,
+        order: Order,
+        limit: Option<usize>,
+    ) -> Result<Rows, TimelineError> {
+        let (mut named, number_of) = match by {
+            RowsBy::Function => self.functions(sample_type, order),
+            RowsBy::Module => self.modules(sample_type, order),
+            RowsBy::Thread => self.threads(sample_type)?,
+            RowsBy::Label(key) => self.labels(sample_type, key)?,
+        };
+        named.retain(|named| !named.cost.is_zero());
+        named.sort_by(|a, b| {
+            let cost = |named: &Named| Reverse((named.cost.value, named.cost.samples));
+            let name = |named: &Named| (named.name.module.clone(), named.name.name.clone());
+            cost(a).cmp(&cost(b)).then_with(|| name(a).cmp(&name(b)))
+        });
+        let kept = named.len().min(limit.unwrap_or(usize::MAX));
+        let omitted = named.len() - kept;
+        named.truncate(kept);
+        let mut row_of_number: HashMap<u32, u32> = HashMap::with_capacity(kept);
+        for (row, named) in (0..).zip(&named) {
+            row_of_number.insert(named.number, row);
+        }
+        let row = |number: u32| row_of_number.get(&number).copied().unwrap_or(NONE);
+        let row_of = match number_of {
+            RowOf::Frame(numbers) => RowOf::Frame(numbers.into_iter().map(row).collect()),
+            RowOf::Context(numbers) => RowOf::Context(numbers.into_iter().map(row).collect()),
+        };
+        let cells = self.cells(sample_type, &row_of, order, kept);
+        let (names, costs) = named.into_iter().map(|n| (n.name, n.cost)).unzip();
+        Ok(Rows {
+            names,
+            costs,
+            omitted,
+            slices: self.grid().count(),
+            cells,
+        })
+    }
+
+    /// Costs by row and slice, one row after another.
+    pub(super) fn cells(
+        &self,
+        sample_type: usize,
+        row_of: &RowOf,
+        order: Order,
+        rows: usize,
+    ) -> Vec<f64> {
+        let slices = self.grid().count();
+        let counted = self.counted(sample_type);
+        let mut cells = vec![0.0; rows * slices];
+        let mut add = |row: u32, slice: u32, cost| {
+            if row != NONE {
+                cells[row as usize * slices + slice as usize] += counted(cost);
+            }
+        };
+        match row_of {
+            RowOf::Context(rows) => {
+                for cost in self.costs(sample_type) {
+                    add(rows[cost.context.0 as usize], cost.slice.0, cost.cost);
+                }
+            }
+            RowOf::Frame(row_of) if order == Order::SelfCost => {
+                let frames = self.view.tree.frames();
+                for cost in self.costs(sample_type) {
+                    let frame = frames[cost.node.get()];
+                    add(row_of[frame.get()], cost.slice.0, cost.cost);
+                }
+            }
+            RowOf::Frame(row_of) => {
+                let chains = Chains::of(&self.view.tree, row_of, rows);
+                for cost in self.costs(sample_type) {
+                    for row in chains.rows(cost.node.0) {
+                        add(row, cost.slice.0, cost.cost);
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn functions(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowOf) {
+        let numbers = function_numbers(&self.view);
+        let functions = functions(&self.view, sample_type);
+        let named = functions.into_iter().map(|function| {
+            let frame = self.view.frames.frame(function.frame);
+            Named {
+                number: numbers[function.frame.get()],
+                name: RowName {
+                    name: frame.symbol.to_owned(),
+                    module: Some(frame.module.to_owned()),
+                    kind: Some(frame.kind),
+                },
+                cost: match order {
+                    Order::SelfCost => function.self_cost,
+                    Order::Total => function.total,
+                },
+            }
+        });
+        (named.collect(), RowOf::Frame(numbers))
+    }
+
+    fn modules(&self, sample_type: usize, order: Order) -> (Vec<Named>, RowOf) {
+        let (modules, numbers) = self.module_numbers();
+        let self_costs = self.view.self_costs(sample_type);
+        let costs = costs_by(&self.view, &self_costs, &numbers);
+        let costs = costs.into_iter().map(|(own, total)| match order {
+            Order::SelfCost => own,
+            Order::Total => total,
+        });
+        let named = (0..).zip(modules).zip(costs);
+        let named = named.map(|((number, module), cost)| Named {
+            number,
+            name: RowName::of(self.view.frames.string(module)),
+            cost,
+        });
+        (named.collect(), RowOf::Frame(numbers))
+    }
+
+    /// The modules, and the index of each frame's.
+    pub(super) fn module_numbers(&self) -> (Vec<StringIx>, Vec<u32>) {
+        let frames = &self.view.frames;
+        let mut modules = Vec::new();
+        let mut known: HashMap<StringIx, u32> = HashMap::new();
+        let number = |frame: FrameIx| {
+            let (_, module, _) = frames.strings_of(frame);
+            *known.entry(module).or_insert_with(|| {
+                modules.push(module);
+                modules.len() as u32 - 1
+            })
+        };
+        let numbers = frames.iter().map(|(frame, _)| frame).map(number).collect();
+        (modules, numbers)
+    }
+
+    fn threads(&self, sample_type: usize) -> Result<(Vec<Named>, RowOf), TimelineError> {
+        let threads = || self.contexts.iter().map(|context| &context.thread);
+        if threads().all(|thread| thread.tid == 0 && thread.name.is_empty()) {
+            let build = full_name(&self.view.selection.build);
+            return Err(RootsError::UntoldThreads { build }.into());
+        }
+        let names = threads().map(|thread| thread_name(thread, ThreadNames::NameAndId).into());
+        Ok(self.contexts_by(sample_type, names))
+    }
+
+    fn labels(&self, sample_type: usize, key: &str) -> Result<(Vec<Named>, RowOf), TimelineError> {
+        let of_run = &self.view.selection.profiles[0].profile.labels;
+        let sets = || label_sets(&self.contexts);
+        let has_key = |label: &SampleLabel| label.key == key;
+        if !of_run.contains_key(key) && !sets().flatten().any(has_key) {
+            let known: BTreeSet<String> = of_run.keys().cloned().collect();
+            let of_samples = sets().flatten().map(|label| label.key.clone());
+            let known = known.into_iter().chain(of_samples).collect();
+            let build = full_name(&self.view.selection.build);
+            return Err(no_label(build, key, known).into());
+        }
+        let of_run = of_run.get(key).map_or("", String::as_str);
+        let names: HashMap<*const SampleLabel, Rc<str>> = sets()
+            .map(|labels| (labels.as_ptr(), label_name(key, labels, of_run)))
+            .collect();
+        let names = self
+            .contexts
+            .iter()
+            .map(|c| names[&c.labels.as_ptr()].clone());
+        Ok(self.contexts_by(sample_type, names))
+    }
+
+    /// Contexts by name: those of one name are one.
+    fn contexts_by(
+        &self,
+        sample_type: usize,
+        names: impl Iterator<Item = Rc<str>>,
+    ) -> (Vec<Named>, RowOf) {
+        let mut known: HashMap<Rc<str>, u32> = HashMap::new();
+        let mut named: Vec<Named> = Vec::new();
+        let number = |name: Rc<str>| {
+            *known.entry(name).or_insert_with_key(|name| {
+                named.push(Named {
+                    number: named.len() as u32,
+                    name: RowName::of(name),
+                    cost: Cost::ZERO,
+                });
+                named.len() as u32 - 1
+            })
+        };
+        let numbers: Vec<u32> = names.map(number).collect();
+        for cost in self.costs(sample_type) {
+            named[numbers[cost.context.0 as usize] as usize].cost += cost.cost;
+        }
+        (named, RowOf::Context(numbers))
+    }
+}
+
+impl RowName {
+    fn of(name: &str) -> RowName {
+        RowName {
+            name: name.to_owned(),
+            module: None,
+            kind: None,
+        }
+    }
+}
+
+/// What may become a row.
+struct Named {
+    number: u32,
+    name: RowName,
+    cost: Cost,
+}
+
+/// For each stack the rows that are on it, each once: a row counts at the outermost of its frames, and stacks
+/// that have it lead there.
+struct Chains {
+    /// The row that counts at a node, if any.
+    rows: Vec<u32>,
+    /// The innermost node at which a row counts, this one or a caller.
+    first: Vec<u32>,
+    /// The same of its caller.
+    next: Vec<u32>,
+}
+
+impl Chains {
+    fn of(tree: &StackTree, row_of: &[u32], rows: usize) -> Chains {
+        let ends = tree.subtree_ends();
+        let mut counted_until = vec![0; rows];
+        let mut chains = Chains {
+            rows: Vec::with_capacity(tree.len()),
+            first: Vec::with_capacity(tree.len()),
+            next: Vec::with_capacity(tree.len()),
+        };
+        for node in tree.nodes() {
+            let next = tree.parent(node).map_or(NONE, |p| chains.first[p.get()]);
+            let row = row_of[tree.frame(node).get()];
+            let counts = row != NONE && node.0 >= counted_until[row as usize];
+            if counts {
+                counted_until[row as usize] = ends[node.get()];
+            }
+            chains.rows.push(if counts { row } else { NONE });
+            chains.first.push(if counts { node.0 } else { next });
+            chains.next.push(next);
+        }
+        chains
+    }
+
+    fn rows(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |node: u32| (node != NONE).then_some(node as usize);
+        let first = some(self.first[node as usize]);
+        let nodes = std::iter::successors(first, move |&node| some(self.next[node]));
+        nodes.map(|node| self.rows[node])
+    }
+}

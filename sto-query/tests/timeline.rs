@@ -1,0 +1,245 @@
+//! What a run did over time: rows and metrics of real recordings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use sto_core::intern::NodeIx;
+use sto_query::QueryError;
+use sto_query::questions::{TimelineRequest, timeline};
+use sto_query::sources::{EVENT, Filter, Named, Sources};
+use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime, TimelineError};
+use sto_query::tree::{Order, functions};
+
+/// Of several threads, with recursion, and with stacks that were unwound by DWARF.
+const RECORDINGS: [&str; 3] = ["threads.perf.data", "node-map.perf.data", "dwarf.perf.data"];
+
+fn recording(name: &str) -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    repository.join("testdata/perf-data").join(name)
+}
+
+fn sources() -> Sources {
+    Sources::of_folder(Path::new("there is no store"))
+}
+
+fn load(name: &str) -> RunOverTime {
+    let named = Named::File(recording(name));
+    let loaded = sources().run_over_time(&named, &Filter::default());
+    let (run, sample_type) = loaded.unwrap();
+    assert_eq!(sample_type, EVENT);
+    run
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64) {
+    let near = (found - expected).abs() <= 1e-9 * expected.abs() + 1e-9;
+    assert!(near, "{found} for {expected}");
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+fn metrics(run: &RunOverTime, names: &[&str], grid: Grid) -> Vec<NamedSeries> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    run.metrics(EVENT, &names, grid).unwrap()
+}
+
+#[test]
+fn rows_of_functions_add_up_to_what_the_functions_cost() {
+    for name in RECORDINGS {
+        for run in [load(name), load(name).without_inlined()] {
+            let mut expected = BTreeMap::new();
+            for function in functions(&run.view, EVENT) {
+                let frame = run.view.frames.frame(function.frame);
+                let costs = (function.self_cost, function.total);
+                expected.insert((frame.module.to_owned(), frame.symbol.to_owned()), costs);
+            }
+            for order in [Order::SelfCost, Order::Total] {
+                let rows = run.rows(EVENT, &RowsBy::Function, order, None).unwrap();
+                for (row, (name, cost)) in rows.names.iter().zip(&rows.costs).enumerate() {
+                    let key = (name.module.clone().unwrap(), name.name.clone());
+                    let (own, total) = expected[&key];
+                    assert_eq!(*cost, if order == Order::Total { total } else { own });
+                    assert_near(sum(rows.row(row)), cost.value as f64);
+                }
+                assert!(rows.costs.is_sorted_by(|a, b| a.value >= b.value));
+                assert_eq!(rows.omitted, 0);
+            }
+        }
+    }
+}
+
+/// What rows are held to: every function of every stack, slice by slice, without any of the tricks.
+#[test]
+fn a_total_counts_a_stack_once_in_each_slice() {
+    for name in RECORDINGS {
+        let run = load(name);
+        let mut expected: BTreeMap<(String, u32), f64> = BTreeMap::new();
+        let symbol = |node: NodeIx| run.view.frames.frame(run.view.tree.frame(node)).symbol;
+        for cost in run.costs(EVENT) {
+            let stack: BTreeSet<&str> = run.view.tree.ancestors(cost.node).map(symbol).collect();
+            for function in stack {
+                let sum = expected.entry((function.to_owned(), cost.slice.0));
+                *sum.or_default() += cost.cost.value as f64;
+            }
+        }
+        let mut found: BTreeMap<(String, u32), f64> = BTreeMap::new();
+        let rows = run
+            .rows(EVENT, &RowsBy::Function, Order::Total, None)
+            .unwrap();
+        let mut symbols = BTreeSet::new();
+        for (row, name) in rows.names.iter().enumerate() {
+            if !symbols.insert(&name.name) {
+                // Two modules have it, and stacks both.
+                expected.retain(|(symbol, _), _| *symbol != name.name);
+                continue;
+            }
+            for (slice, &value) in (0..).zip(rows.row(row)).filter(|(_, value)| **value > 0.0) {
+                found.insert((name.name.clone(), slice), value);
+            }
+        }
+        found.retain(|key, _| expected.contains_key(key));
+        assert!(expected.len() > 20, "{name}: {}", expected.len());
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn threads_and_modules_have_all_that_the_run_cost() {
+    for name in RECORDINGS {
+        let run = load(name);
+        let whole = sum(&run
+            .view
+            .self_costs(EVENT)
+            .iter()
+            .map(|c| c.value as f64)
+            .collect::<Vec<_>>());
+        for by in [RowsBy::Thread, RowsBy::Module] {
+            let rows = run.rows(EVENT, &by, Order::SelfCost, None).unwrap();
+            let sums = (0..rows.names.len()).map(|row| sum(rows.row(row)));
+            assert_near(sums.sum(), whole);
+            let limited = run.rows(EVENT, &by, Order::SelfCost, Some(1)).unwrap();
+            assert_eq!(limited.names, rows.names[..1]);
+            assert_eq!(limited.row(0), rows.row(0));
+            assert_eq!(limited.omitted, rows.names.len() - 1);
+        }
+    }
+}
+
+#[test]
+fn metrics_are_rates_of_what_rows_have_and_formulas_are_made_of_them() {
+    let run = load("threads.perf.data");
+    let own = run.grid();
+    let rows = run
+        .rows(EVENT, &RowsBy::Function, Order::SelfCost, Some(1))
+        .unwrap();
+    let function = &rows.names[0].name;
+    let (by_self, event) = (format!("self:{function}"), "event:cpu-clock".to_owned());
+    let share = format!("share = \"{by_self}\" / \"{event}\"");
+    let double = "double = 2 * share".to_owned();
+    let names = [&by_self, &event, &share, &double].map(|name| &**name);
+    let found = metrics(&run, &names, own);
+    for (slice, &cost) in rows.row(0).iter().enumerate() {
+        assert_near(found[0].values[slice] * own.step(), cost);
+        let (own, all) = (found[0].values[slice], found[1].values[slice]);
+        match all {
+            0.0 => assert!(found[2].values[slice].is_nan()),
+            all => assert_near(found[2].values[slice], own / all),
+        }
+    }
+    assert_eq!(found[2].name, "share");
+    let doubled = found[2].values.iter().map(|share| 2.0 * share);
+    assert!(
+        doubled
+            .zip(&found[3].values)
+            .all(|(a, b)| a == *b || a.is_nan() && b.is_nan())
+    );
+    // Coarser, the sum stays.
+    let coarse = metrics(&run, &names[..1], own.at_most(7)).remove(0);
+    assert_eq!(coarse.values.len(), 7);
+    let seconds = own.at_most(7).step();
+    assert_near(sum(&coarse.values) * seconds, rows.costs[0].value as f64);
+}
+
+#[test]
+fn every_metric_of_a_run_has_the_name_that_it_is_asked_for_by() {
+    for name in RECORDINGS {
+        let run = load(name);
+        let grid = run.grid().at_most(20);
+        let all = run.all_metrics(EVENT, grid, 50);
+        let names: BTreeSet<&str> = all.iter().map(|series| &*series.name).collect();
+        assert_eq!(names.len(), all.len(), "no name is there twice");
+        for kind in ["self:", "total:", "event:", "module:"] {
+            assert!(
+                names.iter().any(|name| name.starts_with(kind)),
+                "{name}: {kind}"
+            );
+        }
+        for series in &all {
+            assert_eq!(series.values.len(), 20);
+            let again = metrics(&run, &[&series.name], grid).remove(0);
+            for (found, expected) in again.values.iter().zip(&series.values) {
+                assert_near(*found, *expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_metric_is_said_with_what_is_close() {
+    let run = load("threads.perf.data");
+    let error = |name: &str| {
+        let error = run
+            .metrics(EVENT, &[name.to_owned()], run.grid())
+            .unwrap_err();
+        error.to_string()
+    };
+    for (name, expected) in [
+        (
+            "event:cpu-clok",
+            "no metric is named `event:cpu-clok`; did you mean `event:cpu-clock`?",
+        ),
+        ("ipc", "no metric is named `ipc`"),
+        ("x = ipc / 2", "no metric is named `ipc`"),
+        (
+            "x = 1 +",
+            "`x = 1 +`, character 8: expected a metric, a number or `(`, found the end",
+        ),
+        (
+            "self:no_such_thing",
+            "no function has `no_such_thing` in its name",
+        ),
+        ("label:k=v", "no profile has a label `k`"),
+    ] {
+        let found = error(name);
+        assert!(found.contains(expected), "{name}: {found}");
+    }
+}
+
+#[test]
+fn a_question_takes_the_run_as_other_commands_do() {
+    let mut request = TimelineRequest::default();
+    request.named = Named::File(recording("dwarf.perf.data"));
+    request.limit = Some(3);
+    request.metrics = vec!["event:cpu-clock".to_owned()];
+    let found = timeline(&sources(), &request).unwrap();
+    assert_eq!((found.rows.len(), found.slices, found.runs), (3, 1000, 1));
+    let shares: f64 = found.rows.iter().map(|row| row.cost.share).sum();
+    assert!((0.1..=1.0).contains(&shares), "{shares}");
+    for row in &found.rows {
+        assert_near(sum(&row.values), row.cost.value as f64);
+    }
+    assert_eq!(found.metrics[0].values.len(), 1000);
+    request.filter.event = Some("cycles".to_owned());
+    let error = timeline(&sources(), &request).unwrap_err();
+    assert!(matches!(error, QueryError::UnknownEvent { .. }), "{error}");
+    request = TimelineRequest::default();
+    request.by = RowsBy::Label("k".to_owned());
+    request.named = Named::File(recording("dwarf.perf.data"));
+    let error = timeline(&sources(), &request).unwrap_err();
+    let error = match error {
+        QueryError::Timeline(TimelineError::Roots(error)) => error.to_string(),
+        error => panic!("{error}"),
+    };
+    assert!(error.contains("no profile has a label `k`"), "{error}");
+}
