@@ -42,6 +42,13 @@ pub const MAX_GIVEN_NAME: usize = 4096;
 /// profile's record stays below the 16 MiB that a store takes.
 pub const MAX_LABELS: usize = 256;
 
+/// Most metrics over time that a recording has by itself; those that are named later are left out.
+pub const MAX_RECORDED_METRICS: usize = 1024;
+
+/// Most points of a metric over time that a recording has by itself, one each 10 ms for 10 minutes; of more, some
+/// that follow each other become one.
+pub const MAX_METRIC_POINTS: usize = 1 << 16;
+
 /// Most bytes that the distinct sets of labels of a recording's samples have together, each set with
 /// the text of all its labels and [`LABEL_COST`] for each. Labels are there to group by: 10,000 values
 /// with 80 bytes each are more than anyone distinguishes. So an id on every sample does not grow a store.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, run_time};
 use sto_core::ingest::SymbolOptions;
+use sto_core::model::MetricKind;
 use sto_core::recording::{Location, ModuleKind, Recording};
 
 fn testdata(name: &str) -> PathBuf {
@@ -420,6 +421,108 @@ fn the_run_time_is_that_of_the_command() {
     // It has no exec and no exit.
     assert_eq!(time("perf-data/lbr.perf.data"), None);
     assert_eq!(time("perf-data/no-such-file"), None);
+}
+
+/// A metric's name, the number of its points, their sum, and its first and last time.
+fn metrics(file: &str) -> Vec<(String, usize, f64, u64, u64)> {
+    let recording = read_testdata(file);
+    let metrics = recording.metrics.iter().map(|metric| {
+        assert_eq!(metric.kind(), MetricKind::Count);
+        let times = metric.times();
+        let sum = metric.values().iter().sum();
+        let (first, last) = (times[0].0, times[times.len() - 1].0);
+        (metric.name().to_owned(), times.len(), sum, first, last)
+    });
+    metrics.collect()
+}
+
+#[test]
+fn counters_of_a_group_are_metrics_of_what_was_counted_from_sample_to_sample() {
+    // The last values less the first ones, which `perf script -D` shows.
+    let (first, last) = (56_945_890_901_414, 56_945_974_910_737);
+    let expected = [
+        ("cpu-clock", 28, 68_076_550.0),
+        ("page-faults", 28, 24_001.0),
+        ("context-switches", 28, 14.0),
+    ];
+    let expected = expected.map(|(name, points, sum)| (name.to_owned(), points, sum, first, last));
+    assert_eq!(metrics("perf-data/counters.perf.data"), expected);
+    // Of each of two processors, which have no sample at the same time.
+    let both = metrics("perf-data/counters-all.perf.data");
+    let sums: Vec<_> = both
+        .iter()
+        .map(|metric| (&*metric.0, metric.2.round()))
+        .collect();
+    let clock = 95_718_298.0 + 90_683_367.0;
+    assert_eq!(
+        sums,
+        [("cpu-clock", clock), ("page-faults", 24_212.0 + 24_049.0)]
+    );
+    let samples = read_testdata("perf-data/counters-all.perf.data")
+        .samples
+        .len();
+    assert!(both.iter().all(|metric| metric.1 == samples), "{both:?}");
+}
+
+#[test]
+fn counters_that_waited_are_scaled_and_those_of_threads_under_one_id_kept_apart() {
+    let recording = read_testdata("perf-data/waiting-counters.perf.data");
+    let points = recording.metrics.iter().map(|metric| {
+        let times = metric.times().iter().map(|time| time.0);
+        let points: Vec<_> = times.zip(metric.values().iter().copied()).collect();
+        (metric.name(), points)
+    });
+    let expected = [
+        (
+            "event-0",
+            vec![(100, 0.0), (150, 500.0), (200, 550.0), (250, 50.0)],
+        ),
+        (
+            "event-1",
+            vec![(100, 0.0), (150, 10.0), (200, 15.0), (250, 5.0)],
+        ),
+    ];
+    assert_eq!(points.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn events_without_stacks_beside_one_with_stacks_are_metrics_and_stay_sample_types() {
+    let file = "perf-data/beside.perf.data";
+    let recording = read_testdata(file);
+    let [clock, faults, switches] = [
+        "cpu-clock/call-graph=fp/",
+        "page-faults/call-graph=no,period=100/",
+        "context-switches/call-graph=no,period=1/",
+    ];
+    let expected = [
+        (clock, 28, 70_528_948),
+        (faults, 240, 24_000),
+        (switches, 9, 9),
+    ];
+    assert_eq!(events(&recording), expected);
+    let first = recording.samples[0].time.unwrap().0;
+    let found = metrics(file);
+    let found: Vec<_> = found
+        .iter()
+        .map(|(name, points, sum, begin, _)| (&**name, *points, *sum, *begin))
+        .collect();
+    // The first sample is one of context-switches, and counted a nanosecond later.
+    assert_eq!(
+        found,
+        [(faults, 241, 24_000.0, first), (switches, 10, 9.0, first)]
+    );
+}
+
+#[test]
+fn ordinary_recordings_and_such_without_times_have_no_metrics() {
+    for file in [
+        "demo/v1.perf.data",
+        "perf-data/two-events.perf.data",
+        "perf-data/per-thread.perf.data",
+        "perf-data/branch-counters.perf.data",
+    ] {
+        assert_eq!(metrics(file), [], "{file}");
+    }
 }
 
 /// The header and the records of a stream.

@@ -7,11 +7,13 @@ here=$PWD
 # A folder of its own, so that no path of a checkout gets into the recordings.
 work=$(mktemp -d -t sto-demo.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-cp threads.c fib.js ../demo/demo-v1 "$work"
+cp threads.c pages.c fib.js ../demo/demo-v1 "$work"
 cd "$work"
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -Wl,--build-id \
 	-ffile-prefix-map="$work=." threads.c -o threads -pthread
+
+gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer pages.c -o pages
 
 record="perf record --no-buildid-cache -F 997"
 $record -e cpu-clock -g -z -o zstd.perf.data ./demo-v1 40000
@@ -22,6 +24,13 @@ $record -e cpu-clock -o no-call-chains.perf.data ./demo-v1 40000
 $record -e cpu-clock -g -o threads.perf.data ./threads
 $record -F 199 -g -e '{cpu-clock,page-faults}:S' -o group.perf.data ./demo-v1 40000
 perf script -i two-events.perf.data >two-events.perf-script.txt
+
+record="perf record --no-buildid-cache -q -F 397"
+$record -g -e '{cpu-clock,page-faults,context-switches}:S' -o counters.perf.data ./pages
+unshare --pid --fork --mount-proc $record -g -a -e '{cpu-clock,page-faults}:S' -o counters-all.perf.data \
+	sh -c './pages & taskset -c 1 ./pages; wait'
+$record -e cpu-clock/call-graph=fp/ -e page-faults/call-graph=no,period=100/ \
+	-e context-switches/call-graph=no,period=1/ -o beside.perf.data ./pages
 
 record="perf record --no-buildid-cache -q -F 199 -e cpu-clock"
 $record --call-graph dwarf,1024 -o dwarf.perf.data ./demo-v1 10000

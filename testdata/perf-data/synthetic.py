@@ -6,11 +6,13 @@ tools/perf/Documentation/perf.data-file-format.txt (pipe mode) in the sources of
 
 import struct
 
-IP, TID, TIME, CALLCHAIN, ID, PERIOD = 1, 2, 4, 1 << 5, 1 << 6, 1 << 8
+IP, TID, TIME, READ, CALLCHAIN, ID, PERIOD = 1, 2, 4, 1 << 4, 1 << 5, 1 << 6, 1 << 8
 BRANCH_STACK, REGS_USER, STACK_USER = 1 << 11, 1 << 12, 1 << 13
 BRANCH_USER, BRANCH_ANY, BRANCH_CALL_STACK = 1, 1 << 3, 1 << 11
 BRANCH_HW_INDEX, BRANCH_COUNTERS = 1 << 17, 1 << 19
 REG_BP, REG_SP, REG_IP = 1 << 6, 1 << 7, 1 << 8
+READ_ENABLED, READ_RUNNING, READ_ID, READ_GROUP = 1, 2, 4, 8
+INHERIT = 1 << 1
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
 FORK_EXEC = 1 << 13
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
@@ -26,9 +28,9 @@ def text(string):
     return data + b"\0" * (-len(data) % 8)
 
 
-def attr(sample_type, branch_sample_type=0, user_regs=0, id=7):
+def attr(sample_type, branch_sample_type=0, user_regs=0, id=7, read_format=0, flags=0):
     """`PERF_RECORD_HEADER_ATTR` of cpu-clock, every millisecond."""
-    event = struct.pack("<IIQQQQQ", 1, 112, 0, 1_000_000, sample_type, 0, 0)
+    event = struct.pack("<IIQQQQQ", 1, 112, 0, 1_000_000, sample_type, read_format, flags)
     event += struct.pack("<IIQQQQIiQII", 0, 0, 0, 0, branch_sample_type, user_regs, 0, 0, 0, 0, 0)
     return record(64, 0, event + struct.pack("<Q", id))
 
@@ -77,6 +79,15 @@ def unwound(id, time, counters):
     body += struct.pack("<QQQQ", 2, 0x7000, 0x7000, PROGRAM + 0x3008)
     body += struct.pack("<Q", len(stack)) + stack + struct.pack("<Q", len(stack))
     return record(9, USER, body)
+
+
+def counted(tid, time, times, values):
+    """A sample of a group's leader, with how long the group was enabled and counted, and its counters."""
+    body = struct.pack("<QIIQQQ", PROGRAM + 0x3008, 10, tid, time, 1, 1_000_000)
+    body += struct.pack("<QQQ", len(values), *times)
+    for id, value in values.items():
+        body += struct.pack("<QQ", value, id)
+    return record(9, USER, body + struct.pack("<QQQ", 2, CONTEXT_USER, PROGRAM + 0x3008))
 
 
 def write(name, *records):
@@ -136,4 +147,20 @@ write(
     comm("child"),
     mmap("/bin/child"),
     sample(USER, PROGRAM + 0x1008, 1, [CONTEXT_USER, PROGRAM + 0x1008]),
+)
+# Counters that had to wait for the processor's, in two threads: a perf that inherits such groups (6.13) has them
+# under the same ids.
+counting = IP | TID | TIME | ID | PERIOD | READ | CALLCHAIN
+reading = READ_ENABLED | READ_RUNNING | READ_ID | READ_GROUP
+write(
+    "waiting-counters.perf.data",
+    attr(counting, id=1, read_format=reading, flags=INHERIT),
+    attr(counting, id=2, read_format=reading, flags=INHERIT),
+    group(first=0, events=2),
+    comm("counted"),
+    mmap("/bin/counted"),
+    counted(10, 100, (100, 100), {1: 1000, 2: 10}),
+    counted(11, 150, (50, 50), {1: 7, 2: 3}),
+    counted(10, 200, (200, 150), {1: 1500, 2: 20}),
+    counted(11, 250, (150, 150), {1: 107, 2: 13}),
 )

@@ -1,6 +1,6 @@
 //! Metrics over the time of a run.
 
-use crate::limits::MAX_GIVEN_NAME;
+use crate::limits::{MAX_GIVEN_NAME, cut};
 use crate::units::Nanoseconds;
 use std::sync::Arc;
 
@@ -107,6 +107,14 @@ impl MetricSeries {
             times,
             values,
         })
+    }
+
+    /// The same with a number after its name, which is cut where that makes it too long.
+    pub(crate) fn numbered(mut self, number: usize) -> MetricSeries {
+        let number = format!(" ({number})");
+        cut(&mut self.name, MAX_GIVEN_NAME - number.len());
+        self.name += &number;
+        self
     }
 
     /// The metric's name.

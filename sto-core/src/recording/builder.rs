@@ -8,7 +8,7 @@ use super::parts::{
 };
 use super::{Format, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
-use crate::limits::{MAX_DEPTH, MAX_SAMPLE_TYPES, most_frames};
+use crate::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
 use crate::model::{FrameKind, FrameTable, MetricSeries, Origin};
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
@@ -49,7 +49,6 @@ pub struct RecordingBuilder {
     pub(crate) threads: Vec<Thread>,
     pub(crate) modules: Vec<Module>,
     pub(crate) samples: Vec<Sample>,
-    pub(crate) metrics: Vec<MetricSeries>,
     pub(crate) lost: u64,
     pub(crate) warnings: Vec<String>,
     process_of: HashMap<(u32, String), ProcessIx>,
@@ -58,6 +57,11 @@ pub struct RecordingBuilder {
     sample_of: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
     /// By sample type, of costs that were added.
     sums: HashMap<SampleTypeIx, Cost>,
+    metrics: Vec<MetricSeries>,
+    /// How many of each name there are.
+    metric_names: HashMap<String, usize>,
+    /// How many metrics beyond the most of a recording there are.
+    more_metrics: usize,
     frames: FrameTable,
     /// By frame.
     of_frame: Vec<LocationIx>,
@@ -307,6 +311,27 @@ impl RecordingBuilder {
         });
     }
 
+    /// Adds a metric over time. Of several with one name all but the first get a number: `heap (2)`.
+    pub(crate) fn add_metric(&mut self, metric: MetricSeries) {
+        if self.metrics.len() == MAX_RECORDED_METRICS {
+            self.more_metrics += 1;
+            return;
+        }
+        let mut metric = metric;
+        loop {
+            let known = self
+                .metric_names
+                .entry(metric.name().to_owned())
+                .or_default();
+            *known += 1;
+            if *known == 1 {
+                break;
+            }
+            metric = metric.numbered(*known);
+        }
+        self.metrics.push(metric);
+    }
+
     /// A warning where the costs of a sample type that were added do not come to the total that the file states.
     /// Each of its rows may be off by `rounding`.
     pub(crate) fn differs_from(
@@ -328,8 +353,13 @@ impl RecordingBuilder {
 
     /// Time between the first sample and the last.
     pub(crate) fn duration(&self) -> Option<Nanoseconds> {
-        let times = || self.samples.iter().filter_map(|sample| sample.time);
-        Some(Nanoseconds(times().max()?.0 - times().min()?.0))
+        let last = self.samples.iter().filter_map(|sample| sample.time).max()?;
+        Some(Nanoseconds(last.0 - self.first_sample()?.0))
+    }
+
+    /// When the first sample was taken.
+    pub(crate) fn first_sample(&self) -> Option<Nanoseconds> {
+        self.samples.iter().filter_map(|sample| sample.time).min()
     }
 
     /// The recording, of a source with this digest and size. Its samples are in order of time where they have
@@ -346,6 +376,12 @@ impl RecordingBuilder {
         }
         if !self.samples.is_sorted_by_key(|sample| sample.time) {
             self.samples.sort_by_key(|sample| sample.time);
+        }
+        if self.more_metrics > 0 {
+            self.warnings.push(format!(
+                "{} metrics over time were left out: of a recording, {MAX_RECORDED_METRICS} are read.",
+                self.more_metrics
+            ));
         }
         let warnings = [(self.lossy, LOSSY), (self.cut, CUT)];
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);

@@ -2,6 +2,7 @@
 
 mod builder;
 mod format;
+pub(crate) mod over_time;
 mod parts;
 mod stacks;
 

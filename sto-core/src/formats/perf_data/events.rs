@@ -7,6 +7,7 @@ use crate::files::ReadAt;
 use crate::formats::{FormatError, units_of_event};
 use crate::limits::{MAX_NAME, cut};
 use crate::units::SampleType;
+use hashbrown::HashMap;
 use linux_perf_data::linux_perf_event_reader::{ClockId, PerfClock};
 use linux_perf_data::{Feature, PerfFile};
 use std::ops::Range;
@@ -16,6 +17,8 @@ use std::path::Path;
 pub(super) struct Events {
     pub(super) sample_types: Vec<SampleType>,
     pub(super) layouts: Vec<Layout>,
+    /// The number of the event that an id is of.
+    pub(super) of_id: HashMap<u64, u32>,
     /// Whether times are of `CLOCK_MONOTONIC`: `perf record -k mono`.
     pub(super) is_monotonic: bool,
 }
@@ -31,6 +34,7 @@ impl Events {
         let mut events = Events {
             sample_types: Vec::new(),
             layouts: Vec::new(),
+            of_id: HashMap::new(),
             is_monotonic: false,
         };
         let announced = attributes(bytes, mode);
@@ -47,6 +51,8 @@ impl Events {
                 unit: units_of_event(&name),
                 event: name,
             });
+            let ids = description.ids().iter();
+            events.of_id.extend(ids.map(|&id| (id, number as u32)));
             let announced = announced.get(number);
             if let Some(problem) = announced.and_then(Attributes::problem) {
                 return Err(FormatError::Unsupported {

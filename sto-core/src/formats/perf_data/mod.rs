@@ -11,6 +11,7 @@ mod check;
 mod digested;
 mod events;
 mod expansion;
+mod metrics;
 mod processes;
 mod records;
 mod run_time;
@@ -35,7 +36,7 @@ use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use rayon::prelude::*;
 use records::{Records, take_event};
-use stacks::{Batch, LocationTable, Part, Worker};
+use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -106,11 +107,14 @@ fn read_records(
         locations,
         stacks,
         mut samples,
+        readings,
     } = number(path, located)?;
     let mut warnings = records.warnings();
     if events.rely_on_frame_pointers() {
         warnings.extend(warn_of_missing_callers(&samples, &stacks));
     }
+    let mut metrics = metrics::of_groups(&events, readings);
+    metrics.extend(metrics::of_events_without_stacks(&events, &samples));
     let sample_types = keep_sampled(events.sample_types, &mut samples);
     if sample_types.len() > MAX_SAMPLE_TYPES {
         let problem = format!(
@@ -123,6 +127,9 @@ fn read_records(
         });
     }
     let mut builder = RecordingBuilder::of_addresses(locations, stacks);
+    for metric in metrics {
+        builder.add_metric(metric);
+    }
     builder.origin = origin;
     builder.sample_types = sample_types;
     builder.samples = samples;
@@ -176,8 +183,8 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
     kept
 }
 
-/// Batches in order, by their numbers, with the worker that located them; and what each worker numbered.
-type LocatedBatches = (Vec<(usize, usize, Vec<Sample>)>, Vec<LocationTable>);
+/// Batches in order, each with the worker that located it; and what each worker numbered.
+type LocatedBatches = (Vec<(usize, LocatedBatch)>, Vec<LocationTable>);
 
 /// Walks over the records on this thread while others locate samples.
 fn locate<'a>(
@@ -217,11 +224,7 @@ fn locate<'a>(
         let (mut batches, mut tables, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for (worker, part) in parts.enumerate() {
             match part.located {
-                Ok(located) => batches.extend(
-                    located
-                        .into_iter()
-                        .map(|(number, samples)| (number, worker, samples)),
-                ),
+                Ok(located) => batches.extend(located.into_iter().map(|batch| (worker, batch))),
                 Err(error) => errors.push(error),
             }
             tables.push(part.table);
@@ -230,7 +233,7 @@ fn locate<'a>(
         match errors.into_iter().min_by_key(|&(batch, _)| batch) {
             Some((_, error)) => Err(error),
             None => {
-                batches.sort_unstable_by_key(|&(number, ..)| number);
+                batches.sort_unstable_by_key(|(_, batch)| batch.number);
                 Ok((records, (batches, tables)))
             }
         }
@@ -288,6 +291,7 @@ struct Numbered {
     locations: Vec<Location>,
     stacks: Stacks,
     samples: Vec<Sample>,
+    readings: Vec<metrics::Reading>,
 }
 
 /// Numbers stacks as samples need them, so that their numbers do not depend on which worker was faster.
@@ -299,10 +303,11 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
         .iter()
         .map(|table| vec![None; table.stacks.len()])
         .collect();
-    let mut samples = Vec::new();
+    let (mut samples, mut readings) = (Vec::new(), Vec::new());
     let mut stack = Vec::new();
-    for (_, worker, batch) in batches {
-        for mut sample in batch {
+    for (worker, batch) in batches {
+        readings.extend(batch.readings);
+        for mut sample in batch.samples {
             let known = &mut known[worker][sample.stack.0 as usize];
             sample.stack = match *known {
                 Some(ix) => ix,
@@ -321,6 +326,7 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
         locations,
         stacks,
         samples,
+        readings,
     })
 }
 

@@ -4,9 +4,11 @@
 //! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
 //! `sample_type` and `read_format`. Only what a profile needs is kept.
 
+use super::metrics::{Counter, Reading};
 use crate::binary::UserRegs;
+use crate::units::Nanoseconds;
 use linux_perf_data::linux_perf_event_reader::{
-    BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
+    AttrFlags, BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
 };
 
 /// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
@@ -27,6 +29,7 @@ const REG_IP: u32 = 8;
 pub(super) struct Layout {
     fields: SampleFormat,
     read: u64,
+    is_inherited: bool,
     branch: BranchSampleFormat,
     counts_branches: bool,
     user_regs: u64,
@@ -41,6 +44,8 @@ pub(super) struct RawSample<'a> {
     pub(super) tid: u32,
     pub(super) time: Option<u64>,
     pub(super) period: u64,
+    /// The counters of its group.
+    pub(super) group: GroupRead<'a>,
     /// Addresses, innermost first, with `PERF_CONTEXT_*` marks between them; 8 bytes each.
     pub(super) chain: &'a [u8],
     /// The calls of user space as the processor keeps them (`--call-graph lbr`), innermost first:
@@ -52,6 +57,17 @@ pub(super) struct RawSample<'a> {
     pub(super) user_stack: &'a [u8],
 }
 
+/// What `PERF_FORMAT_GROUP` has of a group's counters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GroupRead<'a> {
+    /// How long the group was enabled, and how long it counted.
+    times: Option<(u64, u64)>,
+    /// Of each counter its value, its id, and perhaps more.
+    entries: &'a [u8],
+    /// Number of words of an entry.
+    words: usize,
+}
+
 impl Layout {
     /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` says
     /// whether counters follow their branches.
@@ -59,6 +75,7 @@ impl Layout {
         Layout {
             fields: attr.sample_format,
             read,
+            is_inherited: attr.flags.contains(AttrFlags::INHERIT),
             branch: attr.branch_sample_format,
             counts_branches,
             user_regs: attr.sample_regs_user,
@@ -112,7 +129,7 @@ impl Layout {
             sample.period = body.u64()?;
         }
         if has(SampleFormat::READ) {
-            self.skip_read(&mut body)?;
+            sample.group = self.read(&mut body)?;
         }
         if has(SampleFormat::CALLCHAIN) {
             let entries = body.u64()?;
@@ -152,18 +169,58 @@ impl Layout {
         Some(sample)
     }
 
-    fn skip_read(&self, body: &mut Reader<'_>) -> Option<()> {
-        let has = |field: u64| u64::from(self.read & field != 0);
-        let times =
-            has(ReadFormat::TOTAL_TIME_ENABLED.bits()) + has(ReadFormat::TOTAL_TIME_RUNNING.bits());
-        let value = 1 + has(ReadFormat::ID.bits()) + has(FORMAT_LOST);
-        let words = if self.read & ReadFormat::GROUP.bits() != 0 {
-            let entries = body.u64()?;
-            entries.checked_mul(value)?.checked_add(times)?
-        } else {
-            value + times
-        };
-        body.take(words.checked_mul(8)?).map(|_| ())
+    fn read<'a>(&self, body: &mut Reader<'a>) -> Option<GroupRead<'a>> {
+        let has = |field: u64| self.read & field != 0;
+        let count = |field: u64| usize::from(has(field));
+        let times = count(ReadFormat::TOTAL_TIME_ENABLED.bits())
+            + count(ReadFormat::TOTAL_TIME_RUNNING.bits());
+        let words = 1 + count(ReadFormat::ID.bits()) + count(FORMAT_LOST);
+        if !has(ReadFormat::GROUP.bits()) {
+            body.take((words + times) as u64 * 8)?;
+            return Some(GroupRead::default());
+        }
+        let entries = body.u64()?;
+        let times = body.take(times as u64 * 8)?;
+        let entries = body.take(entries.checked_mul(words as u64 * 8)?)?;
+        Some(GroupRead {
+            times: times
+                .split_at_checked(8)
+                .filter(|(_, running)| !running.is_empty())
+                .map(|(enabled, running)| (word_of(enabled), word_of(running))),
+            // Without ids it is not known what was counted.
+            entries: if has(ReadFormat::ID.bits()) {
+                entries
+            } else {
+                &[]
+            },
+            words,
+        })
+    }
+
+    /// What a sample says of the counters of its group.
+    pub(super) fn readings<'a>(
+        &self,
+        sample: &RawSample<'a>,
+    ) -> impl Iterator<Item = Reading> + use<'a> {
+        let GroupRead {
+            times,
+            entries,
+            words,
+        } = sample.group;
+        let tid = self.is_inherited.then_some(sample.tid);
+        let entries = sample.time.into_iter().flat_map(move |time| {
+            let entries = entries.chunks_exact(words.max(2) * 8);
+            entries.map(move |entry| (Nanoseconds(time), entry))
+        });
+        entries.map(move |(time, entry)| Reading {
+            time,
+            counter: Counter {
+                id: word_of(&entry[8..16]),
+                tid,
+            },
+            value: word_of(&entry[..8]),
+            times,
+        })
     }
 
     fn user_regs(&self, regs: &[u8]) -> Option<UserRegs> {

@@ -5,6 +5,7 @@
 //! result is the same on one core or many.
 
 use super::events::Events;
+use super::metrics::Reading;
 use super::sample::{RawSample, word_of};
 use super::too_large;
 use super::walk::Record;
@@ -80,8 +81,17 @@ impl Batch {
     }
 }
 
-/// The samples of batches with the numbers of these; or the number of the batch that could not be located, and why.
-type Located = Result<Vec<(usize, Vec<Sample>)>, (usize, FormatError)>;
+/// Batches that were located; or the number of the one that could not be, and why.
+type Located = Result<Vec<LocatedBatch>, (usize, FormatError)>;
+
+/// What a batch is made into.
+#[derive(Default)]
+pub(super) struct LocatedBatch {
+    pub(super) number: usize,
+    pub(super) samples: Vec<Sample>,
+    /// The counters that its samples have.
+    pub(super) readings: Vec<Reading>,
+}
 
 /// What a worker made of the batches that it took.
 pub(super) struct Part {
@@ -135,21 +145,23 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn take(&mut self, batch: &Batch) {
-        let samples = self.locate(batch);
+        let done = self.locate(batch);
         if let Ok(located) = &mut self.located {
-            match samples {
-                Ok(samples) => located.push((batch.number, samples)),
+            match done {
+                Ok(done) => located.push(done),
                 Err(error) => self.located = Err((batch.number, error)),
             }
         }
     }
 
-    fn locate(&mut self, batch: &Batch) -> Result<Vec<Sample>, FormatError> {
+    fn locate(&mut self, batch: &Batch) -> Result<LocatedBatch, FormatError> {
+        let mut readings = Vec::new();
         let locate = |pending: &Pending| {
             let record = &pending.record;
             let layout = &self.events.layouts[record.event as usize];
             let sample = layout.decode(&record.body);
             let sample = sample.ok_or_else(|| record.malformed(self.path))?;
+            readings.extend(layout.readings(&sample));
             let found = self.finder.find(&batch.kernel, pending, &sample);
             let (stack, truncated) = found.ok_or_else(|| too_large(self.path))?;
             Ok(Sample {
@@ -164,7 +176,12 @@ impl<'a> Worker<'a> {
                 truncated,
             })
         };
-        batch.samples.iter().map(locate).collect()
+        let samples = batch.samples.iter().map(locate).collect::<Result<_, _>>()?;
+        Ok(LocatedBatch {
+            number: batch.number,
+            samples,
+            readings,
+        })
     }
 }
 
