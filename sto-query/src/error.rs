@@ -11,7 +11,7 @@ use crate::select::SelectError;
 use crate::source::SourceError;
 use crate::text::printable;
 use crate::timeline::TimelineError;
-use crate::tree::RootsError;
+use crate::tree::{RootsError, WindowError};
 use std::io;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
@@ -37,6 +37,9 @@ pub enum QueryError {
     /// A run cannot be seen over time.
     #[error(transparent)]
     Timeline(#[from] TimelineError),
+    /// A part of a run's time cannot be taken.
+    #[error(transparent)]
+    Window(#[from] WindowError),
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(CompareError),
@@ -151,6 +154,7 @@ impl QueryError {
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),
             QueryError::Roots(RootsError::Store(error)) => error.hint(),
+            QueryError::Window(error) => error.hint(),
             _ => None,
         }
     }

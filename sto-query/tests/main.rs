@@ -50,6 +50,7 @@ mod tree;
 mod view;
 mod views;
 mod warp;
+mod windows;
 mod words;
 
 #[path = "../../sto-core/tests/common/missing.rs"]

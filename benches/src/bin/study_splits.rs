@@ -203,6 +203,7 @@ fn side(runs: &View, places: &[usize], build_id: &str) -> View {
             .iter()
             .map(|&place| runs.runs[place].clone())
             .collect(),
+        windows: Vec::new(),
     }
 }
 

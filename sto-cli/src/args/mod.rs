@@ -19,5 +19,5 @@ pub(crate) use policy::PolicyArg;
 pub(crate) use quantities::Percent;
 pub(crate) use select::{
     BenchmarkArg, EventArg, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
-    SelectSeveralArgs, SidesArgs,
+    SelectSeveralArgs, SidesArgs, WindowArgs,
 };

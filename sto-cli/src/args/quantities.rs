@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 use sto_core::intern::SliceCount;
-use sto_core::units::{Bytes, UnixSeconds};
+use sto_core::units::{Bytes, Nanoseconds, UnixSeconds};
 
 /// `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -40,6 +40,53 @@ fn finite(text: &str) -> Option<f64> {
         .parse()
         .ok()
         .filter(|number: &f64| number.is_finite())
+}
+
+/// A time since a run's first sample, with a unit or in seconds: `2.5s`, `800ms`, `2.5`.
+pub(crate) fn run_time(text: &str) -> Result<Nanoseconds, &'static str> {
+    const EXPECTED: &str = "expected a time from the run's first sample, such as 2.5s or 800ms";
+    let text = text.trim();
+    let unit = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == 'µ');
+    let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
+    let nanoseconds = match unit {
+        "" | "s" => 1e9,
+        "ms" => 1e6,
+        "us" | "µs" => 1e3,
+        "ns" => 1.0,
+        "m" | "min" => 60e9,
+        _ => return Err(EXPECTED),
+    };
+    let time = finite(number).map(|number| (number * nanoseconds).round());
+    let time = time.filter(|&time| (0.0..=LONGEST).contains(&time));
+    time.map(|time| Nanoseconds(time as u64)).ok_or(EXPECTED)
+}
+
+/// Nanoseconds of a century: no run takes longer, and sums of them stay numbers.
+const LONGEST: f64 = 3.2e18;
+
+/// A part of a run: `FROM..TO`, of which either may be missing.
+pub(crate) fn run_window(text: &str) -> Result<RunPart, String> {
+    const EXPECTED: &str = "expected FROM..TO, such as 2.5s..4s, 2.5s.. or ..800ms";
+    let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
+    let end = |text: &str| match text.is_empty() {
+        true => Ok(None),
+        false => run_time(text).map(Some),
+    };
+    let part = RunPart {
+        from: end(from)?.unwrap_or_default(),
+        to: end(to)?,
+    };
+    match part.to {
+        Some(to) if part.from >= to => Err("the window ends before it begins".to_owned()),
+        _ => Ok(part),
+    }
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RunPart {
+    pub(crate) from: Nanoseconds,
+    pub(crate) to: Option<Nanoseconds>,
 }
 
 /// A number of slices of a recording's time.
@@ -163,6 +210,23 @@ mod tests {
         assert_eq!(point("-1:2e3"), Ok((-1.0, 2000.0)));
         for text in ["", "1", "1:", ":1", "1:inf", "1:2:3"] {
             assert!(point(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_of_a_run_have_a_unit_or_are_seconds() {
+        assert_eq!(run_time("2.5s"), Ok(Nanoseconds(2_500_000_000)));
+        assert_eq!(run_time("2.5"), Ok(Nanoseconds(2_500_000_000)));
+        assert_eq!(run_time("800 ms"), Ok(Nanoseconds(800_000_000)));
+        assert_eq!(run_time("0"), Ok(Nanoseconds(0)));
+        for text in ["", "s", "-1s", "1h", "1.5.2", "nan", "1e99", "5s4"] {
+            assert!(run_time(text).is_err(), "{text}");
+        }
+        let part = run_window("..800ms").unwrap();
+        assert_eq!(part.to, Some(Nanoseconds(800_000_000)));
+        assert_eq!(run_window("1..").unwrap().from, Nanoseconds(1_000_000_000));
+        for text in ["", "4", "4..2", "4..4", "a..b", "1...2"] {
+            assert!(run_window(text).is_err(), "{text}");
         }
     }
 

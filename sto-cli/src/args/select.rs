@@ -1,10 +1,13 @@
 //! What the user wants to look at: selectors, a benchmark, an event, and what counts as one function.
 
+use super::quantities::{RunPart, run_time, run_window};
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
+use sto_core::units::Nanoseconds;
 use sto_query::check::{Baseline, CheckRequest};
 use sto_query::functions::KeyOptions;
 use sto_query::sources::{Filter, Named};
+use sto_query::tree::Window;
 
 /// The profiles that a command is about.
 #[derive(Debug, Args)]
@@ -33,11 +36,41 @@ pub(crate) struct SelectPairArgs {
     /// Compare with this build, profile or file: `[EXE@]BUILD`, ID or PATH
     baseline: OsString,
 
-    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
-    candidate: OsString,
+    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH; without it, the --window of the first
+    #[arg(required_unless_present = "window")]
+    candidate: Option<OsString>,
 
     #[command(flatten)]
     filter: FilterArgs,
+
+    #[command(flatten)]
+    windows: WindowsArgs,
+}
+
+/// The parts of the time of two sides.
+#[derive(Debug, Args)]
+pub(crate) struct WindowsArgs {
+    /// Judge only this part of each run, such as 2.5s..4s after its first sample, against --against, or else
+    /// the rest of the run; of two builds, compare this part of both
+    #[arg(long, value_name = "FROM..TO", value_parser = run_window, allow_hyphen_values = true)]
+    window: Option<RunPart>,
+
+    /// Compare with this part of each run
+    #[arg(long, value_name = "FROM..TO", value_parser = run_window, allow_hyphen_values = true)]
+    #[arg(requires = "window")]
+    against: Option<RunPart>,
+}
+
+/// The part of each run's time that a command takes.
+#[derive(Debug, Args)]
+pub(crate) struct WindowArgs {
+    /// Take only what was done from this time on, such as 2.5s or 800ms after the run's first sample
+    #[arg(long, value_name = "TIME", value_parser = run_time, allow_hyphen_values = true)]
+    from: Option<Nanoseconds>,
+
+    /// Take only what was done before this time
+    #[arg(long, value_name = "TIME", value_parser = run_time, allow_hyphen_values = true)]
+    to: Option<Nanoseconds>,
 }
 
 /// The two sides of a check.
@@ -116,11 +149,36 @@ impl SelectSeveralArgs {
 impl SelectPairArgs {
     /// The same for the library.
     pub(crate) fn named(&self) -> [Named; 2] {
-        [&self.baseline, &self.candidate].map(Named::from)
+        let candidate = self.candidate.as_ref().unwrap_or(&self.baseline);
+        [&self.baseline, candidate].map(Named::from)
     }
 
     pub(crate) fn filter(&self) -> Filter {
-        self.filter.filter()
+        let mut filter = self.filter.filter();
+        filter.window = self.windows.candidate();
+        filter
+    }
+
+    /// What the baseline is of each run, where that is another part than the candidate.
+    pub(crate) fn against(&self) -> Option<Window> {
+        self.windows.baseline(self.candidate.is_none())
+    }
+}
+
+impl WindowsArgs {
+    /// What is judged of each run.
+    fn candidate(&self) -> Option<Window> {
+        let RunPart { from, to } = self.window?;
+        Some(Window::Time { from, to })
+    }
+
+    /// What it is compared with, where that is another part; the runs may be the same.
+    fn baseline(&self, same_runs: bool) -> Option<Window> {
+        match (self.against, self.window) {
+            (Some(RunPart { from, to }), _) => Some(Window::Time { from, to }),
+            (None, Some(RunPart { from, to })) if same_runs => Some(Window::Rest { from, to }),
+            _ => None,
+        }
     }
 }
 
@@ -129,6 +187,19 @@ impl FilterArgs {
         let mut filter = Filter::default();
         filter.benchmark.clone_from(&self.benchmark.benchmark);
         filter.event.clone_from(&self.event.event);
+        filter
+    }
+}
+
+impl WindowArgs {
+    /// The same filter for this part.
+    pub(crate) fn within(&self, mut filter: Filter) -> Filter {
+        if self.from.is_some() || self.to.is_some() {
+            filter.window = Some(Window::Time {
+                from: self.from.unwrap_or_default(),
+                to: self.to,
+            });
+        }
         filter
     }
 }

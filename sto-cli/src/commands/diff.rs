@@ -11,6 +11,7 @@ Examples:
   sto diff v1 v2 -o diff.svg
   sto diff v1 v2 --focus parse -o parse.svg
   sto diff v1 v2 --elided -o gone.svg
+  sto diff v1 --window 5s..10s --against 0s..5s -o later.svg
 
 A stack that one side does not have has no width there: --widths and --elided show the others.
 
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
     let mut request = DiffRequest::default();
     [request.baseline, request.candidate] = args.select.named();
     request.filter = args.select.filter();
+    request.against = args.select.against();
     request.drawing = args.drawing.options();
     request.widths = match args.elided {
         true => Widths::Elided,

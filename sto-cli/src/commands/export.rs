@@ -1,6 +1,6 @@
 //! `sto export`: stacks in the formats of other tools.
 
-use crate::args::{SelectArgs, choice, word};
+use crate::args::{SelectArgs, WindowArgs, choice, word};
 use crate::runtime::{CliError, Outcome, StorePath, output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -24,6 +24,9 @@ Examples:
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     select: SelectArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Write this format
     #[arg(long, value_parser = formats())]
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     }
     let mut request = ExportRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.format = args.format;
     if let Some(file) = file {
         request.for_file(file);

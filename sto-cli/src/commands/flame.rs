@@ -1,6 +1,6 @@
 //! `sto flame`: an interactive flame graph.
 
-use crate::args::{DrawingArgs, SelectArgs};
+use crate::args::{DrawingArgs, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{FlameRequest, flame};
@@ -26,6 +26,9 @@ pub(crate) struct FlameArgs {
     select: SelectArgs,
 
     #[command(flatten)]
+    window: WindowArgs,
+
+    #[command(flatten)]
     drawing: DrawingArgs,
 }
 
@@ -33,7 +36,7 @@ pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     args.drawing.check()?;
     let mut request = FlameRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.drawing = args.drawing.options();
     let drawn = flame(&store.sources(), &request)?;
     args.drawing.write(drawn)?;

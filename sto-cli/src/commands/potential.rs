@@ -1,6 +1,6 @@
 //! `sto potential`: the functions that could save most.
 
-use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs};
+use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::{Args, ValueEnum};
 use sto_query::potential::Degree;
@@ -17,6 +17,9 @@ use sto_query::render;
 pub(crate) struct PotentialArgs {
     #[command(flatten)]
     select: SelectSeveralArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Reach this many levels of calls below a function
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -49,7 +52,7 @@ enum By {
 pub(crate) fn run(args: &PotentialArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = PotentialRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.degree = match args.by {
         By::SelfCost => Degree(0),
         By::Subtree => Degree(args.degree),

@@ -1,6 +1,6 @@
 //! `sto top`: the functions that cost most.
 
-use crate::args::{InlinedArg, SelectArgs, choice};
+use crate::args::{InlinedArg, SelectArgs, WindowArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{TopRequest, top};
@@ -17,6 +17,9 @@ use sto_query::tree::Order;
 pub(crate) struct TopArgs {
     #[command(flatten)]
     select: SelectArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Order by this cost
     #[arg(long, default_value = "self", value_parser = choice::<Order>(["self", "total"]))]
@@ -35,7 +38,7 @@ pub(crate) struct TopArgs {
 pub(crate) fn run(args: &TopArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = TopRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.order = args.by;
     request.inlined = args.inlined.inlined;
     request.limit = args.limit.of(&args.format);

@@ -1,6 +1,6 @@
 //! `sto tree`: the call tree, in the terminal.
 
-use crate::args::{Percent, SelectArgs};
+use crate::args::{Percent, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::questions::{TreeRequest, tree};
@@ -12,6 +12,9 @@ use sto_query::tree::Prune;
 pub(crate) struct TreeArgs {
     #[command(flatten)]
     select: SelectArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Leave out stacks with less than this share of all samples
     #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
@@ -33,7 +36,7 @@ pub(crate) struct TreeArgs {
 pub(crate) fn run(args: &TreeArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = TreeRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.prune.min_share = args.min_share.share();
     request.prune.max_depth = args.depth;
     request.unfold = args.unfold;

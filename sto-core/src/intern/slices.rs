@@ -67,6 +67,18 @@ impl SliceGrid {
         self.count
     }
 
+    /// How long the run took: up to a nanosecond after its last sample.
+    pub fn duration(self) -> Nanoseconds {
+        Nanoseconds((self.last.0 - self.first.0).saturating_add(1))
+    }
+
+    /// Where the slice of this index begins, or the last one ends, since the first sample.
+    pub fn border(self, slice: u32) -> Nanoseconds {
+        let count = u128::from(self.count.0);
+        let slices = u128::from(slice).min(count) * u128::from(self.duration().0);
+        Nanoseconds(slices.div_ceil(count) as u64)
+    }
+
     /// The slice that a time stamp is in; `None` outside of the recording's time.
     ///
     /// The run is taken to end a nanosecond after its last sample, so that this is in the last

@@ -106,21 +106,31 @@ fn failure(stored: &StoredProfile) -> Option<u64> {
 }
 
 fn without_failed(view: &View) -> View {
-    let profiles = view.selection.profiles.iter().zip(&view.runs);
-    let kept = profiles.filter(|(stored, _)| failure(stored).is_none());
-    let (profiles, runs) = kept
-        .map(|(stored, run)| (stored.clone(), run.clone()))
-        .unzip();
+    let succeeded: Vec<bool> = view
+        .selection
+        .profiles
+        .iter()
+        .map(|p| failure(p).is_none())
+        .collect();
     View {
         selection: Selection {
             build: view.selection.build.clone(),
-            profiles,
+            profiles: kept(&view.selection.profiles, &succeeded),
         },
         sample_types: view.sample_types.clone(),
         frames: view.frames.clone(),
         tree: view.tree.clone(),
-        runs,
+        runs: kept(&view.runs, &succeeded),
+        windows: kept(&view.windows, &succeeded),
     }
+}
+
+fn kept<T: Clone>(of_runs: &[T], succeeded: &[bool]) -> Vec<T> {
+    let kept = of_runs
+        .iter()
+        .zip(succeeded)
+        .filter(|(_, succeeded)| **succeeded);
+    kept.map(|(of_run, _)| of_run.clone()).collect()
 }
 
 /// `status 1`, `status 1, 139`.

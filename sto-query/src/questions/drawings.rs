@@ -5,7 +5,7 @@ use crate::compare::Focus;
 use crate::functions::KeyOptions;
 use crate::render::flame::{self, FlameOptions, Palette, Widths};
 use crate::sources::{EVENT, Filter, Named, Sources};
-use crate::tree::{RootsBy, Subject, View};
+use crate::tree::{RootsBy, Subject, View, Window};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -50,8 +50,10 @@ pub struct DiffRequest {
     pub baseline: Named,
     /// What to compare.
     pub candidate: Named,
-    /// Which of their runs, and by which event.
+    /// Which of their runs, by which event, and which part of their time.
     pub filter: Filter,
+    /// Another part of the baseline's time.
+    pub against: Option<Window>,
     /// What is drawn.
     pub drawing: DrawingOptions,
     /// What the widths are of.
@@ -95,8 +97,8 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryEr
 pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let [baseline, candidate] = match &request.drawing.by {
-        None => sources.pair(named, filter)?,
-        Some(by) => sources.pair_by(named, filter, by)?,
+        None => sources.pair(named, filter, request.against)?,
+        Some(by) => sources.pair_by(named, filter, request.against, by)?,
     };
     let views = [&baseline, &candidate];
     let options = request.drawing.options(sources, &views, request.matching)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub fn text(report: &DrawnFile, style: Style) -> String {
     let mut text = format!("wrote {}\n", printable(&report.file));
     for subject in &report.subjects {
-        text += &format!("  {}\n", header(subject, style));
+        text += &format!("  {}\n", header(subject, style).replace('\n', "\n  "));
     }
     text
 }

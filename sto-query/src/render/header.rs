@@ -1,8 +1,8 @@
 //! The line that says what a report is about.
 
 use crate::listing::ProfileSummary;
-use crate::text::{Style, counted, grouped, printable, quantity, some_of, title};
-use crate::tree::Subject;
+use crate::text::{Style, counted, grouped, printable, quantity, seconds, some_of, title};
+use crate::tree::{RunWindow, Subject};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::Cost;
@@ -18,8 +18,18 @@ pub(super) fn with_inlined(style: Style) -> String {
     format!("Self is with what was inlined into a function{separately}.")
 }
 
-/// `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`.
+/// What a report is about: `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`, and in a line of its
+/// own what was taken of their time.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
+    let line = first_line(subject, style);
+    match taken(&subject.windows) {
+        Some(taken) => format!("{line}\n{}", title(style, &taken).trim_end()),
+        None => line,
+    }
+}
+
+/// The first line of a [header].
+pub(super) fn first_line(subject: &Subject, style: Style) -> String {
     let samples = counted(subject.samples, "sample");
     let mut what = format!(": {samples}");
     if let Some(sample_type) = &subject.sample_type {
@@ -33,6 +43,26 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
     what += &format!(" in {}", counted(subject.profiles.len() as u64, "profile"));
     let line = title(style, &format!("{}{what}", full_name(subject)));
     style.bold(line.trim_end())
+}
+
+/// What was taken of the time of runs: `2.500 s to 4.000 s of 10.200 s`.
+pub(super) fn taken(windows: &[RunWindow]) -> Option<String> {
+    let part = |window: &RunWindow| {
+        let part = format!("{} to {}", seconds(window.from), seconds(window.to));
+        match window.rest {
+            true => format!("all but {part}"),
+            false => part,
+        }
+    };
+    let (first, others) = windows.split_first()?;
+    let of = format!("{} of {}", part(first), seconds(first.duration));
+    Some(match others.len() as u64 {
+        0 => of,
+        more if others.iter().all(|other| part(other) == part(first)) => {
+            format!("{of}, and the same of {}", counted(more, "more profile"))
+        }
+        more => format!("{of}, and a part of {}", counted(more, "more profile")),
+    })
 }
 
 /// `1,234 samples of cpu-clock`; a profile of several events has [a line](write_events) for each.

@@ -15,14 +15,14 @@ use crate::QueryError;
 use crate::select::{
     Commit, SelectError, Selection, Selector, full_name, oldest_first, one_benchmark, select, whole,
 };
-use crate::tree::View;
+use crate::tree::{View, WindowError};
 use named::last_components;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
-use sto_core::intern::SliceCount;
+use sto_core::intern::{InternError, SliceCount};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::units::UnixSeconds;
 
@@ -100,11 +100,13 @@ pub struct Sources {
     open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store as it was when it was first looked at: one question is answered from one state.
     stored: OnceLock<Snapshot>,
-    /// Files that were read.
-    memory: OnceLock<Store>,
+    /// Files that were read: without slices of time, in one, and in [many](OVER_TIME). What is stored without
+    /// them stays without.
+    memory: [OnceLock<Store>; 3],
 }
 
 /// Profiles of one build, and where they are.
+#[derive(Clone)]
 pub(crate) struct Located {
     pub(crate) store: Snapshot,
     pub(crate) selection: Selection,
@@ -130,6 +132,9 @@ struct ProfileFile {
     path: PathBuf,
     name: String,
 }
+
+/// Slices that a file is read in where a part of its time is asked for.
+const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
 
 /// Slices that a file is read in where threads and labels of samples are asked for: they are kept with
 /// these alone.
@@ -166,7 +171,7 @@ impl Sources {
             surroundings: Arc::new(()),
             open: Box::new(open),
             stored: OnceLock::new(),
-            memory: OnceLock::new(),
+            memory: Default::default(),
         }
     }
 
@@ -296,8 +301,19 @@ impl Sources {
             slices,
             ..IngestOptions::default()
         };
-        let memory = get_or_try_init(&self.memory, Store::in_memory)?;
-        let report = self.surroundings.read(memory, &file.path, options)?;
+        let slices = slices.map_or(0, SliceCount::get);
+        let memory = &self.memory[slices.min(2) as usize];
+        let memory = get_or_try_init(memory, Store::in_memory)?;
+        let report = self.surroundings.read(memory, &file.path, options);
+        let report = report.map_err(|error| match error {
+            IngestError::Intern {
+                source: InternError::NoTime { .. },
+                ..
+            } if slices > 1 => QueryError::Window(WindowError::NoTime {
+                file: file.path.display().to_string(),
+            }),
+            error => error.into(),
+        })?;
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
         let store = memory.snapshot()?;
         Ok(Located {

@@ -5,7 +5,7 @@ use crate::QueryError;
 use crate::compare::{Lines, shared_event};
 use crate::select::{full_name, one_benchmark};
 use crate::timeline::RunOverTime;
-use crate::tree::{ContextCosts, RootsBy, ThreadNames, View};
+use crate::tree::{ContextCosts, RootsBy, ThreadNames, View, Window};
 use serde::{Deserialize, Serialize};
 use sto_core::intern::SliceCount;
 use sto_core::store::Snapshot;
@@ -21,6 +21,8 @@ pub struct Filter {
     pub benchmark: Option<String>,
     /// The event; without it the one with most samples.
     pub event: Option<String>,
+    /// The part of each run's time; without it, all of it.
+    pub window: Option<Window>,
 }
 
 /// Index in [`View::sample_types`] of the event that was chosen.
@@ -32,8 +34,7 @@ impl Sources {
     /// # Errors
     /// Where nothing has this name, or what has cannot be read.
     pub fn view(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
-        let located = self.runs_of(named, filter, None)?;
-        filter.keep(View::load_sum(&located.store, located.selection)?)
+        filter.load_sum(self.runs_of(named, filter, None)?)
     }
 
     /// The stacks that a name stands for, and what they cost in each run.
@@ -41,7 +42,7 @@ impl Sources {
     /// # Errors
     /// As [`Sources::view`].
     pub(crate) fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
-        filter.keep(self.runs_of(named, filter, None)?.load()?)
+        filter.load(self.runs_of(named, filter, None)?)
     }
 
     /// The stacks of several names, all in one event: the first one's, unless one was asked for.
@@ -62,7 +63,7 @@ impl Sources {
     }
 
     /// The stacks of a baseline and a candidate with each run separately, in the event that was asked for, or
-    /// else one that both have.
+    /// else one that both have; of the baseline another part of the time, where one is given.
     ///
     /// # Errors
     /// As [`Sources::view`].
@@ -70,13 +71,18 @@ impl Sources {
         &self,
         named: [&Named; 2],
         filter: &Filter,
+        against: Option<Window>,
     ) -> Result<[View; 2], QueryError> {
         let [baseline, candidate] = self.pair_of(named, filter, None)?;
-        let (baseline, candidate) = View::load_both(
+        let (old, new) = View::load_both(
             (&baseline.store, baseline.selection),
             (&candidate.store, candidate.selection),
         )?;
-        filter.keep_both([baseline, candidate])
+        let [old, new] = filter.keep_both([old, new])?;
+        Ok([
+            taken(old, &baseline.store, against.or(filter.window))?,
+            taken(new, &candidate.store, filter.window)?,
+        ])
     }
 
     /// The stacks that a name stands for, below a root for each thread or label.
@@ -95,7 +101,7 @@ impl Sources {
             1 => ThreadNames::NameAndId,
             _ => ThreadNames::Name,
         };
-        Ok(filter.keep(located.load()?)?.by(&store, by, names)?)
+        Ok(filter.load(located)?.by(&store, by, names)?)
     }
 
     /// The same of a baseline and a candidate.
@@ -106,14 +112,20 @@ impl Sources {
         &self,
         named: [&Named; 2],
         filter: &Filter,
+        against: Option<Window>,
         by: &RootsBy,
     ) -> Result<[View; 2], QueryError> {
         let [baseline, candidate] = self.pair_of(named, filter, CONTEXTS)?;
         let stores = [baseline.store.clone(), candidate.store.clone()];
         let [baseline, candidate] = filter.keep_both([baseline.load()?, candidate.load()?])?;
         // Ids differ between the two.
-        let below = |view: View, store| view.by(store, by, ThreadNames::Name);
-        Ok([below(baseline, &stores[0])?, below(candidate, &stores[1])?])
+        let below = |view: View, store, window| -> Result<View, QueryError> {
+            Ok(taken(view, store, window)?.by(store, by, ThreadNames::Name)?)
+        };
+        Ok([
+            below(baseline, &stores[0], against.or(filter.window))?,
+            below(candidate, &stores[1], filter.window)?,
+        ])
     }
 
     /// The stacks that a name stands for, and what they cost in each thread and with each set of labels,
@@ -127,8 +139,9 @@ impl Sources {
         filter: &Filter,
     ) -> Result<(View, Option<ContextCosts>), QueryError> {
         let located = self.runs_of(named, filter, CONTEXTS)?;
-        let view = filter.keep(View::load_sum(&located.store, located.selection)?)?;
-        let contexts = view.context_costs(&located.store)?;
+        let store = located.store.clone();
+        let view = filter.load_sum(located)?;
+        let contexts = view.context_costs(&store)?;
         Ok((view, contexts))
     }
 
@@ -161,7 +174,8 @@ impl Sources {
         Ok((run, sample_type))
     }
 
-    /// The stacks that a name stands for, and what each line cost in each run.
+    /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines
+    /// cost what is not kept.
     ///
     /// # Errors
     /// As [`Sources::view`].
@@ -185,7 +199,7 @@ impl Sources {
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<Located, QueryError> {
-        self.located(self.locate_runs(named, filter)?, slices)
+        self.located(self.locate_runs(named, filter)?, filter.slices(slices))
     }
 
     fn pair_of(
@@ -194,8 +208,13 @@ impl Sources {
         filter: &Filter,
         slices: Option<SliceCount>,
     ) -> Result<[Located; 2], QueryError> {
+        if a == b {
+            let both = self.runs_of(a, filter, slices)?;
+            return Ok([both.clone(), both]);
+        }
         let (a, b) =
             with_distinct_names(self.locate_runs(a, filter)?, self.locate_runs(b, filter)?);
+        let slices = filter.slices(slices);
         Ok([self.located(a, slices)?, self.located(b, slices)?])
     }
 
@@ -222,6 +241,25 @@ impl Filter {
         }
     }
 
+    /// The slices to read files in, where others are needed but for the window.
+    fn slices(&self, others: Option<SliceCount>) -> Option<SliceCount> {
+        self.window.and(OVER_TIME).or(others)
+    }
+
+    /// Loads each run.
+    fn load(&self, located: Located) -> Result<View, QueryError> {
+        let store = located.store.clone();
+        taken(self.keep(located.load()?)?, &store, self.window)
+    }
+
+    /// Loads the runs, together where that is faster.
+    fn load_sum(&self, located: Located) -> Result<View, QueryError> {
+        match self.window {
+            Some(_) => self.load(located),
+            None => self.keep(View::load_sum(&located.store, located.selection)?),
+        }
+    }
+
     /// The same of two, by default in the event that both have.
     fn keep_both(&self, [a, b]: [View; 2]) -> Result<[View; 2], QueryError> {
         let shared = || shared_event(&a, &b).map(str::to_owned);
@@ -231,6 +269,18 @@ impl Filter {
             ..Filter::default()
         };
         Ok([filter.keep(a)?, filter.keep(b)?])
+    }
+}
+
+/// The part of the runs' time that is asked for.
+pub(crate) fn taken(
+    view: View,
+    store: &Snapshot,
+    window: Option<Window>,
+) -> Result<View, QueryError> {
+    match window {
+        None => Ok(view),
+        Some(window) => view.within(store, |run| Ok(vec![run.window(window)?])),
     }
 }
 

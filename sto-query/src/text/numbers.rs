@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use sto_core::units::Unit;
+use sto_core::units::{Nanoseconds, Unit};
 
 /// A whole number with a comma after every third digit.
 pub(crate) fn grouped(number: u64) -> String {
@@ -80,6 +80,16 @@ pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
                 " trillion events",
             ],
         )),
+    }
+}
+
+/// A point in a run's time, or a part of it: `2.500 s`, `12.3 ms`.
+pub(crate) fn seconds(time: Nanoseconds) -> String {
+    match time.0 {
+        0 => "0 s".to_owned(),
+        ns @ 1..1_000 => format!("{ns} ns"),
+        ns @ 1_000..1_000_000_000 => scaled(ns, &[" µs", " ms", " s"]),
+        ns => format!("{:.3} s", ns as f64 / 1e9),
     }
 }
 

@@ -4,7 +4,7 @@ use super::View;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
-use sto_core::intern::{Context, ContextIx, NodeIx};
+use sto_core::intern::{Context, ContextIx, NodeIx, SliceCost, SliceGrid};
 use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Snapshot, StoreError};
 use sto_core::units::{Cost, SampleType};
@@ -17,6 +17,17 @@ pub struct ContextCosts {
     pub contexts: Vec<Context>,
     /// The costs by sample type of the view, in order of context and node.
     pub costs: BTreeMap<(ContextIx, NodeIx), Vec<Cost>>,
+}
+
+/// What a run cost by slice of its time.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSlices {
+    /// How time is cut.
+    pub(crate) grid: SliceGrid,
+    /// The contexts, in ascending order, none twice.
+    pub(crate) contexts: Vec<Context>,
+    /// The costs by sample type of the view, at nodes of the view.
+    pub(crate) costs: Vec<Vec<SliceCost>>,
 }
 
 /// Where in a view a stack stands, by its caller and last frame.
@@ -81,12 +92,40 @@ impl<'v> Nodes<'v> {
         }
     }
 
-    /// What one of the view's runs costs in each context.
+    /// What one of the view's runs costs in each context, in the part of its time that the view has.
     pub(super) fn context_costs(
         &self,
         store: &Snapshot,
         profile: ProfileId,
     ) -> Result<Option<ContextCosts>, StoreError> {
+        let Some(slices) = self.slices(store, profile)? else {
+            return Ok(None);
+        };
+        let view = self.view;
+        let run = view.selection.profiles.iter().position(|p| p.id == profile);
+        let window = run.and_then(|run| view.windows.get(run));
+        let mut sums: BTreeMap<(ContextIx, NodeIx), Vec<Cost>> = BTreeMap::new();
+        for (column, costs) in slices.costs.iter().enumerate() {
+            let is_taken = |cost: &&SliceCost| window.is_none_or(|window| window.has(cost.slice.0));
+            for cost in costs.iter().filter(is_taken) {
+                let sum = sums
+                    .entry((cost.context, cost.node))
+                    .or_insert_with(|| vec![Cost::ZERO; view.sample_types.len()]);
+                sum[column] += cost.cost;
+            }
+        }
+        Ok(Some(ContextCosts {
+            contexts: slices.contexts,
+            costs: sums,
+        }))
+    }
+
+    /// What a profile of the view cost in each slice of its time; `None` where that was not kept.
+    pub(super) fn slices(
+        &self,
+        store: &Snapshot,
+        profile: ProfileId,
+    ) -> Result<Option<RunSlices>, StoreError> {
         let Some(loaded) = store.load_slices(profile)? else {
             return Ok(None);
         };
@@ -94,21 +133,20 @@ impl<'v> Nodes<'v> {
         let view = self.view;
         let stored = view.selection.profiles.iter().find(|p| p.id == profile);
         let types = stored.map_or(&[][..], |stored| &stored.profile.sample_types);
-        let mut sums: BTreeMap<(ContextIx, NodeIx), Vec<Cost>> = BTreeMap::new();
+        let mut costs = vec![Vec::new(); view.sample_types.len()];
         let columns = SampleType::columns(types, &view.sample_types);
-        for (column, costs) in columns.into_iter().zip(&loaded.slices.costs) {
+        for (column, of_type) in columns.into_iter().zip(&loaded.slices.costs) {
             // The view may be of one event alone.
             let Some(column) = column else { continue };
-            for cost in costs.iter() {
-                let sum = sums
-                    .entry((cost.context, nodes[cost.node.get()]))
-                    .or_insert_with(|| vec![Cost::ZERO; view.sample_types.len()]);
-                sum[column] += cost.cost;
-            }
+            costs[column].extend(of_type.iter().map(|cost| SliceCost {
+                node: nodes[cost.node.get()],
+                ..cost
+            }));
         }
-        Ok(Some(ContextCosts {
+        Ok(Some(RunSlices {
+            grid: loaded.slices.grid,
             contexts: loaded.slices.contexts,
-            costs: sums,
+            costs,
         }))
     }
 

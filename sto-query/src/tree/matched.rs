@@ -76,6 +76,7 @@ impl View {
             selection: self.selection.clone(),
             sample_types: self.sample_types.clone(),
             runs: self.runs.iter().map(costs).collect(),
+            windows: self.windows.clone(),
             frames: matched.frames,
             tree: matched.tree,
         }

@@ -13,9 +13,11 @@ mod subject;
 mod top;
 mod totals;
 mod view;
+mod window;
 
 pub use call_tree::{CallTree, CallTreeNode, CutStacks, call_tree};
 pub use contexts::ContextCosts;
+pub(crate) use contexts::RunSlices;
 pub(crate) use fold::{Link, NO_OWN_COST, fold_library, fold_tree, folded_name};
 pub(crate) use functions::costs_by;
 pub use functions::{Function, function_numbers, functions};
@@ -28,3 +30,4 @@ pub use top::{Omitted, Order, Top, TopFunction, top};
 pub(crate) use totals::for_each_total;
 pub use totals::{share, totals};
 pub use view::View;
+pub use window::{RunWindow, Window, WindowError};

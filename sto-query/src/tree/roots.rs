@@ -294,6 +294,7 @@ impl View {
             frames,
             tree,
             runs,
+            windows: self.windows.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The parts that answers share: what they are about, frames, costs.
 
-use super::{View, share};
+use super::{RunWindow, View, share};
 use serde::{Deserialize, Serialize};
 use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind};
@@ -23,6 +23,9 @@ pub struct Subject {
     pub samples: u64,
     /// Their value, in the sample type's unit.
     pub value: u64,
+    /// What was taken of the time of each of the profiles; JSON leaves it out where it is all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<RunWindow>,
 }
 
 impl Subject {
@@ -42,6 +45,7 @@ impl Subject {
             sample_type: view.sample_types.get(sample_type).cloned(),
             samples: whole.samples,
             value: whole.value,
+            windows: view.windows.clone(),
         }
     }
 }

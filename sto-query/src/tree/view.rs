@@ -1,5 +1,6 @@
 //! The stacks and costs of a selection.
 
+use super::RunWindow;
 use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
 use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
@@ -21,6 +22,8 @@ pub struct View {
     pub tree: StackTree,
     /// Self costs: `runs[run][sample type]`; empty where a run did not measure that type.
     pub runs: Vec<Vec<SelfCosts>>,
+    /// What was taken of each run's time; empty where it is all of it.
+    pub windows: Vec<RunWindow>,
 }
 
 impl View {
@@ -86,6 +89,7 @@ impl View {
             frames: build.frames,
             tree: build.tree,
             runs: vec![run],
+            windows: Vec::new(),
         })
     }
 
@@ -131,6 +135,7 @@ impl View {
             frames: loaded.frames,
             tree: loaded.tree,
             runs,
+            windows: Vec::new(),
         }
     }
 
@@ -190,6 +195,7 @@ impl View {
             frames: self.frames.clone(),
             tree,
             runs: runs.map(|run| run.iter().map(move_up).collect()).collect(),
+            windows: self.windows.clone(),
         };
         (view, moved_to)
     }

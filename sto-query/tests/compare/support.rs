@@ -81,6 +81,7 @@ pub(crate) fn view_in_order(version: &str, runs: &[&str], order: Order) -> View 
         frames,
         tree,
         runs: costs.into_iter().map(|costs| vec![costs]).collect(),
+        windows: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ mod layout;
 mod palette;
 mod picture;
 
-use super::header::{full_name, header};
+use super::header::{first_line, full_name, taken};
 use super::html::Page;
 use crate::compare::Focus;
 use crate::error::FlameError;
@@ -96,7 +96,7 @@ pub fn svg(
     if drawing.drawn[Side::Candidate as usize].is_zero() {
         return Err(FlameError::NothingChosen);
     }
-    let title = header(
+    let title = first_line(
         &subject,
         Style {
             width: Some(TITLE_WIDTH),
@@ -107,7 +107,8 @@ pub fn svg(
         let share = percent(drawing.share_drawn(Side::Candidate));
         format!("{stacks}, {share} of all. ")
     });
-    let notes = chosen + order_note(options) + &labels.legend(options.palette);
+    let time = taken(&subject.windows).map_or(String::new(), |taken| format!("{taken}. "));
+    let notes = time + &chosen + order_note(options) + &labels.legend(options.palette);
     Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
 
@@ -154,7 +155,9 @@ pub fn diff_svg(
         });
     }
     let title = difference_title(&before, &after);
-    let notes = chosen + order_note(options) + &width_note(&drawing, options.palette);
+    let times = taken(&before.windows).zip(taken(&after.windows));
+    let times = times.map_or(String::new(), |(old, new)| format!("{old} → {new}. "));
+    let notes = times + &chosen + order_note(options) + &width_note(&drawing, options.palette);
     Ok(draw(&title, notes, &drawing, &labels, &after, options))
 }
 

@@ -1,0 +1,235 @@
+//! Parts of a run's time.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::intern::SliceCount;
+use sto_core::store::Store;
+use sto_core::units::{Cost, Nanoseconds};
+use sto_query::QueryError;
+use sto_query::questions::{
+    ExportFormat, ExportRequest, FlameRequest, TopRequest, export, flame, top,
+};
+use sto_query::render;
+use sto_query::sources::{Filter, Named, Sources};
+use sto_query::tree::{RootsBy, View, Window, WindowError};
+
+/// A recording of two threads, and one that is longer.
+const FILES: [&str; 2] = ["perf-data/threads.perf.data", "demo/v1.perf.data"];
+
+fn testdata(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata")
+        .join(file)
+}
+
+/// Both recordings as runs of one build, in so many slices.
+fn stored(slices: Option<u32>) -> Sources {
+    let store = Store::in_memory().unwrap();
+    for (run, file) in FILES.iter().enumerate() {
+        let options = with!(IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some("v1".to_owned()),
+            slices: slices.and_then(SliceCount::new),
+            labels: BTreeMap::from([("run".to_owned(), run.to_string())]),
+        });
+        ingest(&store, &testdata(file), &options, &mut |_| ()).unwrap();
+    }
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+static STORED: LazyLock<Sources> = LazyLock::new(|| stored(Some(97)));
+
+fn between(from: u64, to: Option<u64>) -> Filter {
+    let to = to.map(Nanoseconds);
+    let from = Nanoseconds(from);
+    with!(Filter {
+        window: Some(Window::Time { from, to })
+    })
+}
+
+/// What each stack costs over all runs.
+fn costs(view: &View) -> Vec<Cost> {
+    view.self_costs(0)
+}
+
+fn refused(sources: &Sources, filter: &Filter) -> WindowError {
+    match sources.view(&"v1".into(), filter).unwrap_err() {
+        QueryError::Window(error) => error,
+        error => panic!("{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn windows_that_tile_a_run_add_up_to_the_whole(mut cuts in prop::collection::vec(0..4_000_000_000_u64, 0..6)) {
+        let file = Named::File(testdata(FILES[1]));
+        for (named, sources) in [(&file, &*STORED), (&"v1".into(), &stored_alone())] {
+            let whole = sources.view(named, &Filter::default()).unwrap();
+            cuts.sort_unstable();
+            let mut sum = vec![Cost::ZERO; whole.tree.len()];
+            let borders: Vec<u64> = [0].into_iter().chain(cuts.iter().copied()).collect();
+            for (ix, &from) in borders.iter().enumerate() {
+                let to = borders.get(ix + 1).copied();
+                let view = match sources.view(named, &between(from, to)) {
+                    Ok(view) => view,
+                    // Less than a slice is none, and what is left is in the next ones.
+                    Err(QueryError::Window(WindowError::TooFine { .. } | WindowError::Empty { .. } | WindowError::Outside { .. })) => continue,
+                    Err(error) => panic!("{error}"),
+                };
+                for (sum, cost) in sum.iter_mut().zip(costs(&view)) {
+                    *sum += cost;
+                }
+            }
+            prop_assert_eq!(sum, costs(&whole));
+        }
+    }
+}
+
+/// The longer recording alone, in few slices.
+fn stored_alone() -> Sources {
+    static ALONE: LazyLock<Store> = LazyLock::new(|| {
+        let store = Store::in_memory().unwrap();
+        let options = with!(IngestOptions {
+            executable: Some("demo".to_owned()),
+            version: Some("v1".to_owned()),
+            slices: SliceCount::new(13),
+        });
+        ingest(&store, &testdata(FILES[1]), &options, &mut |_| ()).unwrap();
+        store
+    });
+    Sources::of_snapshot(ALONE.snapshot().unwrap())
+}
+
+#[test]
+fn each_run_is_cut_by_its_own_first_sample_and_threads_are_those_of_the_window() {
+    let filter = between(100_000_000, Some(300_000_000));
+    let request = with!(TopRequest {
+        named: "v1".into(),
+        filter: filter.clone(),
+    });
+    let answer = top(&STORED, &request).unwrap();
+    assert_eq!(answer.subject.windows.len(), 2);
+    let durations: Vec<u64> = answer
+        .subject
+        .windows
+        .iter()
+        .map(|w| w.duration.0)
+        .collect();
+    assert_eq!(
+        durations,
+        [3_833_231_442, 518_127_131],
+        "to a nanosecond after the last sample"
+    );
+    for window in &answer.subject.windows {
+        let slice = window.duration.0 / 97;
+        assert!(
+            window.from.0.abs_diff(100_000_000) <= slice / 2 + 1,
+            "{window:?}"
+        );
+        assert!(
+            window.to.0.abs_diff(300_000_000) <= slice / 2 + 1,
+            "{window:?}"
+        );
+    }
+    let mut threads = FlameRequest::default();
+    threads.named = "v1".into();
+    threads.filter = filter.clone();
+    threads.drawing.by = Some(RootsBy::Thread);
+    let drawn = flame(&STORED, &threads).unwrap();
+    assert_eq!(drawn.subjects[0].samples, answer.subject.samples);
+    let by_run = RootsBy::Label("run".to_owned());
+    threads.drawing.by = Some(by_run);
+    assert_eq!(
+        flame(&STORED, &threads).unwrap().subjects[0].samples,
+        answer.subject.samples
+    );
+    let folded = with!(ExportRequest {
+        named: "v1".into(),
+        filter: filter.clone(),
+        format: ExportFormat::Folded
+    });
+    let bytes = export(&STORED, &folded).unwrap().bytes;
+    let text = String::from_utf8(bytes).unwrap();
+    let sum = text
+        .lines()
+        .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap());
+    assert_eq!(sum.sum::<u64>(), answer.subject.value);
+    let pprof = with!(ExportRequest {
+        named: "v1".into(),
+        filter,
+        format: ExportFormat::Pprof
+    });
+    assert_eq!(
+        export(&STORED, &pprof).unwrap().subjects[0].samples,
+        answer.subject.samples
+    );
+    let text = render::top::text(&answer, crate::words::plain());
+    assert!(
+        text.lines()
+            .nth(1)
+            .unwrap()
+            .ends_with("of 3.833 s, and a part of 1 more profile"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_window_that_a_run_does_not_have_says_why() {
+    let at = |filter: &Filter| refused(&STORED, filter);
+    assert!(matches!(
+        at(&between(5, Some(5))),
+        WindowError::Empty { .. }
+    ));
+    assert!(matches!(
+        at(&between(600_000_000, None)),
+        WindowError::Outside { .. }
+    ));
+    assert!(matches!(
+        at(&between(1, Some(2))),
+        WindowError::TooFine { .. }
+    ));
+    for slices in [None, Some(1)] {
+        let error = refused(&stored(slices), &between(0, Some(100_000_000)));
+        assert!(matches!(error, WindowError::NoSlices { .. }), "{error}");
+        assert!(error.hint().is_some());
+    }
+    let folded = Named::File(testdata("folded/async-profiler.folded"));
+    let error = STORED.view(&folded, &between(0, Some(1))).unwrap_err();
+    assert!(
+        matches!(error, QueryError::Window(WindowError::NoTime { .. })),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_rest_of_a_window_is_all_that_it_leaves_out() {
+    let whole: Vec<Cost> = costs(&STORED.view(&"v1".into(), &Filter::default()).unwrap());
+    let time = |window| {
+        with!(Filter {
+            window: Some(window)
+        })
+    };
+    let (from, to) = (Nanoseconds(100_000_000), Some(Nanoseconds(300_000_000)));
+    let window = STORED
+        .view(&"v1".into(), &time(Window::Time { from, to }))
+        .unwrap();
+    let rest = STORED
+        .view(&"v1".into(), &time(Window::Rest { from, to }))
+        .unwrap();
+    let sum: Vec<Cost> = costs(&window)
+        .into_iter()
+        .zip(costs(&rest))
+        .map(|(a, b)| [a, b].into_iter().sum())
+        .collect();
+    assert_eq!(sum, whole);
+    let all = time(Window::Rest {
+        from: Nanoseconds(0),
+        to: None,
+    });
+    assert!(matches!(refused(&STORED, &all), WindowError::NoRest { .. }));
+}
