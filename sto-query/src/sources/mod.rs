@@ -133,14 +133,11 @@ struct ProfileFile {
     name: String,
 }
 
-/// Slices that a file is read in where a part of its time is asked for.
-const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
-
 /// Slices that a file is read in where threads and labels of samples are asked for: they are kept with
 /// these alone.
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
-/// Slices that a file is read in where what it did over time is asked for.
+/// Slices that a file is read in where what it did over time, or in a part of it, is asked for.
 const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
 
 impl Located {

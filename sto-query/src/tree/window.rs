@@ -66,7 +66,7 @@ pub enum WindowError {
         to: Nanoseconds,
     },
     /// What was done when is not known.
-    #[error("{}: what profile {profile:.12} did when was not kept", printable(.build))]
+    #[error("run {profile:.12} of {} was stored without slices of its time", printable(.build))]
     NoSlices {
         /// The build, as `EXE@BUILD`.
         build: String,
@@ -80,7 +80,7 @@ pub enum WindowError {
         file: String,
     },
     /// The run ends before it.
-    #[error("{}: profile {profile:.12} ends after {}, so it has nothing from {} s on", printable(.build), seconds(*.duration), exact(*.from))]
+    #[error("{}: run {profile:.12} ends after {}, so it has nothing from {} s on", printable(.build), seconds(*.duration), exact(*.from))]
     Outside {
         /// The build, as `EXE@BUILD`.
         build: String,
@@ -92,7 +92,7 @@ pub enum WindowError {
         duration: Nanoseconds,
     },
     /// It covers the whole run, and the rest of it is asked for.
-    #[error("{}: the window covers all of profile {profile:.12}, which leaves nothing to compare it with", printable(.build))]
+    #[error("{}: the window covers all of run {profile:.12}, which leaves nothing to compare it with", printable(.build))]
     NoRest {
         /// The build, as `EXE@BUILD`.
         build: String,
@@ -100,7 +100,7 @@ pub enum WindowError {
         profile: String,
     },
     /// It is less than half a slice, or lies within one.
-    #[error("{}: from {} to {} s is too short for profile {profile:.12}, which was cut into slices of {}: take more", printable(.build), exact(*.from), exact(*.to), seconds(*.slice))]
+    #[error("{}: from {} to {} s is too short for run {profile:.12}, which was cut into slices of {}: take more", printable(.build), exact(*.from), exact(*.to), seconds(*.slice))]
     TooFine {
         /// The build, as `EXE@BUILD`.
         build: String,
