@@ -248,7 +248,6 @@ impl Stacks {
             tree,
             costs: vec![self.costs],
             slices: None,
-            metrics: None,
         }
     }
 }

@@ -126,7 +126,6 @@ pub fn average(
             .collect(),
         lines: vec![Vec::new(); columns.len()],
         slices: None,
-        metrics: None,
         frames: matched.frames,
         tree: matched.tree,
     };

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Records Work.java twice: samples.jfr, one chunk; tlab.jfr, one chunk for each dump, and stacks that are
-# cut at eight frames.
+# Records Work.java three times: samples.jfr, one chunk; tlab.jfr, one chunk for each dump, and stacks that are
+# cut at eight frames; metrics.jfr, one chunk for each dump too.
 set -eu
 cd "$(dirname "$0")"
 classes=$(mktemp -d)
@@ -13,6 +13,14 @@ jcmd $! JFR.dump name=tlab filename="$classes/first.jfr"
 sleep 1
 jcmd $! JFR.dump name=tlab filename="$PWD/tlab.jfr"
 kill $!
+java -Xlog:disable -Xmx48m -XX:StartFlightRecording=settings=metrics.jfc,name=metrics -cp "$classes" Work 60000 &
+sleep 1.5
+jcmd $! JFR.dump name=metrics filename="$classes/first.jfr"
+sleep 1.5
+jcmd $! JFR.dump name=metrics filename="$PWD/metrics.jfr"
+kill $!
+python3 metrics.py metrics.jfr >metrics.expected
+zstd -19 --rm -f metrics.jfr
 rm -r "$classes"
 python3 async_profiler.py >async-profiler.jfr
 for recording in samples tlab async-profiler rust-agent; do

@@ -87,7 +87,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs,
         lines,
         slices: None,
-        metrics: None,
         tree,
     };
     drop(snapshot);

@@ -32,7 +32,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "show",
             "top",
             "tree",
-            "timeline",
             "source",
             "flame",
             "open",

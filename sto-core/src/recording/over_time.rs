@@ -13,7 +13,6 @@ pub(crate) struct Span {
 }
 
 /// A level that had these values, of which the last one of a time counts; `None` where there is none.
-#[cfg_attr(not(test), expect(dead_code, reason = "no format has levels yet"))]
 pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
     points.retain(|(_, value)| value.is_finite());
     points.sort_by_key(|&(time, _)| time);

@@ -5,5 +5,6 @@
 mod bad;
 mod build;
 mod chunks;
+mod metrics;
 mod real;
 mod types;

@@ -115,7 +115,6 @@ impl Plain {
             costs,
             lines,
             slices: None,
-            metrics: None,
         }
     }
 }

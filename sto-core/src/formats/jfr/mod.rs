@@ -8,6 +8,7 @@
 //! settings     about               which events are samples, of what; periods, the program, the machine
 //! samples      events              samples and their threads
 //! traces       stacks              named frames with kinds and lines
+//! metrics      metrics             what other events say of the machine over time
 //! ```
 //!
 //! No layout is taken for granted: each chunk describes its own types, which differ from one version of
@@ -23,6 +24,7 @@ mod chunk;
 mod cursor;
 mod events;
 mod metadata;
+mod metrics;
 mod pools;
 mod stacks;
 mod types;
@@ -35,6 +37,7 @@ use crate::units::{Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
 use events::{Samples, Threads};
+use metrics::{Metrics, Rows};
 use pools::Pools;
 use stacks::Traces;
 use types::Types;
@@ -48,6 +51,12 @@ pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Decoded<RecordingBuil
     let reader = read_chunks(bytes, allow_truncated)?;
     let (mut builder, about) = (reader.builder, reader.about);
     reader.samples.finish(&mut builder);
+    if let Some(first) = builder.first_sample() {
+        let metrics = reader.metrics.finish(first);
+        metrics
+            .into_iter()
+            .for_each(|metric| builder.add_metric(metric));
+    }
     builder.origin = about.origin;
     builder.origin.duration = builder.duration();
     builder.origin.recorded = reader
@@ -75,6 +84,7 @@ struct Reader {
     builder: RecordingBuilder,
     samples: Samples,
     about: About,
+    metrics: Metrics,
     began: Option<Nanoseconds>,
     missing: u64,
 }
@@ -104,10 +114,12 @@ impl Reader {
         self.began.get_or_insert(chunk.clock.start());
         let types = Types::read(chunk.bytes, chunk.metadata)?;
         let pools = Pools::read(chunk, &types)?;
+        let rows = Rows::of(&types);
         for event in chunk.events() {
             let event = event?;
             if let Some(of) = types.by_id(event.kind) {
                 self.about.read(of, event, &pools, &mut self.builder)?;
+                self.metrics.read(&rows, of, event, chunk.clock, &pools)?;
             }
         }
         let process = self.builder.process(self.about.pid, &self.about.program);

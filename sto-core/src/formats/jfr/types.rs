@@ -31,8 +31,10 @@ pub(super) enum Shape {
     Char,
     /// A compressed number with a sign, of so many bits.
     Number(u32),
-    /// So many bytes, which do not matter here.
-    Fixed(u64),
+    /// Of 32 bits, not compressed.
+    Float,
+    /// Of 64 bits.
+    Double,
     Text,
     /// Its fields, one after the other; those without a byte are left out.
     Fields(Vec<Field>),
@@ -121,8 +123,8 @@ impl<'b> Types<'b> {
                 b"short" => Shape::Number(16),
                 b"int" => Shape::Number(32),
                 b"long" => Shape::Number(64),
-                b"float" => Shape::Fixed(4),
-                b"double" => Shape::Fixed(8),
+                b"float" => Shape::Float,
+                b"double" => Shape::Double,
                 b"java.lang.String" => Shape::Text,
                 _ => Shape::Fields(fields.collect()),
             };
@@ -172,7 +174,8 @@ impl<'b> Types<'b> {
         }
         let of = &self.types[ix.0];
         let (mut least, mut height) = match &of.shape {
-            Shape::Fixed(bytes) => (*bytes, 0),
+            Shape::Float => (4, 0),
+            Shape::Double => (8, 0),
             Shape::Fields(_) => (0, 0),
             _ => (1, 0),
         };

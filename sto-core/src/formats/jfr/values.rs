@@ -10,6 +10,7 @@ pub(super) enum Value<'b> {
     /// There is no such field, or it is of a kind that nothing is read from.
     None,
     Number(i64),
+    Fraction(f64),
     Text(Text<'b>),
     /// The key of a constant of a type.
     Key(TypeIx, i64),
@@ -83,6 +84,13 @@ impl<const N: usize> Wanted<N> {
     }
 }
 
+/// The number in bytes of which the highest comes first.
+fn bits(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+}
+
 impl Types<'_> {
     fn field_value<'b>(&self, field: &Field, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         let Some(of) = field.of else {
@@ -115,10 +123,8 @@ impl Types<'_> {
             Shape::Number(32) => Value::Number((cursor.number()? as i32).into()),
             Shape::Number(_) => Value::Number(cursor.number()?),
             Shape::Text => Value::Text(cursor.text()?),
-            Shape::Fixed(_) => {
-                self.skip(of, cursor)?;
-                Value::None
-            }
+            Shape::Float => Value::Fraction(f32::from_bits(bits(cursor.take(4)?) as u32).into()),
+            Shape::Double => Value::Fraction(f64::from_bits(bits(cursor.take(8)?))),
             Shape::Fields(_) => {
                 let start = *cursor;
                 self.skip(of, cursor)?;
@@ -179,7 +185,8 @@ impl Types<'_> {
         match self.shape(of) {
             Shape::Byte => cursor.byte().map(|_| ()),
             Shape::Char | Shape::Number(_) => cursor.number().map(|_| ()),
-            Shape::Fixed(bytes) => cursor.take(*bytes).map(|_| ()),
+            Shape::Float => cursor.take(4).map(|_| ()),
+            Shape::Double => cursor.take(8).map(|_| ()),
             Shape::Text => cursor.text().map(|_| ()),
             Shape::Fields(fields) => fields
                 .iter()
