@@ -248,6 +248,7 @@ impl Stacks {
             tree,
             costs: vec![self.costs],
             slices: None,
+            metrics: None,
         }
     }
 }

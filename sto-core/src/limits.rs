@@ -69,6 +69,13 @@ pub const MAX_PERF_MAP: u64 = 256 << 20;
 /// Longest jitdump, in bytes; it has the code that was made beside its names.
 pub const MAX_JIT_DUMP: u64 = 1 << 30;
 
+/// Most metrics over time of one recording: 100 counters of each of 500 processors are 50,000.
+pub const MAX_METRICS: usize = 1 << 16;
+
+/// Most values that the metrics over time of one recording have together, 8 bytes each: 300 metrics at 10 ms for
+/// half an hour are 54 million.
+pub const MAX_POINTS: usize = 1 << 26;
+
 const ELLIPSIS: &str = "…";
 
 /// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it

@@ -334,6 +334,7 @@ fn check_order(interned: &Interned) {
         costs,
         lines,
         slices: _,
+        metrics: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);

@@ -126,6 +126,7 @@ pub fn average(
             .collect(),
         lines: vec![Vec::new(); columns.len()],
         slices: None,
+        metrics: None,
         frames: matched.frames,
         tree: matched.tree,
     };

@@ -25,6 +25,7 @@ use sto_query::render::drawing::DrawnFile;
 use sto_query::series::{FunctionSeries, Scores};
 use sto_query::show::ShownBuild;
 use sto_query::source::FunctionSource;
+use sto_query::timeline::Timeline;
 use sto_query::tree::{CallTree, Top};
 
 fn folder() -> PathBuf {
@@ -81,6 +82,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<StoreStats>(),
         of::<StoredAverage>(),
         of::<TagList>(),
+        of::<Timeline>(),
         of::<Top>(),
     ];
     all.into()

@@ -54,6 +54,7 @@ fn ingested(added: Added) -> Ingested {
         nodes: 4_321,
         frames: 210,
         slices: None,
+        metrics: None,
     }
 }
 
@@ -100,6 +101,7 @@ const NEW: Added = Added::New {
     id: ProfileId([7; 16]),
     stored: Bytes(20_000),
     slices: Bytes(0),
+    metrics: Bytes(0),
     instead_of: None,
 };
 
@@ -172,6 +174,7 @@ fn slices_are_shown_with_their_share_of_the_size() {
         id: ProfileId([7; 16]),
         stored: Bytes(20_000),
         slices: Bytes(12_345),
+        metrics: Bytes(0),
         instead_of: None,
     };
     let report = IngestOutcome {

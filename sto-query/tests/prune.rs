@@ -62,6 +62,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         costs: vec![last.map(|node| (node, cost)).into_iter().collect()],
         lines: vec![Vec::new()],
         slices: None,
+        metrics: None,
     };
     store
         .writer()

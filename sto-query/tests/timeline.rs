@@ -1,10 +1,15 @@
 //! What a run did over time: rows and metrics of real recordings.
 
+use crate::views::{assert_fits, assert_golden};
+use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::intern::NodeIx;
 use sto_query::QueryError;
+use sto_query::answer::json;
 use sto_query::questions::{TimelineRequest, timeline};
+use sto_query::render;
 use sto_query::sources::{EVENT, Filter, Named, Sources};
 use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime, TimelineError};
 use sto_query::tree::{Order, functions};
@@ -242,4 +247,85 @@ fn a_question_takes_the_run_as_other_commands_do() {
         error => panic!("{error}"),
     };
     assert!(error.contains("no profile has a label `k`"), "{error}");
+}
+
+/// Four seconds as `perf script` prints them, at 100 samples a second: a program reads, works in two threads, waits,
+/// and writes.
+fn four_seconds() -> String {
+    let mut script = String::new();
+    let mut sample = |thread: u32, hundredth: u32, stack: &[&str]| {
+        let time = 1000 + hundredth / 100;
+        let fraction = hundredth % 100 * 10_000;
+        let name = ["demo", "worker"][usize::from(thread > 10)];
+        let _ = writeln!(
+            script,
+            "{name} 10/{thread} {time}.{fraction:06}: 10000000 cpu-clock:"
+        );
+        for (ix, symbol) in stack.iter().rev().enumerate() {
+            let _ = writeln!(script, "\t{:x} {symbol}+0x0 (/usr/bin/demo)", 0x1000 + ix);
+        }
+        script.push('\n');
+    };
+    for at in 0..400 {
+        match at {
+            0..100 => sample(10, at, &["main", "read_all", "parse_document"]),
+            100..300 if at % 50 < 5 => sample(10, at, &["main", "collect_garbage"]),
+            100..300 => {
+                sample(
+                    10,
+                    at,
+                    &["main", "compute", "demo::Matrix<double>::multiply"],
+                );
+                sample(11, at, &["worker_main", "compute"]);
+            }
+            300..340 => {}
+            _ => sample(10, at, &["main", "write_all"]),
+        }
+    }
+    script
+}
+
+fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::timeline::Timeline {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demo.txt");
+    std::fs::write(&path, four_seconds()).unwrap();
+    let mut request = TimelineRequest::default();
+    request.named = Named::File(path);
+    change(&mut request);
+    timeline(&sources(), &request).unwrap()
+}
+
+#[test]
+fn rows_and_metrics_fit_a_terminal_and_a_pipe() {
+    let by_function = of_four_seconds(|request| {
+        request.limit = Some(4);
+        request.metrics = [
+            "event:cpu-clock",
+            "share = self:multiply / \"event:cpu-clock\"",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+    });
+    let text = render::timeline::text(&by_function, words::plain());
+    assert_golden("timeline.txt", &text);
+    assert_fits("timeline", |style| {
+        render::timeline::text(&by_function, style)
+    });
+    let by_thread = of_four_seconds(|request| request.by = RowsBy::Thread);
+    let text = render::timeline::text(&by_thread, words::plain());
+    assert_golden("timeline-threads.txt", &text);
+}
+
+#[test]
+fn a_timeline_is_read_back_from_json() {
+    let timeline = of_four_seconds(|request| {
+        request.metrics = vec!["share = self:multiply / total:main".to_owned()]
+    });
+    assert!(
+        timeline.metrics[0].values.contains(&None),
+        "nothing is no number"
+    );
+    let text = json(&timeline).unwrap();
+    let read: sto_query::timeline::Timeline = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, timeline);
 }

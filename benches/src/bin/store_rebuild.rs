@@ -87,6 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs,
         lines,
         slices: None,
+        metrics: None,
         tree,
     };
     drop(snapshot);

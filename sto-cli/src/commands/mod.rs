@@ -32,6 +32,7 @@ mod show;
 mod source;
 mod stats;
 mod tag;
+mod timeline;
 mod top;
 mod tree;
 mod verify;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
+    Timeline(timeline::TimelineArgs),
     Source(source::SourceArgs),
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
@@ -100,6 +102,7 @@ pub(crate) fn run(
         Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Source(args) => source::run(&args, &store()?),
+        Command::Timeline(args) => timeline::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Open(args) => open::run(&args, &store()?),

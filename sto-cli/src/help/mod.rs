@@ -32,6 +32,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "show",
             "top",
             "tree",
+            "timeline",
             "source",
             "flame",
             "open",

@@ -74,6 +74,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         costs: vec![(0..nodes as u32).map(|node| (NodeIx(node), EACH)).collect()],
         lines: vec![Vec::new()],
         slices: None,
+        metrics: None,
     };
     store.writer().add(&build, &profile, &interned).unwrap();
 }

@@ -70,6 +70,7 @@ mod store_path;
 mod support;
 // Names for builds.
 mod tags;
+mod timeline;
 // One user against another.
 mod users;
 // Whether the store is sound, and where its bytes are.

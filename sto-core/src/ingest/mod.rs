@@ -77,6 +77,8 @@ pub struct Ingested {
     pub frames: usize,
     /// How its time was cut, where slices were kept now.
     pub slices: Option<IngestedSlices>,
+    /// Its metrics over time, where any were stored now.
+    pub metrics: Option<IngestedMetrics>,
 }
 
 /// How the time of a profile was cut.
@@ -91,6 +93,18 @@ pub struct IngestedSlices {
     /// Number of the profile's threads.
     pub threads: usize,
     /// Packed size of them, a part of what was written for the profile.
+    pub bytes: Bytes,
+}
+
+/// Metrics over time that were stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct IngestedMetrics {
+    /// Number of metrics that were read.
+    pub count: usize,
+    /// Number of their values.
+    pub points: usize,
+    /// Packed size of all metrics over time that the profile has now.
     pub bytes: Bytes,
 }
 
@@ -287,6 +301,18 @@ impl PreparedFile {
                         count: slices.grid.count().get(),
                         duration: Nanoseconds(slices.grid.last().0 - slices.grid.first().0),
                         threads: slices.thread_count(),
+                        bytes,
+                    }),
+                    _ => None,
+                },
+                metrics: match (&added, &interned.metrics) {
+                    (
+                        &(Added::New { metrics: bytes, .. }
+                        | Added::GivenMetrics { metrics: bytes, .. }),
+                        Some(metrics),
+                    ) => Some(IngestedMetrics {
+                        count: metrics.series.len(),
+                        points: metrics.points(),
                         bytes,
                     }),
                     _ => None,

@@ -2,10 +2,11 @@
 
 use super::frame_tree::{FrameTree, StackNodes};
 use super::line_costs::{LineSum, line_costs};
+use super::run_metrics::run_metrics;
 use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
 use super::{LineCost, SelfCosts, SliceCount, Slices, StackTree};
-use crate::model::{FrameIx, FrameTable};
+use crate::model::{FrameIx, FrameTable, RunMetrics};
 use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
 
@@ -23,6 +24,8 @@ pub struct Interned {
     pub lines: Vec<Vec<LineCost>>,
     /// Costs by context and slice of time, where they are kept.
     pub slices: Option<Slices>,
+    /// Metrics over time, where the recording has any. They are of the whole recording.
+    pub metrics: Option<RunMetrics>,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
@@ -34,8 +37,9 @@ pub struct Interned {
 ///
 /// # Errors
 /// Where the counts of a sample type, or the samples of all of them, add up to more than 64 bits, a
-/// sample has no frame or too many, or the tree leaves 32 bits; and where a sample of the recording has no
-/// time stamp, but there are to be several slices.
+/// sample has no frame or too many, or the tree leaves 32 bits; where a sample of the recording has no
+/// time stamp, but there are to be several slices; and where there are too many metrics over time, or two have
+/// one name.
 pub fn intern(
     recording: &Recording,
     symbols: &Symbols,
@@ -43,8 +47,10 @@ pub fn intern(
     keep: impl Fn(&Sample) -> bool + Copy,
 ) -> Result<Interned, InternError> {
     let grid = slices.map(|count| grid(recording, count)).transpose()?;
+    let metrics = run_metrics(recording)?;
     let (interned, nodes) = build(recording, symbols, keep)?;
     Ok(Interned {
+        metrics,
         slices: grid.map(|grid| slice_costs(recording, &nodes, grid, keep)),
         ..interned
     })
@@ -76,6 +82,7 @@ fn build(
         tree,
         costs,
         slices: None,
+        metrics: None,
     };
     Ok((interned, nodes))
 }

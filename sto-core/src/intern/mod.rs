@@ -4,6 +4,7 @@ pub(crate) mod build;
 mod frame_tree;
 mod line_costs;
 mod profile_id;
+mod run_metrics;
 mod slice_costs;
 mod slices;
 mod stack_costs;

@@ -1,6 +1,6 @@
 //! What each stack of locations cost, and why that cannot be interned.
 
-use crate::limits::MAX_DEPTH;
+use crate::limits::{MAX_DEPTH, MAX_METRICS, MAX_POINTS};
 use crate::recording::{Recording, Sample, StackIx};
 use crate::units::Cost;
 use rayon::prelude::*;
@@ -38,6 +38,19 @@ pub enum InternError {
     NoTime {
         /// Whether no sample has one.
         all: bool,
+    },
+    /// Two metrics over time have one name.
+    #[error("two of its metrics over time are called `{0}`")]
+    SameMetric(String),
+    /// The metrics over time are more than [`MAX_METRICS`], or have more than [`MAX_POINTS`] values.
+    #[error(
+        "it has {metrics} metrics over time with {points} values; up to {MAX_METRICS} metrics, with up to {MAX_POINTS} values together, are stored. Record fewer of them, or less often"
+    )]
+    TooManyMetrics {
+        /// Number of metrics.
+        metrics: usize,
+        /// Number of their values.
+        points: usize,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use crate::limits::{MAX_GIVEN_NAME, cut};
 use crate::units::Nanoseconds;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the values of a metric over time are.
@@ -22,6 +23,36 @@ pub struct MetricSeries {
     kind: MetricKind,
     times: Arc<[Nanoseconds]>,
     values: Vec<f64>,
+}
+
+/// The metrics over time of a run, and when it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMetrics {
+    /// Time of the first sample of the recording, by its clock.
+    pub first: Nanoseconds,
+    /// Time of its last sample.
+    pub last: Nanoseconds,
+    /// The metrics, in ascending order of their names, no two of one name.
+    pub series: Vec<MetricSeries>,
+}
+
+impl RunMetrics {
+    /// The same with what others say: where both have a metric of one name, theirs.
+    pub(crate) fn with(self, others: &RunMetrics) -> RunMetrics {
+        let all = self.series.into_iter().chain(others.series.iter().cloned());
+        let by_name: BTreeMap<String, MetricSeries> =
+            all.map(|series| (series.name.clone(), series)).collect();
+        RunMetrics {
+            first: others.first,
+            last: others.last,
+            series: by_name.into_values().collect(),
+        }
+    }
+
+    /// The number of values of all metrics.
+    pub fn points(&self) -> usize {
+        self.series.iter().map(|series| series.values.len()).sum()
+    }
 }
 
 /// Why values at times are no series.

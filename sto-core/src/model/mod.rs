@@ -8,5 +8,5 @@ mod profile;
 pub use build::{Build, Executable, GnuBuildId};
 pub(crate) use frame::FrameRow;
 pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
-pub use metric_series::{MetricKind, MetricSeries, SeriesError};
+pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};
 pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};

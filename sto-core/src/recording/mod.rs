@@ -58,7 +58,7 @@ pub struct RecordingParts {
     pub stacks: Stacks,
     /// The samples, in order of time where the recording has time stamps, else of the file.
     pub samples: Vec<Sample>,
-    /// Metrics over time that the recording has beside its samples, by the samples' clock.
+    /// Metrics over time that the recording has beside its samples, by the samples' clock; no two of one name.
     pub metrics: Vec<MetricSeries>,
     /// Events that were dropped while recording.
     pub lost: u64,

@@ -41,8 +41,11 @@ pub(crate) const META_TAGS: &str = "tags";
 /// ascending list with its checksum. What is only added to the layout gets a name here, and no other version.
 pub(crate) const META_FEATURES: &str = "features";
 
+/// The feature of a store that has a [`Column::Metrics`].
+pub(crate) const METRICS_OVER_TIME: &str = "metrics over time";
+
 /// The features that this code knows.
-pub(crate) const KNOWN_FEATURES: [&str; 0] = [];
+pub(crate) const KNOWN_FEATURES: [&str; 1] = [METRICS_OVER_TIME];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -95,6 +98,8 @@ pub(crate) enum Column {
     Sums(BuildNo, TypeNo),
     /// Costs of a profile by context and slice of time.
     Slices(ProfileNo),
+    /// Metrics over time of a profile.
+    Metrics(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -156,6 +161,7 @@ impl Column {
             Column::Modules(list) => (4, list.0, 0),
             Column::Sums(build, sample_type) => (5, build.0, sample_type.0),
             Column::Slices(profile) => (6, profile.0, 0),
+            Column::Metrics(profile) => (7, profile.0, 0),
         }
     }
 
@@ -170,18 +176,20 @@ impl Column {
             4 => Column::Modules(ModulesNo(owner)),
             5 => Column::Sums(BuildNo(owner), TypeNo(part)),
             6 => Column::Slices(ProfileNo(owner)),
+            7 => Column::Metrics(ProfileNo(owner)),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 3] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 4] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
             Column::Lines(profile, first),
             Column::Slices(profile),
+            Column::Metrics(profile),
         ]
     }
 
@@ -195,6 +203,7 @@ impl Column {
             Column::Modules(_) => "modules",
             Column::Sums(..) => "sums",
             Column::Slices(_) => "slices",
+            Column::Metrics(_) => "metrics",
         }
     }
 }

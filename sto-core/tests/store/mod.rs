@@ -5,6 +5,7 @@ mod damage;
 mod folder;
 mod merge;
 mod metrics;
+mod metrics_over_time;
 mod model;
 mod rewrite;
 mod round_trip;

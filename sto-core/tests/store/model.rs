@@ -115,6 +115,7 @@ impl Plain {
             costs,
             lines,
             slices: None,
+            metrics: None,
         }
     }
 }

@@ -231,7 +231,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
             .unwrap()
         {
             Added::New { stored, .. } => stored.0,
-            Added::AlreadyStored(_) => panic!("it is new"),
+            _ => panic!("it is new"),
         }
     };
     let first = stored("v1", &plain);

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
 use serde::{Deserialize, Serialize};
 use sto_core::Notice;
-use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices, ModuleSymbols};
+use sto_core::ingest::{IngestOutcome, Ingested, IngestedMetrics, IngestedSlices, ModuleSymbols};
 use sto_core::model::Build;
 use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost};
@@ -52,6 +52,8 @@ pub struct IngestedProfile {
     pub frames: usize,
     /// How its time was cut, where slices were kept now.
     pub slices: Option<IngestedSlices>,
+    /// Its metrics over time, where any were stored now.
+    pub metrics_over_time: Option<IngestedMetrics>,
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
@@ -104,6 +106,7 @@ impl IngestedFile {
 fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     let (added, stored) = match ingested.added {
         Added::New { stored, .. } => (true, stored),
+        Added::GivenMetrics { metrics, .. } => (false, metrics),
         Added::AlreadyStored(_) => (false, Bytes(0)),
     };
     IngestedProfile {
@@ -112,6 +115,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
         nodes: ingested.nodes,
         frames: ingested.frames,
         slices: ingested.slices,
+        metrics_over_time: ingested.metrics,
         profile: profile_report(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,

@@ -7,6 +7,7 @@ use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
 use crate::text::{Style, bytes, counted, grouped, line, percent, printable, saving};
 use std::fmt::Write;
 use sto_core::Hint;
+use sto_core::ingest::IngestedMetrics;
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
@@ -40,9 +41,13 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
     let build = style.bold(&printable(&build));
     let (id, path) = (short_id(&profile.id), printable(path));
     if !ingested.added {
+        let given = ingested.metrics_over_time.as_ref().map(metrics_over_time);
+        let given = given.map_or("nothing was changed".to_owned(), |given| {
+            format!("it was given {given}")
+        });
         let _ = writeln!(
             text,
-            "{build}: {path} is already stored as profile {id}; nothing was changed"
+            "{build}: {path} is already stored as profile {id}; {given}"
         );
         return;
     }
@@ -71,6 +76,10 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
             counted(slices.threads as u64, "thread"),
         );
     }
+    if let Some(metrics) = &ingested.metrics_over_time {
+        let size = bytes(metrics.bytes.0);
+        let _ = writeln!(text, "  {size} of that for {}", metrics_over_time(metrics));
+    }
     let quality = &profile.quality;
     let _ = writeln!(
         text,
@@ -80,6 +89,14 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
         percent(quality.without_stack),
         percent(quality.lost),
     );
+}
+
+fn metrics_over_time(metrics: &IngestedMetrics) -> String {
+    format!(
+        "{} over time with {}",
+        counted(metrics.count as u64, "metric"),
+        counted(metrics.points as u64, "value"),
+    )
 }
 
 /// Whether a module is worth a line beside so many samples: it has some of them without a symbol, and

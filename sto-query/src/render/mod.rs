@@ -35,6 +35,7 @@ pub mod source;
 pub mod stats;
 #[cfg(feature = "pages")]
 pub mod suspects;
+pub mod timeline;
 pub mod top;
 pub mod tree;
 pub mod verify;

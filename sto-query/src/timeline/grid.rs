@@ -107,9 +107,13 @@ pub fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
 
 /// The same per second of what of a slice the own grid has; NaN where it has nothing of it.
 pub(super) fn rates(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
-    let seconds = grid
-        .slices()
-        .map(|(begin, end)| (end.min(own.to) - begin.max(own.from)) / SECOND);
+    let seconds = grid.slices().map(|(begin, end)| {
+        match begin >= own.from && end <= own.to {
+            // That of all of them, so that what is equal stays so.
+            true => grid.step(),
+            false => (end.min(own.to) - begin.max(own.from)) / SECOND,
+        }
+    });
     let costs = resampled(costs, own, grid).into_iter();
     let rate = |(cost, seconds): (f64, f64)| match seconds > 0.0 {
         true => cost / seconds,

@@ -12,7 +12,9 @@ use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use sto_core::intern::label_sets;
+use sto_core::intern::{Context, label_sets};
+use sto_core::model::MetricKind;
+use sto_core::units::{SampleType, Unit};
 
 /// A metric over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +153,24 @@ impl RunOverTime {
         all
     }
 
+    /// The unit of what counts: of costs that of the event, per second, `ns/s`, of other counts `/s`.
+    pub(super) fn unit_of(&self, sample_type: usize, name: &str) -> Option<String> {
+        if let Some(series) = self.traced.iter().find(|series| series.name() == name) {
+            return (series.kind() == MetricKind::Count).then(|| "/s".to_owned());
+        }
+        let types = &self.view.sample_types;
+        let (kind, of) = name.split_once(':')?;
+        let ix = match kind {
+            "event" => SampleType::index_of_event(of, types)?,
+            _ => sample_type,
+        };
+        let unit = match self.counts_samples(ix) {
+            true => Unit::Samples,
+            false => types.get(ix)?.unit,
+        };
+        Some(format!("{unit}/s"))
+    }
+
     /// Names of metrics, but for those of functions and of labels.
     pub fn metric_names(&self) -> Vec<String> {
         let traced = self.traced.iter().map(|series| series.name().to_owned());
@@ -183,7 +203,7 @@ impl RunOverTime {
             }
             Some(("event", event)) => {
                 let types = &self.view.sample_types;
-                let ix = sto_core::units::SampleType::index_of_event(event, types);
+                let ix = SampleType::index_of_event(event, types);
                 ix.map(|ix| self.event(ix, grid))
             }
             Some(("module", module)) => {
@@ -201,7 +221,7 @@ impl RunOverTime {
                 })
             }
             Some(("thread", thread)) => {
-                let with_id = |context: &sto_core::intern::Context| {
+                let with_id = |context: &Context| {
                     thread_name(&context.thread, ThreadNames::NameAndId) == thread
                 };
                 let by_name = self.threads_by_name().map(|name| name == thread);

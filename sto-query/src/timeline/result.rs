@@ -1,6 +1,6 @@
 //! What a run did over time, as plain data.
 
-use super::{RowName, RowsBy, RunOverTime, TimelineError, resampled};
+use super::{Grid, RowName, RowsBy, RunOverTime, TimelineError, resampled};
 use crate::answer::Answer;
 use crate::tree::{CostShare, Order, Subject};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,9 @@ pub struct TimelineRow {
 pub struct TimelineMetric {
     /// The metric.
     pub name: String,
+    /// Of costs the unit of the event, per second: `ns/s`; of other counts `/s`; none of levels and formulas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// Its value in each slice; none where it has none. What counts is per second.
     pub values: Vec<Option<f64>>,
 }
@@ -85,11 +88,14 @@ pub fn timeline(
     let grid = own.at_most(MAX_SLICES);
     let rows = run.rows(sample_type, by, order, limit)?;
     let whole: Cost = run.view.self_costs(sample_type).into_iter().sum();
-    let metrics = run.metrics(sample_type, metrics, grid)?.into_iter();
-    let metrics = metrics.map(|series| TimelineMetric {
-        name: series.name,
-        values: series.values.into_iter().map(known).collect(),
-    });
+    let metrics = run
+        .metrics(sample_type, metrics, grid)?
+        .into_iter()
+        .map(|series| TimelineMetric {
+            unit: run.unit_of(sample_type, &series.name),
+            name: series.name,
+            values: series.values.into_iter().map(known).collect(),
+        });
     let listed = rows.names.iter().zip(&rows.costs).enumerate();
     let seconds = |nanoseconds: f64| nanoseconds / 1e9;
     Ok(Timeline {
@@ -116,4 +122,11 @@ pub fn timeline(
 
 fn known(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
+}
+
+impl Timeline {
+    /// Its slices.
+    pub(crate) fn grid(&self) -> Option<Grid> {
+        Grid::new(self.from * 1e9, self.to * 1e9, self.slices)
+    }
 }

@@ -133,10 +133,15 @@ impl RunOverTime {
 
     /// What is counted: the value, or the samples where nothing has a value.
     pub(super) fn counted(&self, sample_type: usize) -> fn(Cost) -> f64 {
-        let columns = self.view.runs[0].get(sample_type);
-        match columns.is_some_and(|costs| costs.iter().any(|(_, cost)| cost.value > 0)) {
-            true => |cost| cost.value as f64,
-            false => |cost| cost.samples as f64,
+        match self.counts_samples(sample_type) {
+            false => |cost| cost.value as f64,
+            true => |cost| cost.samples as f64,
         }
+    }
+
+    /// Whether nothing has a value.
+    pub(super) fn counts_samples(&self, sample_type: usize) -> bool {
+        let costs = self.view.runs[0].get(sample_type).into_iter().flatten();
+        costs.map(|(_, cost)| cost.value).all(|value| value == 0)
     }
 }

@@ -30,6 +30,17 @@ impl Packer {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Appends what another one has.
+    pub(super) fn append(&mut self, other: Packer) {
+        self.too_long |= other.too_long;
+        self.raw(&other.bytes);
+    }
+
+    /// Number of bytes so far.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Appends a column: its length, its compressed length or 0 where it stands as it is, and the
     /// shorter of the two forms.
     pub(super) fn column(&mut self, column: Packer) {
@@ -64,11 +75,11 @@ impl Packer {
             true => whole,
             false => split,
         };
-        self.too_long |= shorter.too_long;
-        self.raw(&shorter.bytes);
+        self.append(shorter);
     }
 
-    fn of(bytes: Vec<u8>) -> Self {
+    /// These bytes.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
         Packer {
             bytes,
             too_long: false,

@@ -10,6 +10,7 @@ mod contexts;
 mod costs;
 mod frames;
 mod lines;
+mod metrics;
 mod nodes;
 mod pairs;
 mod records;
@@ -21,6 +22,7 @@ pub(crate) use frames::{
     FrameColumns, PackedFrames, claimed_by_frames, pack_frames, unpack_frames,
 };
 pub(crate) use lines::{pack_lines, unpack_lines};
+pub(crate) use metrics::{claimed_by_metrics, pack_metrics, unpack_metrics};
 pub(crate) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(crate) use records::{

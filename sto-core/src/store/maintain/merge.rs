@@ -9,6 +9,7 @@ use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
 use crate::store::read::builds::{build_of, module_list, profile_record};
 use crate::store::read::cut::ExecutableTree;
+use crate::store::read::metrics;
 use crate::store::read::packs::Frames;
 use crate::store::read::rows::{Rows, record_location};
 use crate::store::tables::Record;
@@ -140,7 +141,8 @@ impl Store {
         other: &Snapshot,
         progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
-        let here = self.snapshot()?.builds()?;
+        let snapshot = self.snapshot()?;
+        let here = snapshot.builds()?;
         let here = here.iter().flat_map(|build| &build.profiles);
         let here: HashMap<_, _> = here.map(|profile| (profile.id, profile)).collect();
         other.read(|rows| {
@@ -149,7 +151,7 @@ impl Store {
                 path: other.path(),
                 modules: HashMap::new(),
             };
-            let merged = source.merge_into(&mut self.writer(), &here, progress);
+            let merged = source.merge_into(&mut self.writer(), (snapshot, &here), progress);
             Ok(merged.and_then(|merged| source.merge_tags(self, merged)))
         })?
     }
@@ -176,11 +178,13 @@ impl Source<'_> {
     fn merge_into(
         &mut self,
         writer: &mut Writer<'_>,
-        here: &HashMap<ProfileId, &StoredProfile>,
+        (snapshot, here): (Snapshot, &HashMap<ProfileId, &StoredProfile>),
         progress: &mut dyn FnMut(&Merged) -> Result<(), Cancelled>,
     ) -> Result<Merged, StoreError> {
         let mut merged = Merged::default();
-        let new = self.list(here, &mut merged)?;
+        let new = self.list((&snapshot, here), &mut merged)?;
+        // Nobody may read what is written to.
+        drop(snapshot);
         if new.is_empty() {
             progress(&merged)?;
             return Ok(merged);
@@ -215,7 +219,7 @@ impl Source<'_> {
                         merged.stored.0 += stored.0;
                     }
                     // Somebody else was quicker.
-                    Ok(Ok(Put::Added(Added::AlreadyStored(_)))) => merged.already_stored += 1,
+                    Ok(Ok(Put::Added(_))) => merged.already_stored += 1,
                     // So it was, or the other store has two of a source.
                     Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
                         there: *id,
@@ -271,7 +275,7 @@ impl Source<'_> {
     /// oldest recording first. That is how most profiles once went in, and packs best.
     fn list(
         &mut self,
-        here: &HashMap<ProfileId, &StoredProfile>,
+        (snapshot, here): (&Snapshot, &HashMap<ProfileId, &StoredProfile>),
         merged: &mut Merged,
     ) -> Result<Vec<Listed>, StoreError> {
         let ids = self.rows.ids(Record::Profile);
@@ -305,7 +309,8 @@ impl Source<'_> {
                         merged.already_stored += 1;
                         let is_same = known.profile.metrics == record.profile.metrics
                             && known.profile.origin.recorded == record.profile.origin.recorded
-                            && known.revision == record.revision;
+                            && known.revision == record.revision
+                            && self.has_same_metrics(snapshot, id, record)?;
                         merged.different.extend((!is_same).then_some(id));
                     }
                     _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
@@ -319,6 +324,19 @@ impl Source<'_> {
             (names, profile.order_of_recording(), listed.id)
         });
         Ok(new)
+    }
+
+    /// Whether a profile that is in both stores has the same metrics over time in the other one.
+    fn has_same_metrics(
+        &self,
+        other: &Snapshot,
+        id: ProfileId,
+        record: &ProfileRecord,
+    ) -> Result<bool, StoreError> {
+        let here = guarded(|| metrics::packed(self.rows, record));
+        let here = here.map_err(|error| self.error(error))?;
+        let there = other.read(|rows| metrics::packed(rows, &profile_record(rows, id)?))?;
+        Ok(here == there)
     }
 
     fn listed(&mut self, id: ProfileId) -> Result<Listed, InternalError> {

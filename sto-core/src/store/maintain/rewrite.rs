@@ -203,6 +203,9 @@ fn write_executable(
                 let history = after(to.new.contents.history, &value.to_le_bytes());
                 to.new.contents.history = after(history, metric.as_bytes());
             }
+            if let Some(pack) = &counts.metrics {
+                to.new.contents.history = after(to.new.contents.history, pack);
+            }
             to.flush_if_full()?;
         }
         tally.write(&mut to.new)?;

@@ -2,12 +2,14 @@
 
 use crate::intern::{Interned, LineCost};
 use crate::memory;
-use crate::model::FrameIx;
+use crate::model::{FrameIx, RunMetrics};
 use crate::store::codec::{
-    ProfileRecord, announced, pack_costs, pack_lines, pack_slices, unpack_costs, unpack_lines,
+    ProfileRecord, announced, pack_costs, pack_lines, pack_metrics, pack_slices, unpack_costs,
+    unpack_lines,
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
+use crate::store::read::metrics;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
 use crate::units::{Bytes, Cost};
@@ -22,6 +24,8 @@ pub(crate) struct Counts {
     pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
     /// Its slices of time, packed: they are the same in every store.
     pub(crate) slices: Option<Vec<u8>>,
+    /// Its metrics over time, packed: they are the same, too.
+    pub(crate) metrics: Option<Vec<u8>>,
 }
 
 /// Sizes of what is a profile's own, with checksums.
@@ -32,11 +36,16 @@ pub(crate) struct Sizes {
 }
 
 impl Counts {
-    /// The counts of an interned profile, whose nodes and frames have these numbers.
+    /// The counts of an interned profile, whose nodes and frames have these numbers, with these metrics over time.
     ///
     /// # Errors
-    /// Where its slices are too many to be packed.
-    pub(crate) fn of(interned: &Interned, nodes: &[NodeNo], frames: &[FrameNo]) -> Result<Counts> {
+    /// Where its slices or metrics are too many to be packed.
+    pub(crate) fn of(
+        interned: &Interned,
+        metrics: Option<&RunMetrics>,
+        nodes: &[NodeNo],
+        frames: &[FrameNo],
+    ) -> Result<Counts> {
         let costs = interned.costs.par_iter().map(|costs| {
             let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
             in_order(numbered.collect())
@@ -50,6 +59,9 @@ impl Counts {
                 .map(|lines| renumbered_lines(lines, |frame: FrameIx| frames[frame.get()]))
                 .collect(),
             slices: slices.transpose()?,
+            metrics: metrics
+                .map(|metrics| pack_metrics(metrics).map_err(refused))
+                .transpose()?,
         })
     }
 
@@ -65,6 +77,7 @@ impl Counts {
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
+            metrics: metrics::packed(rows, record)?,
         })
     }
 
@@ -81,6 +94,7 @@ impl Counts {
             costs: costs.collect(),
             lines: lines.collect(),
             slices: self.slices,
+            metrics: self.metrics,
         }
     }
 
@@ -98,8 +112,10 @@ impl Counts {
         }
         let slices = self.slices.clone();
         let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
+        let metrics = self.metrics.clone();
+        let metrics = metrics.map_or(0, |pack| new.column(Column::Metrics(profile), pack));
         Ok(Sizes {
-            columns: size + slices,
+            columns: size + slices + metrics,
             slices,
         })
     }

@@ -7,6 +7,7 @@ use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::read::counts::{Counts, NodeCosts, renumbered_lines};
+use crate::store::read::metrics::unpacked;
 use crate::store::read::packs::{Frames, NodePack};
 use crate::store::read::picked::{Marks, Picked, PickedNos};
 use crate::store::read::preorder::preorder;
@@ -52,6 +53,7 @@ impl<'a> ExecutableTree<'a> {
             costs,
             lines,
             slices,
+            metrics,
         } = counts;
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
@@ -62,6 +64,7 @@ impl<'a> ExecutableTree<'a> {
         });
         Ok(Interned {
             slices: slices.transpose()?,
+            metrics: metrics.map(|pack| unpacked(&pack, record)).transpose()?,
             costs,
             lines,
             frames: cut.frames,

@@ -17,19 +17,28 @@ pub enum Added {
         stored: Bytes,
         /// How much of that are its slices of time; zero where none are kept.
         slices: Bytes,
+        /// How much of it are its metrics over time; zero where it has none.
+        metrics: Bytes,
         /// The profile that stood for this source and build before, and is gone: it came from another
         /// store, and what is read here counts.
         instead_of: Option<(ProfileId, CameFrom)>,
     },
     /// The same source is already stored for this build, as this profile.
     AlreadyStored(ProfileId),
+    /// The same, and only now the profile was given metrics over time, that it had not or had with other values.
+    GivenMetrics {
+        /// Its content address.
+        id: ProfileId,
+        /// Packed size of all its metrics over time.
+        metrics: Bytes,
+    },
 }
 
 impl Added {
     /// The profile that now stands for the source.
     pub fn id(&self) -> ProfileId {
         match *self {
-            Added::New { id, .. } | Added::AlreadyStored(id) => id,
+            Added::New { id, .. } | Added::AlreadyStored(id) | Added::GivenMetrics { id, .. } => id,
         }
     }
 

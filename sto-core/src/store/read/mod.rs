@@ -9,6 +9,7 @@
 //! cut         the tree of some costs
 //! builds      builds are listed, stacks and costs come out
 //! slices      costs by context and slice of time
+//! metrics     metrics over time
 //! loaded      what comes out
 //! snapshot    one state of the store, and the questions that it answers
 //! ```
@@ -17,6 +18,7 @@ pub(crate) mod builds;
 pub(crate) mod counts;
 pub(crate) mod cut;
 pub(crate) mod loaded;
+pub(crate) mod metrics;
 pub(crate) mod packs;
 pub(crate) mod picked;
 pub(crate) mod preorder;

@@ -3,9 +3,11 @@
 use crate::id::{ProfileId, ReadingId};
 use crate::store::codec::{self, Contents, ReadingRecord, with_checksum, without_checksum};
 use crate::store::error::{InternalError, Result, refused};
+use crate::store::numbers::ProfileNo;
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
-    META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
+    META_FEATURES, META_VERSION, METRICS_OVER_TIME, OLDEST_READABLE, RECORDS, Record, RecordKey,
+    SEGMENT, SegmentKey,
 };
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
@@ -74,11 +76,11 @@ impl NewRows {
         self.removed_records.push((kind as u8, id));
     }
 
-    /// Packed bytes of slices of time.
-    pub(crate) fn bytes_of_slices(&self) -> u64 {
+    /// Packed bytes of columns of a kind.
+    pub(crate) fn bytes_of(&self, is_of_kind: impl Fn(Column) -> bool) -> u64 {
         let columns = self.columns.iter();
-        let slices = columns.filter(|(column, _)| matches!(column, Column::Slices(_)));
-        slices.map(|(_, stored)| stored.len() as u64).sum()
+        let of_kind = columns.filter(|(column, _)| is_of_kind(*column));
+        of_kind.map(|(_, stored)| stored.len() as u64).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -122,6 +124,12 @@ impl NewRows {
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
+        let is_metrics = |(column, _): &(Column, _)| matches!(column, Column::Metrics(_));
+        if self.columns.iter().any(is_metrics) {
+            let body = codec::pack(&[METRICS_OVER_TIME].as_slice()).map_err(refused)?;
+            let stored = with_checksum(META_FEATURES.as_bytes(), body);
+            meta.insert(META_FEATURES, stored.as_slice())?;
+        }
         Ok(())
     }
 }
@@ -276,6 +284,30 @@ impl Rows {
     /// Shows every entry of the table of ends, in the order of their keys.
     pub(crate) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
         each(self.ends.iter()?, "table ends", see)
+    }
+
+    /// Whether there is a column of which only some profiles have one.
+    pub(crate) fn has_column(&self, column: Column) -> Result<bool> {
+        Ok(self.ends.get(column.key())?.is_some())
+    }
+
+    /// The bodies and checksums of the columns that a profile owns, in bytes.
+    pub(crate) fn own_bytes(&self, profile: ProfileNo) -> Result<u64> {
+        let mut bytes = 0;
+        for column in Column::first_of(profile) {
+            let (kind, owner, _) = column.key();
+            let segments = (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX);
+            for entry in self.columns.range(segments)? {
+                bytes += entry?.1.value().len() as u64;
+            }
+            for entry in self
+                .ends
+                .range((kind, owner, 0)..=(kind, owner, u32::MAX))?
+            {
+                bytes += entry?.1.value().len() as u64;
+            }
+        }
+        Ok(bytes)
     }
 
     /// The body of a column.

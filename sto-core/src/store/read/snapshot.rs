@@ -2,13 +2,13 @@
 
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::intern::Context;
-use crate::model::Build;
+use crate::model::{Build, RunMetrics};
 use crate::store::error::InternalError;
 use crate::store::file::lock::Turn;
 use crate::store::file::open::Reading;
 use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
-use crate::store::read::{builds, slices};
+use crate::store::read::{builds, metrics, slices};
 use crate::store::tables::Record;
 use crate::store::{
     CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, Store, StoreError, StoreOptions,
@@ -189,6 +189,18 @@ impl Snapshot {
     /// As [`Snapshot::load_slices`].
     pub fn load_contexts(&self, profile: ProfileId) -> Result<Option<Vec<Context>>, StoreError> {
         self.read(|rows| slices::contexts(rows, profile))
+    }
+
+    /// Loads the metrics over time of a profile; `None` where it has none.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, the metrics would take more memory than [they may](crate::memory), or the
+    /// store is damaged.
+    pub fn load_metrics(&self, profile: ProfileId) -> Result<Option<RunMetrics>, StoreError> {
+        self.read(|rows| {
+            let record = builds::profile_record(rows, profile)?;
+            metrics::of_record(rows, profile, &record)
+        })
     }
 
     /// Whether a profile's costs by context and slice of time are kept.

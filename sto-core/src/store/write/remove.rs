@@ -68,6 +68,7 @@ impl Removal {
             if record.slices > 0 {
                 new.remove_column(Column::Slices(record.number));
             }
+            new.remove_column(Column::Metrics(record.number));
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);

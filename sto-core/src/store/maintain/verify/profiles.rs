@@ -15,7 +15,7 @@ use crate::store::read::builds::module_list;
 use crate::store::read::counts::{Counts, NodeCosts, read_costs, read_lines};
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::rows::{Rows, record_location};
-use crate::store::read::slices;
+use crate::store::read::{metrics, slices};
 use crate::store::tables::{Column, Record};
 use crate::store::write::Adder;
 use crate::units::Cost;
@@ -88,6 +88,7 @@ fn own(profile: &ProfileRecord, columns: &mut Columns) {
     if profile.slices > 0 {
         columns.own(Column::Slices(profile.number));
     }
+    columns.own(Column::Metrics(profile.number));
 }
 
 /// Checks what a profile owns, and returns its costs by sample type, where they could be read.
@@ -115,6 +116,12 @@ fn profile_columns(
         let slices = guarded(|| slices::load(rows, id).map(drop));
         damages.keep(slices, concerns.clone());
     }
+    let metrics = guarded(|| {
+        metrics::packed(rows, profile)?
+            .map(|pack| metrics::unpacked(&pack, profile))
+            .transpose()
+    });
+    damages.keep(metrics, concerns.clone());
     let types = profile.types();
     types
         .map(|sample_type| {
@@ -148,6 +155,7 @@ fn check_id(
         slices: (record.slices > 0)
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
+        metrics: None,
     };
     let interned = stacks.of(record, counts)?;
     let build = Build {

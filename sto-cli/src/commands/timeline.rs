@@ -1,0 +1,75 @@
+//! `sto timeline`: what a run did over time.
+
+use crate::args::{InlinedArg, SelectArgs};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
+use clap::Args;
+use sto_query::questions::{TimelineRequest, timeline};
+use sto_query::render;
+use sto_query::timeline::RowsBy;
+use sto_query::tree::Order;
+
+const AFTER: &str = "\
+Examples:
+  sto timeline perf.data
+  sto timeline v1 --by thread
+  sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
+
+A metric is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
+label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * / and parentheses; a name with
+other characters than letters, digits and _.: stands between \". Counts and costs are per second.
+
+Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
+runs the newest is shown.";
+
+/// Show what a run did over time
+///
+/// A row for each function, thread, module or value of a label, darker where it cost more; metrics as lines
+/// above them.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct TimelineArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// Show a row for each of these
+    #[arg(
+        long,
+        value_name = "function|thread|module|label:KEY",
+        default_value = "function"
+    )]
+    by: RowsBy,
+
+    /// Show what functions or modules cost with all that they call, not by themselves
+    #[arg(long)]
+    total: bool,
+
+    /// Show this metric, too; may be given several times
+    #[arg(long, value_name = "METRIC")]
+    metric: Vec<String>,
+
+    #[command(flatten)]
+    inlined: InlinedArg,
+
+    #[command(flatten)]
+    limit: LimitArg,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = TimelineRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.by = args.by.clone();
+    request.order = match args.total {
+        true => Order::Total,
+        false => Order::SelfCost,
+    };
+    request.inlined = args.inlined.inlined;
+    request.metrics.clone_from(&args.metric);
+    request.limit = args.limit.of(&args.format);
+    let timeline = timeline(&store.sources(), &request)?;
+    args.format.print(&timeline, render::timeline::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,80 @@
+//! `sto timeline`: of stored runs and files.
+
+use crate::support::{Sandbox, repository};
+
+fn recording(name: &str) -> String {
+    let path = repository().join("testdata/perf-data").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_stored_run_with_slices_is_shown_as_its_file_is() {
+    let sandbox = Sandbox::new();
+    let file = recording("threads.perf.data");
+    let ingest = [
+        "ingest", &file, "--exe", "threads", "--build", "v1", "--slices", "1000",
+    ];
+    sandbox.sto(&ingest).succeeds();
+    let stored = sandbox.json(&["timeline", "v1", "--metric", "event:cpu-clock"]);
+    assert_eq!(stored["schema"], "sto.timeline/1");
+    let read = sandbox.json(&["timeline", &file, "--metric", "event:cpu-clock"]);
+    assert_eq!(stored["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(stored["rows"], read["rows"]);
+    assert_eq!(stored["metrics"], read["metrics"]);
+    let total = sandbox.json(&["timeline", "v1", "--total", "-n", "1"]);
+    assert_eq!(total["order"], "total");
+    assert_eq!(total["rows"].as_array().unwrap().len(), 1);
+    let threads = sandbox
+        .sto(&["timeline", "v1", "--by", "thread"])
+        .succeeds();
+    assert!(threads.stdout.contains("over time"), "{threads:?}");
+}
+
+#[test]
+fn of_several_runs_the_newest_is_shown_and_named() {
+    let sandbox = Sandbox::new();
+    for file in ["threads.perf.data", "dwarf.perf.data"] {
+        let file = recording(file);
+        let ingest = [
+            "ingest", &file, "--exe", "demo", "--build", "v1", "--slices", "10",
+        ];
+        sandbox.sto(&ingest).succeeds();
+    }
+    let run = sandbox.sto(&["timeline", "v1"]).succeeds();
+    let newest = sandbox.json(&["timeline", "v1"]);
+    assert_eq!(newest["runs"], 2);
+    let id = newest["profiles"][0].as_str().unwrap();
+    let listed = sandbox.json(&["ls"]);
+    let profiles = listed["builds"][0]["profiles"].as_array().unwrap();
+    assert_eq!(profiles.first().unwrap()["id"], id, "{listed}");
+    let text = run.stdout.replace('\n', " ");
+    assert!(text.contains(&format!("Run {}", &id[..12])), "{run:?}");
+    assert!(text.contains("the newest of 2;"), "{run:?}");
+}
+
+#[test]
+fn a_run_without_slices_is_an_error_that_says_how_to_get_them() {
+    let sandbox = Sandbox::new();
+    let file = recording("threads.perf.data");
+    for slices in [&[][..], &["--slices", "1"]] {
+        let ingest = ["ingest", &file, "--exe", "demo", "--build"];
+        let build = format!("v{}", slices.len());
+        sandbox
+            .sto(&[&ingest[..], &[&*build], slices].concat())
+            .succeeds();
+        sandbox
+            .sto(&["timeline", &build])
+            .fails_with(&["without slices of its time", "sto ingest --slices 1000"]);
+    }
+    sandbox.write("a.folded", "main;work 3\n");
+    sandbox
+        .sto(&["timeline", "a.folded"])
+        .fails_with(&["no sample has a time stamp"]);
+    sandbox
+        .sto(&["timeline", &file, "--metric", "x = (1"])
+        .fails_with(&["character 7", "`)`"]);
+    let run = sandbox.sto(&["timeline", &file, "--by", "stack"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    let expected = "`function`, `thread`, `module` or `label:KEY`";
+    assert!(run.stderr.contains(expected), "{run:?}");
+}

@@ -1,0 +1,47 @@
+//! The metrics over time of a recording.
+
+use super::stack_costs::InternError;
+use crate::limits::{MAX_METRICS, MAX_POINTS};
+use crate::model::RunMetrics;
+use crate::recording::Recording;
+use crate::units::Nanoseconds;
+
+/// The metrics over time of a recording that have any value, and when it ran: where its samples have no time, from
+/// the first value to the last.
+pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, InternError> {
+    let series = recording.metrics.iter();
+    let mut series: Vec<_> = series
+        .filter(|series| !series.values().is_empty())
+        .cloned()
+        .collect();
+    series.sort_by(|a, b| a.name().cmp(b.name()));
+    if let Some(same) = series
+        .windows(2)
+        .find(|pair| pair[0].name() == pair[1].name())
+    {
+        return Err(InternError::SameMetric(same[0].name().to_owned()));
+    }
+    let times = recording.samples.iter().filter_map(|sample| sample.time);
+    let of_values = || {
+        series
+            .iter()
+            .flat_map(|series| [series.times().first(), series.times().last()])
+    };
+    let ends = ends(times).or_else(|| ends(of_values().flatten().copied()));
+    let Some((first, last)) = ends.filter(|_| !series.is_empty()) else {
+        return Ok(None);
+    };
+    let run = RunMetrics {
+        first,
+        last,
+        series,
+    };
+    match (run.series.len(), run.points()) {
+        (0..=MAX_METRICS, 0..=MAX_POINTS) => Ok(Some(run)),
+        (metrics, points) => Err(InternError::TooManyMetrics { metrics, points }),
+    }
+}
+
+fn ends(times: impl Iterator<Item = Nanoseconds> + Clone) -> Option<(Nanoseconds, Nanoseconds)> {
+    times.clone().min().zip(times.max())
+}

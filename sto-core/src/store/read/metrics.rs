@@ -1,0 +1,64 @@
+//! Metrics over time: what they must keep to go in, and how they come out.
+
+use crate::id::ProfileId;
+use crate::limits::{MAX_METRICS, MAX_POINTS};
+use crate::memory;
+use crate::model::RunMetrics;
+use crate::store::codec::{ProfileRecord, claimed_by_metrics, unpack_metrics};
+use crate::store::error::{InternalError, Result};
+use crate::store::read::rows::{Rows, record_location};
+use crate::store::tables::{Column, META_FEATURES, Record};
+use crate::units::Bytes;
+
+/// Checks what the types of a profile's metrics leave open.
+pub(crate) fn check(run: &RunMetrics) -> Result<()> {
+    let names = || run.series.iter().map(|series| series.name());
+    let rules = [
+        (run.first <= run.last, "its last sample is before its first"),
+        (
+            names().is_sorted_by(|a, b| a < b),
+            "its metrics over time are out of order, or two have one name",
+        ),
+        (
+            run.series.len() <= MAX_METRICS && run.points() <= MAX_POINTS,
+            "it has more than 65536 metrics over time, or 2^26 values of them",
+        ),
+    ];
+    match rules.iter().find(|(kept, _)| !kept) {
+        Some((_, why)) => Err(InternalError::Refused(why)),
+        None => Ok(()),
+    }
+}
+
+/// The metrics over time of a profile with this record, where it has any.
+pub(crate) fn of_record(
+    rows: &Rows,
+    id: ProfileId,
+    record: &ProfileRecord,
+) -> Result<Option<RunMetrics>> {
+    if let Some(pack) = packed(rows, record)? {
+        return unpacked(&pack, record).map(Some);
+    }
+    // Nothing but its size says that there should be any.
+    if rows.meta(META_FEATURES)?.is_some() && rows.own_bytes(record.number)? != record.columns {
+        let location = record_location(Record::Profile, id.0);
+        let what = "its columns have not the size that it says";
+        return Err(InternalError::damaged(location, what));
+    }
+    Ok(None)
+}
+
+/// The same, packed: they are the same in every store.
+pub(crate) fn packed(rows: &Rows, record: &ProfileRecord) -> Result<Option<Vec<u8>>> {
+    let column = Column::Metrics(record.number);
+    let is_there = rows.has_column(column)?;
+    is_there.then(|| rows.column(column)).transpose()
+}
+
+/// Metrics over time of this profile, unpacked.
+pub(crate) fn unpacked(pack: &[u8], record: &ProfileRecord) -> Result<RunMetrics> {
+    let column = Column::Metrics(record.number);
+    let claimed = claimed_by_metrics(pack).map_err(|error| error.at(column))?;
+    memory::check(Bytes(claimed))?;
+    unpack_metrics(pack).map_err(|error| error.at(column))
+}

@@ -1,0 +1,253 @@
+//! A run over time as rows of shaded blocks.
+
+use super::header::{header, with_inlined};
+use crate::text::{
+    Cell, Column, Style, Table, counted, display_width, not_shown, percent, printable, quantity,
+    title,
+};
+use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resampled};
+use sto_core::units::Unit;
+
+/// Columns of time where the width is not limited.
+const USUAL_COLUMNS: usize = 60;
+/// The fewest columns of time, however narrow the terminal is.
+const LEAST_COLUMNS: usize = 10;
+/// Columns between the beginnings of two times of the axis, at the least.
+const BETWEEN_TICKS: f64 = 7.0;
+/// Columns before those of time: a share, and a gap.
+const BEFORE: usize = SHARE + 2;
+const SHARE: usize = 7;
+/// What cells look like from which part of the highest on.
+const SHADES: [(f64, char); 4] = [(0.6, '█'), (0.3, '▓'), (0.1, '▒'), (0.01, '░')];
+/// Heights of a line, from its least value to its largest.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The report as text: metrics as lines, then a row for each function or the like, darker where it cost more, and
+/// below them the time.
+pub fn text(timeline: &Timeline, style: Style) -> String {
+    let mut text = header(&timeline.subject, style) + "\n";
+    let Some(own) = timeline.grid().filter(|_| timeline.subject.samples > 0) else {
+        return text;
+    };
+    let grid = own.at_most(columns(timeline, style));
+    text += &title(style, &about(timeline, grid));
+    let is_by_code = matches!(timeline.by, RowsBy::Function | RowsBy::Module);
+    if timeline.with_inlined && is_by_code {
+        text += &title(style, &with_inlined(style));
+    }
+    let mut table = Table::new(vec![
+        Column::number(match is_by_code {
+            true => timeline.order.name(),
+            false => "share",
+        }),
+        Column::text("over time"),
+        Column::text(match timeline.by {
+            RowsBy::Function => "function",
+            RowsBy::Thread => "thread",
+            RowsBy::Module => "module",
+            RowsBy::Label(_) => "label",
+        }),
+    ]);
+    for metric in &timeline.metrics {
+        let (line, range) = line_of(metric, own, grid);
+        let name = printable(&metric.name);
+        let beside = BEFORE + 2 + display_width(&range);
+        let is_beside = style
+            .width
+            .is_none_or(|width| beside + display_width(&name) <= width);
+        match is_beside {
+            true => table.line(format!("{:BEFORE$}{name}: {range}", "")),
+            false => {
+                table.line(format!("{:BEFORE$}{}", "", style.fit(&name, BEFORE)));
+                table.line(format!("{:BEFORE$}{}", "", style.fit(&range, BEFORE)));
+            }
+        }
+        table.row(vec![Cell::from(""), Cell::from(line), Cell::from("")]);
+    }
+    let rows = timeline.rows.iter();
+    let rows: Vec<Vec<f64>> = rows.map(|row| resampled(&row.values, own, grid)).collect();
+    let highest = rows.iter().flatten().copied().fold(0.0, f64::max);
+    for (row, cells) in timeline.rows.iter().zip(&rows) {
+        let module = row.name.module.iter().filter(|module| !module.is_empty());
+        let module = module.map(|module| format!("  [{}]", printable(module)));
+        let name = match row.name.name.as_str() {
+            "" => "[unknown]",
+            name => name,
+        };
+        table.row(vec![
+            Cell::from(format!("{:>SHARE$}", percent(row.cost.share))),
+            Cell::from(
+                cells
+                    .iter()
+                    .map(|cell| shade(cell / highest))
+                    .collect::<String>(),
+            ),
+            Cell::from(name).between(String::new(), module.collect()),
+        ]);
+    }
+    table.line(format!("{:BEFORE$}{}", "", axis(grid)));
+    text += &format!("\n{}", table.render(style));
+    text += &not_shown(timeline.omitted, noun(&timeline.by));
+    text + &title(style, &legend(timeline, highest / grid.step()))
+}
+
+/// Columns of time: what names leave of the width.
+fn columns(timeline: &Timeline, style: Style) -> usize {
+    let Some(width) = style.width else {
+        return USUAL_COLUMNS;
+    };
+    let names = timeline
+        .rows
+        .iter()
+        .map(|row| display_width(&row.name.name));
+    let names = names.max().unwrap_or(0).clamp(8, (width / 3).max(12));
+    width.saturating_sub(BEFORE + 2 + names).max(LEAST_COLUMNS)
+}
+
+/// Which run it is, and what a column stands for.
+fn about(timeline: &Timeline, grid: Grid) -> String {
+    let run = match (&timeline.subject.profiles[..], timeline.runs) {
+        ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}; "),
+        _ => String::new(),
+    };
+    format!(
+        "{run}{} from its first sample to its last, {} a column",
+        seconds(timeline.seconds),
+        seconds(grid.step()),
+    )
+}
+
+fn noun(by: &RowsBy) -> &'static str {
+    match by {
+        RowsBy::Function => "function",
+        RowsBy::Thread => "thread",
+        RowsBy::Module => "module",
+        RowsBy::Label(_) => "label",
+    }
+}
+
+fn shade(part: f64) -> char {
+    let shade = SHADES.iter().find(|(from, _)| part >= *from);
+    shade.map_or(' ', |(_, shade)| *shade)
+}
+
+/// What shades mean, by the highest cost a second.
+fn legend(timeline: &Timeline, highest: f64) -> String {
+    let shades = SHADES.iter().rev();
+    let shades = shades.map(|(from, shade)| format!("{shade} from {:.0}%", from * 100.0));
+    let shades: Vec<String> = shades.collect();
+    let unit = timeline.subject.sample_type.as_ref().map(|t| t.unit);
+    let unit = unit.filter(|_| timeline.subject.value > 0);
+    let highest = rate(highest, unit.unwrap_or(Unit::Samples));
+    format!("{} of {highest}, the most of all cells", shades.join("  "))
+}
+
+/// `998 ms/s`.
+fn rate(rate: f64, unit: Unit) -> String {
+    let shown = quantity(rate.round() as u64, unit);
+    let shown = shown.unwrap_or_else(|| counted(rate.round() as u64, "sample"));
+    format!("{shown}/s")
+}
+
+/// A metric as a line of blocks, and its least and largest value.
+fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
+    let values = means(&metric.values, own, grid);
+    let known = || values.iter().copied().filter(|value| value.is_finite());
+    let (least, most) = (
+        known().fold(f64::INFINITY, f64::min),
+        known().fold(f64::NEG_INFINITY, f64::max),
+    );
+    if least > most {
+        return (String::new(), "no value".to_owned());
+    }
+    let height = |value: &f64| match (value.is_finite(), most > least) {
+        (false, _) => ' ',
+        (true, false) => HEIGHTS[0],
+        (true, true) => {
+            let step = (value - least) / (most - least) * HEIGHTS.len() as f64;
+            HEIGHTS[(step as usize).min(HEIGHTS.len() - 1)]
+        }
+    };
+    let line = values.iter().map(height).collect();
+    let shown = |value| shown(value, metric.unit.as_deref());
+    let range = match most > least {
+        true => format!("{} to {}", shown(least), shown(most)),
+        false => format!("always {}", shown(least)),
+    };
+    (line, range)
+}
+
+/// The means of values on a coarser grid, of the time in which there are any.
+fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
+    let sums: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
+    let known: Vec<f64> = values
+        .iter()
+        .map(|v| f64::from(u8::from(v.is_some())))
+        .collect();
+    let sums = resampled(&sums, own, grid).into_iter();
+    let means = sums.zip(resampled(&known, own, grid));
+    means.map(|(sum, known)| sum / known).collect()
+}
+
+/// A value of a metric.
+fn shown(value: f64, unit: Option<&str>) -> String {
+    let unit_of_cost = unit.and_then(|unit| unit.strip_suffix("/s"));
+    match unit_of_cost.and_then(|unit| unit.parse().ok()) {
+        Some(unit) => rate(value, unit),
+        None => format!("{}{}", short(value), unit.unwrap_or_default()),
+    }
+}
+
+/// A number with three digits.
+fn short(number: f64) -> String {
+    let decimals = match number.abs() {
+        0.0 => return "0".to_owned(),
+        ..0.001 | 1e7.. => return format!("{number:.2e}"),
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$}")
+}
+
+/// A span of time: `2.72 s`.
+fn seconds(seconds: f64) -> String {
+    let nanoseconds = (seconds * 1e9).round() as u64;
+    quantity(nanoseconds, Unit::Nanoseconds).unwrap_or_default()
+}
+
+/// Times below the columns, each behind a `|` at its place.
+fn axis(grid: Grid) -> String {
+    let (from, to) = (grid.from() / 1e9, grid.to() / 1e9);
+    let columns = grid.count() as f64;
+    let least = (to - from) * BETWEEN_TICKS / columns;
+    let power = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    let step = steps
+        .into_iter()
+        .find(|step| *step >= least)
+        .unwrap_or(least);
+    let (scale, unit) = match to {
+        ..1e-3 => (1e6, "µs"),
+        ..1.0 => (1e3, "ms"),
+        _ => (1.0, "s"),
+    };
+    let decimals = (-(step * scale).log10().floor()).clamp(0.0, 9.0) as usize;
+    let mut line = String::new();
+    let mut tick = (from / step).ceil() * step;
+    while tick < to {
+        let column = ((tick - from) / (to - from) * columns) as usize;
+        let time = match tick {
+            0.0 => "0".to_owned(),
+            tick => format!("{:.decimals$}", tick * scale),
+        };
+        let label = format!("|{time} {unit}");
+        let used = display_width(&line);
+        if column >= used && column + display_width(&label) <= grid.count() {
+            line += &" ".repeat(column - used);
+            line += &label;
+        }
+        tick += step;
+    }
+    line
+}
