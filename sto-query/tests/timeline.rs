@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::intern::NodeIx;
+use sto_core::units::Nanoseconds;
 use sto_query::QueryError;
 use sto_query::answer::json;
 use sto_query::questions::{TimelineRequest, timeline};
 use sto_query::render;
 use sto_query::sources::{EVENT, Filter, Named, Sources};
 use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime, TimelineError};
-use sto_query::tree::{Order, functions};
+use sto_query::tree::{Order, Window, functions};
 
 /// Of several threads, with recursion, and with stacks that were unwound by DWARF.
 const RECORDINGS: [&str; 3] = ["threads.perf.data", "node-map.perf.data", "dwarf.perf.data"];
@@ -328,4 +329,58 @@ fn a_timeline_is_read_back_from_json() {
     let text = json(&timeline).unwrap();
     let read: sto_query::timeline::Timeline = serde_json::from_str(&text).unwrap();
     assert_eq!(read, timeline);
+}
+
+#[test]
+fn a_part_of_the_time_has_the_slices_of_the_whole() {
+    let whole = of_four_seconds(|_| ());
+    let part = of_four_seconds(|request| {
+        let from = Nanoseconds(1_500_000_000);
+        let to = Some(Nanoseconds(3_200_000_000));
+        request.filter.window = Some(Window::Time { from, to });
+        request.metrics = vec!["event:cpu-clock".to_owned()];
+    });
+    assert_eq!((part.seconds, part.slices), (whole.seconds, 426));
+    let first = part.from / whole.seconds * 1000.0;
+    assert_near(first, first.round());
+    assert!((part.from - 1.5).abs() < 0.002, "{}", part.from);
+    let first = first.round() as usize;
+    for row in &part.rows {
+        let of_whole = whole
+            .rows
+            .iter()
+            .find(|whole| whole.name == row.name)
+            .unwrap();
+        assert_eq!(row.values, of_whole.values[first..][..part.slices]);
+        assert_near(sum(&row.values), row.cost.value as f64);
+    }
+    assert!(part.rows.len() < whole.rows.len());
+    let all: f64 = part.rows.iter().flat_map(|row| &row.values).sum();
+    let step = (part.to - part.from) / part.slices as f64;
+    let event = part.metrics[0]
+        .values
+        .iter()
+        .map(|rate| rate.unwrap() * step);
+    assert_near(event.sum(), all);
+    let text = render::timeline::text(&part, words::plain());
+    assert!(text.contains("1.50 s to 3.20 s"), "{text}");
+}
+
+#[test]
+fn what_was_recorded_beside_the_stacks_is_a_metric_by_its_name() {
+    let named = Named::File(recording("group.perf.data"));
+    let (run, _) = sources().run_over_time(&named, &Filter::default()).unwrap();
+    assert_eq!(run.metric_names()[..2], ["cpu-clock", "page-faults"]);
+    let mut request = TimelineRequest::default();
+    request.named = named;
+    let names = ["page-faults", "faults = \"page-faults\" / 2"];
+    request.metrics = vec![names[0].to_owned(), names[1].to_owned()];
+    let found = timeline(&sources(), &request).unwrap();
+    let units = found.metrics.iter().map(|metric| metric.unit.as_deref());
+    assert_eq!(units.collect::<Vec<_>>(), [Some("/s"), None]);
+    let known = |ix: usize| found.metrics[ix].values.iter().flatten();
+    assert!(known(0).count() > 500);
+    assert!(known(0).zip(known(1)).all(|(all, half)| all / 2.0 == *half));
+    let all = run.all_metrics(EVENT, run.grid(), 10);
+    assert_eq!((&*all[0].name, &*all[1].name), ("cpu-clock", "page-faults"));
 }

@@ -166,7 +166,10 @@ impl Sources {
         filter: &Filter,
     ) -> Result<(RunOverTime, usize), QueryError> {
         let located = self.runs_of(named, filter, OVER_TIME)?;
-        let run = RunOverTime::load(&located.store, located.selection)?;
+        let mut run = RunOverTime::load(&located.store, located.selection)?;
+        if let Some(window) = filter.window {
+            run = run.within(window)?;
+        }
         let sample_type = match &filter.event {
             Some(event) => index_of_event(&run.view, event)?,
             None => EVENT,

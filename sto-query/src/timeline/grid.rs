@@ -1,5 +1,6 @@
 //! Slices of equal length that series are brought to.
 
+use std::ops::Range;
 use sto_core::intern::SliceGrid;
 use sto_core::model::{MetricKind, MetricSeries};
 use sto_core::units::Nanoseconds;
@@ -23,12 +24,13 @@ impl Grid {
         is_some.then_some(Grid { from, to, count })
     }
 
-    /// The slices of a run. It ends a nanosecond after its last sample.
-    pub fn of(slices: SliceGrid) -> Grid {
+    /// Some slices of a run. It ends a nanosecond after its last sample.
+    pub(super) fn of(slices: SliceGrid, taken: &Range<u32>) -> Grid {
+        let slice = slices.duration().0 as f64 / f64::from(slices.count().get());
         Grid {
-            from: 0.0,
-            to: (slices.last().0 - slices.first().0) as f64 + 1.0,
-            count: slices.count().get() as usize,
+            from: f64::from(taken.start) * slice,
+            to: f64::from(taken.end) * slice,
+            count: taken.len(),
         }
     }
 

@@ -119,7 +119,7 @@ impl RunOverTime {
             }
         }
         let mut kinds = vec![("module:", RowsBy::Module)];
-        let labels = label_sets(&self.contexts).flatten();
+        let labels = label_sets(self.contexts()).flatten();
         let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
         let labels = keys.into_iter().map(|key| RowsBy::Label(key.to_owned()));
         kinds.extend(labels.map(|by| ("label:", by)));
@@ -225,7 +225,7 @@ impl RunOverTime {
                     thread_name(&context.thread, ThreadNames::NameAndId) == thread
                 };
                 let by_name = self.threads_by_name().map(|name| name == thread);
-                let is_it = by_name.zip(&self.contexts);
+                let is_it = by_name.zip(self.contexts());
                 let is_it: Vec<bool> = is_it.map(|(is_it, c)| is_it || with_id(c)).collect();
                 let any = is_it.contains(&true);
                 any.then(|| self.contexts_where(sample_type, grid, is_it.into_iter()))
@@ -254,7 +254,7 @@ impl RunOverTime {
 
     /// All of an event.
     fn event(&self, sample_type: usize, grid: Grid) -> Vec<f64> {
-        self.contexts_where(sample_type, grid, self.contexts.iter().map(|_| true))
+        self.contexts_where(sample_type, grid, self.contexts().iter().map(|_| true))
     }
 
     fn function(
@@ -305,7 +305,7 @@ impl RunOverTime {
 
     /// The name of the thread of each context.
     fn threads_by_name(&self) -> impl Iterator<Item = String> + '_ {
-        let threads = self.contexts.iter().map(|context| &context.thread);
+        let threads = self.contexts().iter().map(|context| &context.thread);
         threads.map(|thread| thread_name(thread, ThreadNames::Name))
     }
 

@@ -101,7 +101,7 @@ pub fn timeline(
     Ok(Timeline {
         subject: Subject::new(&run.view, sample_type, whole),
         runs: run.runs,
-        seconds: seconds(own.to()),
+        seconds: seconds(run.slices().duration().0 as f64),
         from: seconds(grid.from()),
         to: seconds(grid.to()),
         slices: grid.count(),

@@ -169,10 +169,11 @@ impl RunOverTime {
     ) -> Vec<f64> {
         let slices = self.grid().count();
         let counted = self.counted(sample_type);
+        let first = self.taken.start;
         let mut cells = vec![0.0; rows * slices];
         let mut add = |row: u32, slice: u32, cost| {
             if row != NONE {
-                cells[row as usize * slices + slice as usize] += counted(cost);
+                cells[row as usize * slices + (slice - first) as usize] += counted(cost);
             }
         };
         match row_of {
@@ -255,7 +256,7 @@ impl RunOverTime {
     }
 
     fn threads(&self, sample_type: usize) -> Result<(Vec<Named>, RowOf), TimelineError> {
-        let threads = || self.contexts.iter().map(|context| &context.thread);
+        let threads = || self.contexts().iter().map(|context| &context.thread);
         if threads().all(|thread| thread.tid == 0 && thread.name.is_empty()) {
             let build = full_name(&self.view.selection.build);
             return Err(RootsError::UntoldThreads { build }.into());
@@ -266,7 +267,7 @@ impl RunOverTime {
 
     fn labels(&self, sample_type: usize, key: &str) -> Result<(Vec<Named>, RowOf), TimelineError> {
         let of_run = &self.view.selection.profiles[0].profile.labels;
-        let sets = || label_sets(&self.contexts);
+        let sets = || label_sets(self.contexts());
         let has_key = |label: &SampleLabel| label.key == key;
         if !of_run.contains_key(key) && !sets().flatten().any(has_key) {
             let known: BTreeSet<String> = of_run.keys().cloned().collect();
@@ -280,7 +281,7 @@ impl RunOverTime {
             .map(|labels| (labels.as_ptr(), label_name(key, labels, of_run)))
             .collect();
         let names = self
-            .contexts
+            .contexts()
             .iter()
             .map(|c| names[&c.labels.as_ptr()].clone());
         Ok(self.contexts_by(sample_type, names))

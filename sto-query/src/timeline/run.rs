@@ -2,8 +2,9 @@
 
 use super::{Grid, TimelineError};
 use crate::select::{Selection, full_name};
-use crate::tree::View;
-use sto_core::intern::{Context, NodeIx, SelfCosts, SliceCost, SliceCosts, SliceGrid};
+use crate::tree::{RunSlices, View, WholeRun, Window, WindowError};
+use std::ops::Range;
+use sto_core::intern::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::model::MetricSeries;
 use sto_core::store::{Loaded, LoadedSlices, Snapshot, StoredProfile};
 use sto_core::units::{Cost, SampleType};
@@ -16,17 +17,11 @@ pub struct RunOverTime {
     pub view: View,
     /// Number of the runs that were selected, of which it is the newest.
     pub runs: usize,
-    /// The contexts that costs name.
-    pub(super) contexts: Vec<Context>,
     /// Metrics that were recorded beside the stacks.
     pub(super) traced: Vec<MetricSeries>,
-    slices: SliceGrid,
-    /// Costs by sample type of the profile.
-    costs: Vec<SliceCosts>,
-    /// By sample type of the view, indices in `costs`.
-    columns: Vec<Vec<usize>>,
-    /// For each node that costs name, that of the view.
-    node_of: Vec<NodeIx>,
+    slices: RunSlices,
+    /// The slices that were taken, of all.
+    pub(super) taken: Range<u32>,
 }
 
 impl RunOverTime {
@@ -49,19 +44,23 @@ impl RunOverTime {
             build: build(),
             profile: newest.id,
         })?;
+        let traced = store.load_metrics(newest.id)?;
         let (runs, newest) = (runs.len(), (*newest).clone());
         let selection = Selection::new(selection.build, vec![newest]);
-        Ok(RunOverTime::new(selection, loaded, runs))
+        Ok(RunOverTime {
+            traced: traced.map_or_else(Vec::new, |metrics| metrics.series),
+            runs,
+            ..RunOverTime::new(selection, loaded)
+        })
     }
 
-    fn new(selection: Selection, loaded: LoadedSlices, runs: usize) -> RunOverTime {
+    fn new(selection: Selection, loaded: LoadedSlices) -> RunOverTime {
         let LoadedSlices {
             frames,
             tree,
             slices,
             ..
         } = loaded;
-        let node_of = tree.nodes().collect();
         let whole = |costs: &SliceCosts| {
             let mut sums = vec![Cost::ZERO; tree.len()];
             for cost in costs.iter() {
@@ -81,23 +80,41 @@ impl RunOverTime {
                 costs,
             },
         );
-        let mut columns = vec![Vec::new(); view.sample_types.len()];
-        let of_run = SampleType::columns(&types, &view.sample_types);
-        for (ix, column) in of_run.into_iter().enumerate() {
+        // The stacks of the view are those of the profile, in their order.
+        let mut costs = vec![Vec::new(); view.sample_types.len()];
+        let columns = SampleType::columns(&types, &view.sample_types);
+        for (column, of_type) in columns.into_iter().zip(&slices.costs) {
             if let Some(column) = column {
-                columns[column].push(ix);
+                costs[column].extend(of_type.iter());
             }
         }
         RunOverTime {
             view,
-            runs,
-            contexts: slices.contexts,
+            runs: 1,
             traced: Vec::new(),
-            slices: slices.grid,
-            costs: slices.costs,
-            columns,
-            node_of,
+            taken: 0..slices.grid.count().get(),
+            slices: RunSlices {
+                grid: slices.grid,
+                contexts: slices.contexts,
+                costs,
+            },
         }
+    }
+
+    /// A part of its time.
+    ///
+    /// # Errors
+    /// Where it has no such part.
+    pub(crate) fn within(mut self, window: Window) -> Result<RunOverTime, WindowError> {
+        let window = WholeRun::of(&self.view, &self.slices).window(window)?;
+        self.view.runs = vec![self.slices.costs_in(&window)];
+        for costs in &mut self.slices.costs {
+            costs.retain(|cost| window.has(cost.slice.0));
+        }
+        let ends = window.slices.first().zip(window.slices.last());
+        self.taken = ends.map_or(0..1, |(first, last)| first.start..last.end);
+        self.view.windows = vec![window];
+        Ok(self)
     }
 
     /// The same without inlined frames: what they cost belongs to the function that has their code.
@@ -105,30 +122,33 @@ impl RunOverTime {
     pub fn without_inlined(mut self) -> RunOverTime {
         let (view, moved_to) = self.view.moved_from_inlined();
         self.view = view;
-        for node in &mut self.node_of {
-            *node = moved_to[node.get()];
+        for cost in self.slices.costs.iter_mut().flatten() {
+            cost.node = moved_to[cost.node.get()];
         }
         self
     }
 
-    /// How its time is cut.
+    /// How all of its time is cut.
     pub fn slices(&self) -> SliceGrid {
-        self.slices
+        self.slices.grid
     }
 
-    /// Its slices as a grid.
+    /// The slices that were taken, as a grid.
     pub fn grid(&self) -> Grid {
-        Grid::of(self.slices)
+        Grid::of(self.slices.grid, &self.taken)
     }
 
-    /// What was done in each context and slice, with nodes of the view, in one sample type of the view.
-    pub fn costs(&self, sample_type: usize) -> impl Iterator<Item = SliceCost> + '_ {
-        let columns = self.columns.get(sample_type).into_iter().flatten();
-        let costs = columns.flat_map(|&ix| self.costs[ix].iter());
-        costs.map(|cost| SliceCost {
-            node: self.node_of[cost.node.get()],
-            ..cost
-        })
+    /// The threads and labels that costs name.
+    pub(super) fn contexts(&self) -> &[Context] {
+        &self.slices.contexts
+    }
+
+    /// What was done in each context and slice of all, with nodes of the view, in one sample type of the view.
+    pub fn costs(&self, sample_type: usize) -> &[SliceCost] {
+        self.slices
+            .costs
+            .get(sample_type)
+            .map_or(&[], Vec::as_slice)
     }
 
     /// What is counted: the value, or the samples where nothing has a value.

@@ -30,4 +30,5 @@ pub use top::{Omitted, Order, Top, TopFunction, top};
 pub(crate) use totals::for_each_total;
 pub use totals::{share, totals};
 pub use view::View;
+pub(crate) use window::WholeRun;
 pub use window::{RunWindow, Window, WindowError};

@@ -136,7 +136,17 @@ pub(crate) struct WholeRun<'a> {
     pub(crate) slices: &'a RunSlices,
 }
 
-impl WholeRun<'_> {
+impl<'a> WholeRun<'a> {
+    /// The only run of a view, with its slices.
+    pub(crate) fn of(view: &'a View, slices: &'a RunSlices) -> WholeRun<'a> {
+        let profile = view.selection.profiles[0].id;
+        WholeRun {
+            view,
+            profile,
+            slices,
+        }
+    }
+
     /// The part of its time that this is.
     ///
     /// # Errors
@@ -225,7 +235,8 @@ impl RunWindow {
         }
     }
 
-    pub(super) fn has(&self, slice: u32) -> bool {
+    /// Whether a slice was taken.
+    pub(crate) fn has(&self, slice: u32) -> bool {
         self.slices.iter().any(|slices| slices.contains(&slice))
     }
 
@@ -287,7 +298,7 @@ impl View {
 
 impl RunSlices {
     /// Self costs by sample type over a part of the time.
-    fn costs_in(&self, window: &RunWindow) -> Vec<SelfCosts> {
+    pub(crate) fn costs_in(&self, window: &RunWindow) -> Vec<SelfCosts> {
         let column = |costs: &Vec<sto_core::intern::SliceCost>| {
             let within = costs.iter().filter(|cost| window.has(cost.slice.0));
             let mut column: SelfCosts = within.map(|cost| (cost.node, cost.cost)).collect();
