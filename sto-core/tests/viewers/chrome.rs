@@ -1,6 +1,7 @@
 //! What Chrome's traces hold.
 
-use super::{error, read, stacks};
+use super::{error, metrics, read, stacks};
+use sto_core::recording::Recording;
 
 fn event(ph: &str, name: &str, ts: u64, more: &str) -> String {
     format!(r#"{{"ph":"{ph}","name":"{name}","pid":1,"tid":2,"ts":{ts}{more}}}"#)
@@ -233,4 +234,119 @@ fn chunks_are_put_together_and_have_lines() {
 /// A trace that nothing is wrong with.
 pub(crate) fn sound() -> String {
     object(&calls())
+}
+
+/// The metrics of a trace with calls and these events besides.
+fn with_counters(more: &[String]) -> Recording {
+    let recording = read(&object(&[&calls()[..], more].concat())).unwrap();
+    assert_eq!(stacks(&recording), CALLS);
+    recording
+}
+
+fn counter(name: &str, ts: u64, args: &str) -> String {
+    event("C", name, ts, &format!(r#","args":{args}"#))
+}
+
+#[test]
+fn counters_are_levels_by_name_id_and_value() {
+    let page = r#","args":{"data":{"nodes":7,"documents":2}}"#;
+    let found = with_counters(&[
+        counter("heap", 150, r#"{"used":3e6,"free":2}"#),
+        counter("heap", 120, r#"{"used":-1}"#),
+        counter("heap", 150, r#"{"used":"4"}"#),
+        event("C", "queue", 110, r#","id":"0x7f","args":{"length":1}"#),
+        event("C", "queue", 110, r#","id":9,"args":{"length":5}"#),
+        event("I", "UpdateCounters", 130, page),
+        event("I", "Other", 130, page),
+    ]);
+    let expected = [
+        "heap.free Level 50000:2",
+        "heap.used Level 20000:-1 50000:4",
+        "queue[0x7f].length Level 10000:1",
+        "queue[9].length Level 10000:5",
+        "UpdateCounters.documents Level 30000:2",
+        "UpdateCounters.nodes Level 30000:7",
+    ];
+    assert_eq!(metrics(&found), expected);
+    assert_eq!(found.warnings, [""; 0]);
+}
+
+#[test]
+fn counters_of_several_processes_are_kept_apart() {
+    let process = |pid: u32, name: &str| {
+        let args = format!(r#"{{"name":"{name}"}}"#);
+        format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{args}}}"#)
+    };
+    let used = |pid: u32, used: u32| {
+        format!(r#"{{"ph":"C","name":"heap","pid":{pid},"ts":150,"args":{{"used":{used}}}}}"#)
+    };
+    let found = with_counters(&[
+        process(5, "Renderer"),
+        process(6, "Renderer"),
+        process(7, "Browser"),
+        used(5, 50),
+        used(7, 70),
+        used(6, 60),
+        used(8, 80),
+        counter("alone", 150, r#"{"used":1}"#),
+    ]);
+    let expected = [
+        "Renderer: heap.used Level 50000:50",
+        "Browser: heap.used Level 50000:70",
+        "Renderer: heap.used (2) Level 50000:60",
+        "heap.used Level 50000:80",
+        "alone.used Level 50000:1",
+    ];
+    assert_eq!(metrics(&found), expected);
+}
+
+#[test]
+fn counters_from_before_the_first_call_say_what_was_so_when_it_began() {
+    let found = with_counters(&[
+        counter("heap", 10, r#"{"used":1}"#),
+        counter("heap", 90, r#"{"used":2}"#),
+        counter("heap", 101, r#"{"used":3}"#),
+    ]);
+    assert_eq!(metrics(&found), ["heap.used Level 0:2 1000:3"]);
+}
+
+#[test]
+fn what_is_wrong_with_counters_costs_them_alone() {
+    let found = with_counters(&[
+        counter(
+            "a",
+            150,
+            r#"{"text":"many","null":null,"list":[1],"nan":"NaN","good":1}"#,
+        ),
+        counter("b", 150, "[1,2]"),
+        counter("c", 150, "7"),
+        r#"{"ph":"C","name":"no time","args":{"used":1}}"#.to_owned(),
+        r#"{"ph":"C","ts":1e40,"args":{"used":1}}"#.to_owned(),
+        r#"{"ph":"C","ts":150,"args":{"":1}}"#.to_owned(),
+        event("I", "UpdateCounters", 130, ""),
+    ]);
+    assert_eq!(metrics(&found), ["a.good Level 50000:1", ". Level 50000:1"]);
+    let warning = "8 values of counters have no time, or are no numbers; they were left out.";
+    assert_eq!(found.warnings, [warning]);
+}
+
+#[test]
+fn of_very_many_counters_as_many_as_are_read_are_kept() {
+    let many = (0..100_000).map(|ix| format!(r#""{ix}":1"#));
+    let args = format!("{{{}}}", many.collect::<Vec<_>>().join(","));
+    let name = "n".repeat(1_000_000);
+    let found = with_counters(&[counter(&name, 150, &args)]);
+    assert_eq!(found.metrics.len(), 1024);
+    assert!(
+        found
+            .metrics
+            .iter()
+            .all(|metric| metric.name().len() <= 4096)
+    );
+    let warning = "98976 metrics over time were left out: of a recording, 1024 are read.";
+    assert!(
+        found.warnings.contains(&warning.to_owned()),
+        "{:?}",
+        found.warnings
+    );
 }

@@ -67,3 +67,15 @@ fn stacks(recording: &Recording) -> Vec<String> {
     });
     lines.collect()
 }
+
+/// A line a metric: its name and kind, and its points with their times in nanoseconds.
+fn metrics(recording: &Recording) -> Vec<String> {
+    let metrics = recording.metrics.iter().map(|metric| {
+        let times = metric.times().iter().zip(metric.values());
+        let points: Vec<String> = times
+            .map(|(time, value)| format!("{}:{value}", time.0))
+            .collect();
+        format!("{} {:?} {}", metric.name(), metric.kind(), points.join(" "))
+    });
+    metrics.collect()
+}

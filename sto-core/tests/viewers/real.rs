@@ -42,6 +42,22 @@ fn describe(recording: &Recording) -> String {
     for line in stacks(recording) {
         writeln!(out, "{line}").unwrap();
     }
+    for metric in &recording.metrics {
+        let (times, values) = (metric.times(), metric.values());
+        let from = times[0].0 as f64 / 1e9;
+        let to = times[times.len() - 1].0 as f64 / 1e9;
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        let most = values.iter().copied().fold(f64::MIN, f64::max);
+        let sum: f64 = values.iter().sum();
+        writeln!(
+            out,
+            "metric {:?}: {:?} of {} points from {from:.4} s to {to:.4} s, {least:.4} to {most:.4}, sum {sum:.4}",
+            metric.name(),
+            metric.kind(),
+            times.len()
+        )
+        .unwrap();
+    }
     text
 }
 
@@ -112,6 +128,16 @@ fn pyinstrument_is_read_from_evented_profiles() {
 #[test]
 fn node_is_read_with_lines_and_times() {
     check(Format::CpuProfile, "node.cpuprofile");
+}
+
+#[test]
+fn counters_of_a_page_are_metrics() {
+    check(Format::Chrome, "counters.json.zst");
+}
+
+#[test]
+fn counters_of_a_program_are_metrics() {
+    check(Format::Chrome, "usage.json");
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! Chrome trace events, as an array or in an object: calls that begin and end, and V8's samples.
+//! Chrome trace events, as an array or in an object: calls that begin and end, V8's samples,
+//! and counters.
 //!
 //! Source: "Trace Event Format", <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
 
 mod calls;
+mod counters;
 mod profiles;
 
 use super::error::{DecodeError, Decoded};
@@ -85,6 +87,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let left_out = profiles::add(&events, &at, &mut trace)?;
     let mut warnings = calls::add(&events, &at, &mut trace)?;
     warnings.extend(left_out);
+    warnings.extend(counters::add(&events, &at, &mut trace));
     if !ends {
         warnings.push(
             "The array of events does not end, as is allowed; if the file was cut short there, events \

@@ -44,7 +44,7 @@ fn plain(c: char) -> impl Iterator<Item = char> {
 }
 
 /// A string, which may not be text: JavaScript's hold halves of characters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Text<'b>(pub(crate) Cow<'b, [u8]>);
 
 impl<'d: 'b, 'b> Deserialize<'d> for Text<'b> {
