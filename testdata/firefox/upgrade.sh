@@ -9,7 +9,7 @@ python3 - "$bundle" <<'PYTHON'
 import pathlib, sys
 
 bundle = pathlib.Path(sys.argv[1])
-read = "o=RR(a,n);if(o)return o;let i=kR(r,t);if(i)return i;"
+read = "o=RR(a,n);if(o)return o;let i=kR(r,t);if(i)return i;let s=CR(r);return s||nK(r)"
 save = (
     "save=async read=>{let profile=await read;require('fs').writeFileSync(process.env.SAVE_AS,"
     "JSON.stringify(profile,(_,v)=>ArrayBuffer.isView(v)?Array.from(v):v));return profile},"
@@ -17,6 +17,7 @@ save = (
 text = (bundle / "profiler-cli.js").read_text()
 assert text.count(read) == 1
 saved = save + read.replace("return o", "return save(o)").replace("return i", "return save(i)")
+saved = saved.replace("return s||nK(r)", "return save(s||nK(r))")
 (bundle / "save.js").write_text(text.replace(read, saved))
 PYTHON
 PATH=$folder/node_modules/.bin:$PATH

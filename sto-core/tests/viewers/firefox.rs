@@ -1,7 +1,8 @@
 //! What processed profiles of the Firefox Profiler hold.
 
-use super::{error, read, stacks};
+use super::{error, metrics, read, stacks};
 use sto_core::model::FrameKind;
+use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
 /// A profile of one thread: `main` called `work`, of libc.so.6, with these samples.
@@ -244,4 +245,88 @@ fn versions_that_nothing_is_known_of_are_refused() {
         error(&text),
         "a/file: meta.preprocessedProfileVersion: 81; profiles up to version 80 are read"
     );
+}
+
+/// The profile with these counters.
+fn with_counters(counters: &str) -> Recording {
+    let recording = read(&profile(SAMPLES, |text| {
+        text.replacen(
+            r#""threads":"#,
+            &format!(r#""counters":{counters},"threads":"#),
+            1,
+        )
+    }));
+    let recording = recording.unwrap();
+    assert_eq!(stacks(&recording).len(), 3);
+    recording
+}
+
+#[test]
+fn counters_of_memory_are_levels_and_others_count_from_sample_to_sample() {
+    let found = with_counters(
+        r#"[{"name":"malloc","category":"Memory","pid":"7","mainThreadIndex":0,"samples":
+            {"length":3,"time":[0.5,1,2.5],"count":[99,50,-20],"number":[9,2,4]}},
+        {"name":"processCPU","category":"CPU","pid":7,"samples":{"timeDeltas":[1,2,1],"count":[5,10,20.5]}},
+        {"name":"up and down","category":"other","samples":{"time":[1,2,3],"count":[-5,10,-20]}},
+        {"name":"shown as level","category":"other","display":{"graphType":"line-accumulated"},
+            "samples":{"time":[1,2,3],"count":[1,1,1]}},
+        {"name":"shown as rate","category":"Memory","display":{"graphType":"line-rate"},
+            "samples":{"time":[1,2,3],"count":[1,1,null]}},
+        {"name":"before version 48","category":"Memory","sampleGroups":[{"id":0,
+            "samples":{"time":[1,2],"count":[1,7],"number":[1,1]}}]}]"#,
+    );
+    let expected = [
+        "malloc Level 500000:0 1000000:50 2500000:30",
+        "malloc operations Count 500000:0 1000000:2 2500000:4",
+        "processCPU Count 1000000:0 3000000:10 4000000:20.5",
+        "up and down Level 1000000:0 2000000:10 3000000:-10",
+        "shown as level Level 1000000:0 2000000:1 3000000:2",
+        "shown as rate Count 1000000:0 2000000:1",
+        "before version 48 Level 1000000:0 2000000:7",
+        "before version 48 operations Count 1000000:0 2000000:1",
+    ];
+    assert_eq!(metrics(&found), expected);
+    assert_eq!(found.warnings, [""; 0]);
+}
+
+#[test]
+fn counters_of_several_processes_are_called_after_them() {
+    let samples = r#""samples":{"time":[1,2],"count":[0,3]}"#;
+    let counter = |name: &str, pid: u32| format!(r#"{{"name":"{name}","pid":"{pid}",{samples}}}"#);
+    let all = [counter("cpu", 7), counter("cpu", 9), counter("net", 7)];
+    let found = with_counters(&format!("[{}]", all.join(",")));
+    let expected = [
+        "app: cpu Count 1000000:0 2000000:3",
+        "cpu Count 1000000:0 2000000:3",
+        "net Count 1000000:0 2000000:3",
+    ];
+    assert_eq!(metrics(&found), expected);
+}
+
+#[test]
+fn what_is_wrong_with_counters_costs_them_alone() {
+    for (counters, warning) in [
+        (
+            "7",
+            "The counters are not as they should be; they were left out.",
+        ),
+        (
+            r#"[{"samples":{}}]"#,
+            "The counters are not as they should be; they were left out.",
+        ),
+        (
+            r#"[{"name":"a"},{"samples":{"time":[1,2],"count":[1]}},{"samples":{"count":[1]}},
+                {"samples":{"time":[1,2],"count":[1,2],"number":[1]}},{"samples":{"time":[],"count":[]}}]"#,
+            "4 counters have no samples, or not as many times; they were left out.",
+        ),
+    ] {
+        let found = with_counters(counters);
+        assert_eq!(metrics(&found), [""; 0]);
+        assert_eq!(found.warnings, [warning]);
+    }
+    let back = r#"[{"name":"a","samples":{"time":[3,-1,2],"count":[1,1e308,1e308]}}]"#;
+    assert_eq!(metrics(&with_counters(back)), [""; 0]);
+    let back = r#"[{"name":"a","samples":{"time":[3,-1,2],"count":[1,4,8]}}]"#;
+    let sum: f64 = with_counters(back).metrics[0].values().iter().sum();
+    assert!((sum - 12.0).abs() < 1e-9, "{sum}");
 }

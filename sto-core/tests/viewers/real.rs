@@ -42,6 +42,12 @@ fn describe(recording: &Recording) -> String {
     for line in stacks(recording) {
         writeln!(out, "{line}").unwrap();
     }
+    text + &describe_metrics(recording)
+}
+
+fn describe_metrics(recording: &Recording) -> String {
+    let mut text = String::new();
+    let out = &mut text;
     for metric in &recording.metrics {
         let (times, values) = (metric.times(), metric.values());
         let from = times[0].0 as f64 / 1e9;
@@ -113,6 +119,17 @@ fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
 #[test]
 fn a_profile_in_slabs_is_read_as_its_json() {
     check_against(Format::Firefox, "samply-75.jslb", "samply.json");
+}
+
+#[test]
+fn counters_of_firefox_are_metrics() {
+    let path = testdata(Format::Firefox, "firefox-75.json.zst");
+    let bytes = std::fs::read(&path).unwrap();
+    let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
+    assert_golden(
+        &path.with_extension("expected"),
+        &describe_metrics(&recording),
+    );
 }
 
 #[test]

@@ -7,11 +7,13 @@
 //!   |        frames     frames by name, or by address where nothing named them yet
 //!   v
 //! threads    samples    weights, CPU times, allocations
+//! counters   counters   metrics over time
 //! ```
 //!
 //! Source: `docs-developer/processed-profile-format.md` and `src/types/profile.ts` of
 //! <https://github.com/firefox-devtools/profiler>.
 
+mod counters;
 mod frames;
 mod samples;
 mod schema;
@@ -82,6 +84,8 @@ fn parts_of(profile: &Profile<'_>) -> Decoded<RecordingBuilder> {
         };
         samples.add(thread, &at, thread_ix, tree, &mut builder)?;
     }
+    let left_out = counters::add(profile, &mut builder);
+    builder.warnings.extend(left_out);
     let start = profile.meta.start_time / 1000.0;
     builder.origin.recorded = (start >= 1.0).then_some(UnixSeconds(start as u64));
     builder.modules = modules;

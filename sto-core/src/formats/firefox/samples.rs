@@ -89,7 +89,10 @@ impl Samples {
             }
         };
         let event = event.unwrap_or(default_event);
-        let mut times = Times::of(table, self.is_ours);
+        let mut times = match self.is_ours {
+            true => Times::Unknown,
+            false => Times::of(table.time.as_deref(), table.time_deltas.as_deref()),
+        };
         let cpu_factor = self.cpu_factor;
         for row in 0..count {
             let stack = tree.stack(table.stack[row], || format!("{at}.stack[{row}]"), builder)?;
@@ -156,23 +159,23 @@ impl SampleTable<'_> {
 }
 
 /// The times of samples, from the start of the recording.
-enum Times<'t> {
+pub(super) enum Times<'t> {
     At(&'t [f64]),
     Since { deltas: &'t [f64], now: f64 },
     Unknown,
 }
 
 impl<'t> Times<'t> {
-    fn of(table: &'t SampleTable<'_>, are_made_up: bool) -> Times<'t> {
-        match (&table.time, &table.time_deltas) {
-            _ if are_made_up => Times::Unknown,
+    /// Of the columns of times and of their differences.
+    pub(super) fn of(times: Option<&'t [f64]>, deltas: Option<&'t [f64]>) -> Times<'t> {
+        match (times, deltas) {
             (Some(times), _) => Times::At(times),
             (None, Some(deltas)) => Times::Since { deltas, now: 0.0 },
             (None, None) => Times::Unknown,
         }
     }
 
-    fn next(&mut self, row: usize) -> Option<Nanoseconds> {
+    pub(super) fn next(&mut self, row: usize) -> Option<Nanoseconds> {
         let milliseconds = match self {
             Times::At(times) => times[row],
             Times::Since { deltas, now } => {

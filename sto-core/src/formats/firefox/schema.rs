@@ -2,6 +2,7 @@
 
 use crate::formats::wire::json::{Id, Number, Text};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
@@ -13,6 +14,51 @@ pub(super) struct Profile<'b> {
     /// What threads have in common, since version 56.
     #[serde(default)]
     pub(super) shared: Thread<'b>,
+    /// [`Counter`]s.
+    pub(super) counters: Option<&'b RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
+pub(super) struct Counter<'b> {
+    #[serde(default)]
+    pub(super) name: Text<'b>,
+    #[serde(default)]
+    pub(super) category: Text<'b>,
+    #[serde(default)]
+    pub(super) pid: Id,
+    pub(super) samples: Option<CounterSamples>,
+    /// Before version 48, of which there is one.
+    #[serde(default)]
+    pub(super) sample_groups: Vec<SampleGroup>,
+    /// Since version 62.
+    pub(super) display: Option<CounterDisplay<'b>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SampleGroup {
+    pub(super) samples: CounterSamples,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
+pub(super) struct CounterDisplay<'b> {
+    #[serde(default)]
+    pub(super) graph_type: Text<'b>,
+}
+
+/// Samples of a counter, by column.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CounterSamples {
+    /// Milliseconds since the start.
+    pub(super) time: Option<Vec<f64>>,
+    /// Milliseconds since the sample before, since version 50.
+    pub(super) time_deltas: Option<Vec<f64>>,
+    /// How much more there is than at the sample before, or was since.
+    pub(super) count: Vec<Option<f64>>,
+    /// How often it changed since then.
+    pub(super) number: Option<Vec<Option<f64>>>,
 }
 
 #[derive(Deserialize)]
