@@ -3,6 +3,7 @@
 use crate::annotate::AnnotateError;
 use crate::average::AverageError;
 use crate::compare::CompareError;
+use crate::correlate::CorrelateError;
 use crate::functions::FunctionError;
 use crate::history::HistoryError;
 use crate::listing::ListingError;
@@ -40,6 +41,9 @@ pub enum QueryError {
     /// A part of a run's time cannot be taken.
     #[error(transparent)]
     Window(#[from] WindowError),
+    /// Metrics of runs cannot be ranked, or aligned.
+    #[error(transparent)]
+    Correlate(#[from] CorrelateError),
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(CompareError),
@@ -149,7 +153,8 @@ impl QueryError {
             }
             QueryError::Ingest(error) => error.hint(),
             QueryError::History(error) => error.hint(),
-            QueryError::Timeline(error) => error.hint(),
+            QueryError::Timeline(error)
+            | QueryError::Correlate(CorrelateError::Timeline(error)) => error.hint(),
             QueryError::Annotate(error) => error.hint(),
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),

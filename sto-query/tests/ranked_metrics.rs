@@ -8,15 +8,15 @@ use sto_query::answer::json;
 use sto_query::correlate::{
     CorrelateError, Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut, pearson, spearman,
 };
-use sto_query::questions::{CorrelateRequest, correlate};
+use sto_query::questions::{CorrelateTableRequest, correlate_columns};
 use sto_query::render;
 use sto_query::statistics::ranks;
 use sto_query::statistics::warp::distance;
 
 const METRICS: &str = include_str!("../../testdata/correlation/metrics.csv");
 
-fn request(table: &str, target: &str) -> CorrelateRequest {
-    let mut request = CorrelateRequest::default();
+fn request(table: &str, target: &str) -> CorrelateTableRequest {
+    let mut request = CorrelateTableRequest::default();
     request.table = table.to_owned();
     request.options.target = target.to_owned();
     request
@@ -25,11 +25,11 @@ fn request(table: &str, target: &str) -> CorrelateRequest {
 fn ranked(table: &str, by: Option<Correlator>) -> RankedMetrics {
     let mut request = request(table, "target");
     request.options.by = by;
-    correlate(&request).unwrap()
+    correlate_columns(&request).unwrap()
 }
 
 fn error(table: &str) -> String {
-    correlate(&request(table, "target"))
+    correlate_columns(&request(table, "target"))
         .unwrap_err()
         .to_string()
 }
@@ -85,7 +85,7 @@ fn all_eight_correlators_agree_with_scipy_numpy_and_dtw_python() {
     request.options.by = Some(Correlator::Pearson);
     request.options.splits = Some(reference.splits);
     request.options.pattern = reference.pattern;
-    let ranked = correlate(&request).unwrap();
+    let ranked = correlate_columns(&request).unwrap();
     assert_eq!(ranked.metrics.len(), 5);
     assert_eq!(ranked.splits, reference.splits);
     for (name, expected) in &reference.metrics {
@@ -223,7 +223,7 @@ fn columns_that_cannot_be_compared_are_left_out_or_last() {
 fn times_are_those_of_a_column_by_name_or_that_only_grows_or_row_numbers() {
     let time = |header: &str| {
         let text = format!("{header}\n1,9,3\n2,3,1\n3,4,1\n4,8,5\n");
-        correlate(&request(&text, "target")).unwrap().time
+        correlate_columns(&request(&text, "target")).unwrap().time
     };
     assert_eq!(time("Seconds,x,target").as_deref(), Some("Seconds"));
     assert_eq!(time("id,x,target").as_deref(), Some("id"));
@@ -235,10 +235,10 @@ fn times_are_those_of_a_column_by_name_or_that_only_grows_or_row_numbers() {
 fn a_window_counts_rows_from_its_first_time_to_its_last() {
     let mut request = request(METRICS, "target");
     (request.options.from, request.options.to) = (Some(20.0), Some(40.0));
-    let found = correlate(&request).unwrap();
+    let found = correlate_columns(&request).unwrap();
     assert_eq!((found.rows, found.from, found.to), (41, 20.0, 40.0));
     (request.options.from, request.options.to) = (Some(500.0), None);
-    let found = correlate(&request).unwrap();
+    let found = correlate_columns(&request).unwrap();
     assert_eq!((found.rows, found.metrics.len()), (0, 0));
 }
 
@@ -267,7 +267,7 @@ fn what_is_wrong_with_a_table_is_said() {
     assert!(error("t,target,x\n1,5,1\n2,5,2\n3,5,1\n4,5,2\n").contains("never varies"));
     let mut wrong = request(METRICS, "target");
     wrong.options.by = Some(Correlator::LinearPattern);
-    assert!(matches!(correlate(&wrong), Err(CorrelateError::NoPattern)));
+    assert!(matches!(correlate_columns(&wrong), Err(CorrelateError::NoPattern)));
     for points in [
         &[(0.0, 1.0)][..],
         &[(1.0, 1.0), (0.0, 2.0)],
@@ -275,7 +275,7 @@ fn what_is_wrong_with_a_table_is_said() {
     ] {
         wrong.options.pattern = points.to_vec();
         assert!(
-            matches!(correlate(&wrong), Err(CorrelateError::Pattern(_))),
+            matches!(correlate_columns(&wrong), Err(CorrelateError::Pattern(_))),
             "{points:?}"
         );
     }

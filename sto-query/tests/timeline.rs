@@ -172,7 +172,7 @@ fn every_metric_of_a_run_has_the_name_that_it_is_asked_for_by() {
     for name in RECORDINGS {
         let run = load(name);
         let grid = run.grid().at_most(20);
-        let all = run.all_metrics(EVENT, grid, 50);
+        let (all, _) = run.all_metrics(EVENT, grid, 50);
         let names: BTreeSet<&str> = all.iter().map(|series| &*series.name).collect();
         assert_eq!(names.len(), all.len(), "no name is there twice");
         for kind in ["self:", "total:", "event:", "module:"] {

@@ -6,7 +6,7 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, text};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::correlate::Correlator;
-use sto_query::questions::{CorrelateRequest, correlate};
+use sto_query::questions::{CorrelateTableRequest, correlate_columns};
 use sto_query::render;
 
 /// Longest table, in bytes: 2,000 metrics of 50,000 rows.
@@ -68,7 +68,7 @@ pub(crate) struct CorrelateArgs {
 
 pub(crate) fn run(args: &CorrelateArgs) -> Result<Outcome, CliError> {
     let path = || args.series.clone();
-    let mut request = CorrelateRequest::default();
+    let mut request = CorrelateTableRequest::default();
     request.table =
         text::read_or_stdin(&args.series, MAX_TABLE).map_err(|source| CliError::ReadFile {
             path: path(),
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &CorrelateArgs) -> Result<Outcome, CliError> {
     options.pattern.clone_from(&args.pattern);
     (options.from, options.to) = args.window.unwrap_or_default();
     request.limit = args.limit.of(&args.format);
-    let ranked = correlate(&request).map_err(|source| CliError::Correlate {
+    let ranked = correlate_columns(&request).map_err(|source| CliError::Correlate {
         path: path(),
         source,
     })?;

@@ -3,7 +3,7 @@
 use crate::support::{Run, Sandbox, repository};
 use serde_json::{Value, json};
 use sto_query::answer;
-use sto_query::questions::{CorrelateRequest, correlate};
+use sto_query::questions::{CorrelateTableRequest, correlate_columns};
 
 const TABLE: &str = "time,progress,faults,idle,host\n\
     0,9,1,5,a\n1,8,2,5,a\n2,3,8,5,a\n3,2,9,5,a\n4,3,7,5,a\n5,8,2,5,a\n6,9,1,5,a\n7,9,0,5,a\n";
@@ -47,14 +47,14 @@ fn the_command_is_one_call_of_the_library() {
     sandbox.write("stat.csv", &text);
     let request = json!({"table": text, "limit": 2, "options": {"target": "target", "by": "linear-pattern",
         "splits": 3, "pattern": [[0.0, 1.0], [60.0, -1.5]], "from": 10.0, "to": 90.0}});
-    let request: CorrelateRequest = serde_json::from_value(request).unwrap();
+    let request: CorrelateTableRequest = serde_json::from_value(request).unwrap();
     let args =
         "--target target --by linear-pattern --splits 3 --pattern 0:1,60:-1.5 --window 10..90 -n 2";
     let args: Vec<&str> = args.split(' ').chain(["--format", "json"]).collect();
     let run = sto(&sandbox, &args).succeeds();
     assert_eq!(
         run.stdout,
-        answer::json(&correlate(&request).unwrap()).unwrap()
+        answer::json(&correlate_columns(&request).unwrap()).unwrap()
     );
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(found["omitted"], 3);

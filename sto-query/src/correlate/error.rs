@@ -1,6 +1,8 @@
 //! What cannot be compared, and why.
 
+use crate::statistics::warp::WarpError;
 use crate::text::printable;
+use crate::timeline::TimelineError;
 use serde::{Deserialize, Serialize};
 
 /// Why metrics cannot be ranked.
@@ -74,6 +76,7 @@ pub enum CorrelateError {
     #[error("the target `{}` {}", printable(.target), match .why {
         WhyLeftOut::Text => "has values that are no numbers",
         WhyLeftOut::Gaps => "has no value in half of the rows or more",
+        WhyLeftOut::Part | WhyLeftOut::Same => "is what it would be compared with",
     })]
     Target {
         /// The target.
@@ -82,11 +85,25 @@ pub enum CorrelateError {
         why: WhyLeftOut,
     },
     /// There is nothing to explain.
-    #[error("the target `{}` never varies in these rows: there is nothing to explain", printable(.target))]
+    #[error("the target `{}` never varies there: there is nothing to explain", printable(.target))]
     ConstantTarget {
         /// The target.
         target: String,
     },
+    /// A run has no value of the metric by which it is to be aligned.
+    #[error("{} has no value of `{}`", printable(.build), printable(.metric))]
+    NoValue {
+        /// The metric.
+        metric: String,
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// Runs cannot be aligned.
+    #[error(transparent)]
+    Warp(#[from] WarpError),
+    /// A run has no such metric.
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
     /// A correlator needs a pattern.
     #[error("linear-pattern compares metrics with a pattern, and there is none")]
     NoPattern,
@@ -95,18 +112,18 @@ pub enum CorrelateError {
     Pattern(&'static str),
 }
 
-/// A column that is not compared.
+/// A metric that is not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// The column.
+    /// The metric.
     pub name: String,
     /// Why.
     pub why: WhyLeftOut,
 }
 
-/// Why a column is not compared.
+/// Why a metric is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -116,4 +133,8 @@ pub enum WhyLeftOut {
     Text,
     /// Half of its values or more are missing.
     Gaps,
+    /// The target is made of it.
+    Part,
+    /// Its values are those of the target.
+    Same,
 }

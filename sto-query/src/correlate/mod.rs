@@ -7,6 +7,7 @@
 #![doc = include_str!("correlate.md")]
 #![doc = include_str!("metrics.md")]
 
+mod align;
 mod bottlenecks;
 mod chance;
 mod correlators;
@@ -15,9 +16,11 @@ mod grid;
 mod measures;
 mod rank;
 mod result;
+mod runs;
 mod segments;
 mod table;
 
+pub use align::{AlignedRun, Alignment, Doubt, Fit, MAX_ALIGNED, RankedRun, align};
 pub use bottlenecks::{
     Benchmark, Bottleneck, BottleneckOptions, Bottlenecks, Combination, InBenchmark, Measure,
     bottlenecks,
@@ -27,3 +30,4 @@ pub use error::{CorrelateError, LeftOut, WhyLeftOut};
 pub use measures::{Correlation, pearson, sparse_pearson, spearman};
 pub use rank::{CorrelateOptions, correlate_table};
 pub use result::{RankedMetric, RankedMetrics};
+pub use runs::{RunMetrics, correlate_runs};

@@ -12,6 +12,8 @@ use super::table::{self, NamedSeries};
 use crate::text::closest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Segments of a target whose number nobody chose.
 const MOST_SEGMENTS: usize = 20;
@@ -49,15 +51,16 @@ pub fn correlate_table(
     options: &CorrelateOptions,
 ) -> Result<RankedMetrics, CorrelateError> {
     let table = table::read(text, &options.target)?;
-    let (times, series) = within(table.times, table.series, options);
+    let (times, mut series) = within(table.times, table.series, options);
+    let target = target_of(&mut series, &table.left_out, &options.target)?;
     let mut ranked = RankedMetrics::new(&times, (&options.target, options.by), table.time);
     ranked.left_out = table.left_out;
-    rank(times, series, options, &mut ranked)?;
+    rank(times, (target, series), options, &mut ranked)?;
     Ok(ranked)
 }
 
 /// The part of series that the options choose.
-fn within(
+pub(super) fn within(
     times: Vec<f64>,
     mut series: Vec<NamedSeries>,
     options: &CorrelateOptions,
@@ -105,14 +108,14 @@ fn has_gaps(values: &[f64]) -> bool {
     2 * values.iter().filter(|value| value.is_nan()).count() >= values.len()
 }
 
-/// Ranks series with a value, which may be NaN, for each of these times, which grow.
-fn rank(
+/// Ranks series by how well they explain another, each with a value, which may be NaN, for each of these times, which
+/// grow.
+pub(super) fn rank(
     times: Vec<f64>,
-    mut series: Vec<NamedSeries>,
+    (mut target, series): (NamedSeries, Vec<NamedSeries>),
     options: &CorrelateOptions,
     ranked: &mut RankedMetrics,
 ) -> Result<(), CorrelateError> {
-    let mut target = target_of(&mut series, &ranked.left_out, &options.target)?;
     let pattern = pattern_at(&options.pattern, &times)?;
     if options.by == Some(Correlator::LinearPattern) && pattern.is_none() {
         return Err(CorrelateError::NoPattern);
@@ -126,7 +129,7 @@ fn rank(
     }
     fill_gaps(&times, &mut target.values);
     let constant = || CorrelateError::ConstantTarget {
-        target: options.target.clone(),
+        target: target.name.clone(),
     };
     let comparison = Comparison::new(&times, &target.values, pattern, options);
     let comparison = comparison.ok_or_else(constant)?;
@@ -138,10 +141,46 @@ fn rank(
     }));
     ranked.splits = comparison.segments;
     ranked.shifts = comparison.shifts.count();
-    let ranked_one = |one| comparison.metric(&times, one);
-    ranked.metrics = series.into_par_iter().map(ranked_one).collect();
+    let (series, same) = distinct(series);
+    let ranked_one = |(one, same)| RankedMetric {
+        same,
+        ..comparison.metric(&times, one)
+    };
+    ranked.metrics = series.into_par_iter().zip(same).map(ranked_one).collect();
     ranked.place(&comparison.all);
     Ok(())
+}
+
+/// The series without those that are as one before, and for each that stays the names of the others.
+fn distinct(series: Vec<NamedSeries>) -> (Vec<NamedSeries>, Vec<Vec<String>>) {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut kept: Vec<NamedSeries> = Vec::with_capacity(series.len());
+    let mut same: Vec<Vec<String>> = Vec::with_capacity(series.len());
+    for one in series {
+        let places = places.entry(hash(&one.values)).or_default();
+        match places.iter().find(|&&ix| is_same(&kept[ix].values, &one.values)) {
+            Some(&ix) => same[ix].push(one.name),
+            None => {
+                places.push(kept.len());
+                kept.push(one);
+                same.push(Vec::new());
+            }
+        }
+    }
+    (kept, same)
+}
+
+fn hash(values: &[f64]) -> u64 {
+    // Series with the same values have this, as none is a negative zero or another NaN.
+    let mut hasher = DefaultHasher::new();
+    values.iter().for_each(|value| hasher.write_u64(value.to_bits()));
+    hasher.finish()
+}
+
+/// Whether two series have the same values, or none, everywhere.
+pub(super) fn is_same(a: &[f64], b: &[f64]) -> bool {
+    let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+    a.iter().zip(b).all(same)
 }
 
 /// The values of the pattern at these times: on lines between its points, and as those at its ends beyond them.
@@ -243,7 +282,7 @@ impl Comparison {
         fill_gaps(times, &mut series.values);
         let both = (normalised(&series.values), self.grid.means(&series.values));
         let (Some(normal), Some(means)) = both else {
-            return RankedMetric::constant(series.name, &self.all);
+            return RankedMetric::constant(series, &self.all);
         };
         let ranks = normal_ranks(&series.values).unwrap_or_default();
         let sums = Sums::new(&self.times, normal.iter().copied());
@@ -274,7 +313,7 @@ impl Comparison {
             scores: scored.iter().map(|&(by, scored)| (by, scored.0)).collect(),
             lag: Some(lag(&means, &self.means) as f64 * self.grid.step),
             p: Some(self.shifts.p(&series.values)),
-            ..RankedMetric::constant(series.name, &self.all)
+            ..RankedMetric::constant(series, &self.all)
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Metrics in the order in which they explain a target.
 
+use super::align::RankedRun;
 use super::correlators::{Correlator, Sign};
 use super::error::LeftOut;
+use super::table::NamedSeries;
 use crate::answer::Answer;
 use crate::statistics::benjamini_hochberg;
 use serde::{Deserialize, Serialize};
@@ -19,9 +21,13 @@ pub struct RankedMetrics {
     pub target: String,
     /// The correlator that ranks; without one, it is the median of the ranks by all.
     pub by: Option<Correlator>,
-    /// The column of times; without one, they are the numbers of the rows, from 1.
+    /// The runs whose metrics are compared, first that of the target; none where it is a table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RankedRun>,
+    /// The column of times; without one, they are the numbers of the rows, from 1, or of runs seconds since the
+    /// first sample of the first.
     pub time: Option<String>,
-    /// Number of rows in the window.
+    /// Number of rows in the window, or of slices.
     pub rows: usize,
     /// The time of the first of them; 0 where there is none.
     pub from: f64,
@@ -35,7 +41,10 @@ pub struct RankedMetrics {
     pub metrics: Vec<RankedMetric>,
     /// Number of metrics that a limit left out.
     pub omitted: usize,
-    /// Columns that are not compared.
+    /// Number of functions whose costs are not compared, as others cost more.
+    #[serde(default)]
+    pub unranked: usize,
+    /// Metrics that are not compared.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -55,6 +64,7 @@ impl RankedMetrics {
         RankedMetrics {
             target: target.to_owned(),
             by,
+            runs: Vec::new(),
             time,
             rows: times.len(),
             from: times.first().copied().unwrap_or(0.0),
@@ -63,6 +73,7 @@ impl RankedMetrics {
             shifts: 0,
             metrics: Vec::new(),
             omitted: 0,
+            unranked: 0,
             left_out: Vec::new(),
         }
     }
@@ -97,7 +108,7 @@ impl RankedMetrics {
             known
                 .then_with(score)
                 .then_with(ranks)
-                .then_with(|| a.name.cmp(&b.name))
+                .then_with(|| (&a.name, a.run).cmp(&(&b.name, b.run)))
         });
     }
 }
@@ -109,6 +120,12 @@ impl RankedMetrics {
 pub struct RankedMetric {
     /// The metric.
     pub name: String,
+    /// Other metrics that have the same values everywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same: Vec<String>,
+    /// The index in `runs` of the run that it is of; `None` where it is a table's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<usize>,
     /// The score by the correlator that ranks, or the inverse of the median rank by all; 0 where it never varies.
     pub score: f64,
     /// Whether it goes with the target or against it; `None` where it never varies.
@@ -129,9 +146,11 @@ pub struct RankedMetric {
 
 impl RankedMetric {
     /// A metric that never varies.
-    pub(super) fn constant(name: String, all: &[Correlator]) -> RankedMetric {
+    pub(super) fn constant(series: NamedSeries, all: &[Correlator]) -> RankedMetric {
         RankedMetric {
-            name,
+            name: series.name,
+            same: Vec::new(),
+            run: series.run,
             score: 0.0,
             sign: None,
             scores: all.iter().map(|&by| (by, 0.0)).collect(),

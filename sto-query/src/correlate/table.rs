@@ -24,6 +24,8 @@ pub(super) struct NamedSeries {
     pub name: String,
     /// A value for each time; NaN where there is none.
     pub values: Vec<f64>,
+    /// The index of the run that it is of, if it is of one.
+    pub run: Option<usize>,
 }
 
 /// Columns on one grid of time.
@@ -99,6 +101,7 @@ pub(super) fn read(text: &str, target: &str) -> Result<Table, CorrelateError> {
     let series = numbers.into_iter().map(|column| NamedSeries {
         name: column.name,
         values: column.values,
+        run: None,
     });
     Ok(Table {
         time: times.0,

@@ -15,7 +15,9 @@ mod stacks;
 mod stores;
 mod timeline;
 
-pub use correlate::{CorrelateRequest, correlate};
+pub use correlate::{
+    AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,
+};
 #[cfg(feature = "pages")]
 pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
 pub use export::{ExportFormat, ExportRequest, Exported, export};

@@ -78,6 +78,13 @@ impl Formula {
         }))
     }
 
+    /// The metrics that it is made of, in the order in which they stand.
+    pub fn parts(&self) -> Vec<&str> {
+        let mut parts = Vec::new();
+        self.expression.add_parts(&mut parts);
+        parts
+    }
+
     /// Its values, one a slice, where `series` gives those of a metric.
     ///
     /// # Errors
@@ -95,6 +102,18 @@ impl Formula {
 }
 
 impl Expression {
+    fn add_parts<'a>(&'a self, parts: &mut Vec<&'a str>) {
+        match self {
+            Expression::Number(_) => {}
+            Expression::Name(name) => parts.push(name),
+            Expression::Negative(of) => of.add_parts(parts),
+            Expression::Operation(left, _, right) => {
+                left.add_parts(parts);
+                right.add_parts(parts);
+            }
+        }
+    }
+
     fn evaluate<E>(
         &self,
         slices: usize,

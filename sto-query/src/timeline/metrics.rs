@@ -71,8 +71,16 @@ impl RunOverTime {
     ///
     /// Functions of one [key](crate::functions::key_symbol) are one, and so are threads of one name. Where more
     /// values of labels than that have a cost, the most expensive are there.
-    pub fn all_metrics(&self, sample_type: usize, grid: Grid, most: usize) -> Vec<NamedSeries> {
+    ///
+    /// Second, the number of functions that are not there.
+    pub fn all_metrics(
+        &self,
+        sample_type: usize,
+        grid: Grid,
+        most: usize,
+    ) -> (Vec<NamedSeries>, usize) {
         let mut all = Vec::new();
+        let mut omitted = 0;
         for series in &self.traced {
             all.push(NamedSeries {
                 name: series.name().to_owned(),
@@ -102,6 +110,8 @@ impl RunOverTime {
                 let cost = cost(number);
                 (Reverse((cost.value, cost.samples)), &keys[*number as usize])
             });
+            // Of totals at last: every function has one.
+            omitted = chosen.len().saturating_sub(most);
             chosen.truncate(most);
             let mut rows = vec![NONE; costs.len()];
             for (row, &number) in (0..).zip(&chosen) {
@@ -150,7 +160,7 @@ impl RunOverTime {
                 });
             }
         }
-        all
+        (all, omitted)
     }
 
     /// The unit of what counts: of costs that of the event, per second, `ns/s`, of other counts `/s`.

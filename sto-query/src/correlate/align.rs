@@ -1,0 +1,227 @@
+//! Two runs of the same work, brought to one time by a metric that both have (sections 3.2 and 3.3 of the paper).
+
+use super::error::CorrelateError;
+use super::grid::fill_gaps;
+use crate::answer::Answer;
+use crate::select::full_name;
+use crate::statistics::warp::{self, Path, WarpError};
+use crate::timeline::{Grid, NamedSeries, RunOverTime};
+use crate::tree::Subject;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The most slices of a run that are aligned: a path through so many squared takes half a second.
+pub const MAX_ALIGNED: usize = 10_000;
+
+/// Two runs of the same work, brought to one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Alignment {
+    /// The runs: that whose time stays, and that which is brought to it.
+    pub runs: [AlignedRun; 2],
+    /// How well they go together.
+    #[serde(flatten)]
+    pub fit: Fit,
+    /// The best path: times in both runs, in seconds since the first sample of each, that belong together.
+    pub path: Vec<[f64; 2]>,
+}
+
+impl Answer for Alignment {
+    const SCHEMA: &'static str = "sto.align/1";
+}
+
+/// A run that is aligned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AlignedRun {
+    /// The run.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// Number of slices that its time is cut into.
+    pub slices: usize,
+}
+
+impl AlignedRun {
+    pub(super) fn new((run, sample_type): (&RunOverTime, usize), grid: Grid) -> AlignedRun {
+        AlignedRun {
+            subject: Subject::of(&run.view, sample_type),
+            seconds: run.grid().to() / 1e9,
+            slices: grid.count(),
+        }
+    }
+}
+
+/// A run whose metrics are ranked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RankedRun {
+    /// The run.
+    #[serde(flatten)]
+    pub run: AlignedRun,
+    /// How well it was brought to the time of the first run; `None` for that one, and where both go by the time
+    /// since their first samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+}
+
+/// How well two runs go together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Fit {
+    /// The metric by which they are aligned.
+    pub metric: String,
+    /// The sum of its differences along the path (equation 1), in its unit.
+    pub error: f64,
+    /// The mean difference along the path, as a part of the range of the metric's values in both runs.
+    pub mean_error: f64,
+    /// Where the path is not to be trusted.
+    pub warnings: Vec<Doubt>,
+}
+
+/// Why an alignment may be wrong. Times are in seconds since the first sample of each run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The metric is nearly constant there, so that noise decides what belongs together (figure 4).
+    NearlyConstant {
+        /// From when to when in the first run.
+        first: [f64; 2],
+        /// The same in the second.
+        second: [f64; 2],
+    },
+    /// The metric repeats itself, and the path may go from one repetition to another (figure 5).
+    Repetitive {
+        /// The run in which it does: 0 or 1.
+        run: usize,
+        /// After how many seconds.
+        period: f64,
+        /// How far the path is from the line between the ends, in seconds of that run.
+        shift: f64,
+        /// Where it is more than half a period, in the first run.
+        first: [f64; 2],
+        /// The same in the second.
+        second: [f64; 2],
+    },
+}
+
+/// A path between two runs, by index of slice.
+pub(super) struct Warped {
+    pub(super) fit: Fit,
+    path: Path,
+}
+
+impl Warped {
+    fn new([a, b]: [&NamedSeries; 2], grids: [Grid; 2]) -> Result<Warped, WarpError> {
+        let path = warp::path(&a.values, &b.values, None)?;
+        let doubts = warp::warnings(&a.values, &b.values, &path);
+        let doubts = doubts.into_iter().map(|warning| Doubt::of(warning, grids));
+        let both = || a.values.iter().chain(&b.values).copied();
+        let range = both().fold(f64::MIN, f64::max) - both().fold(f64::MAX, f64::min);
+        let mean = path.error / path.pairs.len() as f64;
+        Ok(Warped {
+            fit: Fit {
+                metric: a.name.clone(),
+                error: path.error,
+                mean_error: if range > 0.0 { mean / range } else { 0.0 },
+                warnings: doubts.collect(),
+            },
+            path,
+        })
+    }
+
+    /// A series of the second run in the first one's time: the mean of what belongs to each slice.
+    pub(super) fn bring(&self, values: &[f64]) -> Vec<f64> {
+        let of_slice = self.path.pairs.chunk_by(|a, b| a.0 == b.0);
+        let mean = |pairs: &[(usize, usize)]| {
+            let known = pairs.iter().map(|pair| values[pair.1]);
+            let known = known.filter(|value| !value.is_nan());
+            let (sum, count) = known.fold((0.0, 0.0), |(sum, count), value| {
+                (sum + value, count + 1.0)
+            });
+            sum / count
+        };
+        of_slice.map(mean).collect()
+    }
+}
+
+impl Doubt {
+    fn of(warning: warp::Warning, grids: [Grid; 2]) -> Doubt {
+        let [first, second] = grids;
+        let seconds = |slices: Range<usize>, grid: Grid| {
+            let begin = grid.from() / 1e9;
+            [slices.start, slices.end].map(|slice| begin + slice as f64 * grid.step())
+        };
+        match warning {
+            warp::Warning::NearlyConstant { a, b, .. } => Doubt::NearlyConstant {
+                first: seconds(a, first),
+                second: seconds(b, second),
+            },
+            warp::Warning::Repetitive {
+                series,
+                period,
+                shift,
+                a,
+                b,
+            } => {
+                let run = usize::from(series == warp::Side::B);
+                Doubt::Repetitive {
+                    run,
+                    period: period as f64 * grids[run].step(),
+                    shift: shift as f64 * grids[run].step(),
+                    first: seconds(a, first),
+                    second: seconds(b, second),
+                }
+            }
+        }
+    }
+}
+
+/// Aligns two runs by a metric of both, which [`RunOverTime::metrics`] knows by this text; both in at most so many
+/// slices.
+///
+/// # Errors
+/// Where a run has no such metric, or no value of it.
+pub fn align(
+    runs: [(&RunOverTime, usize); 2],
+    metric: &str,
+    most: usize,
+) -> Result<Alignment, CorrelateError> {
+    let grids = runs.map(|(run, _)| run.grid().at_most(most.min(MAX_ALIGNED)));
+    let warped = warped([(runs[0], grids[0]), (runs[1], grids[1])], metric)?;
+    let times = grids.map(Grid::times);
+    let pairs = warped.path.pairs.iter();
+    Ok(Alignment {
+        runs: [0, 1].map(|ix| AlignedRun::new(runs[ix], grids[ix])),
+        path: pairs.map(|&(a, b)| [times[0][a], times[1][b]]).collect(),
+        fit: warped.fit,
+    })
+}
+
+/// The best path between two runs, each with a sample type and on a grid, by a metric of both.
+pub(super) fn warped(
+    runs: [((&RunOverTime, usize), Grid); 2],
+    metric: &str,
+) -> Result<Warped, CorrelateError> {
+    let texts = [metric.to_owned()];
+    let of_run = |((run, sample_type), grid): ((&RunOverTime, usize), Grid)| {
+        let mut series = run.metrics(sample_type, &texts, grid)?.remove(0);
+        if series.values.iter().all(|value| value.is_nan()) {
+            return Err(CorrelateError::NoValue {
+                metric: series.name,
+                build: full_name(&run.view.selection.build),
+            });
+        }
+        fill_gaps(&grid.times(), &mut series.values);
+        Ok(series)
+    };
+    let [a, b] = [of_run(runs[0])?, of_run(runs[1])?];
+    Ok(Warped::new([&a, &b], runs.map(|(_, grid)| grid))?)
+}
