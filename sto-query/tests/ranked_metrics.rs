@@ -267,7 +267,10 @@ fn what_is_wrong_with_a_table_is_said() {
     assert!(error("t,target,x\n1,5,1\n2,5,2\n3,5,1\n4,5,2\n").contains("never varies"));
     let mut wrong = request(METRICS, "target");
     wrong.options.by = Some(Correlator::LinearPattern);
-    assert!(matches!(correlate_columns(&wrong), Err(CorrelateError::NoPattern)));
+    assert!(matches!(
+        correlate_columns(&wrong),
+        Err(CorrelateError::NoPattern)
+    ));
     for points in [
         &[(0.0, 1.0)][..],
         &[(1.0, 1.0), (0.0, 2.0)],

@@ -18,6 +18,6 @@ pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
 pub(crate) use policy::PolicyArg;
 pub(crate) use quantities::Percent;
 pub(crate) use select::{
-    BenchmarkArg, EventArg, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
+    BenchmarkArg, EventArg, FilterArgs, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
     SelectSeveralArgs, SidesArgs, WindowArgs,
 };

@@ -20,14 +20,18 @@ pub(crate) fn point(text: &str) -> Result<(f64, f64), &'static str> {
     point.ok_or("expected points T:VALUE with commas between them, such as 0:1,2.5:0.4")
 }
 
-/// A stretch of time: `FROM..TO`, of which either may be missing.
+/// A stretch of time: `FROM..TO`, of which either may be missing. Times of runs are in seconds, or have a unit.
 pub(crate) fn window(text: &str) -> Result<(Option<f64>, Option<f64>), &'static str> {
     const EXPECTED: &str =
         "expected FROM..TO in the unit of the times, such as 2.5..4, 2.5.. or ..4";
     let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
+    let with_unit = |text: &str| run_time(text).ok().map(|time| time.0 as f64 / 1e9);
     let end = |text: &str| match text.is_empty() {
         true => Ok(None),
-        false => finite(text).map(Some).ok_or(EXPECTED),
+        false => finite(text)
+            .or_else(|| with_unit(text))
+            .map(Some)
+            .ok_or(EXPECTED),
     };
     match (end(from)?, end(to)?) {
         (Some(from), Some(to)) if from >= to => Err("the window ends before it begins"),
@@ -204,6 +208,7 @@ mod tests {
         assert_eq!(window("2.5..4"), Ok((Some(2.5), Some(4.0))));
         assert_eq!(window("-1.."), Ok((Some(-1.0), None)));
         assert_eq!(window("..4"), Ok((None, Some(4.0))));
+        assert_eq!(window("800ms..2.5s"), Ok((Some(0.8), Some(2.5))));
         for text in ["", "4", "4..2", "4..4", "a..b", "nan..1", "1...2.."] {
             assert!(window(text).is_err(), "{text}");
         }

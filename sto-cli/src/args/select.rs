@@ -98,8 +98,9 @@ pub(crate) struct SidesArgs {
     event: EventArg,
 }
 
+/// Which runs, and by which event.
 #[derive(Debug, Args)]
-struct FilterArgs {
+pub(crate) struct FilterArgs {
     #[command(flatten)]
     benchmark: BenchmarkArg,
 
@@ -183,7 +184,8 @@ impl WindowsArgs {
 }
 
 impl FilterArgs {
-    fn filter(&self) -> Filter {
+    /// The same for the library.
+    pub(crate) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
         filter.benchmark.clone_from(&self.benchmark.benchmark);
         filter.event.clone_from(&self.event.event);

@@ -1,46 +1,77 @@
 //! `sto correlate`: which metrics over time explain another.
 
-use crate::args::choice;
 use crate::args::quantities::{point, window};
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, text};
+use crate::args::{FilterArgs, InlinedArg, choice};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
 use clap::Args;
-use std::path::PathBuf;
-use sto_query::correlate::Correlator;
-use sto_query::questions::{CorrelateTableRequest, correlate_columns};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use sto_query::correlate::{CorrelateOptions, Correlator, MAX_ALIGNED, RankedMetrics};
+use sto_query::questions::{CorrelateRequest, CorrelateTableRequest, correlate, correlate_columns};
 use sto_query::render;
+use sto_query::sources::Named;
 
 /// Longest table, in bytes: 2,000 metrics of 50,000 rows.
 const MAX_TABLE: u64 = 1 << 30;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto correlate --series stat.csv --target progress      Say what explains it, by all correlators
-  sto correlate --series stat.csv --target ipc --by dtw  The same by dynamic time warping alone
+  sto correlate perf.data --target self:parse            Say what goes with the cost of a function
+  sto correlate v1 --target 'pace = requests / cpu'      The same of a rate of two recorded metrics
+  sto correlate v1 v2 --target requests --align requests With the metrics of another run, brought to
+                                                         the time of the first
+  sto correlate --series stat.csv --target progress      Explain a column of a table by the others
   sto correlate --series stat.csv --target ipc --window 2..5 --pattern 2:1,3:0.4,5:0.4
                                                          What looks like this drop, in these rows
 
-The first line names the columns. Times are in the column time, t, timestamp or seconds, else in the
-first whose values only grow; without one, rows are taken as equally spaced. Every other column of
+A metric of a run is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME,
+module:NAME, label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * / and
+parentheses; a name with other characters than letters, digits and _.: stands between \". All that is
+counted is per second. Time is known of a recording that is named as a file, and of runs that were
+ingested with --slices. Of several runs of a build the newest is taken.
+
+The first line of a table names the columns. Times are in the column time, t, timestamp or seconds, else
+in the first whose values only grow; without one, rows are taken as equally spaced. Every other column of
 numbers is a metric.
 
-Exit status: 0 success, 2 wrong usage or failure, 3 too few rows, or no other metric.";
+Exit status: 0 success, 2 wrong usage or failure, 3 too few rows or slices, or no other metric.";
 
 /// Rank metrics over time by how well they explain another
 ///
-/// Compares every column of a CSV file with the target by the eight correlators of Automating Vertical
-/// Profiling (OOPSLA 2005). The first line says what explains the target best, and whether that is more than
-/// chance: q is how likely a target shifted in time is explained as well, corrected for the number of
-/// metrics.
+/// Compares every metric of a run, or of several, with the target by the eight correlators of Automating
+/// Vertical Profiling (OOPSLA 2005). The first line says what explains the target best, and whether that is
+/// more than chance: q is how likely a target shifted in time is explained as well, corrected for the number
+/// of metrics.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CorrelateArgs {
-    /// The metrics: CSV with a row for each time, and names in its first line; `-` reads standard input
+    /// Take the metrics of these builds, profiles or files, the target from the first: `[EXE@]BUILD`, ID or PATH
+    #[arg(required_unless_present = "series", conflicts_with = "series")]
+    selector: Vec<OsString>,
+
+    /// Take the columns of a table: CSV with a row for each time, and names in its first line; `-` reads
+    /// standard input
     #[arg(long, value_name = "FILE.csv")]
-    series: PathBuf,
+    series: Option<PathBuf>,
 
     /// Explain this metric
     #[arg(long, value_name = "METRIC")]
     target: String,
+
+    /// Compare this metric, too, which is made of others; may be given several times
+    #[arg(long, value_name = "NAME = EXPRESSION", conflicts_with = "series")]
+    metric: Vec<String>,
+
+    /// Bring other runs to the time of the first by dynamic time warping over this metric, which all have
+    /// [default: by the time since their first samples]
+    #[arg(long, value_name = "METRIC", conflicts_with = "series")]
+    align: Option<String>,
+
+    /// Cut the time of the first run into this many slices, if it has as many [default: as many as have 4
+    /// samples each, from 100 to 1,000]
+    #[arg(long, value_name = "COUNT", conflicts_with = "series")]
+    #[arg(value_parser = clap::value_parser!(u16).range(4..=MAX_ALIGNED as i64))]
+    slices: Option<u16>,
 
     /// Rank by one correlator [default: the median of the ranks by all]
     #[arg(long, value_parser = choice::<Correlator>(Correlator::ALL.map(Correlator::name)))]
@@ -55,9 +86,15 @@ pub(crate) struct CorrelateArgs {
     #[arg(allow_hyphen_values = true)]
     pattern: Vec<(f64, f64)>,
 
-    /// Compare only rows from one time to another; either may be left out
+    /// Compare only what was from one time to another; either may be left out
     #[arg(long, value_name = "FROM..TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<(Option<f64>, Option<f64>)>,
+
+    #[command(flatten)]
+    inlined: InlinedArg,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 
     #[command(flatten)]
     limit: LimitArg,
@@ -66,28 +103,49 @@ pub(crate) struct CorrelateArgs {
     format: FormatArg,
 }
 
-pub(crate) fn run(args: &CorrelateArgs) -> Result<Outcome, CliError> {
-    let path = || args.series.clone();
-    let mut request = CorrelateTableRequest::default();
-    request.table =
-        text::read_or_stdin(&args.series, MAX_TABLE).map_err(|source| CliError::ReadFile {
-            path: path(),
-            source,
-        })?;
-    let options = &mut request.options;
-    options.target.clone_from(&args.target);
-    options.by = args.by;
-    options.splits = args.splits.map(usize::from);
-    options.pattern.clone_from(&args.pattern);
-    (options.from, options.to) = args.window.unwrap_or_default();
-    request.limit = args.limit.of(&args.format);
-    let ranked = correlate_columns(&request).map_err(|source| CliError::Correlate {
-        path: path(),
-        source,
-    })?;
+pub(crate) fn run(args: &CorrelateArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let ranked = match &args.series {
+        Some(path) => of_table(args, path)?,
+        None => {
+            let mut request = CorrelateRequest::default();
+            request.named = args.selector.iter().map(Named::from).collect();
+            request.filter = args.filter.filter();
+            request.inlined = args.inlined.inlined;
+            request.options = options(args);
+            request.metrics.clone_from(&args.metric);
+            request.align.clone_from(&args.align);
+            request.slices = args.slices.map(usize::from);
+            request.limit = args.limit.of(&args.format);
+            correlate(&store.sources(), &request)?
+        }
+    };
     args.format.print(&ranked, render::correlate::text)?;
     Ok(match ranked.metrics.is_empty() {
         true => Outcome::TooLittleData,
         false => Outcome::Clean,
     })
+}
+
+fn of_table(args: &CorrelateArgs, path: &Path) -> Result<RankedMetrics, CliError> {
+    let mut request = CorrelateTableRequest::default();
+    request.table = text::read_or_stdin(path, MAX_TABLE).map_err(|source| CliError::ReadFile {
+        path: path.to_owned(),
+        source,
+    })?;
+    request.options = options(args);
+    request.limit = args.limit.of(&args.format);
+    correlate_columns(&request).map_err(|source| CliError::Correlate {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn options(args: &CorrelateArgs) -> CorrelateOptions {
+    let mut options = CorrelateOptions::default();
+    options.target.clone_from(&args.target);
+    options.by = args.by;
+    options.splits = args.splits.map(usize::from);
+    options.pattern.clone_from(&args.pattern);
+    (options.from, options.to) = args.window.unwrap_or_default();
+    options
 }

@@ -1,5 +1,6 @@
 //! The subcommands: one file each, its arguments and then `run`.
 
+mod align;
 mod annotate;
 mod average;
 mod bottlenecks;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Average(average::AverageArgs),
     Bottlenecks(bottlenecks::BottlenecksArgs),
     Correlate(correlate::CorrelateArgs),
+    Align(align::AlignArgs),
     Expand(expand::ExpandArgs),
     Where(occurrences::WhereArgs),
     Series(series::SeriesArgs),
@@ -110,7 +112,8 @@ pub(crate) fn run(
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
-        Command::Correlate(args) => correlate::run(&args),
+        Command::Correlate(args) => correlate::run(&args, &store()?),
+        Command::Align(args) => align::run(&args, &store()?),
         Command::Expand(args) => expand::run(&args, &store()?),
         Command::Where(args) => occurrences::run(&args, &store()?),
         Command::Series(args) => series::run(&args, &store()?),

@@ -60,6 +60,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "expand",
             "bottlenecks",
             "correlate",
+            "align",
         ],
     ),
     (

@@ -143,9 +143,8 @@ impl Warped {
         let mean = |pairs: &[(usize, usize)]| {
             let known = pairs.iter().map(|pair| values[pair.1]);
             let known = known.filter(|value| !value.is_nan());
-            let (sum, count) = known.fold((0.0, 0.0), |(sum, count), value| {
-                (sum + value, count + 1.0)
-            });
+            let (sum, count) =
+                known.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
             sum / count
         };
         of_slice.map(mean).collect()

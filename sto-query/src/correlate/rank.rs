@@ -158,7 +158,10 @@ fn distinct(series: Vec<NamedSeries>) -> (Vec<NamedSeries>, Vec<Vec<String>>) {
     let mut same: Vec<Vec<String>> = Vec::with_capacity(series.len());
     for one in series {
         let places = places.entry(hash(&one.values)).or_default();
-        match places.iter().find(|&&ix| is_same(&kept[ix].values, &one.values)) {
+        match places
+            .iter()
+            .find(|&&ix| is_same(&kept[ix].values, &one.values))
+        {
             Some(&ix) => same[ix].push(one.name),
             None => {
                 places.push(kept.len());
@@ -173,7 +176,9 @@ fn distinct(series: Vec<NamedSeries>) -> (Vec<NamedSeries>, Vec<Vec<String>>) {
 fn hash(values: &[f64]) -> u64 {
     // Series with the same values have this, as none is a negative zero or another NaN.
     let mut hasher = DefaultHasher::new();
-    values.iter().for_each(|value| hasher.write_u64(value.to_bits()));
+    values
+        .iter()
+        .for_each(|value| hasher.write_u64(value.to_bits()));
     hasher.finish()
 }
 

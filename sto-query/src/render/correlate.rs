@@ -1,8 +1,11 @@
 //! Metrics by how well they explain a target, as a table.
 
+use super::align::{doubts, time};
+use super::header::full_name;
 use crate::correlate::{Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut};
 use crate::text::{
-    Cell, Column, Style, Table, counted, line, not_shown, printable, probability, some_of, title,
+    Cell, Column, Style, Table, counted, line, not_shown, percent, printable, probability, some_of,
+    title,
 };
 
 /// Less than this by chance is an answer.
@@ -18,15 +21,23 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
     {
         text += &line(style, &agreement(first), 0);
     }
-    let mut table = Table::new(vec![
+    for run in ranked.runs.iter().filter_map(|run| run.fit.as_ref()) {
+        text += &doubts(run, style);
+    }
+    let of_several = ranked.runs.len() > 1;
+    let mut columns = vec![
         Column::number(if ranked.by.is_some() { "score" } else { "rank" }),
         Column::text("sign").dispensable(1),
         Column::number("lag").dispensable(2),
         Column::number("p").dispensable(4),
         Column::number("q"),
         Column::number("first 3").dispensable(3),
-        Column::text("metric"),
-    ]);
+    ];
+    if of_several {
+        columns.push(Column::number("run"));
+    }
+    columns.push(Column::text("metric"));
+    let mut table = Table::new(columns);
     for metric in &ranked.metrics {
         let or_dash = |text: Option<String>| Cell::from(text.unwrap_or_else(|| "-".to_owned()));
         let sign = metric.sign.map(|sign| match sign {
@@ -34,15 +45,28 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
             Sign::Contravaries => "-".to_owned(),
         });
         let agree = format!("{}/{}", metric.agreeing.len(), metric.scores.len());
-        table.row(vec![
+        let lag = |lag| match ranked.runs.is_empty() {
+            true => short(lag),
+            false => time(lag),
+        };
+        let mut row = vec![
             Cell::from(score(ranked, metric)),
             or_dash(sign.map(|sign| format!("  {sign}"))),
-            or_dash(metric.lag.map(short)),
+            or_dash(metric.lag.map(lag)),
             or_dash(metric.p.map(probability)),
             or_dash(metric.q.map(probability)),
             Cell::from(agree),
-            Cell::from(&metric.name),
-        ]);
+        ];
+        if of_several {
+            row.push(or_dash(metric.run.map(|run| (run + 1).to_string())));
+        }
+        let others = match &metric.same[..] {
+            [] => String::new(),
+            [one] => format!(", {}", printable(one)),
+            all => format!(", and {} others", all.len()),
+        };
+        row.push(Cell::from(&metric.name).between(String::new(), others));
+        table.row(row);
     }
     if !ranked.metrics.is_empty() {
         text += &format!("\n{}", table.render(style));
@@ -57,7 +81,7 @@ fn answer(ranked: &RankedMetrics) -> String {
     let target = printable(&ranked.target);
     if ranked.rows < RankedMetrics::LEAST_ROWS {
         let least = RankedMetrics::LEAST_ROWS;
-        let rows = counted(ranked.rows as u64, "row");
+        let rows = counted(ranked.rows as u64, noun(ranked));
         return format!("{rows} of {target}: too few to compare, which takes {least}");
     }
     let Some(first) = ranked.metrics.first() else {
@@ -77,10 +101,14 @@ fn answer(ranked: &RankedMetrics) -> String {
             "No metric explains {target} beyond chance; the first is {name} (q {chance})"
         );
     }
+    let size = match ranked.runs.is_empty() {
+        true => short(lag.abs()),
+        false => time(lag.abs()),
+    };
     let when = match lag {
-        ..0.0 => format!(", {} after it", short(-lag)),
+        ..0.0 => format!(", {size} after it"),
         0.0 => String::new(),
-        _ => format!(", {} before it", short(lag)),
+        _ => format!(", {size} before it"),
     };
     format!("{name} explains {target} best: it {goes}{when} (q {chance})")
 }
@@ -118,27 +146,66 @@ fn score(ranked: &RankedMetrics, metric: &RankedMetric) -> String {
 
 /// What was compared.
 fn basis(ranked: &RankedMetrics) -> String {
-    let rows = counted(ranked.rows as u64, "row");
-    let mut text = match &ranked.time {
-        Some(time) => format!(
+    let rows = counted(ranked.rows as u64, noun(ranked));
+    let mut text = match (&ranked.runs[..], &ranked.time) {
+        ([], Some(time)) => format!(
             "{rows}, {} from {} to {}.",
             printable(time),
             ranked.from,
             ranked.to
         ),
-        None => format!("{rows}, taken as equally spaced: no column has times, which only grow."),
+        ([], None) => {
+            format!("{rows}, taken as equally spaced: no column has times, which only grow.")
+        }
+        ([first, others @ ..], _) => {
+            let mut text = format!(
+                "{rows} of {} ({}).",
+                full_name(&first.run.subject),
+                time(first.run.seconds)
+            );
+            for (ix, other) in others.iter().enumerate() {
+                let how = match &other.fit {
+                    Some(fit) => format!(
+                        "by {}, {} of its range apart on average",
+                        printable(&fit.metric),
+                        percent(fit.mean_error)
+                    ),
+                    None => "by the time since the first sample".to_owned(),
+                };
+                text += &format!(
+                    " Run {} is {}, {how}.",
+                    ix + 2,
+                    full_name(&other.run.subject)
+                );
+            }
+            text
+        }
     };
     for (why, is) in [
-        (WhyLeftOut::Text, "no numbers"),
-        (WhyLeftOut::Gaps, "too many gaps"),
+        (WhyLeftOut::Text, "they have no numbers"),
+        (WhyLeftOut::Gaps, "they have too many gaps"),
+        (WhyLeftOut::Part, "the target is made of them"),
+        (WhyLeftOut::Same, "they are the same as the target"),
     ] {
         let out = ranked.left_out.iter().filter(|out| out.why == why);
         let names: Vec<_> = out.map(|out| printable(&out.name)).collect();
         if !names.is_empty() {
-            text += &format!(" Left out, as they have {is}: {}.", some_of(&names, NAMED));
+            text += &format!(" Left out, as {is}: {}.", some_of(&names, NAMED));
         }
     }
+    if ranked.unranked > 0 {
+        let functions = counted(ranked.unranked as u64, "function");
+        text += &format!(" {functions} that cost less are not compared.");
+    }
     text
+}
+
+/// What stands for a time.
+fn noun(ranked: &RankedMetrics) -> &'static str {
+    match ranked.runs.is_empty() {
+        true => "row",
+        false => "slice",
+    }
 }
 
 /// A number with three digits.

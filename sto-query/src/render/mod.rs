@@ -3,6 +3,7 @@
 //! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
 //! show them through [`printable`](crate::text::printable); JSON has them as they are, escaped by the serializer.
 
+pub mod align;
 pub mod bottlenecks;
 pub mod calibrate;
 pub mod correlate;

@@ -1,0 +1,57 @@
+//! `sto align`: how the times of two runs of the same work go together.
+
+use crate::args::FilterArgs;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
+use clap::Args;
+use std::ffi::OsString;
+use sto_query::correlate::MAX_ALIGNED;
+use sto_query::questions::{AlignRequest, align};
+use sto_query::render;
+use sto_query::sources::Named;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto align v1 v2 --metric requests               By a metric that both runs have
+  sto align a.perf.data b.perf.data --metric self:parse
+                                                  By the cost of a function
+
+sto correlate --align METRIC ranks the metrics of runs that are brought to one time so.";
+
+/// Show which times of two runs of the same work belong together
+///
+/// Dynamic time warping finds the path through both runs along which a metric differs least. Warns where
+/// the path is not to be trusted: where the metric is nearly constant, and where it repeats itself.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AlignArgs {
+    /// Keep the time of this run, of a build the newest one: `[EXE@]BUILD`, ID or PATH
+    run: OsString,
+
+    /// Bring this run to it
+    other: OsString,
+
+    /// Align by this metric, by name or as NAME = EXPRESSION [default: all of the event, per second]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
+
+    /// Cut the time of each run into this many slices, if it has as many
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(2..=MAX_ALIGNED as i64))]
+    slices: Option<u16>,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &AlignArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = AlignRequest::default();
+    request.named = [&args.run, &args.other].map(Named::from);
+    request.filter = args.filter.filter();
+    request.metric.clone_from(&args.metric);
+    request.slices = args.slices.map(usize::from);
+    let alignment = align(&store.sources(), &request)?;
+    args.format.print(&alignment, render::align::text)?;
+    Ok(Outcome::Clean)
+}

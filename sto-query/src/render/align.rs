@@ -1,0 +1,116 @@
+//! How the times of two runs go together, as a table with the path through both.
+
+use super::header::full_name;
+use crate::correlate::{Alignment, Doubt, Fit};
+use crate::text::{Cell, Column, Style, Table, counted, line, percent, printable, seconds, title};
+use sto_core::units::Nanoseconds;
+
+/// Rows of the path.
+const ROWS: usize = 20;
+/// Columns of the path.
+const COLUMNS: usize = 40;
+
+/// The report as text: how well they go together, where that is doubtful, and the path, a row for each of equally
+/// spaced times of the first run.
+pub fn text(alignment: &Alignment, style: Style) -> String {
+    let [first, second] = &alignment.runs;
+    let names = [full_name(&first.subject), full_name(&second.subject)];
+    let [to, which] = match names[0] == names[1] {
+        true => ["the first run".to_owned(), "the second run".to_owned()],
+        false => names,
+    };
+    let fit = &alignment.fit;
+    let answer = format!(
+        "{which} goes with {to} by {}, {} of its range apart on average",
+        printable(&fit.metric),
+        percent(fit.mean_error)
+    );
+    let mut text = style.bold(&title(style, &answer));
+    text += &doubts(fit, style);
+    let mut table = Table::new(vec![
+        Column::number("first"),
+        Column::number("second"),
+        Column::number("later"),
+        Column::text("second run, from its begin to its end"),
+    ]);
+    for row in 0..ROWS {
+        let part = row as f64 / (ROWS - 1) as f64;
+        let at = part * first.seconds;
+        let found = second_at(&alignment.path, at);
+        let place = |part: f64| ((part * COLUMNS as f64) as usize).min(COLUMNS - 1);
+        let mut cells = [' '; COLUMNS];
+        cells[place(part)] = '·';
+        cells[place(found / second.seconds)] = '█';
+        table.row(vec![
+            Cell::from(time(at)),
+            Cell::from(time(found)),
+            Cell::from(time(found - at)),
+            Cell::from(cells.iter().collect::<String>().trim_end()),
+        ]);
+    }
+    text += &format!("\n{}\n", table.render(style));
+    let slices = |ix: usize| counted(alignment.runs[ix].slices as u64, "slice");
+    let basis = format!(
+        "Time of {} against that of {}, in {} and {}. A dot is where both would be at one pace.",
+        "the first",
+        "the second",
+        slices(0),
+        slices(1)
+    );
+    text + &line(style, &basis, 0)
+}
+
+/// Where an alignment is not to be trusted, a paragraph each.
+pub(super) fn doubts(fit: &Fit, style: Style) -> String {
+    let metric = printable(&fit.metric);
+    let span = |[from, to]: [f64; 2]| format!("{} to {}", time(from), time(to));
+    let sentence = |doubt: &Doubt| match doubt {
+        Doubt::NearlyConstant { first, second } => format!(
+            "{metric} is nearly constant from {} of the first run and from {} of the second: what belongs together \
+             there is by chance.",
+            span(*first),
+            span(*second)
+        ),
+        Doubt::Repetitive {
+            run,
+            period,
+            shift,
+            first,
+            second,
+        } => format!(
+            "{metric} repeats itself every {} in the {} run, and from {} of the first and from {} of the second the \
+             path is up to {} off: it may go from one repetition to another.",
+            time(*period),
+            ["first", "second"][usize::from(*run > 0)],
+            span(*first),
+            span(*second),
+            time(*shift)
+        ),
+    };
+    let all = fit.warnings.iter();
+    all.map(|doubt| line(style, &sentence(doubt), 0)).collect()
+}
+
+/// The time of the second run at a time of the first: the mean of those that belong to the nearest.
+fn second_at(path: &[[f64; 2]], at: f64) -> f64 {
+    let nearest = path
+        .iter()
+        .map(|pair| pair[0])
+        .min_by(|a, b| (a - at).abs().total_cmp(&(b - at).abs()));
+    let with = path.iter().filter(|pair| Some(pair[0]) == nearest);
+    let (sum, count) = with.fold((0.0, 0.0), |(sum, count), pair| {
+        (sum + pair[1], count + 1.0)
+    });
+    sum / count
+}
+
+/// `1.250 s`, `-20 ms`.
+pub(super) fn time(seconds_since: f64) -> String {
+    let size = Nanoseconds((seconds_since.abs() * 1e9).round() as u64);
+    let sign = if seconds_since < 0.0 && size.0 > 0 {
+        "-"
+    } else {
+        ""
+    };
+    format!("{sign}{}", seconds(size))
+}
