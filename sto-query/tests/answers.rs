@@ -13,7 +13,7 @@ use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
 use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
-use sto_query::correlate::{Bottlenecks, RankedMetrics};
+use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
 use sto_query::expand::Expansion;
 use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
@@ -55,6 +55,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         (file(A::SCHEMA), Kind { schema, again })
     }
     let all = [
+        of::<Alignment>(),
         of::<AnnotatedRuns>(),
         of::<Bottlenecks>(),
         of::<BuildList>(),

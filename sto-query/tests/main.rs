@@ -40,6 +40,7 @@ mod prune;
 mod questions;
 mod ranked_metrics;
 mod reports;
+mod runs_over_time;
 mod select;
 mod series;
 mod statistics;

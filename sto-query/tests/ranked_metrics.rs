@@ -297,7 +297,36 @@ fn a_table_of_few_rows_or_very_many_columns_is_answered() {
         wide += &format!("\n{row},{}", row * row);
         (0..columns).for_each(|ix| wide += &format!(",{}", (ix * (row + 3)) % 7));
     }
-    assert_eq!(ranked(&wide, None).metrics.len(), columns);
+    let metrics = ranked(&wide, None).metrics;
+    let same: usize = metrics.iter().map(|metric| metric.same.len()).sum();
+    assert_eq!((metrics.len() + same, metrics.len()), (columns, 7));
+}
+
+#[test]
+fn metrics_of_the_same_values_are_one_row_that_says_so() {
+    let x = [1.0, 5.0, 2.0, 8.0];
+    let columns = [
+        ("target", &x[..]),
+        ("a", &[3.0, 4.0, 5.0, 9.0]),
+        ("b", &[9.0, 1.0, 1.0, 1.0]),
+    ];
+    let twice = [
+        columns[0],
+        columns[1],
+        columns[2],
+        ("again", columns[1].1),
+        ("yet again", columns[1].1),
+    ];
+    let [alone, twice] = [&columns[..], &twice].map(|columns| ranked(&table(columns), None));
+    let a = named(&twice, "a");
+    assert_eq!(a.same, ["again", "yet again"]);
+    assert_eq!(twice.metrics.len(), 2);
+    assert_eq!((a.p, a.q, &a.ranks), {
+        let alone = named(&alone, "a");
+        (alone.p, alone.q, &alone.ranks)
+    });
+    let text = render::correlate::text(&twice, crate::words::plain());
+    assert!(text.contains("a, and 2 others"), "{text}");
 }
 
 #[test]

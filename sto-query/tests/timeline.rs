@@ -381,6 +381,6 @@ fn what_was_recorded_beside_the_stacks_is_a_metric_by_its_name() {
     let known = |ix: usize| found.metrics[ix].values.iter().flatten();
     assert!(known(0).count() > 500);
     assert!(known(0).zip(known(1)).all(|(all, half)| all / 2.0 == *half));
-    let all = run.all_metrics(EVENT, run.grid(), 10);
+    let (all, _) = run.all_metrics(EVENT, run.grid(), 10);
     assert_eq!((&*all[0].name, &*all[1].name), ("cpu-clock", "page-faults"));
 }

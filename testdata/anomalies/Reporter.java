@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /// Reports how far the thread that makes it got, and what the virtual machine and the system did meanwhile: lines of
-/// time (in seconds since 1970, as JFR has them; with -Dmonotonic=true by CLOCK_MONOTONIC, as perf's), name and value,
-/// by one thread that reads all of them every few milliseconds.
+/// time, name, kind and value, by one thread that reads all of them every few milliseconds. Times are in seconds
+/// since 1970, as JFR has them, or with -Dmonotonic=true by CLOCK_MONOTONIC, as perf.
 final class Reporter implements AutoCloseable {
     private static final boolean MONOTONIC = Boolean.getBoolean("monotonic");
     private final Map<String, LongSupplier> levels = new LinkedHashMap<>();
@@ -54,7 +54,7 @@ final class Reporter implements AutoCloseable {
     }
 
     private void run() {
-        out.println("time,name,value");
+        out.println("time,name,kind,value");
         while (!closed) {
             LockSupport.parkNanos(every);
             report();
@@ -70,9 +70,9 @@ final class Reporter implements AutoCloseable {
         values.forEach((name, value) -> {
             long since = value - before.getOrDefault(name, value);
             before.put(name, value);
-            out.println(time + "," + quoted(name) + "," + since);
+            out.println(time + "," + quoted(name) + ",count," + since);
         });
-        levels.forEach((name, value) -> out.println(time + "," + quoted(name) + "," + value.getAsLong()));
+        levels.forEach((name, value) -> out.println(time + "," + quoted(name) + ",level," + value.getAsLong()));
     }
 
     private static String quoted(String name) {

@@ -1,6 +1,6 @@
 /* Shell sorts of records that are behind pointers, as in a database: of the first 2,000 for 50 ms, then of a
  * quarter more until all are sorted, and then again of 2,000. The working set grows until no cache holds it. A second
- * thread reports how far the sorts got: lines of time (CLOCK_MONOTONIC, in seconds), name and value. */
+ * thread reports how far the sorts got: lines of time (CLOCK_MONOTONIC, in seconds), name, kind and value. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <pthread.h>
@@ -59,7 +59,7 @@ static void *report(void *path) {
 	FILE *out = fopen(path, "w");
 	if (!out)
 		exit(1);
-	fputs("time,name,value\n", out);
+	fputs("time,name,kind,value\n", out);
 	uint64_t before[5] = {0};
 	for (int first = 1; !done; first = 0) {
 		nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
@@ -72,14 +72,14 @@ static void *report(void *path) {
 			used.ru_minflt, used.ru_nvcsw, used.ru_nivcsw};
 		const char *counted[] = {"comparisons", "cpu", "minor faults", "switches", "preempted"};
 		for (size_t i = 0; i < 5; i++) {
-			fprintf(out, "%ld.%06ld,%s,%" PRIu64 "\n", at.tv_sec, at.tv_nsec / 1000, counted[i],
+			fprintf(out, "%ld.%06ld,%s,count,%" PRIu64 "\n", at.tv_sec, at.tv_nsec / 1000, counted[i],
 				first ? 0 : counters[i] - before[i]);
 			before[i] = counters[i];
 		}
 		uint64_t levels[] = {count * (sizeof(struct record) + KEY), gap, used.ru_maxrss};
 		const char *names[] = {"working set", "gap", "resident set"};
 		for (size_t i = 0; i < 3; i++)
-			fprintf(out, "%ld.%06ld,%s,%" PRIu64 "\n", at.tv_sec, at.tv_nsec / 1000, names[i], levels[i]);
+			fprintf(out, "%ld.%06ld,%s,level,%" PRIu64 "\n", at.tv_sec, at.tv_nsec / 1000, names[i], levels[i]);
 	}
 	fclose(out);
 	return NULL;

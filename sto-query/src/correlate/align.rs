@@ -1,7 +1,7 @@
 //! Two runs of the same work, brought to one time by a metric that both have (sections 3.2 and 3.3 of the paper).
 
 use super::error::CorrelateError;
-use super::grid::fill_gaps;
+use super::grid::{fill_gaps, is_same};
 use crate::answer::Answer;
 use crate::select::full_name;
 use crate::statistics::warp::{self, Path, WarpError};
@@ -116,6 +116,8 @@ pub enum Doubt {
 pub(super) struct Warped {
     pub(super) fit: Fit,
     path: Path,
+    /// The metric in the second run.
+    second: Vec<f64>,
 }
 
 impl Warped {
@@ -134,7 +136,13 @@ impl Warped {
                 warnings: doubts.collect(),
             },
             path,
+            second: b.values.clone(),
         })
+    }
+
+    /// Whether a series of the second run is that by which it was aligned.
+    pub(super) fn is_by(&self, values: &[f64]) -> bool {
+        is_same(&self.second, values)
     }
 
     /// A series of the second run in the first one's time: the mean of what belongs to each slice.

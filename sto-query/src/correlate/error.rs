@@ -76,7 +76,7 @@ pub enum CorrelateError {
     #[error("the target `{}` {}", printable(.target), match .why {
         WhyLeftOut::Text => "has values that are no numbers",
         WhyLeftOut::Gaps => "has no value in half of the rows or more",
-        WhyLeftOut::Part | WhyLeftOut::Same => "is what it would be compared with",
+        WhyLeftOut::Part | WhyLeftOut::Same | WhyLeftOut::Aligned => "is what it would be compared with",
     })]
     Target {
         /// The target.
@@ -137,4 +137,6 @@ pub enum WhyLeftOut {
     Part,
     /// Its values are those of the target.
     Same,
+    /// Its run was brought to the time of the first by it.
+    Aligned,
 }

@@ -84,3 +84,9 @@ pub(super) fn normalised(values: &[f64]) -> Option<Vec<f64>> {
 pub(super) fn normal_ranks(values: &[f64]) -> Option<Vec<f64>> {
     normalised(&ranks(values))
 }
+
+/// Whether two series have the same values, or none, everywhere.
+pub(super) fn is_same(a: &[f64], b: &[f64]) -> bool {
+    let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+    a.iter().zip(b).all(same)
+}

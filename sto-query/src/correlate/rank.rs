@@ -5,7 +5,7 @@ use super::correlators::{
     Correlator, best_splits, coefficient, dtw, euclidean, lag, manhattan, same_splits,
 };
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
-use super::grid::{Grid, fill_gaps, normal_ranks, normalised};
+use super::grid::{Grid, fill_gaps, is_same, normal_ranks, normalised};
 use super::result::{RankedMetric, RankedMetrics};
 use super::segments::{Boundaries, Sums, Times};
 use super::table::{self, NamedSeries};
@@ -180,12 +180,6 @@ fn hash(values: &[f64]) -> u64 {
         .iter()
         .for_each(|value| hasher.write_u64(value.to_bits()));
     hasher.finish()
-}
-
-/// Whether two series have the same values, or none, everywhere.
-pub(super) fn is_same(a: &[f64], b: &[f64]) -> bool {
-    let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
-    a.iter().zip(b).all(same)
 }
 
 /// The values of the pattern at these times: on lines between its points, and as those at its ends beyond them.

@@ -2,7 +2,8 @@
 
 use super::align::{AlignedRun, MAX_ALIGNED, RankedRun, warped};
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
-use super::rank::{CorrelateOptions, is_same, rank, within};
+use super::grid::is_same;
+use super::rank::{CorrelateOptions, rank, within};
 use super::result::RankedMetrics;
 use super::table::NamedSeries;
 use crate::timeline::{self, Formula, Grid, RunOverTime, TimelineError};
@@ -60,7 +61,7 @@ pub fn correlate_runs(
         values: target.values.clone(),
         run: Some(0),
     }];
-    let mut ranked_runs = Vec::new();
+    let (mut ranked_runs, mut left_out) = (Vec::new(), Vec::new());
     let mut unranked = 0;
     for (ix, (run, sample_type)) in runs.iter().enumerate() {
         let (own, warped) = match metrics.align.filter(|_| ix > 0) {
@@ -77,20 +78,32 @@ pub fn correlate_runs(
         }
         let (others, omitted) = run.all_metrics(*sample_type, own, MOST_FUNCTIONS);
         unranked += omitted;
-        all.extend(made.drain(..).chain(others).map(|series| NamedSeries {
-            values: match &warped {
+        let is_made = |name: &str| made.iter().any(|series| series.name == name);
+        let others: Vec<_> = others
+            .into_iter()
+            .filter(|series| !is_made(&series.name))
+            .collect();
+        for series in made.drain(..).chain(others) {
+            let values = match &warped {
+                Some(warped) if warped.is_by(&series.values) => {
+                    let (name, why) = (series.name, WhyLeftOut::Aligned);
+                    left_out.push(LeftOut { name, why });
+                    continue;
+                }
                 Some(warped) => warped.bring(&series.values),
                 None => series.values,
-            },
-            name: series.name,
-            run: Some(ix),
-        }));
+            };
+            all.push(NamedSeries {
+                name: series.name,
+                values,
+                run: Some(ix),
+            });
+        }
         ranked_runs.push(RankedRun {
             run: AlignedRun::new((run, *sample_type), own),
             fit: warped.map(|warped| warped.fit),
         });
     }
-    let mut left_out = Vec::new();
     let mut is_target = true;
     all.retain(|series| {
         // The first one.

@@ -7,8 +7,10 @@ use sto_core::units::Nanoseconds;
 
 /// Rows of the path.
 const ROWS: usize = 20;
-/// Columns of the path.
-const COLUMNS: usize = 40;
+/// Columns of the path, at the most and at the least.
+const COLUMNS: (usize, usize) = (40, 12);
+/// Columns before it.
+const BEFORE: usize = 28;
 
 /// The report as text: how well they go together, where that is doubtful, and the path, a row for each of equally
 /// spaced times of the first run.
@@ -31,14 +33,17 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
         Column::number("first"),
         Column::number("second"),
         Column::number("later"),
-        Column::text("second run, from its begin to its end"),
+        Column::text("second run"),
     ]);
+    let columns = style.width.map_or(COLUMNS.0, |width| {
+        width.saturating_sub(BEFORE).clamp(COLUMNS.1, COLUMNS.0)
+    });
     for row in 0..ROWS {
         let part = row as f64 / (ROWS - 1) as f64;
         let at = part * first.seconds;
         let found = second_at(&alignment.path, at);
-        let place = |part: f64| ((part * COLUMNS as f64) as usize).min(COLUMNS - 1);
-        let mut cells = [' '; COLUMNS];
+        let place = |part: f64| ((part * columns as f64) as usize).min(columns - 1);
+        let mut cells = vec![' '; columns];
         cells[place(part)] = '·';
         cells[place(found / second.seconds)] = '█';
         table.row(vec![
@@ -51,9 +56,7 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
     text += &format!("\n{}\n", table.render(style));
     let slices = |ix: usize| counted(alignment.runs[ix].slices as u64, "slice");
     let basis = format!(
-        "Time of {} against that of {}, in {} and {}. A dot is where both would be at one pace.",
-        "the first",
-        "the second",
+        "Both in {} and {}. A dot is where the second run would be at the pace of the first.",
         slices(0),
         slices(1)
     );

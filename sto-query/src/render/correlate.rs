@@ -186,6 +186,7 @@ fn basis(ranked: &RankedMetrics) -> String {
         (WhyLeftOut::Gaps, "they have too many gaps"),
         (WhyLeftOut::Part, "the target is made of them"),
         (WhyLeftOut::Same, "they are the same as the target"),
+        (WhyLeftOut::Aligned, "runs are aligned by them"),
     ] {
         let out = ranked.left_out.iter().filter(|out| out.why == why);
         let names: Vec<_> = out.map(|out| printable(&out.name)).collect();
