@@ -81,10 +81,97 @@ fn what_is_wrong_is_said_and_too_few_rows_are_3() {
     sto(&sandbox, &["--target", "x"]).fails_with(&["it is empty"]);
     let none = sandbox.sto(&["correlate", "--target", "x"]);
     assert!(
-        none.status == Some(2) && none.stderr.contains("--series <FILE.csv>"),
+        none.status == Some(2) && none.stderr.contains("<SELECTOR>"),
         "{none:?}"
     );
     sandbox
         .sto(&["correlate", "--series", "missing.csv", "--target", "x"])
         .fails_with(&["missing.csv"]);
+}
+
+fn recording() -> String {
+    let path = repository().join("testdata/perf-script/system-wide.txt");
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn metrics_of_a_run_are_ranked_as_a_file_and_as_stored() {
+    let sandbox = Sandbox::new();
+    let file = recording();
+    let ingest = [
+        "ingest", &file, "--exe", "work", "--build", "v1", "--slices", "1000",
+    ];
+    sandbox.sto(&ingest).succeeds();
+    let args = [
+        "--target",
+        "event:cpu-clock",
+        "-n",
+        "0",
+        "--event",
+        "cpu-clock",
+    ];
+    let of_file = sandbox.json(&[&["correlate", &file][..], &args].concat());
+    let stored = sandbox.json(&[&["correlate", "v1"][..], &args].concat());
+    assert_eq!(of_file["metrics"], stored["metrics"]);
+    assert!(stored["metrics"].as_array().unwrap().len() > 8, "{stored}");
+    assert_eq!(
+        (&stored["rows"], &stored["from"].as_f64().unwrap() > &0.0),
+        (&json!(100), true)
+    );
+    let text = sandbox
+        .sto(&["correlate", "v1", "--target", "thread:work", "-n", "5"])
+        .succeeds();
+    assert!(text.stdout.contains("100 slices of work@v1"), "{text:?}");
+}
+
+#[test]
+fn a_window_of_a_run_is_in_seconds_or_has_units() {
+    let sandbox = Sandbox::new();
+    let file = recording();
+    let args = ["correlate", &file, "--target", "thread:work", "--window"];
+    let whole = sandbox.json(&args[..4]);
+    let end = whole["runs"][0]["seconds"].as_f64().unwrap();
+    let half = format!("..{}", end / 2.0);
+    let found = sandbox.json(&[&args[..], &[&half]].concat());
+    assert_eq!(found["rows"], 50);
+    let with_unit = format!("0ms..{}ms", end / 2.0 * 1e3);
+    assert_eq!(sandbox.json(&[&args[..], &[&with_unit]].concat()), found);
+    let late = sandbox.sto(&[&args[..], &["1h.."]].concat());
+    assert_eq!(late.status, Some(2), "{late:?}");
+    let late = sandbox.sto(&[&args[..], &["1000.."]].concat());
+    assert_eq!(late.status, Some(3), "{late:?}");
+    assert!(
+        late.stdout.starts_with("0 slices of thread:work"),
+        "{late:?}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_run_is_said() {
+    let sandbox = Sandbox::new();
+    let file = recording();
+    sandbox
+        .sto(&["ingest", &file, "--exe", "work", "--build", "v1"])
+        .succeeds();
+    sandbox
+        .sto(&["correlate", "v1", "--target", "event:cpu-clock"])
+        .fails_with(&["without slices of its time", "sto ingest --slices 1000"]);
+    sandbox
+        .sto(&["correlate", &file, "--target", "event:cpu-cloc"])
+        .fails_with(&["did you mean `event:cpu-clock`?"]);
+    sandbox
+        .sto(&["correlate", &file, "--target", "one = 1"])
+        .fails_with(&["the target `one` never varies"]);
+    let both = ["correlate", &file, "--series", "a.csv", "--target", "x"];
+    assert_eq!(sandbox.sto(&both).status, Some(2));
+    let aligned = [
+        "correlate",
+        "--series",
+        "a.csv",
+        "--target",
+        "x",
+        "--align",
+        "x",
+    ];
+    assert_eq!(sandbox.sto(&aligned).status, Some(2));
 }

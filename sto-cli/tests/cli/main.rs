@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 // A build compared with itself.
+mod align;
 mod annotate;
 mod benchmarks;
 // Small files that stand for very much.
