@@ -115,7 +115,7 @@ fn metrics_of_a_run_are_ranked_as_a_file_and_as_stored() {
     assert_eq!(of_file["metrics"], stored["metrics"]);
     assert!(stored["metrics"].as_array().unwrap().len() > 8, "{stored}");
     assert_eq!(
-        (&stored["rows"], &stored["from"].as_f64().unwrap() > &0.0),
+        (&stored["rows"], stored["from"].as_f64().unwrap() > 0.0),
         (&json!(100), true)
     );
     let text = sandbox
