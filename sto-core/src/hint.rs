@@ -13,6 +13,8 @@ pub enum Hint {
     AllowTruncated,
     /// Name the format of a file.
     NameFormat,
+    /// Say at what time of a recording a trace begins.
+    TraceStart,
     /// Allow compressed data to expand to more.
     RaiseMaxInput,
     /// Name the build.

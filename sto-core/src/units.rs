@@ -18,6 +18,10 @@ use std::str::FromStr;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Nanoseconds(pub u64);
 
+/// How much later one time is than another, in nanoseconds; negative where it is earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeOffset(pub i64);
+
 /// A point in civil time: seconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);

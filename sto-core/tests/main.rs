@@ -26,6 +26,7 @@ mod slices;
 mod store;
 mod symbolize;
 mod testdata;
+mod traces;
 mod truncated;
 mod viewers;
 mod worst_shapes;

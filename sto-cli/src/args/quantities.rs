@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 use sto_core::intern::SliceCount;
-use sto_core::units::{Bytes, Nanoseconds, UnixSeconds};
+use sto_core::units::{Bytes, Nanoseconds, TimeOffset, UnixSeconds};
 
 /// `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -48,7 +48,19 @@ fn finite(text: &str) -> Option<f64> {
 
 /// A time since a run's first sample, with a unit or in seconds: `2.5s`, `800ms`, `2.5`.
 pub(crate) fn run_time(text: &str) -> Result<Nanoseconds, &'static str> {
-    const EXPECTED: &str = "expected a time from the run's first sample, such as 2.5s or 800ms";
+    let time = nanoseconds(text).filter(|&time| time >= 0.0);
+    time.map(|time| Nanoseconds(time as u64))
+        .ok_or("expected a time from the run's first sample, such as 2.5s or 800ms")
+}
+
+/// How much later than a run's first sample something is: `2.5s`, `-800ms`, `2.5`.
+pub(crate) fn time_offset(text: &str) -> Result<TimeOffset, &'static str> {
+    let time = nanoseconds(text).map(|time| TimeOffset(time as i64));
+    time.ok_or("expected a time from the run's first sample, such as 2.5s or -800ms")
+}
+
+/// A time in nanoseconds, with a unit or in seconds.
+fn nanoseconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == 'µ');
     let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
@@ -58,11 +70,10 @@ pub(crate) fn run_time(text: &str) -> Result<Nanoseconds, &'static str> {
         "us" | "µs" => 1e3,
         "ns" => 1.0,
         "m" | "min" => 60e9,
-        _ => return Err(EXPECTED),
+        _ => return None,
     };
     let time = finite(number).map(|number| (number * nanoseconds).round());
-    let time = time.filter(|&time| (0.0..=LONGEST).contains(&time));
-    time.map(|time| Nanoseconds(time as u64)).ok_or(EXPECTED)
+    time.filter(|&time| (-LONGEST..=LONGEST).contains(&time))
 }
 
 /// Nanoseconds of a century: no run takes longer, and sums of them stay numbers.
@@ -227,6 +238,9 @@ mod tests {
         for text in ["", "s", "-1s", "1h", "1.5.2", "nan", "1e99", "5s4"] {
             assert!(run_time(text).is_err(), "{text}");
         }
+        assert_eq!(time_offset("-800ms"), Ok(TimeOffset(-800_000_000)));
+        assert_eq!(time_offset("1"), Ok(TimeOffset(1_000_000_000)));
+        assert!(time_offset("-1e99").is_err());
         let part = run_window("..800ms").unwrap();
         assert_eq!(part.to, Some(Nanoseconds(800_000_000)));
         assert_eq!(run_window("1..").unwrap().from, Nanoseconds(1_000_000_000));

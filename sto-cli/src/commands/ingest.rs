@@ -1,7 +1,7 @@
 //! `sto ingest`: profile files into the store.
 
 use crate::args::inputs::{self, Input};
-use crate::args::quantities::{bytes, slice_count};
+use crate::args::quantities::{bytes, slice_count, time_offset};
 use crate::args::{About, choice, word};
 use crate::runtime::in_order::in_order;
 use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints, output};
@@ -13,7 +13,7 @@ use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, SymbolOp
 use sto_core::intern::SliceCount;
 use sto_core::model::Granularity;
 use sto_core::store::Store;
-use sto_core::units::Bytes;
+use sto_core::units::{Bytes, TimeOffset};
 use sto_query::answer::InStore;
 use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
@@ -24,6 +24,7 @@ Examples:
   sto ingest perf.data --build v1 --benchmark startup --label cpu=7950x --metric seconds=1.83
   sto ingest run*.data --build v1            Store several runs of one build
   sto ingest recordings/ --build v1          Store every profile in a folder
+  sto ingest perf.data --trace stat.csv      Store metrics over time with the run
   perf script | sto ingest - --build v1      Read from standard input";
 
 /// Store recordings as runs of a build
@@ -57,6 +58,16 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = slice_count)]
     slices: Option<SliceCount>,
 
+    /// Store also what this file has of metrics over time: CSV or JSON lines of time, name, value, CSV with a
+    /// column a metric, or the output of `perf stat -I 10 -x,`; may be given several times
+    #[arg(long = "trace", value_name = "FILE")]
+    traces: Vec<PathBuf>,
+
+    /// Say at what time of the run the traces' 0 is (1.5s, -200ms); by default they have the recording's clock,
+    /// or begin with it
+    #[arg(long, value_name = "T", value_parser = time_offset, requires = "traces", allow_hyphen_values = true)]
+    trace_start: Option<TimeOffset>,
+
     /// Look for files with symbols here first; may be given several times
     #[arg(long = "symbol-dir", value_name = "DIR")]
     symbol_dirs: Vec<PathBuf>,
@@ -85,6 +96,11 @@ pub(crate) struct IngestArgs {
 pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.about.check()?;
     let inputs = inputs::expand(&args.paths)?;
+    if !args.traces.is_empty() && inputs.len() != 1 {
+        return Err(CliError::TraceOfSeveral {
+            recordings: inputs.len(),
+        });
+    }
     let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     let store = store_path.open_or_create()?;
     let options = args.options();
@@ -188,6 +204,8 @@ impl IngestArgs {
         IngestOptions {
             split_processes: self.split_processes,
             slices: self.slices,
+            traces: self.traces.clone(),
+            trace_start: self.trace_start,
             format: self.format,
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,

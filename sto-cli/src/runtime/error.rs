@@ -105,6 +105,10 @@ pub(crate) enum CliError {
         path: PathBuf,
         source: CorrelateError,
     },
+    #[error(
+        "a trace is of one recording, and there are {recordings}; ingest the one that it belongs to by itself"
+    )]
+    TraceOfSeveral { recordings: usize },
     #[error("{}: the store is damaged in {places} place{}", folder.display(), if *places == 1 { "" } else { "s" })]
     DamagedStore { folder: PathBuf, places: usize },
     #[error("{}, line {line}: {message}", path.display())]

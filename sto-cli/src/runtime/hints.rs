@@ -28,6 +28,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
     match hint {
         Hint::AllowTruncated => [": ", "--allow-truncated", ""],
         Hint::NameFormat => [": ", "--format NAME", ""],
+        Hint::TraceStart => [" with ", "--trace-start T", ""],
         Hint::RaiseMaxInput => [" by ", "--max-input", ""],
         Hint::NameBuild => [": ", "--build NAME", ""],
         Hint::OtherStore => [": ", "--store DIR", ""],

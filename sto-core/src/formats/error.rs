@@ -78,6 +78,20 @@ pub enum FormatError {
         /// What it is and what to do.
         problem: String,
     },
+    /// No value of a trace is of a time at which the recording ran.
+    #[error("{}: {}", path.display(), no_overlap(trace, recording, length, start.as_deref()))]
+    NoOverlap {
+        /// The trace.
+        path: PathBuf,
+        /// Its times, from the first to the last.
+        trace: String,
+        /// Those of the recording's samples, by its clock.
+        recording: String,
+        /// How long that is.
+        length: String,
+        /// How long after the recording's first sample the trace's 0 was said to be.
+        start: Option<String>,
+    },
     /// Reading was ended early.
     #[error(transparent)]
     Cancelled(Cancelled),
@@ -87,6 +101,19 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+}
+
+fn no_overlap(trace: &str, recording: &str, length: &str, start: Option<&str>) -> String {
+    match start {
+        Some(start) => format!(
+            "the trace is of another time than the recording: its times are {trace}, and with its 0 at {start} of the \
+             recording none of them is within the recording's {length}; say another time at which its 0 is"
+        ),
+        None => format!(
+            "the trace is of another time than the recording: its times are {trace}, those of the recording {recording} by its \
+             clock, or 0 s to {length} from its first sample; say at what time of the recording its 0 is"
+        ),
+    }
 }
 
 /// What can be done with what there is of a file that was cut off.
@@ -129,6 +156,7 @@ impl FormatError {
         match self {
             FormatError::Unknown { .. } => Some(Hint::NameFormat),
             FormatError::ExpandsTooFar { .. } => Some(Hint::RaiseMaxInput),
+            FormatError::NoOverlap { .. } => Some(Hint::TraceStart),
             FormatError::Malformed {
                 may_be_cut: true, ..
             }

@@ -39,6 +39,7 @@ mod sample;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
+pub(crate) mod trace;
 #[cfg(feature = "viewers")]
 mod v8;
 #[cfg(feature = "text")]

@@ -5,6 +5,7 @@ mod error;
 mod notices;
 mod options;
 mod programs;
+mod traces;
 
 use crate::binary::add_build_ids;
 use crate::cancel::Cancel;
@@ -24,6 +25,7 @@ use programs::{Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
+use traces::add_traces;
 
 pub use crate::binary::SymbolOptions;
 pub use crate::symbolize::ModuleSymbols;
@@ -212,6 +214,7 @@ pub fn prepare<'a>(
     options.cancel.check()?;
     let (path, mut recording) = read?;
     options.check(path)?;
+    add_traces(path, &mut recording, options)?;
     progress(Stage::Symbolizing);
     add_build_ids(&mut recording, options.symbols.recorded);
     name_main_modules(&mut recording, options, path);

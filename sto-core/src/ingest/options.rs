@@ -6,9 +6,9 @@ use crate::cancel::Cancel;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
-use crate::units::Bytes;
+use crate::units::{Bytes, TimeOffset};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the user says about a profile when it goes in.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,12 @@ pub struct IngestOptions {
     /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
     /// profile has the slices of the whole recording's time.
     pub slices: Option<SliceCount>,
+    /// Files with metrics over time that were recorded beside it: tables (CSV) with the columns `time`, `name` and
+    /// `value`, or `time` and a column a metric; JSON lines; what `perf stat -I 10 -x,` prints.
+    pub traces: Vec<PathBuf>,
+    /// How long after the recording's first sample the traces' 0 is. By default, a trace has the recording's clock
+    /// where any of its times is of the recording by that, and else its 0 is the first sample.
+    pub trace_start: Option<TimeOffset>,
     /// The format of the file; by default its content shows it.
     pub format: Option<Format>,
     /// Take what there is of a file that was cut off.

@@ -4,7 +4,6 @@ use super::stack_costs::InternError;
 use crate::limits::{MAX_METRICS, MAX_POINTS};
 use crate::model::RunMetrics;
 use crate::recording::Recording;
-use crate::units::Nanoseconds;
 
 /// The metrics over time of a recording that have any value, and when it ran: where its samples have no time, from
 /// the first value to the last.
@@ -21,13 +20,14 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
     {
         return Err(InternError::SameMetric(same[0].name().to_owned()));
     }
-    let times = recording.samples.iter().filter_map(|sample| sample.time);
     let of_values = || {
-        series
-            .iter()
-            .flat_map(|series| [series.times().first(), series.times().last()])
+        let times = series.iter().map(|series| series.times());
+        let first = times.clone().filter_map(|times| times.first()).min();
+        first
+            .copied()
+            .zip(times.filter_map(|times| times.last()).max().copied())
     };
-    let ends = ends(times).or_else(|| ends(of_values().flatten().copied()));
+    let ends = recording.time_range().or_else(of_values);
     let Some((first, last)) = ends.filter(|_| !series.is_empty()) else {
         return Ok(None);
     };
@@ -40,8 +40,4 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
         (0..=MAX_METRICS, 0..=MAX_POINTS) => Ok(Some(run)),
         (metrics, points) => Err(InternError::TooManyMetrics { metrics, points }),
     }
-}
-
-fn ends(times: impl Iterator<Item = Nanoseconds> + Clone) -> Option<(Nanoseconds, Nanoseconds)> {
-    times.clone().min().zip(times.max())
 }

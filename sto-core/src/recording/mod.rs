@@ -20,7 +20,7 @@ pub(crate) use stacks::Walk;
 
 use crate::id::SourceDigest;
 use crate::model::{FrameTable, MetricSeries, Origin};
-use crate::units::{Bytes, SampleType};
+use crate::units::{Bytes, Nanoseconds, SampleType};
 use hashbrown::HashMap;
 use parts::within;
 
@@ -107,6 +107,12 @@ impl Recording {
 }
 
 impl RecordingParts {
+    /// When its first sample was taken, and its last; `None` where none has a time.
+    pub(crate) fn time_range(&self) -> Option<(Nanoseconds, Nanoseconds)> {
+        let times = self.samples.iter().filter_map(|sample| sample.time);
+        times.clone().min().zip(times.max())
+    }
+
     /// Other names of modules, by their own: where the user names the program, frames carry that instead of
     /// its file's.
     pub(crate) fn aliases(&self) -> HashMap<&str, &str> {

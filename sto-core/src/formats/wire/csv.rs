@@ -85,19 +85,24 @@ pub(crate) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
 
 /// The first fields of a line of comma-separated values, without the quotes around them.
 fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    fields_by(line, b',', MAX_FIELDS)
+}
+
+/// The first fields, at most so many, of a line of values with this separator, without the quotes around them.
+pub(crate) fn fields_by(line: &[u8], separator: u8, most: usize) -> Vec<Cow<'_, [u8]>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
-    while let Some(line) = rest.filter(|_| fields.len() < MAX_FIELDS) {
-        let text = line.trim_ascii_start();
-        let (field, rest_of_line) = match text.strip_prefix(b"\"") {
+    while let Some(line) = rest.filter(|_| fields.len() < most) {
+        let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
+        let (field, rest_of_line) = match line[blanks..].strip_prefix(b"\"") {
             Some(quoted) => unquoted(quoted),
             None => {
-                let end = memchr::memchr(b',', line).unwrap_or(line.len());
+                let end = memchr::memchr(separator, line).unwrap_or(line.len());
                 (line[..end].trim_ascii().into(), &line[end..])
             }
         };
         fields.push(field);
-        rest = memchr::memchr(b',', rest_of_line).map(|comma| &rest_of_line[comma + 1..]);
+        rest = memchr::memchr(separator, rest_of_line).map(|comma| &rest_of_line[comma + 1..]);
     }
     fields
 }

@@ -1,0 +1,43 @@
+//! Traces beside a recording become metrics over time of it.
+
+use super::IngestOptions;
+use crate::formats::{FormatError, excerpt, trace};
+use crate::recording::Recording;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Adds the metrics of traces to those that a recording has.
+pub(super) fn add_traces(
+    path: &Path,
+    recording: &mut Recording,
+    options: &IngestOptions,
+) -> Result<(), FormatError> {
+    for of_trace in &options.traces {
+        let trace = trace::read(of_trace, &options.read())?;
+        options.cancel.check().map_err(FormatError::Cancelled)?;
+        let run = recording
+            .time_range()
+            .ok_or_else(|| FormatError::Unsupported {
+                path: path.to_owned(),
+                problem:
+                    "its samples have no time stamps, so that no trace can be laid beside them"
+                        .to_owned(),
+            })?;
+        let (series, warnings) = trace.beside(run, options.trace_start)?;
+        let known: BTreeSet<&str> = recording.metrics.iter().map(|known| known.name()).collect();
+        if let Some(same) = series.iter().find(|series| known.contains(series.name())) {
+            let name = excerpt(same.name().as_bytes());
+            let problem =
+                "the recording, or another trace of it, has a metric of that name; rename one";
+            return Err(FormatError::malformed(
+                of_trace,
+                format_args!("metric {name}"),
+                problem,
+            ));
+        }
+        let parts = recording.parts_mut();
+        parts.metrics.extend(series);
+        parts.warnings.extend(warnings);
+    }
+    Ok(())
+}
