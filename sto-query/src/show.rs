@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::Hint;
 use sto_core::intern::{SelfCosts, label_sets, total};
-use sto_core::model::{Build, FrameKind, GnuBuildId, ModuleRef};
+use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, ModuleRef};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Bytes, Cost};
 
@@ -46,6 +46,9 @@ pub struct ShownProfile {
     pub event_totals: Vec<Cost>,
     /// The keys of its samples' labels, in order, where they are kept with slices of time.
     pub sample_labels: Vec<SampleLabelKey>,
+    /// Its metrics over time, by name; JSON leaves it out where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics_over_time: Vec<MetricOverTime>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
     /// Samples whose stack was cut before its root.
@@ -88,6 +91,23 @@ pub struct SampleLabelKey {
     pub values: usize,
 }
 
+/// A metric over time of a profile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct MetricOverTime {
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub kind: MetricKind,
+    /// Number of its values.
+    pub values: usize,
+    /// The least of them; of a count the first one, which is 0 as counting begins there, is none.
+    pub least: Option<f64>,
+    /// The largest of them.
+    pub most: Option<f64>,
+}
+
 /// Samples without a symbol in one module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -121,6 +141,7 @@ pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreErr
                 Ok(ShownProfile {
                     merged_from,
                     sample_labels: sample_labels(store, stored)?,
+                    metrics_over_time: metrics_over_time(store, stored)?,
                     ..shown(view, stored, run)
                 })
             })
@@ -145,6 +166,26 @@ fn sample_labels(
         values: values.len(),
     });
     Ok(reports.collect())
+}
+
+fn metrics_over_time(
+    store: &Snapshot,
+    stored: &StoredProfile,
+) -> Result<Vec<MetricOverTime>, StoreError> {
+    let run = store.load_metrics(stored.id)?;
+    let series = run.into_iter().flat_map(|run| run.series);
+    let metrics = series.map(|series| {
+        let begin = usize::from(series.kind() == MetricKind::Count);
+        let values = series.values().get(begin..).unwrap_or_default();
+        MetricOverTime {
+            name: series.name().to_owned(),
+            kind: series.kind(),
+            values: values.len(),
+            least: values.iter().copied().reduce(f64::min),
+            most: values.iter().copied().reduce(f64::max),
+        }
+    });
+    Ok(metrics.collect())
 }
 
 /// What is known from its record and its stacks.
@@ -181,6 +222,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
         },
         event_totals: event_totals.collect(),
         sample_labels: Vec::new(),
+        metrics_over_time: Vec::new(),
         merged_from: None,
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,

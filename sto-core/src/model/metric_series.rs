@@ -2,11 +2,14 @@
 
 use crate::limits::{MAX_GIVEN_NAME, cut};
 use crate::units::Nanoseconds;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the values of a metric over time are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum MetricKind {
     /// What was so at that time: the size of a heap, a temperature, a load.

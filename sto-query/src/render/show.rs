@@ -3,14 +3,20 @@
 use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
 use crate::select::{full_name, shortened_revision};
-use crate::show::{SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
-use crate::text::{Style, bytes, counted, grouped, percent, printable, quantity};
+use crate::show::{MetricOverTime, SampleLabelKey, ShownBuild, ShownProfile, UnresolvedModule};
+use crate::text::{
+    Cell, Column, Style, Table, bytes, counted, grouped, percent, printable, quantity, short,
+};
 use std::fmt::Write;
 use sto_core::Hint;
+use sto_core::model::MetricKind;
 use sto_core::units::Unit;
 
 /// Modules without symbols that are shown of one profile; JSON has all.
 const MAX_MODULES: usize = 10;
+
+/// Metrics over time that are shown of one profile; JSON has all.
+const MAX_METRICS: usize = 10;
 
 /// Keys of samples' labels that are shown of one profile; JSON has all.
 const MAX_KEYS: usize = 10;
@@ -24,6 +30,7 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
         let _ = writeln!(text, "{}", style.bold(&(style.fit(&name, id.len()) + &id)));
         write_origin(&mut text, report, profile, style);
         write_quality(&mut text, profile);
+        write_metrics(&mut text, &profile.metrics_over_time, style);
         write_unresolved(&mut text, &profile.unresolved, style);
     }
     text
@@ -115,6 +122,37 @@ fn write_quality(text: &mut String, shown: &ShownProfile) {
             percent(share),
             grouped(number)
         );
+    }
+}
+
+fn write_metrics(text: &mut String, metrics: &[MetricOverTime], style: Style) {
+    let columns = vec![
+        Column::number("values"),
+        Column::number("least"),
+        Column::number("most"),
+        Column::text("kind").dispensable(1),
+        Column::text("metric over time"),
+    ];
+    let mut table = Table::new(columns).indented(2);
+    let number = |value: Option<f64>| Cell::from(value.map(short).unwrap_or_default());
+    for metric in metrics.iter().take(MAX_METRICS) {
+        table.row(vec![
+            Cell::from(grouped(metric.values as u64)),
+            number(metric.least),
+            number(metric.most),
+            Cell::from(match metric.kind {
+                MetricKind::Level => "level",
+                MetricKind::Count => "count",
+            }),
+            Cell::from(&metric.name),
+        ]);
+    }
+    text.push_str(&table.render(style));
+    let more = metrics.len().saturating_sub(MAX_METRICS);
+    if more > 0 {
+        let more = counted(more as u64, "more metric");
+        let json = style.words.within("; `", Hint::Json, "` names them");
+        let _ = writeln!(text, "  and {more} over time{json}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::header::{header, with_inlined};
 use crate::text::{
     Cell, Column, Style, Table, counted, display_width, not_shown, percent, printable, quantity,
-    title,
+    short, title,
 };
 use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resampled};
 use sto_core::units::Unit;
@@ -196,18 +196,6 @@ fn shown(value: f64, unit: Option<&str>) -> String {
         Some(unit) => rate(value, unit),
         None => format!("{}{}", short(value), unit.unwrap_or_default()),
     }
-}
-
-/// A number with three digits.
-fn short(number: f64) -> String {
-    let decimals = match number.abs() {
-        0.0 => return "0".to_owned(),
-        ..0.001 | 1e7.. => return format!("{number:.2e}"),
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    format!("{number:.decimals$}")
 }
 
 /// A span of time: `2.72 s`.

@@ -47,6 +47,18 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
+/// A number of any size, with three digits: `1.23`, `456`, `7.89e8`.
+pub(crate) fn short(number: f64) -> String {
+    let decimals = match number.abs() {
+        0.0 => return "0".to_owned(),
+        ..0.001 | 1e7.. => return format!("{number:.2e}"),
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$}")
+}
+
 /// A probability: `0.042`, and where that shows nothing, its power of ten.
 pub(crate) fn probability(p: f64) -> String {
     match p {
