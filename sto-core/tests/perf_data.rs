@@ -494,6 +494,7 @@ fn events_without_stacks_beside_one_with_stacks_are_metrics_and_stay_sample_type
         "page-faults/call-graph=no,period=100/",
         "context-switches/call-graph=no,period=1/",
     ];
+    assert_eq!(recording.warnings, [""; 0]);
     let expected = [
         (clock, 28, 70_528_948),
         (faults, 240, 24_000),
@@ -509,7 +510,7 @@ fn events_without_stacks_beside_one_with_stacks_are_metrics_and_stay_sample_type
     // The first sample is one of context-switches, and counted a nanosecond later.
     assert_eq!(
         found,
-        [(faults, 241, 24_000.0, first), (switches, 10, 9.0, first)]
+        [(faults, 242, 24_000.0, first), (switches, 10, 9.0, first)]
     );
 }
 

@@ -52,9 +52,9 @@ def events_of(path, name):
     return sorted((since_1970(e["values"]["startTime"]), e["values"]) for e in events if e["type"] == name)
 
 
-def busy(spans):
-    """How long spans were open, all together, from each border of one to the next."""
-    borders = sorted({time for span in spans for time in span})
+def busy(spans, first, last):
+    """How long spans were open, all together, from each border of one to the next, with those of the samples."""
+    borders = sorted({first, last}.union(*spans))
     yield borders[0], 0
     for a, b in zip(borders, borders[1:]):
         yield b, sum(b - a for begin, end in spans if begin <= a and b <= end)
@@ -66,19 +66,20 @@ def show(name, points):
 
 
 path = sys.argv[1]
+samples = [time for time, _ in events_of(path, "jdk.ExecutionSample")]
+first, last = min(samples), max(samples)
 for name, (event, field, when) in LEVELS.items():
     events = [(time, e[field]) for time, e in events_of(path, event) if when in (None, e.get("when"))]
     show(name, dict(events).items())
 for name, event in BUSY.items():
     spans = [(time, time + nanoseconds(e["duration"])) for time, e in events_of(path, event)]
     if spans:
-        show(name, busy(spans))
+        show(name, busy(spans, first, last))
 for name, (event, field) in TOTALS.items():
     totals = [(time, e[field]) for time, e in events_of(path, event)]
     show(name, [(totals[0][0], 0)] + [(b, after - before) for (_, before), (b, after) in zip(totals, totals[1:])])
-first = min(time for time, _ in events_of(path, "jdk.ExecutionSample"))
 once = [time for time, _ in events_of(path, "jdk.Deoptimization")]
 if once:
     first = min(first, *once)
     times = [max(time, first + 1) for time in once]
-    show("deoptimizations", [(first, 0)] + [(time, times.count(time)) for time in sorted(set(times))])
+    show("deoptimizations", [(first, 0)] + [(time, times.count(time)) for time in sorted({last, *times})])

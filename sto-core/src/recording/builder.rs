@@ -353,13 +353,8 @@ impl RecordingBuilder {
 
     /// Time between the first sample and the last.
     pub(crate) fn duration(&self) -> Option<Nanoseconds> {
-        let last = self.samples.iter().filter_map(|sample| sample.time).max()?;
-        Some(Nanoseconds(last.0 - self.first_sample()?.0))
-    }
-
-    /// When the first sample was taken.
-    pub(crate) fn first_sample(&self) -> Option<Nanoseconds> {
-        self.samples.iter().filter_map(|sample| sample.time).min()
+        let (first, last) = times_of(&self.samples)?;
+        Some(Nanoseconds(last.0 - first.0))
     }
 
     /// The recording, of a source with this digest and size. Its samples are in order of time where they have
@@ -405,6 +400,12 @@ impl RecordingBuilder {
             warnings: self.warnings,
         })
     }
+}
+
+/// The times of the first and the last sample that have one.
+pub(crate) fn times_of(samples: &[Sample]) -> Option<(Nanoseconds, Nanoseconds)> {
+    let times = || samples.iter().filter_map(|sample| sample.time);
+    Some((times().min()?, times().max()?))
 }
 
 fn check_depth(depth: usize) -> Built<()> {

@@ -6,8 +6,8 @@ pub(crate) mod over_time;
 mod parts;
 mod stacks;
 
-pub(crate) use builder::Measured;
 pub use builder::RecordingBuilder;
+pub(crate) use builder::{Measured, times_of};
 pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
 pub(crate) use parts::{Built, GUEST, JIT, beginning, process_name};

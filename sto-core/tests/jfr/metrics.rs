@@ -96,6 +96,7 @@ fn what_overlaps_adds_up_in_whatever_order_it_was_written() {
     let types: &[(&str, &[&str])] = &[("jdk.Compilation", &["startTime 11", "duration 11"])];
     let spans = [(100, 20), (20, 10), (10, 20)];
     let events = spans.map(|(start, took)| (0, numbers(&[start, took])));
+    // The only sample is at 5.
     let recording = with(types, &events);
     let expected = [(10, 0.0), (20, 20.0), (30, 40.0), (100, 0.0), (120, 40.0)];
     let expected = expected.map(|(ticks, value)| (at(ticks), value));

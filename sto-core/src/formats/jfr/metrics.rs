@@ -12,7 +12,7 @@ use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 
 /// The metrics that events make, and what is made of each event.
-const METRICS: [(&str, &str, Made); 17] = [
+const METRICS: [(&str, &str, Made); 18] = [
     ("cpu load: JVM user", "jdk.CPULoad", Made::Level("jvmUser")),
     (
         "cpu load: JVM system",
@@ -73,6 +73,11 @@ const METRICS: [(&str, &str, Made); 17] = [
         "physical memory used",
         "jdk.PhysicalMemory",
         Made::Level("usedSize"),
+    ),
+    (
+        "resident set size",
+        "jdk.ResidentSetSize",
+        Made::Level("size"),
     ),
 ];
 
@@ -191,13 +196,21 @@ impl Metrics {
         Ok(())
     }
 
-    /// The metrics, of a recording that begins at that time.
-    pub(super) fn finish(self, begin: Nanoseconds) -> Vec<MetricSeries> {
+    /// The metrics, of a recording whose first and last sample are at these times.
+    pub(super) fn finish(self, (first, last): (Nanoseconds, Nanoseconds)) -> Vec<MetricSeries> {
         let all = METRICS.iter().zip(self.points).zip(self.spans);
+        // Where nothing goes on, that is known.
+        let idle = Span {
+            from: first,
+            to: last,
+            amount: 0.0,
+        };
         let all = all.filter_map(|(((name, _, made), points), spans)| match made {
             Made::Level(_) | Made::LevelWhen(..) => over_time::levels(name, points),
-            Made::Times => over_time::events(name, begin, points),
-            Made::Busy | Made::Total(_) => over_time::spans(name, spans),
+            Made::Times => over_time::events(name, (first, last), points),
+            Made::Busy if spans.is_empty() => None,
+            Made::Busy => over_time::spans(name, spans.into_iter().chain([idle])),
+            Made::Total(_) => over_time::spans(name, spans),
         });
         all.collect()
     }

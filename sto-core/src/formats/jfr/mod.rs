@@ -32,7 +32,7 @@ mod values;
 
 use super::error::Decoded;
 use super::source::Head;
-use crate::recording::RecordingBuilder;
+use crate::recording::{RecordingBuilder, times_of};
 use crate::units::{Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
@@ -51,8 +51,8 @@ pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Decoded<RecordingBuil
     let reader = read_chunks(bytes, allow_truncated)?;
     let (mut builder, about) = (reader.builder, reader.about);
     reader.samples.finish(&mut builder);
-    if let Some(first) = builder.first_sample() {
-        let metrics = reader.metrics.finish(first);
+    if let Some(times) = times_of(&builder.samples) {
+        let metrics = reader.metrics.finish(times);
         metrics
             .into_iter()
             .for_each(|metric| builder.add_metric(metric));

@@ -2,8 +2,8 @@
 
 use super::events::Events;
 use crate::model::MetricSeries;
-use crate::recording::Sample;
 use crate::recording::over_time::{self, Span};
+use crate::recording::{Sample, times_of};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -83,18 +83,18 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
     if !has_stacks.contains(&false) {
         return Vec::new();
     }
+    let Some(times) = times_of(samples) else {
+        return Vec::new();
+    };
     let mut points = vec![Vec::new(); has_stacks.len()];
-    let mut begin = None;
     for sample in samples {
-        let Some(time) = sample.time else { continue };
-        begin = Some(begin.map_or(time, |begin: Nanoseconds| begin.min(time)));
         let event = sample.sample_type.0 as usize;
-        if !has_stacks[event] {
+        if let (Some(time), false) = (sample.time, has_stacks[event]) {
             points[event].push((time, sample.cost.value as f64));
         }
     }
     let series = points.into_iter().zip(&events.sample_types);
     let series = series
-        .filter_map(|(points, sample_type)| over_time::events(&sample_type.event, begin?, points));
+        .filter_map(|(points, sample_type)| over_time::events(&sample_type.event, times, points));
     series.collect()
 }

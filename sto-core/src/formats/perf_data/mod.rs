@@ -111,7 +111,7 @@ fn read_records(
     } = number(path, located)?;
     let mut warnings = records.warnings();
     if events.rely_on_frame_pointers() {
-        warnings.extend(warn_of_missing_callers(&samples, &stacks));
+        warnings.extend(warn_of_missing_callers(&events, &samples, &stacks));
     }
     let mut metrics = metrics::of_groups(&events, readings);
     metrics.extend(metrics::of_events_without_stacks(&events, &samples));
@@ -144,14 +144,16 @@ fn read_records(
 }
 
 /// Says what helps where frame pointers do not lead to callers.
-fn warn_of_missing_callers(samples: &[Sample], stacks: &Stacks) -> Option<String> {
+fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks) -> Option<String> {
+    let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
     let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
-    let cut = samples.iter().filter(is_cut).count();
-    (cut * 100 > samples.len() * MAX_CUT).then(|| {
+    let samples = samples.iter().filter(should_have);
+    let (all, cut) = (samples.clone().count(), samples.filter(is_cut).count());
+    (cut * 100 > all * MAX_CUT).then(|| {
         format!(
             "{} % of samples have no callers or not all of them, as where code is built without frame \
              pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
-            cut * 100 / samples.len()
+            cut * 100 / all
         )
     })
 }
