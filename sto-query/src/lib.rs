@@ -39,6 +39,7 @@ pub mod functions;
 pub mod history;
 pub mod listing;
 pub mod maintain;
+pub mod phases;
 pub mod policy;
 pub mod potential;
 pub mod prune;

@@ -19,6 +19,7 @@ use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
 use sto_query::listing::{BuildList, RunList};
 use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
+use sto_query::phases::Phases;
 use sto_query::potential::Potentials;
 use sto_query::prune::Pruned;
 use sto_query::render::drawing::DrawnFile;
@@ -72,6 +73,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<InStore<Verification>>(),
         of::<SymbolMatch>(),
         of::<Occurrences>(),
+        of::<Phases>(),
         of::<Potentials>(),
         of::<Pruned>(),
         of::<RankedMetrics>(),

@@ -34,6 +34,7 @@ mod history;
 mod hostile_names;
 mod ingest_summary;
 mod library_code;
+mod phases;
 mod policy;
 mod potential;
 mod prune;

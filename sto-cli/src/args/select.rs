@@ -71,6 +71,10 @@ pub(crate) struct WindowArgs {
     /// Take only what was done before this time
     #[arg(long, value_name = "TIME", value_parser = run_time, allow_hyphen_values = true)]
     to: Option<Nanoseconds>,
+
+    /// Take only what was done in this phase, by its number in `sto phases`
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["from", "to"])]
+    phase: Option<usize>,
 }
 
 /// The two sides of a check.
@@ -201,6 +205,9 @@ impl WindowArgs {
                 from: self.from.unwrap_or_default(),
                 to: self.to,
             });
+        }
+        if let Some(phase) = self.phase {
+            filter.window = Some(Window::Phase(phase));
         }
         filter
     }

@@ -22,6 +22,7 @@ mod man;
 mod merge;
 mod occurrences;
 mod open;
+mod phases;
 mod potential;
 mod prune;
 mod record;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Source(source::SourceArgs),
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
+    Phases(phases::PhasesArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
     Average(average::AverageArgs),
@@ -108,6 +110,7 @@ pub(crate) fn run(
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Open(args) => open::run(&args, &store()?),
+        Command::Phases(args) => phases::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),

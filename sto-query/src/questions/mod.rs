@@ -10,6 +10,7 @@ mod correlate;
 mod drawings;
 mod export;
 mod histories;
+mod phases;
 mod source;
 mod stacks;
 mod stores;
@@ -26,6 +27,7 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
+pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};
 pub use stacks::{
     CalibrateRequest, PotentialRequest, ShowRequest, TopRequest, TreeRequest, calibrate, potential,

@@ -22,6 +22,7 @@ pub mod ls;
 pub mod maintain;
 pub mod merge;
 pub mod occurrences;
+pub mod phases;
 #[cfg(feature = "pages")]
 mod plot;
 pub mod potential;

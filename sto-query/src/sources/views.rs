@@ -3,9 +3,12 @@
 use super::{CONTEXTS, Located, Named, OVER_TIME, Sources, Target, with_distinct_names};
 use crate::QueryError;
 use crate::compare::{Lines, shared_event};
+use crate::phases::{self, CostOverTime};
 use crate::select::{full_name, one_benchmark};
 use crate::timeline::RunOverTime;
-use crate::tree::{ContextCosts, RootsBy, ThreadNames, View, Window};
+use crate::tree::{
+    ContextCosts, RootsBy, RunWindow, ThreadNames, View, WholeRun, Window, WindowError,
+};
 use serde::{Deserialize, Serialize};
 use sto_core::intern::SliceCount;
 use sto_core::store::Snapshot;
@@ -167,13 +170,13 @@ impl Sources {
     ) -> Result<(RunOverTime, usize), QueryError> {
         let located = self.runs_of(named, filter, OVER_TIME)?;
         let mut run = RunOverTime::load(&located.store, located.selection)?;
-        if let Some(window) = filter.window {
-            run = run.within(window)?;
-        }
         let sample_type = match &filter.event {
             Some(event) => index_of_event(&run.view, event)?,
             None => EVENT,
         };
+        if let Some(window) = filter.window {
+            run = run.within(|run| part(run, window, sample_type))?;
+        }
         Ok((run, sample_type))
     }
 
@@ -283,7 +286,26 @@ pub(crate) fn taken(
 ) -> Result<View, QueryError> {
     match window {
         None => Ok(view),
-        Some(window) => view.within(store, |run| Ok(vec![run.window(window)?])),
+        Some(window) => view.within(store, |run| Ok(vec![part(run, window, EVENT)?])),
+    }
+}
+
+/// The part of a run's time that this is; phases are those of this sample type.
+fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow, WindowError> {
+    match window {
+        Window::Time { from, to } => run.between(from, to),
+        Window::Rest { from, to } => run.rest(from, to),
+        Window::Phase(phase) => {
+            let costs = run.slices.costs.get(sample_type).into_iter().flatten();
+            let found = phases::borders(&CostOverTime {
+                tree: &run.view.tree,
+                grid: run.slices.grid,
+                samples: costs
+                    .map(|cost| (cost.slice.0, cost.node, cost.cost.samples))
+                    .collect(),
+            });
+            run.phase(phase, &found.slices)
+        }
     }
 }
 

@@ -34,11 +34,14 @@
 #![doc = include_str!("statistics.md")]
 
 mod adjust;
+mod change_points;
 mod design;
 mod exact;
 mod interval;
 mod levels;
 mod negbin;
+mod period;
+mod random;
 mod ranks;
 mod special;
 mod spline;
@@ -50,9 +53,12 @@ pub mod warp;
 mod welch;
 
 pub(crate) use adjust::benjamini_hochberg;
+pub use change_points::change_points;
 pub use design::Design;
 pub use interval::Interval;
 pub use levels::{BuildRuns, levels_differ};
+pub use period::{Period, period};
+pub(crate) use random::Random;
 pub use ranks::ranks;
 pub(crate) use special::{student_quantile, student_two_sided};
 pub use tmm::tmm;

@@ -2,7 +2,7 @@
 
 use super::{Grid, TimelineError};
 use crate::select::{Selection, full_name};
-use crate::tree::{RunSlices, View, WholeRun, Window, WindowError};
+use crate::tree::{RunSlices, RunWindow, View, WholeRun, WindowError};
 use std::ops::Range;
 use sto_core::intern::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::model::MetricSeries;
@@ -101,12 +101,15 @@ impl RunOverTime {
         }
     }
 
-    /// A part of its time.
+    /// The part of its time that `choose` names.
     ///
     /// # Errors
     /// Where it has no such part.
-    pub(crate) fn within(mut self, window: Window) -> Result<RunOverTime, WindowError> {
-        let window = WholeRun::of(&self.view, &self.slices).window(window)?;
+    pub(crate) fn within(
+        mut self,
+        choose: impl FnOnce(&WholeRun) -> Result<RunWindow, WindowError>,
+    ) -> Result<RunOverTime, WindowError> {
+        let window = choose(&WholeRun::of(&self.view, &self.slices))?;
         self.view.runs = vec![self.slices.costs_in(&window)];
         for costs in &mut self.slices.costs {
             costs.retain(|cost| window.has(cost.slice.0));

@@ -32,6 +32,8 @@ pub enum Window {
         /// Where it ends; without it, where the run does.
         to: Option<Nanoseconds>,
     },
+    /// A phase, by its number in the list of the run's phases, from 1.
+    Phase(usize),
 }
 
 /// The part of a run's time that was taken, in nanoseconds from its first sample: whole slices.
@@ -113,6 +115,18 @@ pub enum WindowError {
         /// How long a slice is.
         slice: Nanoseconds,
     },
+    /// There is no such phase.
+    #[error("{}: run {profile:.12} has {phases} phase{}, so there is no phase {phase}", printable(.build), if *.phases == 1 { "" } else { "s" })]
+    NoPhase {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// The profile's id.
+        profile: String,
+        /// The number that was asked for.
+        phase: usize,
+        /// How many there are.
+        phases: usize,
+    },
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -131,7 +145,7 @@ impl WindowError {
 
 /// A run of a view as a window is chosen from it.
 pub(crate) struct WholeRun<'a> {
-    view: &'a View,
+    pub(crate) view: &'a View,
     profile: ProfileId,
     pub(crate) slices: &'a RunSlices,
 }
@@ -147,15 +161,19 @@ impl<'a> WholeRun<'a> {
         }
     }
 
-    /// The part of its time that this is.
+    /// A phase, of those that begin and end at these slices.
     ///
     /// # Errors
-    /// Where it has no such part.
-    pub(crate) fn window(&self, window: Window) -> Result<RunWindow, WindowError> {
-        match window {
-            Window::Time { from, to } => self.between(from, to),
-            Window::Rest { from, to } => self.rest(from, to),
-        }
+    /// Where there are fewer.
+    pub(crate) fn phase(&self, phase: usize, borders: &[u32]) -> Result<RunWindow, WindowError> {
+        let slices = phase.checked_sub(1).and_then(|ix| borders.get(ix..ix + 2));
+        let slices = slices.ok_or_else(|| WindowError::NoPhase {
+            build: full_name(&self.view.selection.build),
+            profile: self.profile.to_string(),
+            phase,
+            phases: borders.len() - 1,
+        })?;
+        Ok(RunWindow::of(self.slices.grid, slices[0]..slices[1]))
     }
 
     /// The slices between two times, each rounded to the nearest border of slices.

@@ -6,11 +6,11 @@
 //! as much beyond Poisson as before, as if they had been recorded so. (Multiplying counts would
 //! blow up their noise.)
 
-use super::splits::Random;
 use crate::compare::counts::FunctionCounts;
 use crate::compare::evidence::{Direction, Evidence, Setting, Tests, direction};
 use crate::compare::pair::Pair;
 use crate::compare::variation::Variations;
+use crate::statistics::Random;
 use crate::statistics::{Variation, benjamini_hochberg};
 
 /// No larger growth is looked for.

@@ -1,0 +1,40 @@
+//! `sto phases`: when a run did something else than before.
+
+use crate::args::SelectArgs;
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
+use clap::Args;
+use sto_query::questions::{PhasesRequest, phases};
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto phases perf.data
+  sto phases v1 --format json
+  sto top v1 --phase 2                       What costs most in the second one
+
+A recording that is named as a file is read by itself; a run in the store needs the slices of time that
+`sto ingest --slices 1000` keeps. Of several runs, the newest is taken.";
+
+/// Show the phases of a run: when the composition of its cost changes, and how; and whether it repeats itself
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct PhasesArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    #[command(flatten)]
+    limit: LimitArg,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &PhasesArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = PhasesRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.limit = args.limit.of(&args.format);
+    let phases = phases(&store.sources(), &request)?;
+    args.format.print(&phases, render::phases::text)?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,10 @@
+//! The phases of a run: parts of its time that differ in what costs, and what repeats.
+//!
+#![doc = include_str!("phases.md")]
+
+mod composition;
+mod find;
+mod result;
+
+pub(crate) use find::{CostOverTime, borders};
+pub use result::{Cycle, Phase, PhaseChange, PhaseFunction, Phases, phases};
