@@ -119,7 +119,10 @@ pub fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>) -> Pha
     let grid = run.slices();
     let functions = Functions::of(&run.view, sample_type);
     let of_slices = |is_in: &dyn Fn(u32) -> bool| {
-        let costs = run.costs(sample_type).filter(|cost| is_in(cost.slice.0));
+        let costs = run
+            .costs(sample_type)
+            .iter()
+            .filter(|cost| is_in(cost.slice.0));
         functions.costs(&run.view, costs.map(|cost| (cost.node, cost.cost)))
     };
     let whole: Cost = run.view.self_costs(sample_type).into_iter().sum();
