@@ -679,6 +679,7 @@ proptest! {
         file in prop::sample::select(vec![
             "perf-data/zstd.perf.data", "perf-data/threads.perf.data",
             "perf-data/pipe-zstd.perf.data", "perf-data/pipe.perf.data",
+            "perf-data/counters-all.perf.data", "perf-data/waiting-counters.perf.data",
         ]),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
     ) {

@@ -2,10 +2,12 @@
 //! those of events that are not as they should be.
 
 use super::build::{Chunk, START, TICKS_PER_SECOND, event, numbers, read, text};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::formats::{ReadOptions, read as read_file};
 use sto_core::model::MetricKind::{Count, Level};
+use sto_core::model::MetricSeries;
 use sto_core::recording::Recording;
 
 type Points = Vec<(u64, f64)>;
@@ -60,7 +62,7 @@ fn metrics_are_those_that_the_jdk_reads() {
             );
         }
     }
-    let kinds = |kind| move |metric: &&sto_core::model::MetricSeries| metric.kind() == kind;
+    let kinds = |kind| move |metric: &&MetricSeries| metric.kind() == kind;
     assert_eq!(recording.metrics.iter().filter(kinds(Level)).count(), 8);
     assert_eq!(recording.metrics.iter().filter(kinds(Count)).count(), 9);
     // They are of the time of the samples.
@@ -143,4 +145,33 @@ fn totals_that_go_back_and_times_that_are_none_are_left_out() {
         ),
     ]);
     assert_eq!(found, expected);
+}
+
+proptest! {
+    #[test]
+    fn whatever_numbers_events_have_metrics_are_sound_or_left_out(
+        events in prop::collection::vec((0..6usize, any::<i64>(), any::<i64>(), any::<f64>()), 0..40),
+    ) {
+        let types: &[(&str, &[&str])] = &[
+            ("jdk.Compilation", &["startTime 11", "duration 11"]),
+            ("jdk.ClassLoadingStatistics", &["startTime 11", "loadedClassCount 11"]),
+            ("jdk.JavaThreadStatistics", &["startTime 11", "activeCount 11"]),
+            ("jdk.Deoptimization", &["startTime 11", "lineNumber 11"]),
+            ("double", &[]),
+            ("jdk.CPULoad", &["startTime 11", "jvmUser 304"]),
+        ];
+        let events: Vec<_> = events.into_iter().filter(|event| event.0 != 4).map(|(of, time, value, load)| {
+            let fields = match of {
+                5 => [numbers(&[time]), load.to_be_bytes().to_vec()].concat(),
+                _ => numbers(&[time, value]),
+            };
+            (of, fields)
+        }).collect();
+        let recording = with(types, &events);
+        for metric in &recording.metrics {
+            let times = metric.times().clone();
+            let again = MetricSeries::new(metric.name(), metric.kind(), times, metric.values().to_vec());
+            prop_assert_eq!(again.as_ref(), Ok(metric));
+        }
+    }
 }

@@ -31,7 +31,14 @@ fn sound() -> [(Format, String); 4] {
     [
         (
             Format::Firefox,
-            firefox::profile(firefox::SAMPLES, str::to_owned),
+            firefox::profile(firefox::SAMPLES, |text| {
+                let heap = r#"{"name":"heap","samples":{"time":[1,2],"count":[5,6]}}"#;
+                text.replacen(
+                    r#""threads":"#,
+                    &format!(r#""counters":[{heap}],"threads":"#),
+                    1,
+                )
+            }),
         ),
         (
             Format::Speedscope,

@@ -233,7 +233,8 @@ fn chunks_are_put_together_and_have_lines() {
 
 /// A trace that nothing is wrong with.
 pub(crate) fn sound() -> String {
-    object(&calls())
+    let heap = counter("heap", 150, r#"{"used":30,"free":"2"}"#);
+    object(&[&calls()[..], &[heap]].concat())
 }
 
 /// The metrics of a trace with calls and these events besides.
