@@ -212,9 +212,51 @@ fn perf_stat_counts_since_the_interval_before() {
     ] {
         assert_eq!(trace(&text).lines(), expected, "{text}");
     }
+    // Between two lines of a thread it did nothing.
+    let gap = STAT
+        .lines()
+        .filter(|line| !line.contains("0.0406") || !line.contains("page-faults"));
+    assert_eq!(trace(&gap.collect::<Vec<_>>().join("\n")).lines(), expected);
     let expected =
         ["Trace `/trace`: events that the machine does not count were left out: `cycles`."];
     assert_eq!(trace(STAT).warnings(), expected);
+}
+
+#[test]
+fn what_perf_stat_printed_is_read() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata/traces");
+    // The sums are those that awk makes of the lines.
+    for (name, of, intervals, sum) in [
+        ("stat.csv", "page-faults", 33, 14_167.0),
+        ("processors.csv", "page-faults CPU1", 9, 16_974.0),
+        ("cores.csv", "page-faults S0-D0-C1", 9, 12_594.0),
+        ("threads.csv", "page-faults sh-14304", 22, 15_929.0),
+    ] {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        let run = RUN.replace(" 101.", " 110.");
+        let (run, outcome) = trace(&text).ingest_of(&run).unwrap();
+        let series = run
+            .series
+            .iter()
+            .find(|series| series.name() == of)
+            .unwrap();
+        assert_eq!(series.kind(), MetricKind::Count);
+        assert_eq!(
+            (series.times()[0], series.values()[0]),
+            (run.first, 0.0),
+            "{name}"
+        );
+        assert_eq!(series.values().len(), intervals + 1, "{name}");
+        assert_eq!(series.values().iter().sum::<f64>(), sum, "{name}");
+        let warnings = outcome.warnings.iter().map(|warning| &*warning.text);
+        assert_eq!(
+            warnings
+                .filter(|warning| warning.contains("`cycles"))
+                .count(),
+            1,
+            "{name}"
+        );
+    }
 }
 
 #[test]

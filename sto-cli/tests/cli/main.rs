@@ -72,6 +72,8 @@ mod support;
 // Names for builds.
 mod tags;
 mod timeline;
+// Metrics over time from files beside recordings.
+mod traces;
 // One user against another.
 mod users;
 // Whether the store is sound, and where its bytes are.

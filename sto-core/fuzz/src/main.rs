@@ -10,6 +10,7 @@
 //! | `store-records` | edits of what stands in a store, below its checksums | every question has an answer or an error |
 //! | `store-pages` | edits of a store's file | the same |
 //! | `policy`, `config` | a file | an error names one of its lines |
+//! | `trace` | a trace of a recording | what it is read into is stored and read back, or an error has one line |
 //! | `names` | a command, and the names of all that it shows | names are never markup, commands or control characters |
 //!
 //! All of them must end, with little memory, and without a panic; `.ci/fuzz` has the limits.
@@ -57,6 +58,7 @@ static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
         "policy" => Box::new(texts::policy),
         "store-pages" => Box::new(store::pages),
         "store-records" => Box::new(store::records),
+        "trace" => Box::new(texts::trace),
         format => match format.parse() {
             Ok(format) => Box::new(move |bytes| formats::read(Some(format), bytes)),
             Err(_) => panic!("STO_FUZZ_TARGET is `{format}`, which is no target"),

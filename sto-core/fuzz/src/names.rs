@@ -21,8 +21,8 @@ use sto_core::intern::SliceCount;
 use sto_core::limits::MAX_GIVEN_NAME;
 use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
 use sto_core::recording::{
-    Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, Sample, SampleTypeIx,
-    RecordingParts, Stacks, Thread, ThreadIx,
+    Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, RecordingParts,
+    Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
 };
 use sto_core::store::{Store, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -300,6 +300,14 @@ fn fill(place: &PathBuf, names: &[String]) -> bool {
     true
 }
 
+/// A metric over time of any name.
+fn metrics(name: &dyn Fn(usize) -> String) -> Vec<MetricSeries> {
+    let times = (0..24).map(|at| Nanoseconds(1_000_000 * at)).collect();
+    let values = (0..24).map(f64::from).collect();
+    let series = MetricSeries::new(given(&name(19)), MetricKind::Level, times, values);
+    vec![series.expect("the values are finite")]
+}
+
 fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording {
     let mut named = FrameTable::new();
     let mut locations = Vec::new();
@@ -383,7 +391,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
         named,
         stacks,
         samples,
-        metrics: Vec::new(),
+        metrics: metrics(name),
         lost: 0,
         warnings: vec![name(18)],
     };

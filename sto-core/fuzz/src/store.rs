@@ -11,9 +11,12 @@ use sto_core::formats::Format;
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
-use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
+use sto_core::model::{
+    Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
+};
 use sto_core::recording::{
-    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, Stacks, Thread, ThreadIx,
+    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, Stacks, Thread,
+    ThreadIx,
 };
 use sto_core::store::{Snapshot, Store, StoreError, StoredBuild, Tag};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -214,7 +217,7 @@ fn add(store: &Store, build: u64, run: u64) {
         named,
         stacks,
         samples,
-        metrics: Vec::new(),
+        metrics: metrics(run),
         lost: 1,
         warnings: Vec::new(),
     };
@@ -230,6 +233,22 @@ fn add(store: &Store, build: u64, run: u64) {
         ..IngestOptions::default()
     };
     ingest(store, (Path::new("run"), recording), &options, &mut |_| ()).expect("a sound recording");
+}
+
+/// Metrics over time of every form of packs.
+fn metrics(run: u64) -> Vec<MetricSeries> {
+    let times: Arc<[Nanoseconds]> = (0..40).map(|at| Nanoseconds(3_000 * at)).collect();
+    let value: [fn(u64) -> f64; 3] = [
+        |at| (at / 7) as f64,
+        |at| (at * at % 13) as f64 / 100.0,
+        |at| (at as f64).sin(),
+    ];
+    let series = value.iter().zip(["a", "b", "c"]).map(|(value, name)| {
+        let values = (0..40).map(|at| value(at * run)).collect();
+        let series = MetricSeries::new(name, MetricKind::Level, Arc::clone(&times), values);
+        series.expect("the values are finite")
+    });
+    series.collect()
 }
 
 /// Edits of records and packs, with checksums that are right: which one (a byte), the number of bytes of its
@@ -383,6 +402,7 @@ fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
             ignore(snapshot.load_lines(profile));
             ignore(snapshot.load_slices(profile));
             ignore(snapshot.load_contexts(profile));
+            ignore(snapshot.load_metrics(profile));
         }
     }
     let here = Store::in_memory().expect("a store in memory");

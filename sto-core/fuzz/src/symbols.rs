@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
-use sto_core::ingest::SymbolOptions;
 use sto_core::files::User;
 use sto_core::formats::{ReadOptions, read_bytes};
+use sto_core::ingest::SymbolOptions;
 use sto_core::model::Granularity;
 use sto_core::stages::symbolize;
 

@@ -5,6 +5,9 @@ use crate::cli::Cli;
 use crate::runtime::config::Config;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
+use std::path::Path;
+use sto_core::ingest::{IngestOptions, prepare};
+use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::compare::CompareOptions;
 use sto_query::policy::{Policy, Thresholds};
@@ -61,6 +64,33 @@ pub(crate) fn config(bytes: &[u8]) {
         let args = config.expanded(line.iter().map(OsString::from), &command);
         if let Ok(matches) = command.clone().try_get_matches_from(args) {
             Cli::from_arg_matches(&matches).expect("what was matched can be taken");
+        }
+    }
+}
+
+/// A trace beside a recording.
+pub(crate) fn trace(bytes: &[u8]) {
+    let path = folder().join("trace");
+    std::fs::write(&path, bytes).expect("the folder is writable");
+    let text = "demo 7 1.000000: 1 cycles:\n\t401000 main (/bin/demo)\n\n\
+                demo 7 2.000000: 1 cycles:\n\t401000 main (/bin/demo)\n\n";
+    let options = IngestOptions {
+        executable: Some("demo".to_owned()),
+        version: Some("v1".to_owned()),
+        traces: vec![path],
+        ..IngestOptions::default()
+    };
+    let input = (Path::new("run"), text.as_bytes());
+    match prepare(input, &options, &mut |_| ()) {
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        Ok(prepared) => {
+            let store = Store::in_memory().expect("a store in memory");
+            let stored = prepared.store(&mut store.writer(), &mut |_| ());
+            let profile = stored.expect("what was read can be stored").profiles[0].id;
+            let metrics = store
+                .snapshot()
+                .and_then(|snapshot| snapshot.load_metrics(profile));
+            metrics.expect("what was stored can be read");
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct PerfStat {
     time: i64,
     before: i64,
     points: Points,
+    /// What was not counted in the last interval, as other events had the counter.
+    uncounted: BTreeSet<String>,
     /// Events that the machine does not count.
     unsupported: BTreeSet<String>,
 }
@@ -172,11 +174,17 @@ impl Reader for PerfStat {
             }
             // It ran for no time, so that nothing happened.
             (b"<not counted>", [b"0", b"100.00" | b"100,00"]) => 0.0,
-            // Others had the counter: what comes next was counted since the point before.
-            (b"<not counted>", _) => return Ok(()),
+            // What comes next was counted since the point before.
+            (b"<not counted>", _) => {
+                self.uncounted.insert(name);
+                return Ok(());
+            }
             (count, _) => value(count).ok_or_else(expected)?,
         };
-        if !self.points.has(&name) {
+        // Of a thread that did nothing in an interval there is no line.
+        let was_counted = !self.uncounted.remove(&name);
+        let last = self.points.last_time(&name);
+        if last.is_none_or(|last| last < self.before && was_counted) {
             self.points
                 .push(&name, MetricKind::Count, self.before, 0.0)?;
         }

@@ -23,9 +23,10 @@ struct Series {
 }
 
 impl Points {
-    /// Whether there is a point of a metric.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+    /// The time of a metric's last point, if it has any.
+    pub(super) fn last_time(&self, name: &str) -> Option<i64> {
+        let series = &self.series[*self.by_name.get(name)?];
+        series.times.last().copied()
     }
 
     /// Adds a point of a metric. The first one of a count says when counting begins, and its value does not count.
