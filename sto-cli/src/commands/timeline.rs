@@ -1,9 +1,10 @@
 //! `sto timeline`: what a run did over time.
 
-use crate::args::{InlinedArg, SelectArgs};
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
+use crate::args::{InlinedArg, SelectArgs, drawing};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, output};
 use clap::Args;
-use sto_query::questions::{TimelineRequest, timeline};
+use std::path::PathBuf;
+use sto_query::questions::{TimelineRequest, timeline, timeline_page};
 use sto_query::render;
 use sto_query::timeline::RowsBy;
 use sto_query::tree::Order;
@@ -12,6 +13,7 @@ const AFTER: &str = "\
 Examples:
   sto timeline perf.data
   sto timeline v1 --by thread
+  sto timeline v1 -o run.html
   sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
 
 A metric is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
@@ -53,6 +55,11 @@ pub(crate) struct TimelineArgs {
     #[command(flatten)]
     limit: LimitArg,
 
+    /// Write a page for browsers to this file, on which a part of the time can be looked at; `-` is standard
+    /// output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     format: FormatArg,
 }
@@ -69,7 +76,17 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     request.inlined = args.inlined.inlined;
     request.metrics.clone_from(&args.metric);
     request.limit = args.limit.of(&args.format);
-    let timeline = timeline(&store.sources(), &request)?;
-    args.format.print(&timeline, render::timeline::text)?;
+    let sources = store.sources();
+    let Some(output) = &args.output else {
+        let timeline = timeline(&sources, &request)?;
+        args.format.print(&timeline, render::timeline::text)?;
+        return Ok(Outcome::Clean);
+    };
+    request.limit = args.limit.of(&FormatArg::text());
+    let drawn = timeline_page(&sources, &request, WORDS)?;
+    match output::file(Some(output)) {
+        None => output::write_stdout(drawn.drawing.as_bytes())?,
+        Some(file) => drawing::write(drawn, file, &args.format)?,
+    }
     Ok(Outcome::Clean)
 }

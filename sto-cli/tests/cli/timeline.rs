@@ -69,7 +69,7 @@ fn a_run_without_slices_is_an_error_that_says_how_to_get_them() {
     sandbox.write("a.folded", "main;work 3\n");
     sandbox
         .sto(&["timeline", "a.folded"])
-        .fails_with(&["no sample has a time stamp"]);
+        .fails_with(&["its samples have no times"]);
     sandbox
         .sto(&["timeline", &file, "--metric", "x = (1"])
         .fails_with(&["character 7", "`)`"]);

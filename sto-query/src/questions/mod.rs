@@ -37,4 +37,6 @@ pub use stores::{
     AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest, TagRequest,
     annotate, average, export_store, ls, merge, prune, runs, tag,
 };
+#[cfg(feature = "pages")]
+pub use timeline::timeline_page;
 pub use timeline::{TimelineRequest, timeline};

@@ -1,10 +1,24 @@
 //! What a run did over time.
 
+#[cfg(feature = "pages")]
+use super::Drawn;
 use crate::QueryError;
+#[cfg(feature = "pages")]
+use crate::answer::limited;
+#[cfg(feature = "pages")]
+use crate::render;
 use crate::sources::{Filter, Named, Sources};
-use crate::timeline::{self, RowsBy, Timeline};
+#[cfg(feature = "pages")]
+use crate::text::Words;
+use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
+
+/// Most metrics that a page has where nobody names any, and most keys of labels.
+#[cfg(feature = "pages")]
+const MAX_METRICS: usize = 12;
+#[cfg(feature = "pages")]
+const MAX_LABELS: usize = 3;
 
 /// What a run did over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,16 +46,65 @@ pub struct TimelineRequest {
 /// # Errors
 /// As [`Sources::run_over_time`], and where there are no such rows or metrics.
 pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
-    let (run, sample_type) = sources.run_over_time(&request.named, &request.filter)?;
-    let run = match request.inlined {
-        true => run,
-        false => run.without_inlined(),
+    let (run, sample_type) = request.run(sources)?;
+    let rows = (&request.by, request.order);
+    let limit = request.limit;
+    let found = timeline::timeline(&run, sample_type, rows, &request.metrics, limit)?;
+    Ok(found)
+}
+
+/// The same, and a page of HTML on which rows of other kinds can be chosen, and a part of the time whose functions
+/// and stacks are shown. Without metrics in the request, it has all of the event, and those that were recorded.
+///
+/// # Errors
+/// As [`timeline`].
+#[cfg(feature = "pages")]
+pub fn timeline_page(
+    sources: &Sources,
+    request: &TimelineRequest,
+    words: Words,
+) -> Result<Drawn, QueryError> {
+    let (run, sample_type) = request.run(sources)?;
+    let mut metrics = request.metrics.clone();
+    let mut omitted = 0;
+    if metrics.is_empty() {
+        let event = run.view.sample_types.get(sample_type);
+        metrics.extend(event.map(|event| format!("event:{}", event.event)));
+        metrics.extend(run.traced_names().map(str::to_owned));
+        omitted = limited(&mut metrics, Some(MAX_METRICS));
+    }
+    let of = |by: &RowsBy, order, metrics: &[String]| {
+        timeline::timeline(&run, sample_type, (by, order), metrics, request.limit)
     };
-    Ok(timeline::timeline(
-        &run,
-        sample_type,
-        (&request.by, request.order),
-        &request.metrics,
-        request.limit,
-    )?)
+    let mut timelines = vec![of(&request.by, request.order, &metrics)?];
+    let labels = run.label_keys().take(MAX_LABELS);
+    let labels = labels.map(|key| (RowsBy::Label(key.to_owned()), Order::SelfCost));
+    let others = [
+        (RowsBy::Function, Order::SelfCost),
+        (RowsBy::Function, Order::Total),
+        (RowsBy::Module, Order::SelfCost),
+        (RowsBy::Thread, Order::SelfCost),
+    ];
+    for (by, order) in others.into_iter().chain(labels) {
+        if (&by, order) != (&request.by, request.order) {
+            // A run may have no threads.
+            timelines.extend(of(&by, order, &[]));
+        }
+    }
+    let page = render::timeline::html(&run, sample_type, &timelines, omitted, words);
+    Ok(Drawn {
+        subjects: vec![timelines.swap_remove(0).subject],
+        drawing: page,
+    })
+}
+
+impl TimelineRequest {
+    fn run(&self, sources: &Sources) -> Result<(RunOverTime, usize), QueryError> {
+        let (run, sample_type) = sources.run_over_time(&self.named, &self.filter)?;
+        let run = match self.inlined {
+            true => run,
+            false => run.without_inlined(),
+        };
+        Ok((run, sample_type))
+    }
 }

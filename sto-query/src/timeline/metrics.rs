@@ -129,9 +129,7 @@ impl RunOverTime {
             }
         }
         let mut kinds = vec![("module:", RowsBy::Module)];
-        let labels = label_sets(self.contexts()).flatten();
-        let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
-        let labels = keys.into_iter().map(|key| RowsBy::Label(key.to_owned()));
+        let labels = self.label_keys().map(|key| RowsBy::Label(key.to_owned()));
         kinds.extend(labels.map(|by| ("label:", by)));
         for (prefix, by) in kinds {
             // Such labels are there, and modules anyway.
@@ -179,6 +177,18 @@ impl RunOverTime {
             false => types.get(ix)?.unit,
         };
         Some(format!("{unit}/s"))
+    }
+
+    /// Names of the metrics that were recorded.
+    pub fn traced_names(&self) -> impl Iterator<Item = &str> {
+        self.traced.iter().map(|series| series.name())
+    }
+
+    /// Keys of the samples' labels, in order.
+    pub fn label_keys(&self) -> impl Iterator<Item = &str> {
+        let labels = label_sets(self.contexts()).flatten();
+        let keys: BTreeSet<&str> = labels.map(|label| &*label.key).collect();
+        keys.into_iter()
     }
 
     /// Names of metrics, but for those of functions and of labels.

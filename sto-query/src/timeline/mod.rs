@@ -9,6 +9,8 @@ mod metrics;
 mod result;
 mod rows;
 mod run;
+#[cfg(feature = "pages")]
+mod stacks;
 
 pub use error::TimelineError;
 pub use formula::{Formula, FormulaError};
@@ -17,3 +19,5 @@ pub use metrics::NamedSeries;
 pub use result::{MAX_SLICES, Timeline, TimelineMetric, TimelineRow, timeline};
 pub use rows::{RowName, Rows, RowsBy};
 pub use run::RunOverTime;
+#[cfg(feature = "pages")]
+pub(crate) use stacks::StacksOverTime;

@@ -63,7 +63,7 @@ impl FlameGraph<'_> {
                 data-costs={ (candidate_cost) " " (baseline_cost) } {
                 (picture.svg())
                 figcaption {
-                    (legend())
+                    (change_legend())
                     p {
                         "Each box is a function, the boxes under it are what it called. Costs are parts of "
                         (self.sides.unit) ". " (self.sides.colors)
@@ -171,7 +171,8 @@ impl FlameGraph<'_> {
     }
 }
 
-fn legend() -> Markup {
+/// What colours of a change mean.
+pub(crate) fn change_legend() -> Markup {
     let shades = [
         "b5", "b4", "b3", "b2", "b1", "n", "w1", "w2", "w3", "w4", "w5",
     ];

@@ -63,15 +63,21 @@
 
   /** Puts tools above a picture; `resize` makes it as wide as there is room, and returns that. */
   function flameGraph(figure, boxes, tools, resize) {
-    const frames = framesOf(boxes);
-    const frameOf = new Map(frames.map((frame) => [frame.group, frame]));
-    const all = frames[0];
+    let frames;
+    let frameOf;
+    let all;
     const { drawn, other, unit } = figure.dataset;
     const costs = figure.dataset.costs?.split(' ').map(Number);
     let side = 0;
-    let shown = all; // the frame that takes the whole width
-    let current = all; // the frame that keys act on
+    let shown; // the frame that takes the whole width
+    let current; // the frame that keys act on
     let matches = new Set();
+    function read() {
+      frames = framesOf(boxes);
+      frameOf = new Map(frames.map((frame) => [frame.group, frame]));
+      shown = current = all = frames[0];
+    }
+    read();
 
     const search = element('input', { type: 'search', spellcheck: 'false', autocomplete: 'off', placeholder: 'part of a name' });
     const reset = element('button', { type: 'button' }, 'Show all');
@@ -86,7 +92,7 @@
       });
       bar.append(element('label', {}, 'Widths ', widths));
     }
-    if (all.group.classList.contains('n')) {
+    if (figure.querySelector('.n')) {
       const colors = element('input', { type: 'checkbox' });
       colors.checked = figure.classList.contains('colorblind');
       colors.addEventListener('change', () => figure.classList.toggle('colorblind', colors.checked));
@@ -212,6 +218,11 @@
       matches = new Set();
       show(all);
     });
+    // Another script has put other frames here.
+    figure.addEventListener('redrawn', () => {
+      read();
+      find();
+    });
     boxes.setAttribute('role', 'tree');
     boxes.setAttribute('aria-label', 'Flame graph');
     draw();
@@ -254,14 +265,13 @@
   const graphs = new Map();
   for (const figure of document.querySelectorAll('figure.flame')) {
     const picture = figure.querySelector('.boxes');
-    const height = picture.viewBox.baseVal.height;
     const tools = element('div', {});
     figure.prepend(tools);
     let width;
     const graph = flameGraph(figure, picture.querySelector('.frames'), tools, () => {
       width = picture.clientWidth;
       const room = Math.max(width, 200);
-      picture.setAttribute('viewBox', `0 0 ${room} ${height}`);
+      picture.setAttribute('viewBox', `0 0 ${room} ${picture.viewBox.baseVal.height}`);
       return room;
     });
     graphs.set(`#${figure.id}`, graph);

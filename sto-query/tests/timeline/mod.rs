@@ -1,5 +1,7 @@
 //! What a run did over time: rows and metrics of real recordings.
 
+mod page;
+
 use crate::views::{assert_fits, assert_golden};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -363,7 +365,7 @@ fn a_part_of_the_time_has_the_slices_of_the_whole() {
         .map(|rate| rate.unwrap() * step);
     assert_near(event.sum(), all);
     let text = render::timeline::text(&part, words::plain());
-    assert!(text.contains("1.50 s to 3.20 s"), "{text}");
+    assert!(text.contains("1.500 s to 3.200 s of 3.990 s"), "{text}");
 }
 
 #[test]

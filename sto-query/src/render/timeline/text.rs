@@ -1,9 +1,9 @@
 //! A run over time as rows of shaded blocks.
 
-use super::header::{header, with_inlined};
+use super::axis::{rate, shown, ticks};
+use crate::render::header::{header, with_inlined};
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, not_shown, percent, printable, quantity,
-    short, title,
+    Cell, Column, Style, Table, display_width, not_shown, percent, printable, quantity, title,
 };
 use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resampled};
 use sto_core::units::Unit;
@@ -69,7 +69,8 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
     let highest = rows.iter().flatten().copied().fold(0.0, f64::max);
     for (row, cells) in timeline.rows.iter().zip(&rows) {
         let module = row.name.module.iter().filter(|module| !module.is_empty());
-        let module = module.map(|module| format!("  [{}]", printable(module)));
+        let module =
+            module.map(|module| format!("  [{}]", printable(module.trim_matches(['[', ']']))));
         let name = match row.name.name.as_str() {
             "" => "[unknown]",
             name => name,
@@ -110,11 +111,15 @@ fn about(timeline: &Timeline, grid: Grid) -> String {
         ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}; "),
         _ => String::new(),
     };
-    format!(
-        "{run}{} from its first sample to its last, {} a column",
-        seconds(timeline.seconds),
-        seconds(grid.step()),
-    )
+    let all = match timeline.subject.windows.is_empty() {
+        true => format!(
+            "{} from its first sample to its last, ",
+            seconds(timeline.seconds)
+        ),
+        // The header says it.
+        false => String::new(),
+    };
+    format!("{run}{all}{} a column", seconds(grid.step()))
 }
 
 fn noun(by: &RowsBy) -> &'static str {
@@ -140,13 +145,6 @@ fn legend(timeline: &Timeline, highest: f64) -> String {
     let unit = unit.filter(|_| timeline.subject.value > 0);
     let highest = rate(highest, unit.unwrap_or(Unit::Samples));
     format!("{} of {highest}, the most of all cells", shades.join("  "))
-}
-
-/// `998 ms/s`.
-fn rate(rate: f64, unit: Unit) -> String {
-    let shown = quantity(rate.round() as u64, unit);
-    let shown = shown.unwrap_or_else(|| counted(rate.round() as u64, "sample"));
-    format!("{shown}/s")
 }
 
 /// A metric as a line of blocks, and its least and largest value.
@@ -178,7 +176,7 @@ fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
 }
 
 /// The means of values on a coarser grid, of the time in which there are any.
-fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
+pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
     let sums: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
     let known: Vec<f64> = values
         .iter()
@@ -189,15 +187,6 @@ fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
     means.map(|(sum, known)| sum / known).collect()
 }
 
-/// A value of a metric.
-fn shown(value: f64, unit: Option<&str>) -> String {
-    let unit_of_cost = unit.and_then(|unit| unit.strip_suffix("/s"));
-    match unit_of_cost.and_then(|unit| unit.parse().ok()) {
-        Some(unit) => rate(value, unit),
-        None => format!("{}{}", short(value), unit.unwrap_or_default()),
-    }
-}
-
 /// A span of time: `2.72 s`.
 fn seconds(seconds: f64) -> String {
     let nanoseconds = (seconds * 1e9).round() as u64;
@@ -206,36 +195,16 @@ fn seconds(seconds: f64) -> String {
 
 /// Times below the columns, each behind a `|` at its place.
 fn axis(grid: Grid) -> String {
-    let (from, to) = (grid.from() / 1e9, grid.to() / 1e9);
     let columns = grid.count() as f64;
-    let least = (to - from) * BETWEEN_TICKS / columns;
-    let power = 10f64.powf(least.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-    let step = steps
-        .into_iter()
-        .find(|step| *step >= least)
-        .unwrap_or(least);
-    let (scale, unit) = match to {
-        ..1e-3 => (1e6, "µs"),
-        ..1.0 => (1e3, "ms"),
-        _ => (1.0, "s"),
-    };
-    let decimals = (-(step * scale).log10().floor()).clamp(0.0, 9.0) as usize;
     let mut line = String::new();
-    let mut tick = (from / step).ceil() * step;
-    while tick < to {
-        let column = ((tick - from) / (to - from) * columns) as usize;
-        let time = match tick {
-            0.0 => "0".to_owned(),
-            tick => format!("{:.decimals$}", tick * scale),
-        };
-        let label = format!("|{time} {unit}");
+    for (part, time) in ticks(grid, BETWEEN_TICKS / columns) {
+        let column = (part * columns) as usize;
+        let label = format!("|{time}");
         let used = display_width(&line);
         if column >= used && column + display_width(&label) <= grid.count() {
             line += &" ".repeat(column - used);
             line += &label;
         }
-        tick += step;
     }
     line
 }

@@ -1,0 +1,89 @@
+//! Heat maps: a row for each function or the like, darker where it cost more.
+
+use crate::timeline::{Grid, Timeline, resampled};
+use maud::{Markup, html};
+use std::fmt::Write;
+
+/// Pixels from one row to the next.
+pub(super) const ROW: usize = 20;
+/// The parts of the highest cost from which on cells are darker; from the first on they are no paper.
+pub(super) const LEVELS: [f64; 8] = [0.01, 0.05, 0.12, 0.22, 0.35, 0.5, 0.7, 0.9];
+/// Part of a row that its cells take.
+const HEIGHT: &str = ".9";
+
+/// A map of rows over time.
+pub(super) struct HeatMap {
+    /// The level of each cell, from 1; 0 is paper.
+    rows: Vec<Vec<usize>>,
+    slices: usize,
+    /// The highest cost of a cell, per second.
+    pub(super) highest: f64,
+}
+
+impl HeatMap {
+    pub(super) fn of(timeline: &Timeline, own: Grid, grid: Grid) -> HeatMap {
+        let rows = timeline.rows.iter();
+        let rows: Vec<Vec<f64>> = rows.map(|row| resampled(&row.values, own, grid)).collect();
+        let highest = rows.iter().flatten().copied().fold(0.0, f64::max);
+        let level = |cost: &f64| {
+            LEVELS
+                .iter()
+                .filter(|from| cost / highest >= **from)
+                .count()
+        };
+        HeatMap {
+            rows: rows
+                .iter()
+                .map(|row| row.iter().map(level).collect())
+                .collect(),
+            slices: grid.count(),
+            highest: highest / grid.step(),
+        }
+    }
+
+    /// The cells, a path for each level.
+    pub(super) fn svg(&self, about: &str) -> Markup {
+        let rows = self.rows.len().max(1);
+        html! {
+            svg.heat role="img" aria-label=(about) viewBox={ "0 0 " (self.slices) " " (rows) }
+                preserveAspectRatio="none" width="100%" height=(rows * ROW) {
+                @for level in 1..=LEVELS.len() {
+                    @let cells = self.cells(level);
+                    @if !cells.is_empty() { path class={ "h" (level) } d=(cells) {} }
+                }
+            }
+        }
+    }
+
+    /// The cells of one level as a path, those beside each other as one.
+    fn cells(&self, level: usize) -> String {
+        let mut path = String::new();
+        for (y, row) in self.rows.iter().enumerate() {
+            let mut x = 0;
+            for alike in row.chunk_by(|a, b| a == b) {
+                let width = alike.len();
+                if alike[0] == level {
+                    // Writing to a string cannot fail.
+                    let _ = write!(path, "M{x} {y}h{width}v{HEIGHT}h-{width}z");
+                }
+                x += width;
+            }
+        }
+        path
+    }
+}
+
+/// What shades mean.
+pub(super) fn legend(highest: &str) -> Markup {
+    html! {
+        p.shades {
+            @for (level, from) in (1..).zip(LEVELS) {
+                span {
+                    svg width="14" height="14" aria-hidden="true" { rect class={ "h" (level) } width="14" height="14" {} }
+                    " " (format!("{:.0}%", from * 100.0))
+                }
+            }
+            span { "and more of " (highest) ", the highest of each map" }
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! A run over time as a page: heat maps, metrics above them, and a window that what was done is shown of.
+
+use super::axis::{rate, shown, ticks};
+use super::heat::{HeatMap, ROW, legend};
+use crate::render::flame::{FrameLabels, boxes, change_legend};
+use crate::render::header::full_name;
+use crate::render::html::{Page, measured, name, number_head, numbers, short_name};
+use crate::text::names::shorten_name;
+use crate::text::{Words, counted, grouped, percent, printable, quantity};
+use crate::timeline::{Grid, RowsBy, RunOverTime, StacksOverTime, Timeline, TimelineMetric};
+use crate::tree::Order;
+use maud::{Markup, PreEscaped, html};
+use serde::Serialize;
+use serde_json::Number;
+use sto_core::units::{Cost, Unit};
+
+/// The most slices that the page has.
+const MAX_SLICES: usize = 400;
+/// The fewest, where costs are cut into fewer for the page's size, or samples would be too few.
+const LEAST_SLICES: usize = 50;
+/// Samples a slice, on average: of fewer, chance would be what shades show.
+const SAMPLES: usize = 15;
+/// Most costs of stacks in slices, of some 8 bytes each.
+const MAX_COSTS: usize = 150_000;
+/// Most stacks.
+const MAX_STACKS: usize = 4_000;
+/// Columns of a row's name.
+const NAME_WIDTH: usize = 40;
+/// Functions in the list of those that cost most.
+const TOP: usize = 20;
+/// Times on the axis, at the most.
+const TICKS: f64 = 6.0;
+/// Pixels of a metric's line.
+const LINE: usize = 40;
+
+/// What a run did over time as a self-contained page of HTML: it loads nothing, and runs no script but its own.
+/// Without scripts, all but the window can be read.
+///
+/// The rows of each timeline can be chosen; the first has the metrics.
+pub fn html(
+    run: &RunOverTime,
+    sample_type: usize,
+    timelines: &[Timeline],
+    omitted_metrics: usize,
+    words: Words,
+) -> String {
+    let page = TimePage::new(run, sample_type, timelines, omitted_metrics, words);
+    let title = format!("{} over time", full_name(&timelines[0].subject));
+    Page {
+        title: &title,
+        style: include_str!("timeline.css"),
+        script: include_str!("timeline.js"),
+    }
+    .render(&page.markup(&title))
+}
+
+struct TimePage<'a> {
+    timelines: &'a [Timeline],
+    omitted_metrics: usize,
+    words: Words,
+    /// The slices of timelines, and those of the page.
+    own: Grid,
+    grid: Grid,
+    labels: FrameLabels,
+    stacks: StacksOverTime,
+}
+
+/// What the script works on.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// Seconds.
+    from: f64,
+    to: f64,
+    /// Seconds a unit of cost; what it is called else.
+    unit: &'a str,
+    scale: f64,
+    others: u32,
+    labels: Vec<&'a str>,
+    colors: Vec<String>,
+    parents: Vec<i64>,
+    of: &'a [u32],
+    /// Stack and cost in turns, by slice.
+    slices: Vec<Vec<Number>>,
+}
+
+impl<'a> TimePage<'a> {
+    fn new(
+        run: &RunOverTime,
+        sample_type: usize,
+        timelines: &'a [Timeline],
+        omitted_metrics: usize,
+        words: Words,
+    ) -> TimePage<'a> {
+        let labels = FrameLabels::of(&run.view);
+        let samples = timelines[0].subject.samples as usize;
+        let slices = (samples / SAMPLES).clamp(LEAST_SLICES, MAX_SLICES);
+        let mut grid = run.grid().at_most(slices);
+        let stacks = loop {
+            let of = (&labels.of_frame[..], labels.others);
+            let stacks = run.stacks(sample_type, of, grid, MAX_STACKS);
+            let costs: usize = stacks.slices.iter().map(Vec::len).sum();
+            if costs <= MAX_COSTS || grid.count() <= LEAST_SLICES {
+                break stacks;
+            }
+            grid = grid.at_most((grid.count() / 2).max(LEAST_SLICES));
+        };
+        TimePage {
+            own: timelines[0].grid().unwrap_or(grid),
+            timelines,
+            omitted_metrics,
+            words,
+            grid,
+            labels,
+            stacks,
+        }
+    }
+
+    fn markup(&self, title: &str) -> Markup {
+        let timeline = &self.timelines[0];
+        html! {
+            header {
+                h1 { (title) }
+                p.reason { (self.about()) }
+            }
+            main.over-time {
+                (self.choice())
+                figure.plot #plot {
+                    (self.metrics())
+                    @for (ix, timeline) in self.timelines.iter().enumerate() { (self.map(ix, timeline)) }
+                    (self.axis())
+                }
+                p.pointed role="status" {}
+                @let highest = HeatMap::of(timeline, self.own, self.grid).highest;
+                (legend(&rate(highest, self.unit())))
+                section #window {
+                    h2 { "What was done in all of the time" }
+                    p.hint {
+                        "In a browser that runs the script of this page: drag over the time above to see what was \
+                         done just then, and how that differs from the rest. The edges of the window move by \
+                         arrow keys too, with Shift in larger steps; Escape shows all again."
+                    }
+                    (self.top())
+                    h3 { "Flame graph" }
+                    figure.flame #graph {
+                        (boxes(&self.stacks, &self.labels))
+                        figcaption {
+                            .differences hidden { (change_legend()) }
+                            p {
+                                "Each box is a function, the boxes under it are what it called, as wide as their \
+                                 share of the window. "
+                                span.differences hidden {
+                                    "Red, or orange, has a larger share in the window than in the rest of the \
+                                     time, blue a smaller one. "
+                                }
+                                "A click, or Enter, shows one stack alone; arrow keys walk from box to box, Escape \
+                                 shows all again."
+                            }
+                            p { (self.left_out()) }
+                        }
+                    }
+                }
+                // Text in a script element ends at `</script`, whatever its type.
+                script #data type="application/json" { (PreEscaped(self.data())) }
+            }
+        }
+    }
+
+    /// `1,325 samples of cpu-clock, 1.33 s, in a run of 1.95 s`.
+    fn about(&self) -> String {
+        let timeline = &self.timelines[0];
+        let subject = &timeline.subject;
+        let cost = Cost {
+            samples: subject.samples,
+            value: subject.value,
+        };
+        let measured = measured(cost, subject.sample_type.as_ref());
+        let part = match subject.windows.is_empty() {
+            true => String::new(),
+            false => format!("{} to {} of ", seconds(timeline.from), seconds(timeline.to)),
+        };
+        let run = match (&subject.profiles[..], timeline.runs) {
+            ([newest], runs @ 2..) => format!(", run {newest}, the newest of {runs}"),
+            _ => String::new(),
+        };
+        format!(
+            "{measured}, in {part}a run of {}{run}.",
+            seconds(timeline.seconds)
+        )
+    }
+
+    fn unit(&self) -> Unit {
+        let subject = &self.timelines[0].subject;
+        let unit = subject.sample_type.as_ref().map(|t| t.unit);
+        unit.filter(|_| subject.value > 0).unwrap_or(Unit::Samples)
+    }
+
+    /// Which rows are shown.
+    fn choice(&self) -> Markup {
+        html! {
+            fieldset.choice hidden {
+                legend { "Rows" }
+                @for (ix, timeline) in self.timelines.iter().enumerate() {
+                    label {
+                        input type="radio" name="rows" value=(ix) checked[ix == 0];
+                        " " (rows_of(timeline))
+                    }
+                }
+            }
+        }
+    }
+
+    fn metrics(&self) -> Markup {
+        let metrics = &self.timelines[0].metrics;
+        html! {
+            @for metric in metrics {
+                @let line = Line::of(metric, self.own, self.grid);
+                .row.metric {
+                    .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
+                    (line.svg(&metric.name))
+                    .range { span { (line.most()) } span { (line.least()) } }
+                }
+            }
+            @if self.omitted_metrics > 0 {
+                p.soft {
+                    (counted(self.omitted_metrics as u64, "more metric")) " not shown: " (self.words.option)
+                    "metric names others."
+                }
+            }
+        }
+    }
+
+    fn map(&self, ix: usize, timeline: &Timeline) -> Markup {
+        let map = HeatMap::of(timeline, self.own, self.grid);
+        html! {
+            .map data-rows=(ix) data-highest=(rate(map.highest, self.unit())) {
+                h3 { (rows_of(timeline)) }
+                .row {
+                    ul.names {
+                        @for row in &timeline.rows {
+                            @let name = shown_name(&row.name.name);
+                            li title={ (name) @if let Some(module) = &row.name.module { " [" (module.trim_matches(['[', ']'])) "]" } } {
+                                (shorten_name(&name, NAME_WIDTH))
+                            }
+                        }
+                    }
+                    (map.svg(&format!("Heat map of {} over time", rows_of(timeline))))
+                    ul.shares { @for row in &timeline.rows { li { (percent(row.cost.share)) } } }
+                }
+                @if timeline.omitted > 0 {
+                    p.soft { (counted(timeline.omitted as u64, "more row")) " not shown." }
+                }
+            }
+        }
+    }
+
+    fn axis(&self) -> Markup {
+        html! {
+            .row.axis {
+                .name {}
+                svg width="100%" height=(ROW) aria-hidden="true" {
+                    @for (part, time) in ticks(self.grid, 1.0 / TICKS) {
+                        @let x = format!("{:.3}%", part * 100.0);
+                        line x1=(x) x2=(x) y2="5" {}
+                        text x=(x) y="16" dx="2" { (time) }
+                    }
+                }
+                .shares {}
+            }
+        }
+    }
+
+    /// The functions that cost most in all of the time; the script lists those of the window.
+    fn top(&self) -> Markup {
+        let by_self = |t: &&Timeline| t.by == RowsBy::Function && t.order == Order::SelfCost;
+        let timeline = self.timelines.iter().find(by_self);
+        html! {
+            table.top {
+                thead { tr {
+                    th scope="col" { "Function" }
+                    (number_head("Self", "in the window"))
+                    (number_head("Self", "in the rest"))
+                    (number_head("Change", "of self"))
+                    (number_head("Total", "in the window"))
+                    (number_head("Total", "in the rest"))
+                } }
+                tbody {
+                    @for row in timeline.iter().flat_map(|timeline| &timeline.rows).take(TOP) {
+                        tr {
+                            th scope="row" { (name(&shown_name(&row.name.name))) }
+                            (numbers([&percent(row.cost.share), "", "", "", ""]))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn left_out(&self) -> String {
+        let slices = format!(
+            "Time is cut into {} slices of {}.",
+            grouped(self.grid.count() as u64),
+            seconds(self.grid.step())
+        );
+        match self.stacks.omitted {
+            0 => slices,
+            omitted => format!(
+                "{slices} {} that cost less than {} of any fiftieth of the time are added up as (others).",
+                counted(omitted as u64, "stack"),
+                percent(self.stacks.least_share),
+            ),
+        }
+    }
+
+    /// JSON that no name can leave.
+    fn data(&self) -> String {
+        let samples: f64 = self.timelines[0].subject.samples as f64;
+        let costs = || self.stacks.slices.iter().flatten().map(|(_, cost)| *cost);
+        // Most samples cost the same, so that in units of their mean numbers are short.
+        let scale = (costs().sum::<f64>() / samples).max(f64::MIN_POSITIVE);
+        let rounded = |cost: f64| {
+            let thousandths = (cost / scale * 1000.0).round();
+            match thousandths as u64 {
+                whole if whole.is_multiple_of(1000) => Number::from(whole / 1000),
+                _ => Number::from_f64(thousandths / 1000.0).unwrap_or_else(|| 0.into()),
+            }
+        };
+        let slices = self.stacks.slices.iter().map(|costs| {
+            let costs = costs.iter();
+            let costs = costs.flat_map(|&(stack, cost)| [stack.into(), rounded(cost)]);
+            costs.collect()
+        });
+        let unit = self.unit();
+        let data = Data {
+            from: self.grid.from() / 1e9,
+            to: self.grid.to() / 1e9,
+            unit: match unit {
+                Unit::Nanoseconds => "s",
+                unit => unit.name(),
+            },
+            scale: match unit {
+                Unit::Nanoseconds => scale / 1e9,
+                _ => scale,
+            },
+            others: self.labels.others,
+            labels: self
+                .labels
+                .all
+                .iter()
+                .map(|(text, _)| text.as_str())
+                .collect(),
+            colors: self
+                .labels
+                .all
+                .iter()
+                .map(|(_, color)| hex(*color))
+                .collect(),
+            parents: self
+                .stacks
+                .parents
+                .iter()
+                .map(|p| p.map_or(-1, i64::from))
+                .collect(),
+            of: &self.stacks.labels,
+            slices: slices.collect(),
+        };
+        let json = serde_json::to_string(&data).expect("there are no keys but strings");
+        [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")]
+            .into_iter()
+            .fold(json, |json, (mark, escape)| json.replace(mark, escape))
+    }
+}
+
+fn hex([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+fn rows_of(timeline: &Timeline) -> String {
+    let kind = match timeline.order {
+        Order::SelfCost => "self",
+        Order::Total => "total",
+    };
+    match &timeline.by {
+        RowsBy::Function => format!("functions, {kind}"),
+        RowsBy::Module => format!("modules, {kind}"),
+        RowsBy::Thread => "threads".to_owned(),
+        RowsBy::Label(key) => format!("label {key}"),
+    }
+}
+
+fn shown_name(symbol: &str) -> String {
+    match symbol {
+        "" => "[unknown]".to_owned(),
+        symbol => short_name(symbol),
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    let nanoseconds = (seconds * 1e9).round() as u64;
+    quantity(nanoseconds, Unit::Nanoseconds).unwrap_or_default()
+}
+
+/// A metric as a line.
+struct Line {
+    values: Vec<f64>,
+    ends: Option<(f64, f64)>,
+    unit: Option<String>,
+}
+
+impl Line {
+    fn of(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
+        let values = super::text::means(&metric.values, own, grid);
+        let known = || values.iter().copied().filter(|value| value.is_finite());
+        let least = known().reduce(f64::min);
+        Line {
+            ends: least.zip(known().reduce(f64::max)),
+            unit: metric.unit.clone(),
+            values,
+        }
+    }
+
+    fn svg(&self, name: &str) -> Markup {
+        let about = match self.ends {
+            Some(_) => format!("{name}: {} to {}", self.least(), self.most()),
+            None => format!("{name}: no value"),
+        };
+        html! {
+            svg.line role="img" aria-label=(about) viewBox={ "0 0 " (self.values.len()) " " (LINE) }
+                preserveAspectRatio="none" width="100%" height=(LINE) {
+                path d=(self.path()) {}
+            }
+        }
+    }
+
+    /// A step for each slice; nothing where there is no value.
+    fn path(&self) -> String {
+        let Some((least, most)) = self.ends else {
+            return String::new();
+        };
+        let room = (LINE - 4) as f64;
+        let part = |value: f64| match most > least {
+            true => (value - least) / (most - least),
+            false => 0.5,
+        };
+        let mut path = String::new();
+        let mut before = f64::NAN;
+        for (slice, &value) in self.values.iter().enumerate() {
+            if value.is_finite() {
+                let y = 2.0 + room * (1.0 - part(value));
+                let command = match (before.is_finite(), before == value) {
+                    (false, _) => format!("M{slice} {y:.1}h1"),
+                    (true, true) => "h1".to_owned(),
+                    (true, false) => format!("V{y:.1}h1"),
+                };
+                path += &command;
+            }
+            before = value;
+        }
+        path
+    }
+
+    fn least(&self) -> String {
+        self.ends.map_or(String::new(), |(least, _)| {
+            shown(least, self.unit.as_deref())
+        })
+    }
+
+    fn most(&self) -> String {
+        self.ends
+            .map_or(String::new(), |(_, most)| shown(most, self.unit.as_deref()))
+    }
+}
