@@ -192,6 +192,45 @@ fn chance_explains_a_walk_and_noise_but_not_what_goes_with_the_target() {
     }
 }
 
+/// Numbers from 0 to 1 without a pattern, other ones for each seed.
+fn noise(seed: u64) -> Vec<f64> {
+    let mut state = seed + 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005);
+        state = state.wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    (0..120).map(|_| next()).collect()
+}
+
+#[test]
+fn among_hundreds_of_metrics_one_that_explains_is_told_from_chance_and_noise_is_not() {
+    let names: Vec<String> = (0..200).map(|ix| format!("noise{ix}")).collect();
+    let mut false_alarms = 0;
+    for seed in 0..10 {
+        let columns: Vec<Vec<f64>> = (0..200).map(|ix| noise(1000 * seed + ix)).collect();
+        let target = noise(1000 * seed + 900);
+        let cause: Vec<f64> = target.iter().zip(&columns[0]).map(|(t, n)| t + n).collect();
+        let mut all: Vec<(&str, &[f64])> = vec![("target", &target)];
+        all.extend(
+            names
+                .iter()
+                .zip(&columns)
+                .map(|(name, column)| (&**name, &**column)),
+        );
+        let first = &ranked(&table(&all), None).metrics[0];
+        false_alarms += usize::from(first.q.unwrap() <= 0.05);
+        all.push(("cause", &cause));
+        let first = &ranked(&table(&all), None).metrics[0];
+        assert_eq!(
+            (&*first.name, first.q.unwrap() <= 0.05),
+            ("cause", true),
+            "{first:?}"
+        );
+    }
+    assert!(false_alarms <= 2, "{false_alarms} of 10");
+}
+
 #[test]
 fn columns_that_cannot_be_compared_are_left_out_or_last() {
     let text = "name,time,target,constant,gap,gaps,huge\n\

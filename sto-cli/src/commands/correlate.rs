@@ -40,8 +40,8 @@ Exit status: 0 success, 2 wrong usage or failure, 3 too few rows or slices, or n
 ///
 /// Compares every metric of a run, or of several, with the target by the eight correlators of Automating
 /// Vertical Profiling (OOPSLA 2005). The first line says what explains the target best, and whether that is
-/// more than chance: q is how likely a target shifted in time is explained as well, corrected for the number
-/// of metrics.
+/// more than chance: q is how likely any of the metrics, whichever it is, explains a target shifted in time as
+/// well.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CorrelateArgs {

@@ -75,19 +75,16 @@ impl Shifts {
         self.all().count() - 1
     }
 
-    /// The probability that a shifted target is explained as well by this metric. Of several correlators it is by the
-    /// median of the ranks that they give the shifts.
-    pub(super) fn p(&self, metric: &[f64]) -> f64 {
-        let Some(metric) = self.grid.means(metric) else {
-            return 1.0;
-        };
+    /// The chance of a metric, whose scores it adds to the highest.
+    pub(super) fn chance(&self, metric: &[f64], highest: &mut Highest) -> Option<Chance> {
+        let metric = self.grid.means(metric)?;
         let ranks = normal_ranks(&metric).unwrap_or_default();
         let sums = Sums::new(&self.times, metric.iter().copied());
         let own = match self.by.contains(&Correlator::BestSplits) {
             true => sums.boundaries(self.segments),
             false => Boundaries::new(),
         };
-        let ranks_by = self.by.iter().map(|by| {
+        let scores_by = self.by.iter().map(|by| {
             let scores = self
                 .all()
                 .zip(&self.boundaries)
@@ -103,21 +100,67 @@ impl Shifts {
                     },
                     _ => coefficient(&metric, &self.target[self.part(shift)]).0,
                 });
-            counts_as_high(&scores.collect::<Vec<f64>>())
+            scores.collect::<Vec<f64>>()
         });
-        let ranks_by: Vec<Vec<f64>> = ranks_by.collect();
+        let scores_by: Highest = Highest(scores_by.collect());
+        let ranks_by: Vec<Vec<f64>> = scores_by.0.iter().map(|s| counts_as_high(s)).collect();
         let place = |shift: usize| median(ranks_by.iter().map(|ranks| ranks[shift]).collect());
         let places = (0..self.boundaries.len()).map(place);
         let own = place(0);
-        places.filter(|&found| found <= own).count() as f64 / self.boundaries.len() as f64
+        let as_good = places.filter(|&found| found <= own).count();
+        highest.add(&scores_by);
+        Some(Chance {
+            p: as_good as f64 / self.boundaries.len() as f64,
+            scores: scores_by.0.iter().map(|scores| scores[0]).collect(),
+        })
     }
+}
+
+/// How likely chance explains a target as well as a metric does.
+pub(super) struct Chance {
+    /// The probability that this metric explains a shifted target as well. Of several correlators it is by the median
+    /// of the ranks that they give the shifts.
+    pub(super) p: f64,
+    /// Its scores of the target as it is, by correlator.
+    scores: Vec<f64>,
+}
+
+/// For each correlator and shift the highest score that any metric has.
+#[derive(Default)]
+pub(super) struct Highest(Vec<Vec<f64>>);
+
+impl Highest {
+    /// Takes in the scores of others.
+    pub(super) fn add(&mut self, scores: &Highest) {
+        if self.0.is_empty() {
+            self.0.clone_from(&scores.0);
+        }
+        for (highest, score) in self.0.iter_mut().flatten().zip(scores.0.iter().flatten()) {
+            *highest = highest.max(*score);
+        }
+    }
+
+    /// The probability that any of the metrics, whichever it is, explains a shifted target as well as one with this
+    /// chance does: by the median of correlators.
+    pub(super) fn q(&self, chance: &Chance) -> f64 {
+        let share = |(highest, score): (&Vec<f64>, &f64)| {
+            let as_good = highest.iter().filter(|other| is_as_high(**other, *score));
+            as_good.count() as f64 / highest.len() as f64
+        };
+        let shares = self.0.iter().zip(&chance.scores).map(share);
+        median(shares.collect()).max(chance.p)
+    }
+}
+
+/// What differs by rounding alone is as high.
+fn is_as_high(score: f64, other: f64) -> bool {
+    score >= other - 1e-9 * other.abs()
 }
 
 /// How many scores are as high as each, or higher.
 fn counts_as_high(scores: &[f64]) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-    // What differs by rounding alone is as high.
-    let rank = |score: &f64| sorted.partition_point(|other| *other >= score * (1.0 - 1e-9));
+    let rank = |score: &f64| sorted.partition_point(|other| is_as_high(*other, *score));
     scores.iter().map(|score| rank(score) as f64).collect()
 }

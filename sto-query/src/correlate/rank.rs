@@ -1,6 +1,6 @@
 //! Metrics ranked by how well they explain a target.
 
-use super::chance::Shifts;
+use super::chance::{Chance, Highest, Shifts};
 use super::correlators::{
     Correlator, best_splits, coefficient, dtw, euclidean, lag, manhattan, same_splits,
 };
@@ -142,11 +142,27 @@ pub(super) fn rank(
     ranked.splits = comparison.segments;
     ranked.shifts = comparison.shifts.count();
     let (series, same) = distinct(series);
-    let ranked_one = |(one, same)| RankedMetric {
-        same,
-        ..comparison.metric(&times, one)
+    let ranked_one = |(mut all, mut highest): (Vec<_>, Highest), (one, same)| {
+        let (metric, chance) = comparison.metric(&times, one, &mut highest);
+        all.push((RankedMetric { same, ..metric }, chance));
+        (all, highest)
     };
-    ranked.metrics = series.into_par_iter().zip(same).map(ranked_one).collect();
+    let all = series.into_par_iter().zip(same);
+    let all = all.fold(Default::default, ranked_one);
+    let (metrics, highest) = all.reduce(
+        Default::default,
+        |(mut all, mut highest), (more, others)| {
+            all.extend(more);
+            highest.add(&others);
+            (all, highest)
+        },
+    );
+    let metrics = metrics.into_iter().map(|(metric, chance)| RankedMetric {
+        p: chance.as_ref().map(|chance| chance.p),
+        q: chance.as_ref().map(|chance| highest.q(chance)),
+        ..metric
+    });
+    ranked.metrics = metrics.collect();
     ranked.place(&comparison.all);
     Ok(())
 }
@@ -277,11 +293,17 @@ impl Comparison {
         })
     }
 
-    fn metric(&self, times: &[f64], mut series: NamedSeries) -> RankedMetric {
+    /// A metric's scores, and how likely chance has as good ones.
+    fn metric(
+        &self,
+        times: &[f64],
+        mut series: NamedSeries,
+        highest: &mut Highest,
+    ) -> (RankedMetric, Option<Chance>) {
         fill_gaps(times, &mut series.values);
         let both = (normalised(&series.values), self.grid.means(&series.values));
         let (Some(normal), Some(means)) = both else {
-            return RankedMetric::constant(series, &self.all);
+            return (RankedMetric::constant(series, &self.all), None);
         };
         let ranks = normal_ranks(&series.values).unwrap_or_default();
         let sums = Sums::new(&self.times, normal.iter().copied());
@@ -307,12 +329,13 @@ impl Comparison {
         });
         let scored: Vec<_> = scored.collect();
         let sign = scored.iter().find(|(by, _)| *by == self.by);
-        RankedMetric {
+        let chance = self.shifts.chance(&series.values, highest);
+        let metric = RankedMetric {
             sign: sign.map(|(_, scored)| scored.1),
             scores: scored.iter().map(|&(by, scored)| (by, scored.0)).collect(),
             lag: Some(lag(&means, &self.means) as f64 * self.grid.step),
-            p: Some(self.shifts.p(&series.values)),
             ..RankedMetric::constant(series, &self.all)
-        }
+        };
+        (metric, chance)
     }
 }

@@ -5,7 +5,6 @@ use super::correlators::{Correlator, Sign};
 use super::error::LeftOut;
 use super::table::NamedSeries;
 use crate::answer::Answer;
-use crate::statistics::benjamini_hochberg;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -78,7 +77,7 @@ impl RankedMetrics {
         }
     }
 
-    /// Puts the metrics in order, with their ranks by each correlator, and adjusts p for their number.
+    /// Puts the metrics in order, with their ranks by each correlator.
     pub(super) fn place(&mut self, all: &[Correlator]) {
         let metrics = &mut self.metrics;
         for by in all {
@@ -95,10 +94,6 @@ impl RankedMetrics {
             };
             let agrees = |(&by, &rank): (&Correlator, &f64)| (rank <= FIRST).then_some(by);
             metric.agreeing = metric.ranks.iter().filter_map(agrees).collect();
-        }
-        let p: Vec<Option<f64>> = metrics.iter().map(|metric| metric.p).collect();
-        for (metric, q) in metrics.iter_mut().zip(benjamini_hochberg(&p)) {
-            metric.q = q;
         }
         let sum = |metric: &RankedMetric| metric.ranks.values().sum::<f64>();
         metrics.sort_by(|a, b| {
@@ -140,7 +135,7 @@ pub struct RankedMetric {
     pub lag: Option<f64>,
     /// Probability that it explains a target as well that is shifted in time.
     pub p: Option<f64>,
-    /// p adjusted for the number of metrics.
+    /// Probability that any of the metrics, whichever it is, explains a shifted target as well.
     pub q: Option<f64>,
 }
 
