@@ -60,4 +60,5 @@ pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 pub use perf_data::run_time;
 pub use read::{read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
+pub use trace::{is_column_of_times, is_missing};
 pub(crate) use wire::text::{excerpt, excerpts};

@@ -2,20 +2,7 @@
 
 use super::error::{CorrelateError, LeftOut, WhyLeftOut};
 use csv::{ByteRecord, ReaderBuilder};
-
-/// Names of the column of times, in any case.
-const TIMES: [&str; 4] = ["time", "t", "timestamp", "seconds"];
-/// What stands for no value, beside what reads as a number that is not finite.
-const MISSING: [&str; 8] = [
-    "",
-    "-",
-    "na",
-    "n/a",
-    "null",
-    "none",
-    "<not counted>",
-    "<not supported>",
-];
+use sto_core::formats::{is_column_of_times, is_missing};
 
 /// A metric over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +107,7 @@ impl ReadColumn {
         match text.map(|text| (text, text.parse::<f64>())) {
             Ok((_, Ok(number))) if number.is_finite() => self.values.push(number),
             Ok((_, Ok(_))) => self.values.push(f64::NAN),
-            Ok((text, _)) if MISSING.contains(&&*text.to_ascii_lowercase()) => {
+            Ok((text, _)) if is_missing(text) => {
                 self.values.push(f64::NAN);
             }
             _ => {
@@ -133,7 +120,7 @@ impl ReadColumn {
 
 fn time_of(columns: &[ReadColumn], target: &str) -> Option<usize> {
     let may_be = |column: &ReadColumn| !column.is_text && column.name != target;
-    let named = |column: &ReadColumn| TIMES.contains(&&*column.name.to_lowercase());
+    let named = |column: &ReadColumn| is_column_of_times(&column.name);
     let grows = |column: &ReadColumn| {
         column.values.len() > 1 && column.values.windows(2).all(|pair| pair[0] < pair[1])
     };

@@ -229,21 +229,36 @@ impl Trace {
 }
 
 /// What stands for no value in a table, beside nothing at all.
-const MISSING: [&str; 5] = ["-", "na", "n/a", "null", "none"];
+const MISSING: [&str; 7] = [
+    "-",
+    "na",
+    "n/a",
+    "null",
+    "none",
+    "<not counted>",
+    "<not supported>",
+];
+
+/// Whether a field of a table says that there is no value.
+pub fn is_missing(field: &str) -> bool {
+    let field = field.trim();
+    field.is_empty()
+        || MISSING
+            .iter()
+            .any(|missing| field.eq_ignore_ascii_case(missing))
+}
+
+/// Whether a column of a table has times, by its name: `time`, `t`, `timestamp` or `seconds`, maybe with a unit.
+pub fn is_column_of_times(name: &str) -> bool {
+    time::unit_of_times(name).is_some()
+}
 
 /// The number in a field; `None` where the field says that there is none.
 fn number(field: &[u8]) -> Result<Option<f64>, String> {
     let text = str::from_utf8(field).unwrap_or("?").trim();
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Some(number)),
-        Err(_) if text.is_empty() => Ok(None),
-        Err(_)
-            if MISSING
-                .iter()
-                .any(|missing| text.eq_ignore_ascii_case(missing)) =>
-        {
-            Ok(None)
-        }
+        Err(_) if is_missing(text) => Ok(None),
         _ => Err(format!(
             "expected a finite number, found {}",
             excerpt(field)
