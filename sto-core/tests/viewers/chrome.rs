@@ -249,7 +249,7 @@ fn counter(name: &str, ts: u64, args: &str) -> String {
 }
 
 #[test]
-fn counters_are_levels_by_name_id_and_value() {
+fn counters_are_levels_by_name_value_and_where_there_are_several_id() {
     let page = r#","args":{"data":{"nodes":7,"documents":2}}"#;
     let found = with_counters(&[
         counter("heap", 150, r#"{"used":3e6,"free":2}"#),
@@ -257,6 +257,7 @@ fn counters_are_levels_by_name_id_and_value() {
         counter("heap", 150, r#"{"used":"4"}"#),
         event("C", "queue", 110, r#","id":"0x7f","args":{"length":1}"#),
         event("C", "queue", 110, r#","id":9,"args":{"length":5}"#),
+        event("C", "alone", 110, r#","id":"0x7f","args":{"length":3}"#),
         event("I", "UpdateCounters", 130, page),
         event("I", "Other", 130, page),
     ]);
@@ -265,6 +266,7 @@ fn counters_are_levels_by_name_id_and_value() {
         "heap.used Level 20000:-1 50000:4",
         "queue[0x7f].length Level 10000:1",
         "queue[9].length Level 10000:5",
+        "alone.length Level 10000:3",
         "UpdateCounters.documents Level 30000:2",
         "UpdateCounters.nodes Level 30000:7",
     ];

@@ -216,4 +216,8 @@ fn a_trace_of_calls_of_both_kinds_has_the_times_of_its_events() {
         "RasterTask",
     ];
     assert_eq!(functions.map(took), [119_393_000, 73_800_000, 165_570_000]);
+    // The id of the only counter is an address.
+    let counter = "metric \"unused_memory_bytes.value\": Level of 42 points from 0.0006 s to 1.5368 s, \
+                   25378816.0000 to 36143104.0000, sum 1373503488.0000\n";
+    assert_eq!(describe_metrics(&recording), counter);
 }

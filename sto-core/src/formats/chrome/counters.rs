@@ -5,7 +5,7 @@ use crate::formats::error::Decoded;
 use crate::formats::wire::json::{Id, Text};
 use crate::recording::{beginning, over_time};
 use crate::units::Nanoseconds;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -16,6 +16,13 @@ struct Counter<'e> {
     pid: &'e Id,
     name: &'e [u8],
     id: &'e [u8],
+}
+
+/// In which processes there is a counter of a name, and under which ids.
+#[derive(Default)]
+struct Named<'e> {
+    pids: HashSet<&'e Id>,
+    ids: HashSet<&'e [u8]>,
 }
 
 /// One of a counter's values over time.
@@ -89,20 +96,23 @@ pub(super) fn add<'b>(
             all[known].points.push((Nanoseconds(since), value));
         }
     }
-    let mut processes: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
-    for counter in &counters {
-        *processes.entry((counter.name, counter.id)).or_default() += 1;
+    let mut named: HashMap<&[u8], Named<'_>> = HashMap::new();
+    for Counter { pid, name, id } in &counters {
+        let named = named.entry(name).or_default();
+        named.pids.insert(pid);
+        named.ids.insert(id);
     }
     for series in all {
         let Counter { pid, name, id } = counters[series.counter];
+        let Named { pids, ids } = &named[name];
         let mut full = Vec::new();
         if let Some(program) = trace.programs.get(pid)
-            && processes[&(name, id)] > 1
+            && pids.len() > 1
         {
             full.extend([beginning(&program.0), b": "].concat());
         }
         full.extend(name);
-        if !id.is_empty() {
+        if !id.is_empty() && ids.len() > 1 {
             full.extend([b"[", id, b"]"].concat());
         }
         full.push(b'.');
