@@ -68,7 +68,7 @@ pub(crate) struct CorrelateArgs {
     align: Option<String>,
 
     /// Cut the time of the first run into this many slices, if it has as many [default: as many as have 4
-    /// samples each, from 100 to 1,000]
+    /// samples each, from 200 to 1,000]
     #[arg(long, value_name = "COUNT", conflicts_with = "series")]
     #[arg(value_parser = clap::value_parser!(u16).range(4..=MAX_ALIGNED as i64))]
     slices: Option<u16>,

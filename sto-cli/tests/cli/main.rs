@@ -4,6 +4,7 @@
 // A build compared with itself.
 mod align;
 mod annotate;
+mod anomalies;
 mod benchmarks;
 // Small files that stand for very much.
 mod bounds;

@@ -40,7 +40,7 @@ pub struct RankedMetrics {
     pub metrics: Vec<RankedMetric>,
     /// Number of metrics that a limit left out.
     pub omitted: usize,
-    /// Number of functions whose costs are not compared, as others cost more.
+    /// Number of costs of functions and the like that are not compared: as others cost more, or in few slices.
     #[serde(default)]
     pub unranked: usize,
     /// Metrics that are not compared.

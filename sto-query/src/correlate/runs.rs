@@ -12,8 +12,12 @@ use std::collections::BTreeSet;
 
 /// The most functions whose self and total costs are metrics, the most expensive ones.
 const MOST_FUNCTIONS: usize = 1_000;
+/// Costs in fewer slices are not compared, which by chance are where the target is so or so.
+const LEAST_SLICES: usize = 5;
+/// What the names of costs begin with.
+const COSTS: [&str; 5] = ["self:", "total:", "module:", "thread:", "label:"];
 /// Slices of a run whose number nobody chose, at the least and at the most, where it has as many.
-const SLICES: (u64, u64) = (100, 1_000);
+const SLICES: (u64, u64) = (200, 1_000);
 /// Samples that such a slice has, if there are enough.
 const SAMPLES: u64 = 4;
 
@@ -76,13 +80,13 @@ pub fn correlate_runs(
         if ix > 0 {
             made = known_metrics((run, *sample_type), &chosen.texts, own)?;
         }
-        let (others, omitted) = run.all_metrics(*sample_type, own, MOST_FUNCTIONS);
+        let (mut others, omitted) = run.all_metrics(*sample_type, own, MOST_FUNCTIONS);
         unranked += omitted;
         let is_made = |name: &str| made.iter().any(|series| series.name == name);
-        let others: Vec<_> = others
-            .into_iter()
-            .filter(|series| !is_made(&series.name))
-            .collect();
+        others.retain(|series| !is_made(&series.name));
+        let all_others = others.len();
+        others.retain(|series| !is_rare(series));
+        unranked += all_others - others.len();
         for series in made.drain(..).chain(others) {
             let values = match &warped {
                 Some(warped) if warped.is_by(&series.values) => {
@@ -131,6 +135,12 @@ pub fn correlate_runs(
     let target = series.remove(0);
     rank(times, (target, series), options, &mut ranked)?;
     Ok(ranked)
+}
+
+/// Whether it is a cost of so few slices that it explains nothing.
+fn is_rare(series: &timeline::NamedSeries) -> bool {
+    let is_cost = COSTS.iter().any(|prefix| series.name.starts_with(prefix));
+    is_cost && series.values.iter().filter(|value| **value > 0.0).count() < LEAST_SLICES
 }
 
 /// The target, and metrics that are made of others.

@@ -195,8 +195,8 @@ fn basis(ranked: &RankedMetrics) -> String {
         }
     }
     if ranked.unranked > 0 {
-        let functions = counted(ranked.unranked as u64, "function");
-        text += &format!(" {functions} that cost less are not compared.");
+        let costs = counted(ranked.unranked as u64, "cost");
+        text += &format!(" {costs} too small, or in too few slices, to compare.");
     }
     text
 }
