@@ -27,25 +27,60 @@ pub(super) struct Counter {
     pub(super) tid: Option<u32>,
 }
 
-/// What each event of the groups counted from sample to sample, on all processors and in all threads.
-pub(super) fn of_groups(events: &Events, readings: Vec<Reading>) -> Vec<MetricSeries> {
-    let mut before: HashMap<Counter, Reading> = HashMap::new();
+/// Most differences of readings that are looked at; of more readings of a counter some are passed over.
+const MAX_DIFFERENCES: usize = 1 << 20;
+
+/// The readings of a counter up to here.
+struct Counted {
+    /// The one that is the beginning of the next difference.
+    from: Reading,
+    latest: Reading,
+    /// How many there are from that one on.
+    count: usize,
+}
+
+/// What each event of the groups counted from sample to sample, on all processors and in all threads; batches of
+/// readings are in order of time.
+pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<MetricSeries> {
+    let every = batches
+        .iter()
+        .map(Vec::len)
+        .sum::<usize>()
+        .div_ceil(MAX_DIFFERENCES);
+    let mut counters: HashMap<Counter, Counted> = HashMap::new();
     let mut by_event: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
-    for reading in readings {
-        let Some(&event) = events.of_id.get(&reading.counter.id) else {
-            continue;
+    let mut add = |from: &Reading, to: &Reading| {
+        let event = events.of_id.get(&to.counter.id);
+        if let (Some(&event), Some(amount)) = (event, to.since(from)) {
+            by_event.entry(event).or_default().push(Span {
+                from: from.time,
+                to: to.time,
+                amount,
+            });
+        }
+    };
+    for reading in batches.into_iter().flatten() {
+        let first = || Counted {
+            from: reading,
+            latest: reading,
+            count: 0,
         };
-        let before = before.insert(reading.counter, reading);
-        let Some((before, amount)) =
-            before.and_then(|before| Some((before, reading.since(&before)?)))
-        else {
-            continue;
-        };
-        by_event.entry(event).or_default().push(Span {
-            from: before.time,
-            to: reading.time,
-            amount,
-        });
+        let counted = counters.entry(reading.counter).or_insert_with(first);
+        if reading.value < counted.latest.value {
+            // It began anew.
+            add(&counted.from, &counted.latest);
+            *counted = first();
+        }
+        counted.latest = reading;
+        counted.count += 1;
+        if counted.count > every {
+            add(&counted.from, &reading);
+            counted.from = reading;
+            counted.count = 1;
+        }
+    }
+    for counted in counters.values().filter(|counted| counted.count > 1) {
+        add(&counted.from, &counted.latest);
     }
     let series = by_event.into_iter().filter_map(|(event, spans)| {
         let name = &events.sample_types.get(event as usize)?.event;
@@ -97,4 +132,63 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
     let series = series
         .filter_map(|(points, sample_type)| over_time::events(&sample_type.event, times, points));
     series.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MAX_METRIC_POINTS;
+    use crate::units::{SampleType, Unit};
+
+    fn events() -> Events {
+        let sample_type = |event: &str| SampleType {
+            event: event.to_owned(),
+            unit: Unit::Events,
+        };
+        Events {
+            sample_types: vec![sample_type("cycles"), sample_type("instructions")],
+            layouts: Vec::new(),
+            of_id: [(7, 0), (8, 1), (9, 1)].into_iter().collect(),
+            is_monotonic: false,
+        }
+    }
+
+    fn reading(time: u64, id: u64, value: u64) -> Reading {
+        Reading {
+            time: Nanoseconds(time),
+            counter: Counter { id, tid: None },
+            value,
+            times: None,
+        }
+    }
+
+    #[test]
+    fn a_counter_that_begins_anew_counts_what_it_had_and_what_comes() {
+        let values = [(1, 10), (2, 15), (3, 2), (4, 2), (5, 9)];
+        let readings = values.map(|(time, value)| reading(time, 7, value));
+        let unknown = reading(6, 1000, 5);
+        let metrics = of_groups(&events(), vec![readings.to_vec(), vec![unknown]]);
+        assert_eq!(metrics.len(), 1);
+        assert_eq!(metrics[0].name(), "cycles");
+        assert_eq!(metrics[0].values(), [0.0, 5.0, 0.0, 0.0, 7.0]);
+    }
+
+    #[test]
+    fn of_very_many_readings_nothing_is_lost_but_some_of_their_times() {
+        let count = 5 * MAX_DIFFERENCES as u64 / 8;
+        let of = |id, by| (0..count).map(move |ix| reading(10 + 2 * ix + id, id, 5 + by * ix));
+        let readings: Vec<_> = of(8, 3).zip(of(9, 4)).flat_map(|(a, b)| [a, b]).collect();
+        let batches: Vec<_> = readings.chunks(4096).map(<[_]>::to_vec).collect();
+        let metrics = of_groups(&events(), batches);
+        assert_eq!(metrics.len(), 1);
+        let metric = &metrics[0];
+        assert_eq!(metric.name(), "instructions");
+        assert_eq!(
+            metric.values().iter().sum::<f64>(),
+            (7 * (count - 1)) as f64
+        );
+        let (first, last) = (metric.times()[0], *metric.times().last().unwrap());
+        assert_eq!((first.0, last.0), (18, 10 + 2 * (count - 1) + 9));
+        assert!((MAX_METRIC_POINTS / 2..=MAX_METRIC_POINTS).contains(&metric.values().len()));
+    }
 }

@@ -293,7 +293,8 @@ struct Numbered {
     locations: Vec<Location>,
     stacks: Stacks,
     samples: Vec<Sample>,
-    readings: Vec<metrics::Reading>,
+    /// By batch, of batches with any.
+    readings: Vec<Vec<metrics::Reading>>,
 }
 
 /// Numbers stacks as samples need them, so that their numbers do not depend on which worker was faster.
@@ -308,7 +309,9 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
     let (mut samples, mut readings) = (Vec::new(), Vec::new());
     let mut stack = Vec::new();
     for (worker, batch) in batches {
-        readings.extend(batch.readings);
+        if !batch.readings.is_empty() {
+            readings.push(batch.readings);
+        }
         for mut sample in batch.samples {
             let known = &mut known[worker][sample.stack.0 as usize];
             sample.stack = match *known {
