@@ -19,7 +19,9 @@ use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
 use sto_core::limits::MAX_GIVEN_NAME;
-use sto_core::model::{Frame, FrameKind, FrameTable, LabelValue, Origin, SampleLabel};
+use sto_core::model::{
+    Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
+};
 use sto_core::recording::{
     Location, LocationIx, Module, ModuleKind, Process, ProcessIx, Recording, RecordingParts,
     Sample, SampleTypeIx, Stacks, Thread, ThreadIx,

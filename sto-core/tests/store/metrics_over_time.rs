@@ -287,13 +287,13 @@ fn metrics_of_a_recording_are_stored_with_the_time_of_its_samples() {
         series("a", &[3.0]),
     ])
     .unwrap();
-    let [ingested] = &outcome.profiles[..] else {
+    let [profile] = &outcome.profiles[..] else {
         panic!()
     };
-    let said = ingested.metrics.unwrap();
+    let said = profile.metrics.unwrap();
     assert_eq!((said.count, said.points), (2, 3));
     assert!(said.bytes > Bytes(0));
-    let stored = load(&store, ingested.id).unwrap();
+    let stored = load(&store, profile.id).unwrap();
     assert_eq!(
         (stored.first, stored.last),
         (Nanoseconds(100), Nanoseconds(130))
@@ -302,13 +302,9 @@ fn metrics_of_a_recording_are_stored_with_the_time_of_its_samples() {
         stored.series,
         [series("a", &[3.0]), series("b", &[1.0, 2.0])]
     );
-    let (store, outcome) = ingested_without();
+    let (store, outcome) = ingested(Vec::new()).unwrap();
     assert!(outcome.profiles[0].metrics.is_none());
     assert_eq!(load(&store, outcome.profiles[0].id), None);
-}
-
-fn ingested_without() -> (Store, IngestOutcome) {
-    ingested(Vec::new()).unwrap()
 }
 
 #[test]
@@ -352,4 +348,45 @@ fn flipped_bits_never_make_metrics_wrong_or_go_away() {
         }
     }
     assert!(found > 0);
+}
+
+#[test]
+fn metrics_that_are_gone_or_stand_elsewhere_are_damage() {
+    const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
+    for elsewhere in [None, Some((7, 1, 0))] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let id = id(&store, "v1", "one", Some(two()));
+        let database = redb::Database::open(file(folder.path())).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut ends = transaction.open_table(ENDS).unwrap();
+            let pack = ends.remove((7, 0, 0)).unwrap().unwrap().value().to_vec();
+            if let Some(key) = elsewhere {
+                ends.insert(key, pack.as_slice()).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+        drop(database);
+        let loaded = store.snapshot().unwrap().load_metrics(id);
+        assert!(
+            matches!(loaded, Err(StoreError::Damaged { .. })),
+            "{loaded:?}"
+        );
+        let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
+        let found = verification.damages.iter().map(|damage| &*damage.what);
+        let found: Vec<&str> = found.collect();
+        let size = "its columns have not the size that it says";
+        let expected = match elsewhere {
+            None => vec![size],
+            Some(_) => vec!["the checksum does not match the content", "nobody refers to it", size],
+        };
+        for what in &expected {
+            assert!(
+                found.iter().any(|found| found.contains(what)),
+                "{what}: {found:?}"
+            );
+        }
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+    }
 }
