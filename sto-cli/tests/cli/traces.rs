@@ -27,7 +27,7 @@ fn a_trace_is_stored_with_its_recording_also_later_and_shown() {
     );
     let with = [&INGEST[..], &["--trace", "t.csv"]].concat();
     let run = sandbox.sto(&with).succeeds();
-    let expected = "; it was given 2 metrics over time with 6 values\n";
+    let expected = "; it was given 2 metrics over time with 6 values, and has ";
     assert!(run.stdout.contains(expected), "{run:?}");
     let expected = "warning: run.txt: Trace `t.csv`: 2 of 8 values are of times outside the recording's, which \
                     lasts 1 s, and were left out.\n";

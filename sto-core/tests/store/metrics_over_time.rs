@@ -379,7 +379,11 @@ fn metrics_that_are_gone_or_stand_elsewhere_are_damage() {
         let size = "its columns have not the size that it says";
         let expected = match elsewhere {
             None => vec![size],
-            Some(_) => vec!["the checksum does not match the content", "nobody refers to it", size],
+            Some(_) => vec![
+                "the checksum does not match the content",
+                "nobody refers to it",
+                size,
+            ],
         };
         for what in &expected {
             assert!(

@@ -41,9 +41,13 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
     let build = style.bold(&printable(&build));
     let (id, path) = (short_id(&profile.id), printable(path));
     if !ingested.added {
-        let given = ingested.metrics_over_time.as_ref().map(metrics_over_time);
+        let given = ingested.metrics_over_time.as_ref();
         let given = given.map_or("nothing was changed".to_owned(), |given| {
-            format!("it was given {given}")
+            let size = bytes(given.bytes.0);
+            format!(
+                "it was given {}, and has {size} of them",
+                metrics_over_time(given)
+            )
         });
         let _ = writeln!(
             text,

@@ -63,23 +63,30 @@ pub(crate) fn unpack_metrics(pack: &[u8]) -> Result<RunMetrics, DecodeError> {
         Ok(times.into_iter().map(Nanoseconds).collect())
     });
     let lists: Vec<Arc<[Nanoseconds]>> = lists.collect::<Result<_, _>>()?;
-    let mut all: Vec<MetricSeries> = Vec::with_capacity(head.series.len());
-    for (name, kind, list) in head.series {
-        if all.last().is_some_and(|last| last.name() >= &*name) {
-            return Err(DecodeError("metrics are out of order"));
-        }
-        let times = lists[list].clone();
-        let values = unpack_values(&mut pack, times.len())?;
-        let series = MetricSeries::new(name, kind, times, values);
-        all.push(
-            series.map_err(|_| DecodeError("the times or values of a metric break its rules"))?,
-        );
+    let names = || head.series.iter().map(|(name, ..)| name);
+    if !names().is_sorted_by(|a, b| a < b) {
+        return Err(DecodeError("metrics are out of order"));
     }
+    // Where each one's values begin is known once those before are passed over.
+    let begins = head.series.iter().map(|_| {
+        let begin = pack;
+        pass_values(&mut pack).map(|()| begin)
+    });
+    let begins: Vec<Unpacker<'_>> = begins.collect::<Result<_, _>>()?;
     pack.finish()?;
+    let series = head.series.into_par_iter().zip(begins);
+    let series = series.map(|((name, kind, list), mut values)| {
+        let times = Arc::clone(&lists[list]);
+        let values = unpack_values(&mut values, times.len())?;
+        let series = MetricSeries::new(name, kind, times, values);
+        series.map_err(|_| DecodeError("the times or values of a metric break its rules"))
+    });
+    // Of several errors, always the first.
+    let series: Vec<Result<MetricSeries, DecodeError>> = series.collect();
     Ok(RunMetrics {
         first: head.first,
         last: head.last,
-        series: all,
+        series: series.into_iter().collect::<Result<_, _>>()?,
     })
 }
 
@@ -224,6 +231,21 @@ fn unpack_values(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<f64>, Deco
         }
         _ => Err(DecodeError("the form of the values is unknown")),
     }
+}
+
+/// Passes over the values of a metric.
+fn pass_values(pack: &mut Unpacker<'_>) -> Result<(), DecodeError> {
+    if pack.number32()? != BITS {
+        for _ in 0..4 {
+            pack.number()?;
+        }
+    }
+    pack.number()?;
+    pack.pass_column()?;
+    for _ in 0..pack.number32()?.min(u64::BITS) {
+        pack.pass_column()?;
+    }
+    Ok(())
 }
 
 /// Packs whole numbers: the smallest, what all differences from it are multiples of, and of these multiples what
