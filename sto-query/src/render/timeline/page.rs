@@ -49,7 +49,7 @@ pub fn html(
     Page {
         title: &title,
         style: include_str!("timeline.css"),
-        script: include_str!("timeline.js"),
+        script: concat!(include_str!("timeline.js"), include_str!("pattern.js")),
     }
     .render(&page.markup(&title))
 }
@@ -132,6 +132,7 @@ impl<'a> TimePage<'a> {
                 p.pointed role="status" {}
                 @let highest = HeatMap::of(timeline, self.own, self.grid).highest;
                 (legend(&rate(highest, self.unit())))
+                (self.pattern())
                 section #window {
                     h2 { "What was done in all of the time" }
                     p.hint {
@@ -214,7 +215,8 @@ impl<'a> TimePage<'a> {
         html! {
             @for metric in metrics {
                 @let line = Line::of(metric, self.own, self.grid);
-                .row.metric {
+                @let (least, most) = line.ends.unwrap_or_default();
+                .row.metric data-metric=(metric.name) data-least=(least) data-most=(most) {
                     .name title=(metric.name) { (shorten_name(&printable(&metric.name), NAME_WIDTH)) }
                     (line.svg(&metric.name))
                     .range { span { (line.most()) } span { (line.least()) } }
@@ -224,6 +226,30 @@ impl<'a> TimePage<'a> {
                 p.soft {
                     (counted(self.omitted_metrics as u64, "more metric")) " not shown: " (self.words.option)
                     "metric names others."
+                }
+            }
+        }
+    }
+
+    /// Where a shape for a metric is drawn, which a ranking takes.
+    fn pattern(&self) -> Markup {
+        let metrics = &self.timelines[0].metrics;
+        let seconds = |nanoseconds: f64| nanoseconds / 1e9;
+        html! {
+            @if !metrics.is_empty() {
+                details #pattern hidden data-option=(self.words.option) data-from=(seconds(self.grid.from()))
+                    data-to=(seconds(self.grid.to())) data-slices=(self.grid.count()) {
+                    summary { "Draw what is to be explained" }
+                    p.hint {
+                        "A click on the line of a metric above sets a point of a pattern, a drag moves it, and a click on \
+                         it takes it away; or write times and values below. A ranking of metrics takes what is \
+                         shown then, and says which of them go as the pattern does."
+                    }
+                    p.ends {
+                        label { "Metric " select { @for metric in metrics { option { (printable(&metric.name)) } } } }
+                        label { "Pattern " input type="text" placeholder="TIME:VALUE,TIME:VALUE" spellcheck="false"; }
+                    }
+                    p { code {} }
                 }
             }
         }
