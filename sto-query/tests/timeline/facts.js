@@ -67,7 +67,7 @@ async function facts() {
   seen.narrowed = await press(edges[0], 'ArrowRight', true);
   seen.widened = await press(edges[0], 'Home');
   seen.escaped = await press(page.body, 'Escape');
-  const inputs = [...page.querySelectorAll('.ends input')];
+  const inputs = [...page.querySelectorAll('#window .ends input')];
   inputs[0].value = '3.1';
   inputs[1].value = '3.3';
   inputs[1].dispatchEvent(new Event('change', { bubbles: true }));
@@ -76,5 +76,32 @@ async function facts() {
   const threads = [...page.querySelectorAll('.choice label')].find((label) => label.textContent.includes('threads'));
   threads?.querySelector('input').click();
   seen.threads = await shown();
+
+  // A pattern of two points, one moved, one more that is taken away, and one written.
+  page.querySelector('#pattern').open = true;
+  await settled();
+  const picture = plot.querySelector('svg.pattern');
+  const line = picture.getBoundingClientRect();
+  const pointer = (type, x, y) =>
+    picture.dispatchEvent(
+      new PointerEvent(type, { clientX: line.left + x * line.width, clientY: line.top + y * line.height, pointerId: 1, button: 0 }),
+    );
+  const click = (x, y) => ['pointerdown', 'pointerup'].forEach((type) => pointer(type, x, y));
+  click(0.5, 0);
+  click(0.25, 1);
+  click(0.75, 0.5);
+  click(0.75, 0.5);
+  pointer('pointerdown', 0.5, 0);
+  pointer('pointermove', 1, 0.5);
+  pointer('pointerup', 1, 0.5);
+  const option = page.querySelector('#pattern code');
+  seen.drawn = [option.textContent, picture.querySelector('.dots').getAttribute('d')];
+  const field = page.querySelector('#pattern input');
+  field.value = '1:2,0.5:3';
+  field.dispatchEvent(new Event('change'));
+  seen.refused = [field.validationMessage, option.textContent];
+  field.value = '0.5:3,1:2';
+  field.dispatchEvent(new Event('change'));
+  seen.written = [field.validationMessage, option.textContent];
   return seen;
 }

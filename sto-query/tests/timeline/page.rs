@@ -122,6 +122,26 @@ fn a_window_shows_what_was_done_in_it_and_in_the_rest() {
             facts["threads"]["names"],
             json!(["demo (10)", "worker (11)"])
         );
+
+        let drawn = "--target 'event:cpu-clock' --by linear-pattern --pattern=";
+        assert_eq!(
+            facts["drawn"],
+            json!([
+                format!("{drawn}'1.00:0,3.99:1003000000'"),
+                "M250.6,40.0h0M1000.0,20.0h0"
+            ])
+        );
+        assert_eq!(
+            facts["refused"],
+            json!([
+                "Expected TIME:VALUE,TIME:VALUE,... with times that grow",
+                facts["drawn"][0]
+            ])
+        );
+        assert_eq!(
+            facts["written"],
+            json!(["", format!("{drawn}'0.50:3,1.00:2'")])
+        );
         for state in ["all", "dragged", "threads"] {
             assert_eq!(facts[state]["overflow"], 0, "{state} at {width}");
         }
