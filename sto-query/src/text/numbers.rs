@@ -52,6 +52,9 @@ pub(crate) fn short(number: f64) -> String {
     let decimals = match number.abs() {
         0.0 => return "0".to_owned(),
         ..0.001 | 1e7.. => return format!("{number:.2e}"),
+        ..0.009_995 => 5,
+        ..0.099_95 => 4,
+        ..0.999_5 => 3,
         ..9.995 => 2,
         ..99.95 => 1,
         _ => 0,
@@ -139,6 +142,10 @@ mod tests {
     fn numbers_keep_three_digits_and_their_unit() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
+        assert_eq!(
+            [0.001_964, 0.5, 1.0, 456.4].map(short),
+            ["0.00196", "0.500", "1.00", "456"]
+        );
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(36_120_000), "36.1 MB");
