@@ -7,4 +7,5 @@ mod find;
 mod result;
 
 pub(crate) use find::{CostOverTime, borders};
+pub(crate) use result::borders_of;
 pub use result::{Cycle, Phase, PhaseChange, PhaseFunction, Phases, phases};

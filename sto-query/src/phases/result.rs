@@ -1,6 +1,6 @@
 //! The phases of a run, as plain data.
 
-use super::find::{CostOverTime, borders};
+use super::find::{CostOverTime, PhaseBorders, borders};
 use crate::answer::{Answer, limited};
 use crate::timeline::RunOverTime;
 use crate::tree::{CostShare, FrameInfo, Subject, View, costs_by, function_numbers, functions};
@@ -104,17 +104,21 @@ pub struct PhaseChange {
     pub after: f64,
 }
 
-/// Finds the phases of a run in one sample type.
-pub fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>) -> Phases {
-    let costs = run.costs(sample_type);
-    let found = borders(&CostOverTime {
+/// Where the phases of a run begin that is all there, inlined frames and all.
+pub(crate) fn borders_of(run: &RunOverTime, sample_type: usize) -> PhaseBorders {
+    let costs = run.costs(sample_type).iter();
+    borders(&CostOverTime {
         tree: &run.view.tree,
         grid: run.slices(),
         samples: costs
-            .iter()
             .map(|cost| (cost.slice.0, cost.node, cost.cost.samples))
             .collect(),
-    });
+    })
+}
+
+/// Finds the phases of a run in one sample type.
+pub fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>) -> Phases {
+    let found = borders_of(&run, sample_type);
     let run = run.without_inlined();
     let grid = run.slices();
     let functions = Functions::of(&run.view, sample_type);

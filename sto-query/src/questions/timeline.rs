@@ -5,6 +5,7 @@ use super::Drawn;
 use crate::QueryError;
 #[cfg(feature = "pages")]
 use crate::answer::limited;
+use crate::phases::borders_of;
 #[cfg(feature = "pages")]
 use crate::render;
 use crate::sources::{Filter, Named, Sources};
@@ -46,11 +47,11 @@ pub struct TimelineRequest {
 /// # Errors
 /// As [`Sources::run_over_time`], and where there are no such rows or metrics.
 pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline, QueryError> {
-    let (run, sample_type) = request.run(sources)?;
+    let (run, sample_type, phases) = request.run(sources)?;
     let rows = (&request.by, request.order);
     let limit = request.limit;
     let found = timeline::timeline(&run, sample_type, rows, &request.metrics, limit)?;
-    Ok(found)
+    Ok(Timeline { phases, ..found })
 }
 
 /// The same, and a page of HTML on which rows of other kinds can be chosen, and a part of the time whose functions
@@ -64,7 +65,7 @@ pub fn timeline_page(
     request: &TimelineRequest,
     words: Words,
 ) -> Result<Drawn, QueryError> {
-    let (run, sample_type) = request.run(sources)?;
+    let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
     let mut omitted = 0;
     if metrics.is_empty() {
@@ -76,7 +77,10 @@ pub fn timeline_page(
     let of = |by: &RowsBy, order, metrics: &[String]| {
         timeline::timeline(&run, sample_type, (by, order), metrics, request.limit)
     };
-    let mut timelines = vec![of(&request.by, request.order, &metrics)?];
+    let mut timelines = vec![Timeline {
+        phases,
+        ..of(&request.by, request.order, &metrics)?
+    }];
     let labels = run.label_keys().take(MAX_LABELS);
     let labels = labels.map(|key| (RowsBy::Label(key.to_owned()), Order::SelfCost));
     let others = [
@@ -99,12 +103,22 @@ pub fn timeline_page(
 }
 
 impl TimelineRequest {
-    fn run(&self, sources: &Sources) -> Result<(RunOverTime, usize), QueryError> {
+    /// The run, which of its sample types was asked for, and when its phases begin.
+    fn run(&self, sources: &Sources) -> Result<(RunOverTime, usize, Vec<f64>), QueryError> {
         let (run, sample_type) = sources.run_over_time(&self.named, &self.filter)?;
+        let phases = match self.filter.window {
+            Some(_) => Vec::new(),
+            None => {
+                let borders = borders_of(&run, sample_type).slices;
+                let inner = borders.get(1..borders.len() - 1).unwrap_or_default();
+                let times = inner.iter().map(|&slice| run.slices().border(slice));
+                times.map(|time| time.0 as f64 / 1e9).collect()
+            }
+        };
         let run = match self.inlined {
             true => run,
             false => run.without_inlined(),
         };
-        Ok((run, sample_type))
+        Ok((run, sample_type, phases))
     }
 }

@@ -27,6 +27,9 @@ pub struct Timeline {
     pub to: f64,
     /// Number of slices, all of one length: those of the run, at most [`MAX_SLICES`].
     pub slices: usize,
+    /// When each of its [phases](crate::phases) but the first begins, in seconds since the run's first sample; none
+    /// where a part of its time was taken.
+    pub phases: Vec<f64>,
     /// What rows are of.
     pub by: RowsBy,
     /// Which cost of functions and modules is meant.
@@ -105,6 +108,7 @@ pub fn timeline(
         from: seconds(grid.from()),
         to: seconds(grid.to()),
         slices: grid.count(),
+        phases: Vec::new(),
         by: by.clone(),
         order,
         with_inlined: run.view.is_without_inlined(),

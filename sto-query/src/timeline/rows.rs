@@ -133,8 +133,8 @@ impl RunOverTime {
         named.retain(|named| !named.cost.is_zero());
         named.sort_by(|a, b| {
             let cost = |named: &Named| Reverse((named.cost.value, named.cost.samples));
-            let name = |named: &Named| (named.name.module.clone(), named.name.name.clone());
-            cost(a).cmp(&cost(b)).then_with(|| name(a).cmp(&name(b)))
+            let [one, other] = [a, b].map(|named| (&named.name.module, &named.name.name));
+            cost(a).cmp(&cost(b)).then_with(|| one.cmp(&other))
         });
         let kept = named.len().min(limit.unwrap_or(usize::MAX));
         let omitted = named.len() - kept;

@@ -54,6 +54,7 @@ async function facts() {
     ranges: texts(plot, '.metric .range span'),
     choices: texts(page, '.choice label'),
     times: texts(plot, '.axis text'),
+    phases: plot.querySelectorAll('.phases line').length,
     all: await shown(),
     smuggled: smuggle(page),
   };
@@ -73,6 +74,9 @@ async function facts() {
   inputs[1].dispatchEvent(new Event('change', { bubbles: true }));
   seen.idle = await shown();
   seen.clicked = await drag(0.5, 0.5);
+  const phase = [...page.querySelectorAll('.ends button')].find((button) => button.textContent === 'Phase 10');
+  phase?.click();
+  seen.phase = await shown();
   const threads = [...page.querySelectorAll('.choice label')].find((label) => label.textContent.includes('threads'));
   threads?.querySelector('input').click();
   seen.threads = await shown();

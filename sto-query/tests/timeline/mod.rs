@@ -357,6 +357,11 @@ fn a_part_of_the_time_has_the_slices_of_the_whole() {
         assert_near(sum(&row.values), row.cost.value as f64);
     }
     assert!(part.rows.len() < whole.rows.len());
+    // It reads, works, collects garbage three times meanwhile, and writes.
+    assert_eq!(whole.phases.len(), 9, "{:?}", whole.phases);
+    assert!((whole.phases[0] - 1.0).abs() < 0.1, "{:?}", whole.phases);
+    assert!((3.0..3.5).contains(&whole.phases[8]), "{:?}", whole.phases);
+    assert!(part.phases.is_empty());
     let all: f64 = part.rows.iter().flat_map(|row| &row.values).sum();
     let step = (part.to - part.from) / part.slices as f64;
     let event = part.metrics[0]

@@ -118,6 +118,9 @@ fn a_window_shows_what_was_done_in_it_and_in_the_rest() {
             "all (nothing was done in the window)"
         );
         assert_eq!(heading(&facts["clicked"]), heading(all));
+        assert_eq!(facts["phases"], 9);
+        assert_eq!(facts["phase"]["top"][0][0], "write_all");
+        assert_eq!(facts["phase"]["top"].as_array().unwrap().len(), 1);
         assert_eq!(
             facts["threads"]["names"],
             json!(["demo (10)", "worker (11)"])

@@ -18,6 +18,8 @@ pub(crate) struct FrameLabels {
     pub(crate) others: u32,
 }
 
+/// The least part of all that is drawn before a script draws what there is.
+const LEAST: f64 = 0.001;
 /// What stands for stacks that were left out.
 const OTHERS: &str = "(others)";
 const GREY: [u8; 3] = [205; 3];
@@ -64,6 +66,9 @@ pub(crate) fn boxes(stacks: &StacksOverTime, labels: &FrameLabels) -> Markup {
     for (stack, total) in totals.iter().enumerate() {
         let level = stacks.parents[stack].map_or(1, |parent| levels[parent as usize] + 1);
         levels.push(level);
+        if total / whole < LEAST {
+            continue;
+        }
         let (name, color) = &labels.all[stacks.labels[stack] as usize];
         frames.push(frame(level, (name, *color), total / whole));
     }

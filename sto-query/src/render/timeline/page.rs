@@ -21,11 +21,11 @@ const LEAST_SLICES: usize = 50;
 /// Samples a slice, on average: of fewer, chance would be what shades show.
 const SAMPLES: usize = 15;
 /// Most costs of stacks in slices, of some 8 bytes each.
-const MAX_COSTS: usize = 150_000;
+const MAX_COSTS: usize = 100_000;
 /// Most stacks.
 const MAX_STACKS: usize = 4_000;
 /// Columns of a row's name.
-const NAME_WIDTH: usize = 40;
+const NAME_WIDTH: usize = 30;
 /// Functions in the list of those that cost most.
 const TOP: usize = 20;
 /// Times on the axis, at the most.
@@ -74,11 +74,12 @@ struct Data<'a> {
     /// Seconds a unit of cost; what it is called else.
     unit: &'a str,
     scale: f64,
-    others: u32,
+    others: usize,
+    phases: &'a [f64],
     labels: Vec<&'a str>,
     colors: Vec<String>,
     parents: Vec<i64>,
-    of: &'a [u32],
+    of: Vec<usize>,
     /// Stack and cost in turns, by slice.
     slices: Vec<Vec<Number>>,
 }
@@ -128,8 +129,10 @@ impl<'a> TimePage<'a> {
                     (self.metrics())
                     @for (ix, timeline) in self.timelines.iter().enumerate() { (self.map(ix, timeline)) }
                     (self.axis())
+                    (self.phase_marks())
                 }
                 p.pointed role="status" {}
+                @if !timeline.phases.is_empty() { p.soft { "Dashed lines: " (self.phases_note()) "." } }
                 @let highest = HeatMap::of(timeline, self.own, self.grid).highest;
                 (legend(&rate(highest, self.unit())))
                 (self.pattern())
@@ -295,6 +298,33 @@ impl<'a> TimePage<'a> {
         }
     }
 
+    /// Lines where phases begin; the script has a button for each.
+    fn phase_marks(&self) -> Markup {
+        let length = (self.grid.to() - self.grid.from()) / 1e9;
+        html! {
+            @if !self.timelines[0].phases.is_empty() {
+                svg.phases role="img" aria-label=(self.phases_note()) {
+                    @for from in &self.timelines[0].phases {
+                        @let x = format!("{:.3}%", from / length * 100.0);
+                        line x1=(x) x2=(x) y2="100%" {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// `3 phases begin at 0 s, 1.20 s and 3.40 s`.
+    fn phases_note(&self) -> String {
+        let begins = self.timelines[0].phases.iter().map(|from| seconds(*from));
+        let begins: Vec<String> = begins.collect();
+        let number = begins.len() as u64 + 1;
+        format!(
+            "{}: others begin at {}",
+            counted(number, "phase"),
+            begins.join(", ")
+        )
+    }
+
     /// The functions that cost most in all of the time; the script lists those of the window.
     fn top(&self) -> Markup {
         let by_self = |t: &&Timeline| t.by == RowsBy::Function && t.order == Order::SelfCost;
@@ -356,6 +386,13 @@ impl<'a> TimePage<'a> {
             costs.collect()
         });
         let unit = self.unit();
+        // Most functions of a large program are in stacks that were left out.
+        let mut used: Vec<u32> = self.stacks.labels.clone();
+        used.push(self.labels.others);
+        used.sort_unstable();
+        used.dedup();
+        let index = |label: &u32| used.partition_point(|used| used < label);
+        let labels = || used.iter().map(|&label| &self.labels.all[label as usize]);
         let data = Data {
             from: self.grid.from() / 1e9,
             to: self.grid.to() / 1e9,
@@ -367,26 +404,17 @@ impl<'a> TimePage<'a> {
                 Unit::Nanoseconds => scale / 1e9,
                 _ => scale,
             },
-            others: self.labels.others,
-            labels: self
-                .labels
-                .all
-                .iter()
-                .map(|(text, _)| text.as_str())
-                .collect(),
-            colors: self
-                .labels
-                .all
-                .iter()
-                .map(|(_, color)| hex(*color))
-                .collect(),
+            others: index(&self.labels.others),
+            phases: &self.timelines[0].phases,
+            labels: labels().map(|(text, _)| text.as_str()).collect(),
+            colors: labels().map(|(_, color)| hex(*color)).collect(),
             parents: self
                 .stacks
                 .parents
                 .iter()
                 .map(|p| p.map_or(-1, i64::from))
                 .collect(),
-            of: &self.stacks.labels,
+            of: self.stacks.labels.iter().map(index).collect(),
             slices: slices.collect(),
         };
         let json = serde_json::to_string(&data).expect("there are no keys but strings");

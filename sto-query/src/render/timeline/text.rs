@@ -87,6 +87,10 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
         ]);
     }
     table.line(format!("{:BEFORE$}{}", "", axis(grid)));
+    if !timeline.phases.is_empty() {
+        let line = phases(timeline, grid);
+        table.line(format!("{:>SHARE$}  {line}", "phase"));
+    }
     text += &format!("\n{}", table.render(style));
     text += &not_shown(timeline.omitted, noun(&timeline.by));
     text + &title(style, &legend(timeline, highest / grid.step()))
@@ -205,6 +209,24 @@ fn axis(grid: Grid) -> String {
             line += &" ".repeat(column - used);
             line += &label;
         }
+    }
+    line
+}
+
+/// The numbers of the phases, each behind a `|` where it begins, and those that have room.
+fn phases(timeline: &Timeline, grid: Grid) -> String {
+    let length = (grid.to() - grid.from()) / 1e9;
+    let begins = std::iter::once(0.0).chain(timeline.phases.iter().map(|from| from / length));
+    let mut line = String::new();
+    for (number, part) in (1..).zip(begins) {
+        let column = (part * grid.count() as f64).round() as usize;
+        let label = format!("|{number}");
+        // Another phase may begin just there.
+        if column < line.len() || column + label.len() > grid.count() {
+            continue;
+        }
+        line += &" ".repeat(column - line.len());
+        line += &label;
     }
     line
 }

@@ -165,8 +165,15 @@
   const end = element('input', { type: 'number', min: data.from, max: data.to, step: 'any' });
   const reset = element('button', { type: 'button' }, 'Show all of the time');
   const status = element('p', { class: 'soft', role: 'status' });
+  const borderOf = (time) => ((time - data.from) / (data.to - data.from)) * count;
+  const begins = [data.from, ...data.phases, data.to];
+  const phases = begins.slice(0, data.phases.length > 0 ? -1 : 0).map((begin, ix) => {
+    const button = element('button', { type: 'button' }, `Phase ${ix + 1}`);
+    button.addEventListener('click', () => set(borderOf(begin), borderOf(begins[ix + 1])));
+    return button;
+  });
   section.querySelector('.hint').after(
-    element('div', { class: 'ends' }, element('label', {}, 'From ', begin, ' s'), element('label', {}, 'to ', end, ' s'), reset),
+    element('div', { class: 'ends' }, element('label', {}, 'From ', begin, ' s'), element('label', {}, 'to ', end, ' s'), reset, ...phases),
     status,
   );
 
@@ -320,7 +327,7 @@
   });
   for (const input of [begin, end]) {
     input.addEventListener('change', () => {
-      const borders = [begin, end].map(({ value }) => ((Number(value) - data.from) / (data.to - data.from)) * count);
+      const borders = [begin, end].map(({ value }) => borderOf(Number(value)));
       if (borders.every(Number.isFinite)) set(...borders);
     });
   }
