@@ -24,15 +24,23 @@ fn nowhere() -> Sources {
     Sources::of_folder(Path::new("/nowhere"))
 }
 
-/// A recording, with the symbols of its program.
-fn stored(file: &str) -> Sources {
+/// A recording as a build `v1`, with the symbols of its program.
+pub(crate) fn stored(file: &str) -> Sources {
+    builds(&[("v1", file)])
+}
+
+/// Recordings as builds, in a thousand slices and with the symbols of their programs.
+pub(crate) fn builds(files: &[(&str, &str)]) -> Sources {
     let store = Store::in_memory().unwrap();
-    let mut options = with!(IngestOptions {
-        version: Some("v1".to_owned()),
-        slices: SliceCount::new(1000),
-    });
-    options.symbols.symbol_dirs = vec![testdata("phases")];
-    ingest(&store, &testdata(file), &options, &mut |_| ()).unwrap();
+    for (version, file) in files {
+        let mut options = with!(IngestOptions {
+            executable: Some("program".to_owned()),
+            version: Some((*version).to_owned()),
+            slices: SliceCount::new(1000),
+        });
+        options.symbols.symbol_dirs = vec![testdata(file).parent().unwrap().to_owned()];
+        ingest(&store, &testdata(file), &options, &mut |_| ()).unwrap();
+    }
     Sources::of_snapshot(store.snapshot().unwrap())
 }
 

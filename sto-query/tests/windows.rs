@@ -9,10 +9,12 @@ use sto_core::intern::SliceCount;
 use sto_core::store::Store;
 use sto_core::units::{Cost, Nanoseconds};
 use sto_query::QueryError;
+use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::compare::{Comparison, Verdict};
 use sto_query::questions::{
     ExportFormat, ExportRequest, FlameRequest, TopRequest, export, flame, top,
 };
-use sto_query::render;
+use sto_query::render::{self, Detail};
 use sto_query::sources::{Filter, Named, Sources};
 use sto_query::tree::{RootsBy, View, Window, WindowError};
 
@@ -232,4 +234,101 @@ fn the_rest_of_a_window_is_all_that_it_leaves_out() {
         to: None,
     });
     assert!(matches!(refused(&STORED, &all), WindowError::NoRest { .. }));
+}
+
+/// A check of two parts of the same run.
+fn parts_of(file: &str, window: [u64; 2], against: Option<[u64; 2]>) -> Comparison {
+    let time = |[from, to]: [u64; 2]| Window::Time {
+        from: Nanoseconds(from * 1_000_000),
+        to: Some(Nanoseconds(to * 1_000_000)),
+    };
+    let rest = Window::Rest {
+        from: Nanoseconds(window[0] * 1_000_000),
+        to: Some(Nanoseconds(window[1] * 1_000_000)),
+    };
+    let mut request = CheckRequest::default();
+    request.candidate = "v1".into();
+    request.baseline = Some(Baseline::Any(request.candidate.clone()));
+    request.window = Some(time(window));
+    request.against = Some(against.map_or(rest, time));
+    let mut check = check(&crate::phases::stored(file), &request).unwrap();
+    check.comparisons.remove(0)
+}
+
+#[test]
+fn parts_of_a_steady_run_are_clean_however_it_is_cut() {
+    const STEADY: &str = "phases/steady.perf.data.gz";
+    for (window, against) in [
+        ([1000, 2000], Some([0, 1000])),
+        ([0, 700], Some([700, 2000])),
+        ([1200, 1600], None),
+        ([0, 1000], None),
+    ] {
+        let found = parts_of(STEADY, window, against);
+        assert_eq!(
+            found.verdict,
+            Verdict::Clean,
+            "{window:?}: {}",
+            found.reason
+        );
+        assert!(found.within_runs && !found.weak);
+        assert_eq!((found.baseline.runs, found.candidate.runs), (1, 1));
+        assert!(found.candidate.profiles.len() >= 2);
+        let text = render::findings_text(&found, crate::words::plain(), Detail::Full);
+        assert!(!text.contains("same profile"), "{text}");
+        assert!(text.contains("1 run, "), "{text}");
+        let size = found.statistics.unwrap().normalisation.candidate_size;
+        assert!(
+            (0.8..1.25).contains(&size),
+            "a second is as long as any: {size}"
+        );
+    }
+}
+
+#[test]
+fn what_a_part_of_a_run_does_more_of_is_found() {
+    let found = parts_of(
+        "phases/phases.perf.data.gz",
+        [1500, 2000],
+        Some([500, 1300]),
+    );
+    assert_eq!(found.verdict, Verdict::Regression, "{}", found.reason);
+    let first = &found.findings[0];
+    assert!(first.total.candidate_share > 0.9 && first.total.baseline_share < 0.01);
+    let samples: u64 = found
+        .candidate
+        .profiles
+        .iter()
+        .map(|part| part.samples)
+        .sum();
+    assert_eq!(samples, found.candidate.samples);
+    let windows: Vec<_> = found
+        .candidate
+        .profiles
+        .iter()
+        .map(|part| part.window.clone().unwrap())
+        .collect();
+    assert!(windows.iter().all(|window| window.from == windows[0].from));
+}
+
+#[test]
+fn the_same_part_of_two_builds_is_compared_as_builds_are() {
+    let mut request = CheckRequest::default();
+    request.baseline = Some(Baseline::Any("v1".into()));
+    request.candidate = "v2".into();
+    request.window = Some(Window::Time {
+        from: Nanoseconds(500_000_000),
+        to: Some(Nanoseconds(3_000_000_000)),
+    });
+    let sources =
+        crate::phases::builds(&[("v1", "demo/v1.perf.data"), ("v2", "demo/v2.perf.data")]);
+    let found = check(&sources, &request).unwrap().comparisons.remove(0);
+    assert_eq!(found.verdict, Verdict::Regression);
+    assert!(!found.within_runs && found.weak);
+    assert!(found.baseline.samples < 2716 && found.baseline.profiles[0].window.is_some());
+    assert!(
+        found.findings[0].function.contains("doLogging"),
+        "{}",
+        found.reason
+    );
 }

@@ -104,6 +104,17 @@ pub(crate) struct RunPart {
     pub(crate) to: Option<Nanoseconds>,
 }
 
+impl fmt::Display for RunPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = |time: Nanoseconds| time.0 as f64 / 1e9;
+        write!(f, "{}s..", seconds(self.from))?;
+        match self.to {
+            Some(to) => write!(f, "{}s", seconds(to)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A number of slices of a recording's time.
 pub(crate) fn slice_count(text: &str) -> Result<SliceCount, String> {
     let count = text.parse().ok().and_then(SliceCount::new);

@@ -100,6 +100,9 @@ pub(crate) struct SidesArgs {
 
     #[command(flatten)]
     event: EventArg,
+
+    #[command(flatten)]
+    windows: WindowsArgs,
 }
 
 /// Which runs, and by which event.
@@ -224,9 +227,32 @@ impl SidesArgs {
                 Some(name) => Baseline::OfCandidate(name.to_owned()),
                 None => Baseline::Any(named.into()),
             }),
+            // Two parts of the same runs.
+            (None, None) if self.has_one() => Some(Baseline::Any(request.candidate.clone())),
             (None, None) => None,
         };
+        request.window = self.windows.candidate();
+        request.against = self.windows.baseline(self.has_one());
         request.event.clone_from(&self.event.event);
+    }
+
+    /// Whether one selector alone is named, for two parts of its runs.
+    pub(crate) fn has_one(&self) -> bool {
+        self.windows.window.is_some() && self.candidate.is_none() && self.baseline.is_none()
+    }
+
+    /// The options that say which parts of the runs are compared.
+    pub(crate) fn window_options(&self) -> Vec<String> {
+        let named = [
+            ("--window", self.windows.window),
+            ("--against", self.windows.against),
+        ];
+        let given = named
+            .iter()
+            .filter_map(|(option, part)| Some((option, (*part)?)));
+        given
+            .flat_map(|(option, part)| [(*option).to_owned(), part.to_string()])
+            .collect()
     }
 
     /// What is named as the baseline, if anything is, and as the candidate.

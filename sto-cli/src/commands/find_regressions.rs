@@ -21,9 +21,13 @@ Examples:
   sto find-regressions v1 v2 --benchmark startup --benchmark serve --per requests
   sto find-regressions v1 v2 --format html -o report.html
   sto find-regressions old.perf.data new.perf.data --min-effect 25
+  sto find-regressions v1 --window 5s..10s --against 0s..5s
 
 Where both sides have runs of several benchmarks, each benchmark is compared by itself, and the
 verdict is the worst of all.
+
+With --window, a part of the runs' time is judged: of two builds the same part, or without a BASELINE against
+another part of the same runs, or the rest of them. What is compared is then what a second costs.
 
 Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
 
@@ -106,7 +110,10 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     args.sides.ask(&mut request);
     request.benchmarks.clone_from(&args.benchmarks);
     args.judgement.ask(&mut request)?;
-    report(store, request, &Names::of(args.sides.named()), &args.output)
+    let mut names = Names::of(args.sides.named());
+    names.has_one = args.sides.has_one();
+    names.windows = args.sides.window_options();
+    report(store, request, &names, &args.output)
 }
 
 /// Compares runs of two builds that were just recorded, as this command does with these builds.
@@ -128,6 +135,10 @@ pub(crate) fn of_recorded(
 pub(crate) struct Names {
     baseline: Option<String>,
     candidate: Option<String>,
+    /// Whether there is one name for both.
+    has_one: bool,
+    /// The options that say which parts of the runs are compared.
+    windows: Vec<String>,
 }
 
 /// Checks, and writes what was found.
@@ -158,6 +169,7 @@ impl Names {
         Names {
             baseline: baseline.map(text),
             candidate: candidate.map(text),
+            ..Names::default()
         }
     }
 
@@ -167,6 +179,7 @@ impl Names {
         if let Some(event) = &request.event {
             options.extend(["--event".to_owned(), event.clone()]);
         }
+        options.extend(self.windows.iter().cloned());
         options.extend(store.option());
         // A tag may stand for another build by then.
         let name = |named: &Option<String>, side: &Side| match named {
@@ -175,7 +188,9 @@ impl Names {
         };
         let baseline = name(&self.baseline, &comparison.baseline);
         let candidate = name(&self.candidate, &comparison.candidate);
-        next_steps::of_comparison(comparison, [&baseline, &candidate], &options);
+        let both = [&*baseline, &*candidate];
+        let sides = if self.has_one { &both[1..] } else { &both[..] };
+        next_steps::of_comparison(comparison, sides, &options);
     }
 }
 

@@ -7,7 +7,7 @@ use sto_query::text::Command;
 
 /// Fills in the commands of a comparison. `sides` is how the sides are named, `options` what else has to be
 /// said to find the same again.
-pub(crate) fn of_comparison(comparison: &mut Comparison, sides: [&str; 2], options: &[String]) {
+pub(crate) fn of_comparison(comparison: &mut Comparison, sides: &[&str], options: &[String]) {
     let mut words = thresholds(&comparison.thresholds);
     if let Some(benchmark) = &comparison.benchmark {
         words.extend(["--benchmark".to_owned(), benchmark.clone()]);
@@ -19,8 +19,8 @@ pub(crate) fn of_comparison(comparison: &mut Comparison, sides: [&str; 2], optio
     }
 }
 
-fn of_sides(subcommand: &str, sides: [&str; 2], options: Vec<String>) -> Command {
-    let sides = sides.map(str::to_owned);
+fn of_sides(subcommand: &str, sides: &[&str], options: Vec<String>) -> Command {
+    let sides: Vec<String> = sides.iter().map(|&side| side.to_owned()).collect();
     let mut words = vec!["sto".to_owned(), subcommand.to_owned()];
     // A name that begins like an option would be taken for one.
     if sides.iter().any(|side| side.starts_with('-')) {

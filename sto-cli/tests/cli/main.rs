@@ -79,6 +79,7 @@ mod traces;
 mod users;
 // Whether the store is sound, and where its bytes are.
 mod verify;
+mod windows;
 
 #[path = "../../../sto-core/tests/common/missing.rs"]
 mod missing;

@@ -16,7 +16,7 @@ use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
 use crate::sources::{self, Located, Named, Sources, of_event};
 use crate::text::Date;
-use crate::tree::View;
+use crate::tree::{View, Window};
 use serde::{Deserialize, Serialize};
 use sto_core::Cancel;
 
@@ -34,6 +34,10 @@ pub struct CheckRequest {
     pub benchmarks: Vec<String>,
     /// Look at this event instead of the one with most samples.
     pub event: Option<String>,
+    /// Judge only this part of each run's time.
+    pub window: Option<Window>,
+    /// Compare with this part of each run's time; by default with the same part as is judged. The runs may be the same.
+    pub against: Option<Window>,
     /// What holds over the policy.
     pub thresholds: Thresholds,
     /// What else holds.
@@ -78,7 +82,8 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
         }
         (None, None) => return Err(QueryError::NoBaseline),
     };
-    let sides = sources.sides(&baseline, &request.candidate)?;
+    let has_windows = request.window.is_some() || request.against.is_some();
+    let sides = sources.sides(&baseline, &request.candidate, has_windows)?;
     let named = match &request.benchmarks[..] {
         // Files name no benchmark.
         [] if sides.iter().all(|side| side.is_stored) => {
@@ -147,7 +152,9 @@ fn compare_runs(
         (&baseline.store, runs(baseline)),
         (&candidate.store, runs(candidate)),
     )?;
-    let (old, new) = (keep(old)?, keep(new)?);
+    let windows = [request.against.or(request.window), request.window];
+    let stores = [&baseline.store, &candidate.store];
+    let [old, new] = sources::parts([keep(old)?, keep(new)?], stores, windows)?;
     // Where neither side has several runs, an earlier build shows how much they vary.
     let earlier = if old.runs.len() > 1 || new.runs.len() > 1 {
         None

@@ -16,6 +16,8 @@ pub(super) struct Setting<'a> {
     pub(super) design: Design,
     /// Samples of each side.
     pub(super) samples: Pair<u64>,
+    /// Whether the sides are parts of the same runs: nothing has moved or was replaced, as the code is the same.
+    pub(super) within_runs: bool,
 }
 
 /// Which way a count changed.

@@ -13,7 +13,7 @@ use super::result::{
     CompareError, CompareOptions, Comparison, Dispersion, MetricChange, Normalisation,
     NormalisationMethod, Side, Statistics, Tested, Verdict, rounded,
 };
-use super::runs::{Runs, amounts, shared, side};
+use super::runs::{Runs, amounts, are_of_same_runs, seconds, shared, side};
 use super::sentence;
 use super::stacks::stacks;
 use super::statuses::Statuses;
@@ -72,6 +72,7 @@ pub fn compare_with_earlier(
         unchanged_modules: Vec::new(),
         thresholds: options.clone(),
         matching: options.matching.into(),
+        within_runs: are_of_same_runs(views),
         weak: false,
         findings: Vec::new(),
         warnings: Vec::new(),
@@ -126,10 +127,15 @@ pub fn compare_with_earlier(
         by_most: statistics.normalisation.method == NormalisationMethod::Tmm,
         candidate_size: statistics.normalisation.candidate_size,
     });
-    let measured = Pair::new(
+    let mut measured = Pair::new(
         MeasuredSide::of(baseline, runs.as_ref().map(|runs| &runs.baseline)),
         MeasuredSide::of(candidate, runs.as_ref().map(|runs| &runs.candidate)),
     );
+    if let Some(seconds) = runs.as_ref().and_then(|runs| seconds(views, runs)) {
+        let (baseline, candidate) = seconds.split_at(measured.baseline.totals.len());
+        measured.baseline.by_the_second(baseline);
+        measured.candidate.by_the_second(candidate);
+    }
     comparison.metrics = metrics(measured.as_ref(), compared, &comparison.findings, options);
     let absent = options.worse_if.keys().filter(|name| {
         let is_it = |metric: &MetricChange| metric.name == **name;
@@ -167,13 +173,42 @@ fn find(
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
     let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
 
-    let periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
-    let sizes = Sizes::of(
+    let mut periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
+    let mut lengths = Pair::new(
+        runs.baseline.costs.len() as f64,
+        runs.candidate.costs.len() as f64,
+    );
+    let mut amounts = amounts.to_vec();
+    let seconds = seconds(views, runs);
+    if let Some(seconds) = &seconds {
+        // Of parts of runs, the cost of a second is what a run's is else.
+        for (period, seconds) in periods.iter_mut().zip(seconds) {
+            *period /= seconds;
+        }
+        let (baseline, candidate) = seconds.split_at(runs.baseline.costs.len());
+        lengths = Pair::new(baseline, candidate).map(|seconds| seconds.iter().sum());
+        if options.normalisation == NormalisationMethod::Tmm {
+            // A program may have more to do at one time than at another.
+            let totals = counts.attributed.totals();
+            amounts = totals
+                .iter()
+                .zip(&periods)
+                .map(|(n, period)| n * period)
+                .collect();
+        }
+    }
+    let mut sizes = Sizes::of(
         &counts.attributed,
         &periods,
-        amounts,
+        &amounts,
         &options.normalisation,
     );
+    if seconds.is_some()
+        && options.normalisation == NormalisationMethod::Tmm
+        && sizes.method == NormalisationMethod::PerRun
+    {
+        sizes.method = NormalisationMethod::Total;
+    }
     let design = Design::new(sizes.factors().to_vec(), counts.attributed.split);
     let variations = Variations::of(&counts, &design, earlier);
     let setting = Setting {
@@ -181,6 +216,7 @@ fn find(
         sizes: &sizes,
         design,
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
+        within_runs: comparison.within_runs,
     };
     let tests = Tests::of(&counts, &variations, &setting);
     let callers =
@@ -202,14 +238,17 @@ fn find(
         earlier_build: variations.earlier_build.clone(),
     };
     let needed = needed(&options, &dispersion, variations.self_.df_prior());
-    let mean_cost = |runs: &Runs| runs.cost.value as f64 / runs.costs.len() as f64;
+    let mean_cost = |runs: &Runs, length: f64| runs.cost.value as f64 / length;
     let tested = |tests: &[Evidence]| tests.iter().filter(|e| e.tested.is_some()).count();
     comparison.statistics = Some(Statistics {
         normalisation: Normalisation {
             method: sizes.method.clone(),
             functions: sizes.functions,
             candidate_size: rounded(sizes.candidate_size()),
-            candidate_cost: rounded(mean_cost(&runs.candidate) / mean_cost(&runs.baseline)),
+            candidate_cost: rounded(
+                mean_cost(&runs.candidate, lengths.candidate)
+                    / mean_cost(&runs.baseline, lengths.baseline),
+            ),
         },
         dispersion,
         tested: Tested {

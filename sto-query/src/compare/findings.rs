@@ -43,13 +43,17 @@ pub(super) fn findings(
             partners.push(Some(Partner::Renamed(renamed.old)));
         }
     }
-    let in_common = in_common(evidences, &causes, &partners);
+    let in_common = match setting.within_runs {
+        true => Pair::new(1.0, 1.0),
+        false => in_common(evidences, &causes, &partners),
+    };
     let renamed = causes.iter().zip(&partners);
     let renamed = renamed.filter(|(_, partner)| matches!(partner, Some(Partner::Renamed(_))));
     let renamed: BTreeSet<usize> = renamed.map(|(cause, _)| cause.function.get()).collect();
     let stayed = &evidences.sizes.stayed;
     let replaced = stayed.most_replaced(|function| renamed.contains(&function));
-    let replaced = replaced.filter(|_| evidences.sizes.without_majority);
+    let is_possible = evidences.sizes.without_majority && !setting.within_runs;
+    let replaced = replaced.filter(|_| is_possible);
     let judged = match are_strangers(in_common) || replaced.is_some() {
         true => Judged::Callers,
         false => Judged::Functions,

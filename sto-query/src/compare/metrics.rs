@@ -12,6 +12,8 @@ use crate::tree::View;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::units::Unit;
 
+/// What totals of parts of a run are divided by.
+const SECOND: &str = "second";
 /// The status that a run ended with. It is no quantity: see [`statuses`](super::statuses).
 pub(super) const EXIT_STATUS: &str = "exit_status";
 /// No run is believed to repeat itself to better than 2 %: so it is with functions.
@@ -31,16 +33,32 @@ pub(super) struct Side<'a> {
     pub(super) totals: Vec<(&'a Metrics, f64)>,
     /// Samples of a run, on average.
     pub(super) mean_samples: f64,
+    /// Whether the totals are what a second costs.
+    pub(super) is_by_the_second: bool,
 }
 
 impl<'a> Side<'a> {
     pub(super) fn of(view: &'a View, runs: Option<&Runs>) -> Side<'a> {
         let profiles = view.selection.profiles.iter();
+        let metrics = profiles.map(|stored| &stored.profile.metrics);
         Side {
-            metrics: profiles.map(|stored| &stored.profile.metrics).collect(),
+            metrics: match view.windows.is_empty() {
+                true => metrics.collect(),
+                // They are of the whole runs.
+                false => Vec::new(),
+            },
             totals: runs.map_or(Vec::new(), |runs| runs.totals(view)),
             mean_samples: runs.map_or(0.0, Runs::mean_samples),
+            is_by_the_second: false,
         }
+    }
+
+    /// Takes what a second costs of each run, instead of what the run does.
+    pub(super) fn by_the_second(&mut self, seconds: &[f64]) {
+        for ((_, total), seconds) in self.totals.iter_mut().zip(seconds) {
+            *total /= seconds;
+        }
+        self.is_by_the_second = true;
     }
 
     /// What each run cost as a whole; for each unit of a metric, where one is named.
@@ -107,12 +125,15 @@ pub(super) fn metrics(
         // from start to end says that it was not.
         let differ_in_length =
             by_most && !has_seconds && candidate_size.ln().abs() > options.min_effect.ln_1p();
-        let usual = match are_shares || differ_in_length {
+        let by_the_second = sides.baseline.is_by_the_second;
+        // That a program did more at one time than at another is for nobody to mend.
+        let usual = match are_shares || differ_in_length || by_the_second {
             true => WorseIf::Never,
             false => WorseIf::Higher,
         };
         let worse_if = worse_if(options, TOTAL_COST, usual);
         let numbers = sides.map(|side| side.costs(per));
+        let per = if by_the_second { Some(SECOND) } else { per };
         let samples = sides.map(|side| side.mean_samples);
         let of_samples = LEAST_OF_POISSON / samples.baseline.min(samples.candidate);
         let least = LEAST_DEVIATION.max(of_samples.sqrt());

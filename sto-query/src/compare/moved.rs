@@ -69,6 +69,12 @@ pub(super) fn partners(
     setting: &Setting,
     variation: &Variation,
 ) -> Partners {
+    if setting.within_runs {
+        return Partners {
+            of_cause: vec![None; causes.len()],
+            renamed: Vec::new(),
+        };
+    }
     let mut regions = Regions::of(evidences, Classes::new(evidences.functions.list.len()));
     let mut of_cause: Vec<Option<Partner>> = vec![None; causes.len()];
     let mut pairs = Pairs::new(evidences, causes);

@@ -6,6 +6,7 @@ use super::result::{CompareError, NormalisationMethod, Run, Side, rounded};
 use crate::select::full_name;
 use crate::tree::View;
 use std::collections::BTreeSet;
+use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, total};
 use sto_core::model::{Profile, Quality};
 use sto_core::units::{Cost, SampleType};
@@ -23,6 +24,28 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
         let samples = runs.as_ref().map(|runs| runs.cost.samples);
         samples.baseline.min(samples.candidate)
     })
+}
+
+/// The seconds of each run, baseline first, where the sides are parts of the same runs: else `None`.
+pub(super) fn seconds(views: Pair<&View>, runs: &Pair<Runs>) -> Option<Vec<f64>> {
+    let of = |view: &View, runs: &Runs| -> Vec<f64> {
+        let lengths = runs.profiles.iter().map(|&ix| view.windows[ix].length());
+        lengths.map(|length| length.0 as f64 / 1e9).collect()
+    };
+    are_of_same_runs(views).then(|| {
+        let baseline = of(views.baseline, &runs.baseline);
+        [baseline, of(views.candidate, &runs.candidate)].concat()
+    })
+}
+
+/// Whether the sides are parts of the same runs.
+pub(crate) fn are_of_same_runs(views: Pair<&View>) -> bool {
+    let ids = |view: &View| -> BTreeSet<ProfileId> {
+        let profiles = view.selection.profiles.iter();
+        profiles.map(|stored| stored.id).collect()
+    };
+    let have_windows = !views.baseline.windows.is_empty() && !views.candidate.windows.is_empty();
+    have_windows && !ids(views.baseline).is_disjoint(&ids(views.candidate))
 }
 
 /// The event that two views are compared in: of those that both have, as the baseline names them, the one
@@ -94,6 +117,7 @@ impl<'a> Runs<'a> {
                 host: origin.host.clone(),
                 samples: samples(costs),
                 size_factor: None,
+                window: view.windows.get(ix).cloned(),
             }
         };
         self.profiles.iter().zip(&self.costs).map(run).collect()
@@ -171,7 +195,13 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         build: build.version.clone(),
         gnu_build_id: build.gnu_build_id.as_ref().map(ToString::to_string),
         revision: build.revision.clone(),
-        runs: runs.map_or(0, |runs| runs.costs.len()),
+        runs: runs.map_or(0, |runs| {
+            let ids = runs
+                .profiles
+                .iter()
+                .map(|&ix| view.selection.profiles[ix].id);
+            ids.collect::<BTreeSet<_>>().len()
+        }),
         samples: cost.samples,
         value: cost.value,
         hosts: hosts.into_iter().map(str::to_owned).collect(),

@@ -313,10 +313,11 @@ pub(super) fn no_samples(side: &str) -> String {
 }
 
 /// What it takes to see the smallest effect.
-pub(super) fn needed(needed: Needed, min_effect: f64) -> String {
+pub(super) fn needed(needed: Needed, min_effect: f64, in_parts: bool) -> String {
+    let unit = if in_parts { "parts" } else { "runs" };
     format!(
         "to see a change of {}% in a function that holds a tenth takes about {} samples and {} \
-         runs a side",
+         {unit} a side",
         rounded(min_effect * 100.0),
         needed.samples,
         needed.runs,

@@ -68,7 +68,7 @@ pub(super) fn verdict(
             "the {name} has {} samples, fewer than the {} that it takes to call it clean; {}",
             side.samples,
             options.min_samples,
-            sentence::needed(needed, options.min_effect)
+            sentence::needed(needed, options.min_effect, side.profiles.len() > side.runs)
         );
         return (Verdict::Insufficient, reason);
     }

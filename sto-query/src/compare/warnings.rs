@@ -33,7 +33,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             .map(|stored| stored.id)
             .collect()
     });
-    if !ids.baseline.is_disjoint(&ids.candidate) {
+    if !comparison.within_runs && !ids.baseline.is_disjoint(&ids.candidate) {
         warnings.push("The same profile is on both sides.".to_owned());
     }
     differing(&mut warnings, "hosts", views, |profile| {
@@ -82,7 +82,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
         ("baseline", views.baseline, baseline),
         ("candidate", views.candidate, candidate),
     ] {
-        let empty = view.runs.len() - side.runs;
+        let empty = view.runs.len() - side.profiles.len();
         if empty > 0 {
             let runs = view.runs.len();
             warnings.push(format!(
@@ -121,12 +121,19 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             NormalisationMethod::PerMetric(_)
         );
         if !is_told && size.ln().abs() > comparison.thresholds.min_effect.ln_1p() {
-            warnings.push(format!(
+            warnings.push(match comparison.within_runs {
+                true => format!(
+                    "Most functions cost {} in a second of the candidate, and that is taken as unchanged: the \
+                     program seems to have had more or less to do. --per-run counts it.",
+                    sentence::times(size)
+                ),
+                false => format!(
                 "Most functions cost {} in a run of the candidate, and that is taken as \
                  unchanged: the runs seem to differ in length. If each run did the same work, \
                  everything changed by that much.",
                 sentence::times(size)
-            ));
+            ),
+            });
         }
     }
     warnings

@@ -46,7 +46,7 @@ pub(super) fn first_line(subject: &Subject, style: Style) -> String {
 }
 
 /// What was taken of the time of runs: `2.500 s to 4.000 s of 10.200 s`.
-pub(super) fn taken(windows: &[RunWindow]) -> Option<String> {
+pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
     let part = |window: &RunWindow| {
         let part = format!("{} to {}", seconds(window.from), seconds(window.to));
         match window.rest {

@@ -8,8 +8,8 @@ mod named;
 mod views;
 
 pub use named::{Named, distinct_names};
-pub(crate) use views::of_event;
 pub use views::{EVENT, Filter};
+pub(crate) use views::{of_event, parts};
 
 use crate::QueryError;
 use crate::select::{
@@ -195,7 +195,13 @@ impl Sources {
         &self,
         baseline: &Baseline,
         candidate: &Named,
+        over_time: bool,
     ) -> Result<[Located; 2], QueryError> {
+        let slices = OVER_TIME.filter(|_| over_time);
+        if matches!(baseline, Baseline::Any(baseline) if *baseline == candidate) {
+            let both = self.located(self.locate(candidate)?, slices)?;
+            return Ok([both.clone(), both]);
+        }
         let candidate = self.locate(candidate)?;
         let baseline = match (baseline, &candidate) {
             (Baseline::Any(named), _) => self.locate(named)?,
@@ -206,8 +212,8 @@ impl Sources {
         };
         let (baseline, candidate) = with_distinct_names(baseline, candidate);
         Ok([
-            self.located(baseline, None)?,
-            self.located(candidate, None)?,
+            self.located(baseline, slices)?,
+            self.located(candidate, slices)?,
         ])
     }
 

@@ -290,6 +290,54 @@ pub(crate) fn taken(
     }
 }
 
+/// Parts that a window is cut into where it is compared with another one of the same run, and samples of each on
+/// average, at least. The longer window has more, of about the same length.
+const PARTS: u64 = 6;
+const MOST_PARTS: u64 = 24;
+const SAMPLES: u64 = 100;
+
+/// The parts of a baseline's and a candidate's time that are asked for. Where both are of one run alone, they are cut
+/// further: how much the parts of each differ says what a difference between the two is worth.
+pub(crate) fn parts(
+    views: [View; 2],
+    stores: [&Snapshot; 2],
+    windows: [Option<Window>; 2],
+) -> Result<[View; 2], QueryError> {
+    let [whole_old, whole_new] = views;
+    let old = taken(whole_old.clone(), stores[0], windows[0])?;
+    let new = taken(whole_new.clone(), stores[1], windows[1])?;
+    let ([Some(window), Some(other)], [[_], [_]]) = (
+        windows,
+        [&old, &new].map(|view| &view.selection.profiles[..]),
+    ) else {
+        return Ok([old, new]);
+    };
+    if old.selection.profiles[0].id != new.selection.profiles[0].id {
+        return Ok([old, new]);
+    }
+    let samples = |view: &View| {
+        view.self_costs(EVENT)
+            .iter()
+            .map(|cost| cost.samples)
+            .sum::<u64>()
+    };
+    let lengths = [&old, &new].map(|view| view.windows[0].length().0);
+    let shorter = lengths[0].min(lengths[1]);
+    let slices = [&old, &new].map(|view| view.windows[0].slice_count());
+    let fewest = samples(&old).min(samples(&new)) / SAMPLES;
+    let count = fewest.clamp(2, PARTS);
+    let cut = |view: View, store, window, length: u64, slices: u64| {
+        let count = (count * length / shorter).min(MOST_PARTS).min(slices) as u32;
+        view.within(store, |run| -> Result<_, QueryError> {
+            Ok(part(run, window, EVENT)?.parts(count))
+        })
+    };
+    Ok([
+        cut(whole_old, stores[0], window, lengths[0], slices[0])?,
+        cut(whole_new, stores[1], other, lengths[1], slices[1])?,
+    ])
+}
+
 /// The part of a run's time that this is; phases are those of this sample type.
 fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow, WindowError> {
     match window {

@@ -53,6 +53,9 @@ pub struct RunWindow {
     /// The slices, in ascending order.
     #[serde(skip)]
     pub(crate) slices: Vec<Range<u32>>,
+    /// Number of slices of the whole run.
+    #[serde(skip)]
+    count: u32,
 }
 
 /// Why a part of a run's time cannot be taken.
@@ -250,6 +253,7 @@ impl RunWindow {
             duration: grid.duration(),
             rest: false,
             slices: vec![slices],
+            count: grid.count().get(),
         }
     }
 
@@ -258,13 +262,36 @@ impl RunWindow {
         self.slices.iter().any(|slices| slices.contains(&slice))
     }
 
-    /// How long it is.
-    pub fn length(&self) -> Nanoseconds {
-        let inner = self.to.0 - self.from.0;
-        Nanoseconds(match self.rest {
-            true => self.duration.0 - inner,
-            false => inner,
-        })
+    /// Number of its slices.
+    pub(crate) fn slice_count(&self) -> u64 {
+        let slices = self
+            .slices
+            .iter()
+            .map(|slices| u64::from(slices.end - slices.start));
+        slices.sum()
+    }
+
+    /// How long its slices are together.
+    pub(crate) fn length(&self) -> Nanoseconds {
+        let slices = u128::from(self.slice_count()) * u128::from(self.duration.0);
+        Nanoseconds((slices / u128::from(self.count.max(1))) as u64)
+    }
+
+    /// Consecutive parts of it, of about the same length.
+    pub(crate) fn parts(&self, count: u32) -> Vec<RunWindow> {
+        let slices: Vec<u32> = self.slices.iter().cloned().flatten().collect();
+        let len = slices.len();
+        let part = |ix: usize| {
+            let of = &slices[len * ix / count as usize..len * (ix + 1) / count as usize];
+            RunWindow {
+                slices: of
+                    .chunk_by(|a, b| a + 1 == *b)
+                    .map(|run| run[0]..run[run.len() - 1] + 1)
+                    .collect(),
+                ..self.clone()
+            }
+        };
+        (0..count as usize).map(part).collect()
     }
 }
 

@@ -167,7 +167,7 @@ fn the_commands_name_the_sides_as_the_user_did_and_what_is_not_usual() {
     comparison.thresholds.min_effect = 0.25;
     crate::next_steps::of_comparison(
         &mut comparison,
-        ["old data", "-new"],
+        &["old data", "-new"],
         &["--event".to_owned(), "cycles".to_owned()],
     );
     assert_eq!(

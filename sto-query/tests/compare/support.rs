@@ -181,7 +181,7 @@ pub(crate) fn compare(
     let mut comparison = compare::compare(baseline, candidate, options)?;
     let sides = [&comparison.baseline, &comparison.candidate];
     let sides = sides.map(|side| format!("{}@{}", side.executable, side.build));
-    next_steps::of_comparison(&mut comparison, [&sides[0], &sides[1]], &[]);
+    next_steps::of_comparison(&mut comparison, &[&sides[0], &sides[1]], &[]);
     Ok(comparison)
 }
 

@@ -115,6 +115,7 @@ impl Table {
             sizes: &sizes,
             design,
             samples: Pair::new(samples(&split[0]), samples(&split[1])),
+            within_runs: false,
         };
         let tests = Tests::of(&counts, &variations, &setting);
         let has_changed = |evidence: &Evidence| evidence.changed.is_some();
@@ -167,6 +168,7 @@ impl Table {
             metrics: runs.clone().map(|run| &run.metrics).collect(),
             totals: runs.clone().map(|run| (&run.metrics, run.total)).collect(),
             mean_samples: runs.map(Run::samples).sum::<f64>() / side.len() as f64,
+            is_by_the_second: false,
         }
     }
 

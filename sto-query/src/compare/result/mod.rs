@@ -19,6 +19,7 @@ pub use stacks::{StackNode, Stacks};
 use crate::answer::Answer;
 use crate::functions::Matching;
 use crate::text::Command;
+use crate::tree::RunWindow;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
 
@@ -56,6 +57,10 @@ pub struct Comparison {
     pub thresholds: CompareOptions,
     /// How functions of the two builds were matched.
     pub matching: Matching,
+    /// Whether the sides are parts of the same runs' time: what is compared is then the cost of a second. JSON leaves it
+    /// out where they are not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_runs: bool,
     /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
     /// has several runs.
     pub weak: bool,
@@ -177,6 +182,15 @@ pub struct Side {
     pub profiles: Vec<Run>,
 }
 
+impl Side {
+    /// What was taken of each run's time; empty where it is all of it.
+    pub(crate) fn windows(&self) -> Vec<RunWindow> {
+        let mut runs: Vec<&Run> = self.profiles.iter().collect();
+        runs.dedup_by_key(|run| &run.profile);
+        runs.iter().filter_map(|run| run.window.clone()).collect()
+    }
+}
+
 /// A run that has samples of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -193,6 +207,10 @@ pub struct Run {
     /// What its counts were divided by, to compare them with those of other runs; `None` where
     /// nothing was compared.
     pub size_factor: Option<f64>,
+    /// What was taken of its time, or what this is a part of where a run stands here several times, in parts; JSON
+    /// leaves it out where it is all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<RunWindow>,
 }
 
 /// How the sides were tested.

@@ -80,7 +80,11 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
         return String::new();
     }
     let mut table = Table::new(vec![
-        Column::text("each run").at_most(LONGEST_NAME),
+        Column::text(match comparison.within_runs {
+            true => "each part",
+            false => "each run",
+        })
+        .at_most(LONGEST_NAME),
         Column::number("baseline").dispensable(2),
         Column::number("candidate").dispensable(1),
         Column::number("change"),

@@ -14,16 +14,20 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
     } = statistics;
     let thresholds = &comparison.thresholds;
     let mut notes = Vec::new();
+    let (unit, of_candidate) = match comparison.within_runs {
+        true => ("second", "a second of the candidate"),
+        false => ("run", "a candidate run"),
+    };
     notes.push(match &normalisation.method {
         NormalisationMethod::Tmm => format!(
             "Counts are made comparable by the trimmed mean of {} functions' ratios: what did not \
-             change costs {:.3} times as much in a candidate run. All in all, a candidate run costs \
+             change costs {:.3} times as much in {of_candidate}. All in all, {of_candidate} costs \
              {:.3} times as much.",
             normalisation.functions, normalisation.candidate_size, normalisation.candidate_cost
         ),
         NormalisationMethod::PerRun => format!(
-            "Counts are compared by run, as if each run did the same work{}. All in all, a \
-             candidate run costs {:.3} times as much.",
+            "Counts are compared by {unit}, as if each {unit} did the same work{}. All in all, \
+             {of_candidate} costs {:.3} times as much.",
             match thresholds.normalisation {
                 NormalisationMethod::Tmm => ": too few functions are stable to say what did not change",
                 _ => "",
@@ -38,11 +42,20 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
         ),
         NormalisationMethod::Total => format!(
             "Counts are compared as shares of all samples: where one function grows, all others \
-             shrink. All in all, a candidate run costs {:.3} times as much.",
+             shrink. All in all, {of_candidate} costs {:.3} times as much.",
             normalisation.candidate_cost
         ),
     });
-    notes.push(variation(dispersion));
+    notes.push(match comparison.within_runs && dispersion.estimated {
+        true => format!(
+            "From one part of a side's time to the next, functions vary by {} in their self and {} in their total \
+             counts, sampling aside (less than 2% is never assumed). What changes from minute to minute, such as the \
+             machine's load, is not in that.",
+            deviation(dispersion.self_),
+            deviation(dispersion.total),
+        ),
+        false => variation(dispersion),
+    });
     let top = words.within(", as in `", Hint::TopInlined, "`");
     let library = format!(
         "Self is without inlined functions{top}. What standard libraries and runtimes cost is \
@@ -72,7 +85,14 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
          side.",
         threshold(thresholds.min_effect),
         counted(needed.samples, "sample"),
-        counted(needed.runs, "run"),
+        counted(
+            needed.runs,
+            if comparison.within_runs {
+                "part"
+            } else {
+                "run"
+            }
+        ),
     ));
     notes
 }
@@ -84,8 +104,11 @@ pub(super) fn threshold(share: f64) -> String {
     format!("{percent}%")
 }
 
+fn deviation(dispersion: f64) -> String {
+    format!("{:.0}%", dispersion.sqrt() * 100.0)
+}
+
 fn variation(dispersion: &Dispersion) -> String {
-    let deviation = |dispersion: f64| format!("{:.0}%", dispersion.sqrt() * 100.0);
     if dispersion.estimated {
         format!(
             "From run to run, functions vary by {} in their self and {} in their total counts, \

@@ -1,6 +1,7 @@
 //! What all outputs say alike: words, numbers, and what comes first.
 
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
+use crate::render::header::taken;
 use crate::select::shortened_revision;
 
 pub(super) use crate::check::reason;
@@ -122,6 +123,10 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
 /// Runs and samples.
 pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = vec![counted(side.runs as u64, "run")];
+    facts.extend(taken(&side.windows()));
+    if side.profiles.len() > side.runs {
+        facts.push(format!("in {} parts", side.profiles.len()));
+    }
     let mut samples = counted(side.samples, "sample");
     if let Some(sample_type) = sample_type {
         let _ = write!(samples, " of {}", printable(&sample_type.event));
