@@ -103,7 +103,7 @@ pub(crate) fn seconds(time: Nanoseconds) -> String {
     match time.0 {
         0 => "0 s".to_owned(),
         ns @ 1..1_000 => format!("{ns} ns"),
-        ns @ 1_000..1_000_000_000 => scaled(ns, &[" µs", " ms", " s"]),
+        ns @ 1_000..999_500_000 => scaled(ns, &[" µs", " ms", " s"]),
         ns => format!("{:.3} s", ns as f64 / 1e9),
     }
 }
