@@ -16,6 +16,9 @@ use sto_core::intern::{Context, label_sets};
 use sto_core::model::MetricKind;
 use sto_core::units::{SampleType, Unit};
 
+/// Costs of functions by slice that are held at once: 32 MB.
+const MOST_CELLS: usize = 1 << 22;
+
 /// A metric over time.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -113,19 +116,21 @@ impl RunOverTime {
             // Of totals at last: every function has one.
             omitted = chosen.len().saturating_sub(most);
             chosen.truncate(most);
-            let mut rows = vec![NONE; costs.len()];
-            for (row, &number) in (0..).zip(&chosen) {
-                rows[number as usize] = row;
-            }
-            let row_of = numbers.iter().map(|&number| rows[number as usize]);
-            let row_of = RowOf::Frame(row_of.collect());
-            let cells = self.cells(sample_type, &row_of, order, chosen.len());
             let own = self.grid();
-            for (number, cells) in chosen.iter().zip(cells.chunks(own.count())) {
-                all.push(NamedSeries {
-                    name: format!("{}:{}", order.name(), keys[*number as usize]),
-                    values: rates(cells, own, grid),
-                });
+            for chosen in chosen.chunks((MOST_CELLS / own.count()).max(1)) {
+                let mut rows = vec![NONE; costs.len()];
+                for (row, &number) in (0..).zip(chosen) {
+                    rows[number as usize] = row;
+                }
+                let row_of = numbers.iter().map(|&number| rows[number as usize]);
+                let row_of = RowOf::Frame(row_of.collect());
+                let cells = self.cells(sample_type, &row_of, order, chosen.len());
+                for (number, cells) in chosen.iter().zip(cells.chunks(own.count())) {
+                    all.push(NamedSeries {
+                        name: format!("{}:{}", order.name(), keys[*number as usize]),
+                        values: rates(cells, own, grid),
+                    });
+                }
             }
         }
         let mut kinds = vec![("module:", RowsBy::Module)];
