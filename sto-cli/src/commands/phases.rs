@@ -15,7 +15,7 @@ Examples:
 A recording that is named as a file is read by itself; a run in the store needs the slices of time that
 `sto ingest --slices 1000` keeps. Of several runs, the newest is taken.";
 
-/// Show the phases of a run: when the composition of its cost changes, and how; and whether it repeats itself
+/// Show when a run did something else than before, how that differs, and whether it repeats itself
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct PhasesArgs {

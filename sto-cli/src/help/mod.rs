@@ -33,6 +33,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "top",
             "tree",
             "timeline",
+            "phases",
             "source",
             "flame",
             "open",
