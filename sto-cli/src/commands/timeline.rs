@@ -33,12 +33,8 @@ pub(crate) struct TimelineArgs {
     #[command(flatten)]
     select: SelectArgs,
 
-    /// Show a row for each of these
-    #[arg(
-        long,
-        value_name = "function|thread|module|label:KEY",
-        default_value = "function"
-    )]
+    /// Show a row for each of these: function, thread, module or label:KEY
+    #[arg(long, value_name = "WHAT", default_value = "function")]
     by: RowsBy,
 
     /// Show what functions or modules cost with all that they call, not by themselves

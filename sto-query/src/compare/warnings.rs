@@ -124,7 +124,7 @@ pub(super) fn warnings(views: Pair<&View>, comparison: &Comparison) -> Vec<Strin
             warnings.push(match comparison.within_runs {
                 true => format!(
                     "Most functions cost {} in a second of the candidate, and that is taken as unchanged: the \
-                     program seems to have had more or less to do. --per-run counts it.",
+                     program seems to have had more or less to do.",
                     sentence::times(size)
                 ),
                 false => format!(
