@@ -37,7 +37,7 @@ pub enum QueryError {
     Roots(#[from] RootsError),
     /// A run cannot be seen over time.
     #[error(transparent)]
-    Timeline(#[from] TimelineError),
+    Timeline(TimelineError),
     /// A part of a run's time cannot be taken.
     #[error(transparent)]
     Window(#[from] WindowError),
@@ -142,6 +142,17 @@ macro_rules! from_stage {
 }
 
 from_stage!(Store: StoreError, Ingest: IngestError, Compare: CompareError);
+
+/// A function or label that is not there is that, whatever is asked of it.
+impl From<TimelineError> for QueryError {
+    fn from(error: TimelineError) -> QueryError {
+        match error {
+            TimelineError::Function(error) => QueryError::Function(error),
+            TimelineError::Roots(error) => QueryError::Roots(error),
+            error => QueryError::Timeline(error),
+        }
+    }
+}
 
 impl QueryError {
     /// What can be done about it.

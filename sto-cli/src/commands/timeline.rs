@@ -1,6 +1,6 @@
 //! `sto timeline`: what a run did over time.
 
-use crate::args::{InlinedArg, SelectArgs, drawing};
+use crate::args::{InlinedArg, SelectArgs, WindowArgs, drawing};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, output};
 use clap::Args;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ const AFTER: &str = "\
 Examples:
   sto timeline perf.data
   sto timeline v1 --by thread
+  sto timeline v1 --from 2.5s --to 4s
   sto timeline v1 -o run.html
   sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
 
@@ -32,6 +33,9 @@ runs the newest is shown.";
 pub(crate) struct TimelineArgs {
     #[command(flatten)]
     select: SelectArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Show a row for each of these: function, thread, module or label:KEY
     #[arg(long, value_name = "WHAT", default_value = "function")]
@@ -63,7 +67,7 @@ pub(crate) struct TimelineArgs {
 pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = TimelineRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = args.window.within(args.select.filter());
     request.by = args.by.clone();
     request.order = match args.total {
         true => Order::Total,

@@ -78,3 +78,23 @@ fn a_run_without_slices_is_an_error_that_says_how_to_get_them() {
     let expected = "`function`, `thread`, `module` or `label:KEY`";
     assert!(run.stderr.contains(expected), "{run:?}");
 }
+
+#[test]
+fn a_part_of_the_time_is_shown_and_a_function_that_is_several_is_refused() {
+    let sandbox = Sandbox::new();
+    let file = recording("threads.perf.data");
+    let part = sandbox.json(&["timeline", &file, "--from", "100ms", "--to", "300ms"]);
+    let whole = sandbox.json(&["timeline", &file]);
+    let times = ["from", "to", "seconds"].map(|key| part[key].as_f64().unwrap());
+    assert!(
+        (times[0] - 0.1).abs() < 0.001 && (times[1] - 0.3).abs() < 0.001,
+        "{times:?}"
+    );
+    assert_eq!(part["seconds"], whole["seconds"]);
+    assert!(part["samples"].as_u64() < whole["samples"].as_u64());
+    let phase = sandbox.json(&["timeline", &file, "--phase", "1"]);
+    assert!(phase["samples"].as_u64() > Some(0));
+    sandbox
+        .sto(&["timeline", &file, "--metric", "self:constprop"])
+        .fails_with(&["fits 2 functions"]);
+}

@@ -14,7 +14,7 @@ use sto_query::answer::json;
 use sto_query::questions::{TimelineRequest, timeline};
 use sto_query::render;
 use sto_query::sources::{EVENT, Filter, Named, Sources};
-use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime, TimelineError};
+use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime};
 use sto_query::tree::{Order, Window, functions};
 
 /// Of several threads, with recursion, and with stacks that were unwound by DWARF.
@@ -246,7 +246,7 @@ fn a_question_takes_the_run_as_other_commands_do() {
     request.named = Named::File(recording("dwarf.perf.data"));
     let error = timeline(&sources(), &request).unwrap_err();
     let error = match error {
-        QueryError::Timeline(TimelineError::Roots(error)) => error.to_string(),
+        QueryError::Roots(error) => error.to_string(),
         error => panic!("{error}"),
     };
     assert!(error.contains("no profile has a label `k`"), "{error}");
