@@ -267,4 +267,14 @@ fn doubts_are_in_seconds_of_each_run() {
     assert!(near(second[0], 2.0) && near(second[1], 7.0), "{second:?}");
     let text = render::align::text(&alignment, crate::words::plain());
     assert!(text.contains("is nearly constant from"), "{text}");
+    let mut many = alignment.clone();
+    while many.fit.warnings.len() < 40 {
+        many.fit.warnings.extend(alignment.fit.warnings.clone());
+    }
+    let text = render::align::text(&many, crate::words::plain());
+    assert_eq!(text.matches("is nearly constant").count(), 2, "{text}");
+    assert!(
+        text.contains("So it is in 38 more parts; JSON has all."),
+        "{text}"
+    );
 }

@@ -9,6 +9,8 @@ use sto_core::units::Nanoseconds;
 const ROWS: usize = 20;
 /// Columns of the path, at the most and at the least.
 const COLUMNS: (usize, usize) = (40, 12);
+/// Nearly constant parts that are shown.
+const CONSTANT: usize = 2;
 /// Columns before it.
 const BEFORE: usize = 28;
 
@@ -90,8 +92,21 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
             time(*shift)
         ),
     };
-    let all = fit.warnings.iter();
-    all.map(|doubt| line(style, &sentence(doubt), 0)).collect()
+    let (repeats, constant): (Vec<&Doubt>, Vec<&Doubt>) = fit
+        .warnings
+        .iter()
+        .partition(|doubt| matches!(doubt, Doubt::Repetitive { .. }));
+    let shown = repeats
+        .into_iter()
+        .chain(constant.iter().copied().take(CONSTANT));
+    let mut text: String = shown
+        .map(|doubt| line(style, &sentence(doubt), 0))
+        .collect();
+    if constant.len() > CONSTANT {
+        let more = counted((constant.len() - CONSTANT) as u64, "more part");
+        text += &line(style, &format!("So it is in {more}; JSON has all."), 0);
+    }
+    text
 }
 
 /// The time of the second run at a time of the first: the mean of those that belong to the nearest.
