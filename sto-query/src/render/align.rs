@@ -2,7 +2,9 @@
 
 use super::header::full_name;
 use crate::correlate::{Alignment, Doubt, Fit};
-use crate::text::{Cell, Column, Style, Table, counted, line, percent, printable, seconds, title};
+use crate::text::{
+    Cell, Column, Style, Table, counted, grouped, line, percent, printable, seconds, title,
+};
 use sto_core::units::Nanoseconds;
 
 /// Rows of the path.
@@ -56,9 +58,9 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
         ]);
     }
     text += &format!("\n{}\n", table.render(style));
-    let slices = |ix: usize| counted(alignment.runs[ix].slices as u64, "slice");
+    let slices = |ix: usize| grouped(alignment.runs[ix].slices as u64);
     let basis = format!(
-        "Both in {} and {}. A dot is where the second run would be at the pace of the first.",
+        "The runs have {} and {} slices. A dot is where the second run would be at the pace of the first.",
         slices(0),
         slices(1)
     );
