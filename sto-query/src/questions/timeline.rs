@@ -58,7 +58,7 @@ pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline
 /// and stacks are shown. Without metrics in the request, it has all of the event, and those that were recorded.
 ///
 /// # Errors
-/// As [`timeline`].
+/// As [`timeline()`].
 #[cfg(feature = "pages")]
 pub fn timeline_page(
     sources: &Sources,
