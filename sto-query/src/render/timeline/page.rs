@@ -2,11 +2,12 @@
 
 use super::axis::{rate, shown, ticks};
 use super::heat::{HeatMap, ROW, legend};
+use super::text::{means, seconds};
 use crate::render::flame::{FrameLabels, boxes, change_legend};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, short_name};
 use crate::text::names::shorten_name;
-use crate::text::{Words, counted, grouped, percent, printable, quantity};
+use crate::text::{Words, counted, grouped, percent, printable};
 use crate::timeline::{Grid, RowsBy, RunOverTime, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
 use maud::{Markup, PreEscaped, html};
@@ -448,11 +449,6 @@ fn shown_name(symbol: &str) -> String {
     }
 }
 
-fn seconds(seconds: f64) -> String {
-    let nanoseconds = (seconds * 1e9).round() as u64;
-    quantity(nanoseconds, Unit::Nanoseconds).unwrap_or_default()
-}
-
 /// A metric as a line.
 struct Line {
     values: Vec<f64>,
@@ -462,7 +458,7 @@ struct Line {
 
 impl Line {
     fn of(metric: &TimelineMetric, own: Grid, grid: Grid) -> Line {
-        let values = super::text::means(&metric.values, own, grid);
+        let values = means(&metric.values, own, grid);
         let known = || values.iter().copied().filter(|value| value.is_finite());
         let least = known().reduce(f64::min);
         Line {

@@ -192,7 +192,7 @@ pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
 }
 
 /// A span of time: `2.72 s`.
-fn seconds(seconds: f64) -> String {
+pub(super) fn seconds(seconds: f64) -> String {
     let nanoseconds = (seconds * 1e9).round() as u64;
     quantity(nanoseconds, Unit::Nanoseconds).unwrap_or_default()
 }
