@@ -249,6 +249,7 @@ impl Stacks {
             costs: vec![self.costs],
             slices: None,
             metrics: None,
+            calls: None,
         }
     }
 }

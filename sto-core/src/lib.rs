@@ -118,14 +118,13 @@ pub mod recording;
 pub mod store;
 mod symbolize;
 mod text;
+pub mod trace;
 pub mod units;
 
 pub use cancel::{Cancel, Cancelled};
 pub use formats::Format;
 pub use hint::{Hint, Notice};
-pub use ingest::{
-    IngestError, IngestOptions, IngestOutcome, Input, PreparedFile, Stage, ingest, prepare,
-};
+pub use ingest::{IngestError, IngestOptions, IngestOutcome, Input, Stage, ingest, prepare};
 pub use intern::{NodeIx, SelfCosts, StackTree};
 pub use model::{Build, Frame, FrameKind, Profile};
 pub use recording::{Recording, RecordingBuilder};

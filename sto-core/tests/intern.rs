@@ -335,6 +335,7 @@ fn check_order(interned: &Interned) {
         lines,
         slices: _,
         metrics: _,
+        calls: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);

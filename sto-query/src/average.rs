@@ -127,6 +127,7 @@ pub fn average(
         lines: vec![Vec::new(); columns.len()],
         slices: None,
         metrics: None,
+        calls: None,
         frames: matched.frames,
         tree: matched.tree,
     };

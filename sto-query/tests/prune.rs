@@ -63,6 +63,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         lines: vec![Vec::new()],
         slices: None,
         metrics: None,
+        calls: None,
     };
     store
         .writer()

@@ -175,6 +175,7 @@ fn look_up(name: &str, folder: &Path) {
         stacks: Stacks::default(),
         samples: Vec::new(),
         metrics: Vec::new(),
+        calls: None,
         lost: 0,
         warnings: Vec::new(),
     };

@@ -88,6 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         lines,
         slices: None,
         metrics: None,
+        calls: None,
         tree,
     };
     drop(snapshot);

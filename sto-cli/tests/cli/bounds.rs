@@ -75,6 +75,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         lines: vec![Vec::new()],
         slices: None,
         metrics: None,
+        calls: None,
     };
     store.writer().add(&build, &profile, &interned).unwrap();
 }

@@ -22,6 +22,7 @@ mod jfr;
 #[cfg(feature = "viewers")]
 mod json;
 mod labels;
+pub(crate) mod metric_trace;
 mod names;
 #[cfg(feature = "pprof")]
 mod otlp;
@@ -39,7 +40,6 @@ mod sample;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
-pub(crate) mod trace;
 #[cfg(feature = "viewers")]
 mod v8;
 #[cfg(feature = "text")]
@@ -54,11 +54,11 @@ mod yourkit;
 
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
+pub use metric_trace::{is_column_of_times, is_missing};
 pub(crate) use names::units_of_event;
 pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 #[cfg(feature = "perf-data")]
 pub use perf_data::run_time;
 pub use read::{read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
-pub use trace::{is_column_of_times, is_missing};
 pub(crate) use wire::text::{excerpt, excerpts};

@@ -1,7 +1,7 @@
 //! Traces beside a recording become metrics over time of it.
 
 use super::IngestOptions;
-use crate::formats::{FormatError, excerpt, trace};
+use crate::formats::{FormatError, excerpt, metric_trace};
 use crate::recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(super) fn add_traces(
     options: &IngestOptions,
 ) -> Result<(), FormatError> {
     for of_trace in &options.traces {
-        let trace = trace::read(of_trace, &options.read())?;
+        let trace = metric_trace::read(of_trace, &options.read())?;
         options.cancel.check().map_err(FormatError::Cancelled)?;
         let run = recording
             .time_range()

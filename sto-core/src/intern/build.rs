@@ -5,10 +5,11 @@ use super::line_costs::{LineSum, line_costs};
 use super::run_metrics::run_metrics;
 use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
-use super::{LineCost, SelfCosts, SliceCount, Slices, StackTree};
+use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
 use crate::model::{FrameIx, FrameTable, RunMetrics};
 use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
+use crate::trace::RunCalls;
 
 /// One profile as one tree: what the store takes.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct Interned {
     pub slices: Option<Slices>,
     /// Metrics over time, where the recording has any. They are of the whole recording.
     pub metrics: Option<RunMetrics>,
+    /// Calls over time, where the recording is a trace of calls.
+    pub calls: Option<RunCalls<NodeIx>>,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
@@ -51,6 +54,10 @@ pub fn intern(
     let (interned, nodes) = build(recording, symbols, keep)?;
     Ok(Interned {
         metrics,
+        calls: recording
+            .calls
+            .as_ref()
+            .map(|calls| calls.map(|stack| nodes.of(stack))),
         slices: grid.map(|grid| slice_costs(recording, &nodes, grid, keep)),
         ..interned
     })
@@ -83,6 +90,7 @@ fn build(
         costs,
         slices: None,
         metrics: None,
+        calls: None,
     };
     Ok((interned, nodes))
 }

@@ -10,6 +10,7 @@ use super::{Format, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
 use crate::model::{FrameKind, FrameTable, MetricSeries, Origin};
+use crate::trace::RunCalls;
 use crate::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub struct RecordingBuilder {
     /// By sample type, of costs that were added.
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
+    pub(crate) calls: Option<RunCalls<StackIx>>,
     /// How many of each name there are.
     metric_names: HashMap<String, usize>,
     /// How many metrics beyond the most of a recording there are.
@@ -396,6 +398,7 @@ impl RecordingBuilder {
             stacks: self.stacks,
             samples: self.samples,
             metrics: self.metrics,
+            calls: self.calls,
             lost: self.lost,
             warnings: self.warnings,
         })

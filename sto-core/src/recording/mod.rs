@@ -20,6 +20,7 @@ pub(crate) use stacks::Walk;
 
 use crate::id::SourceDigest;
 use crate::model::{FrameTable, MetricSeries, Origin};
+use crate::trace::RunCalls;
 use crate::units::{Bytes, Nanoseconds, SampleType};
 use hashbrown::HashMap;
 use parts::within;
@@ -60,6 +61,8 @@ pub struct RecordingParts {
     pub samples: Vec<Sample>,
     /// Metrics over time that the recording has beside its samples, by the samples' clock; no two of one name.
     pub metrics: Vec<MetricSeries>,
+    /// Its calls over time, where it is a trace of calls: its samples are then what these took.
+    pub calls: Option<RunCalls<StackIx>>,
     /// Events that were dropped while recording.
     pub lost: u64,
     /// Whole sentences about what a user should know of this recording.

@@ -116,6 +116,7 @@ impl Plain {
             lines,
             slices: None,
             metrics: None,
+            calls: None,
         }
     }
 }

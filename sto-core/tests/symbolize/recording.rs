@@ -27,6 +27,7 @@ pub(crate) fn recording(modules: Vec<Module>, locations: Vec<Location>) -> Recor
         stacks: Stacks::default(),
         samples: Vec::new(),
         metrics: Vec::new(),
+        calls: None,
         lost: 0,
         warnings: Vec::new(),
     };

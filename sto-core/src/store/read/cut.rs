@@ -65,6 +65,7 @@ impl<'a> ExecutableTree<'a> {
         Ok(Interned {
             slices: slices.transpose()?,
             metrics: metrics.map(|pack| unpacked(&pack, record)).transpose()?,
+            calls: None,
             costs,
             lines,
             frames: cut.frames,

@@ -16,6 +16,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         lines,
         slices,
         metrics,
+        calls: _,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =

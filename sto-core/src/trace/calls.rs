@@ -1,0 +1,218 @@
+//! The calls of a run, compressed.
+
+use super::CallThresholds;
+use crate::units::Nanoseconds;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The calls of all threads of a run, of which each is of a stack `S`: those of a recording, or nodes of a profile's
+/// tree. All times are by the recording's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunCalls<S> {
+    /// What was long enough to be kept by itself.
+    pub thresholds: CallThresholds,
+    /// The threads that called anything, in the order of their first call, equals by process, thread and name.
+    pub threads: Vec<ThreadCalls<S>>,
+    /// Calls that took unusually long for their stack, those that lost most time first.
+    pub outliers: Vec<Outlier<S>>,
+    /// The longest of those calls in which a thread waited, longest first.
+    pub waits: Vec<Wait<S>>,
+}
+
+/// A thread that called functions.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallThread {
+    /// Process id.
+    pub pid: u32,
+    /// Name of the program that the process ran.
+    pub program: String,
+    /// Thread id.
+    pub tid: u32,
+    /// Name of the thread; empty where it has none.
+    pub name: String,
+}
+
+/// What a thread called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadCalls<S> {
+    /// The thread.
+    pub thread: CallThread,
+    /// When its first call began.
+    pub begin: Nanoseconds,
+    /// When its last call ended.
+    pub end: Nanoseconds,
+    /// Number of its calls, each of which is in one of the records.
+    pub calls: u64,
+    /// Its calls as they are kept: a call before those that it made, calls of one caller by time. They do not
+    /// overlap but as caller and callee; what lies between them is a gap.
+    pub records: Vec<Record<S>>,
+}
+
+/// One of what a thread's calls were compressed to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record<S> {
+    /// A call that took longer than the threshold.
+    Call(LongCall<S>),
+    /// Shorter calls in a row.
+    Expression(Expression<S>),
+}
+
+/// A call that is kept by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongCall<S> {
+    /// Its stack: the callers, and the function that was called as the leaf.
+    pub stack: S,
+    /// When it began.
+    pub begin: Nanoseconds,
+    /// When it ended.
+    pub end: Nanoseconds,
+}
+
+/// A sequence of short calls that one caller made, with all that they called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression<S> {
+    /// When the first of them began.
+    pub begin: Nanoseconds,
+    /// When the last of them ended.
+    pub end: Nanoseconds,
+    /// Their distinct stacks, in the order in which they were called first.
+    pub stacks: Vec<CalledStack<S>>,
+}
+
+/// The calls of an expression that have one stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalledStack<S> {
+    /// The stack.
+    pub stack: S,
+    /// How often it was called.
+    pub calls: u64,
+    /// How long these calls took together, with what they called.
+    pub duration: Nanoseconds,
+}
+
+/// A call that took unusually long for its function and its callers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlier<S> {
+    /// Index of its thread in [`RunCalls::threads`].
+    pub thread: u32,
+    /// The call.
+    pub call: LongCall<S>,
+    /// The median of all calls of that stack, in all threads.
+    pub typical: Nanoseconds,
+    /// How many calls of that stack there were.
+    pub calls: u64,
+    /// What the other threads did meanwhile, in the order of threads, of each the longest first.
+    pub meanwhile: Vec<Meanwhile<S>>,
+}
+
+/// What a thread did for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meanwhile<S> {
+    /// Index of the thread in [`RunCalls::threads`].
+    pub thread: u32,
+    /// The stack that it was in, by its innermost call; none where it was in no call.
+    pub stack: Option<S>,
+    /// For how long.
+    pub time: Nanoseconds,
+}
+
+/// A call of a function that waits: for a lock, for a condition, for input or output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait<S> {
+    /// Index of its thread in [`RunCalls::threads`].
+    pub thread: u32,
+    /// The call.
+    pub call: LongCall<S>,
+    /// The call of another thread during which it ended, with the index of that thread.
+    pub ended_by: Option<(u32, LongCall<S>)>,
+}
+
+impl<S: Copy> RunCalls<S> {
+    /// The same of other stacks. Several may become one: what they have in an expression is then added up.
+    pub fn map<T: Copy + Eq + Hash>(&self, stack: impl Fn(S) -> T) -> RunCalls<T> {
+        let call = |call: &LongCall<S>| LongCall {
+            stack: stack(call.stack),
+            begin: call.begin,
+            end: call.end,
+        };
+        let thread = |of: &ThreadCalls<S>| ThreadCalls {
+            thread: of.thread.clone(),
+            begin: of.begin,
+            end: of.end,
+            calls: of.calls,
+            records: of
+                .records
+                .iter()
+                .map(|record| match record {
+                    Record::Call(long) => Record::Call(call(long)),
+                    Record::Expression(expression) => Record::Expression(Expression {
+                        begin: expression.begin,
+                        end: expression.end,
+                        stacks: added_up(&expression.stacks, &stack),
+                    }),
+                })
+                .collect(),
+        };
+        let outlier = |of: &Outlier<S>| Outlier {
+            thread: of.thread,
+            call: call(&of.call),
+            typical: of.typical,
+            calls: of.calls,
+            meanwhile: of
+                .meanwhile
+                .iter()
+                .map(|of| Meanwhile {
+                    thread: of.thread,
+                    stack: of.stack.map(&stack),
+                    time: of.time,
+                })
+                .collect(),
+        };
+        let wait = |of: &Wait<S>| Wait {
+            thread: of.thread,
+            call: call(&of.call),
+            ended_by: of.ended_by.as_ref().map(|(thread, by)| (*thread, call(by))),
+        };
+        RunCalls {
+            thresholds: self.thresholds,
+            threads: self.threads.iter().map(thread).collect(),
+            outliers: self.outliers.iter().map(outlier).collect(),
+            waits: self.waits.iter().map(wait).collect(),
+        }
+    }
+}
+
+impl<S> ThreadCalls<S> {
+    /// How many records its calls were compressed to: its long calls, and the distinct stacks of each expression.
+    pub fn record_count(&self) -> usize {
+        let counts = self.records.iter().map(|record| match record {
+            Record::Call(_) => 1,
+            Record::Expression(expression) => expression.stacks.len(),
+        });
+        counts.sum()
+    }
+}
+
+fn added_up<S: Copy, T: Copy + Eq + Hash>(
+    stacks: &[CalledStack<S>],
+    stack: impl Fn(S) -> T,
+) -> Vec<CalledStack<T>> {
+    let mut index: HashMap<T, usize> = HashMap::new();
+    let mut sums: Vec<CalledStack<T>> = Vec::with_capacity(stacks.len());
+    for of in stacks {
+        let mapped = CalledStack {
+            stack: stack(of.stack),
+            calls: of.calls,
+            duration: of.duration,
+        };
+        let at = *index.entry(mapped.stack).or_insert(sums.len());
+        match sums.get_mut(at) {
+            None => sums.push(mapped),
+            Some(sum) => {
+                sum.calls += mapped.calls;
+                sum.duration.0 += mapped.duration.0;
+            }
+        }
+    }
+    sums
+}
