@@ -30,6 +30,7 @@
 pub mod annotate;
 pub mod answer;
 pub mod average;
+pub mod calls;
 pub mod check;
 pub mod compare;
 pub mod correlate;

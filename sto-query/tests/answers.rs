@@ -11,6 +11,7 @@ use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_query::annotate::AnnotatedRuns;
 use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
+use sto_query::calls::CallTimeline;
 use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
@@ -61,6 +62,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<Bottlenecks>(),
         of::<BuildList>(),
         of::<Calibration>(),
+        of::<CallTimeline>(),
         of::<CallTree>(),
         of::<Check>(),
         of::<Comparison>(),

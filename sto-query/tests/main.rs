@@ -22,6 +22,7 @@ macro_rules! with {
 mod answers;
 mod average;
 mod browser;
+mod calls;
 mod check;
 mod compare;
 mod correlate;

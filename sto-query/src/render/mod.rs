@@ -6,6 +6,7 @@
 pub mod align;
 pub mod bottlenecks;
 pub mod calibrate;
+pub mod calls;
 pub mod correlate;
 pub mod drawing;
 pub mod expansion;

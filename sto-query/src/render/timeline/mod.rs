@@ -9,4 +9,5 @@ mod text;
 
 #[cfg(feature = "pages")]
 pub use page::html;
+pub(in crate::render) use text::axis_line;
 pub use text::text;

@@ -86,7 +86,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
             Cell::from(name).between(String::new(), module.collect()),
         ]);
     }
-    table.line(format!("{:BEFORE$}{}", "", axis(grid)));
+    table.line(format!("{:BEFORE$}{}", "", axis_line(grid)));
     if !timeline.phases.is_empty() {
         let line = phases(timeline, grid);
         table.line(format!("{:>SHARE$}  {line}", "phase"));
@@ -198,7 +198,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 }
 
 /// Times below the columns, each behind a `|` at its place.
-fn axis(grid: Grid) -> String {
+pub(in crate::render) fn axis_line(grid: Grid) -> String {
     let columns = grid.count() as f64;
     let mut line = String::new();
     for (part, time) in ticks(grid, BETWEEN_TICKS / columns) {

@@ -1,0 +1,84 @@
+//! Which record is in which: a thread's records say when calls were, and by whom they were made follows.
+
+use sto_core::intern::{NodeIx, StackTree};
+use sto_core::trace::{Record, ThreadCalls};
+use sto_core::units::Nanoseconds;
+
+/// A record, and the long call that it is in.
+pub(crate) struct Nested<'a> {
+    pub(crate) record: &'a Record<NodeIx>,
+    /// Index of the record that is the caller; none of what nobody called.
+    pub(crate) caller: Option<usize>,
+}
+
+/// Time between two records of one caller.
+pub(crate) struct Between {
+    pub(crate) begin: Nanoseconds,
+    pub(crate) end: Nanoseconds,
+    /// Index of the record that is the caller of both.
+    pub(crate) caller: Option<usize>,
+}
+
+/// When a record begins and ends.
+pub(crate) fn span(record: &Record<NodeIx>) -> (Nanoseconds, Nanoseconds) {
+    match record {
+        Record::Call(call) => (call.begin, call.end),
+        Record::Expression(expression) => (expression.begin, expression.end),
+    }
+}
+
+/// The records of a thread with their callers.
+pub(crate) fn nested<'a>(thread: &'a ThreadCalls<NodeIx>, tree: &StackTree) -> Vec<Nested<'a>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut nested: Vec<Nested<'a>> = Vec::with_capacity(thread.records.len());
+    for (ix, record) in thread.records.iter().enumerate() {
+        let (begin, _) = span(record);
+        while let Some(Record::Call(caller)) = open.last().map(|&caller| &thread.records[caller]) {
+            // A call of no length may be at the very end of its caller, or just after it.
+            let is_in =
+                begin < caller.end || begin == caller.end && calls(tree, caller.stack, record);
+            if is_in {
+                break;
+            }
+            open.pop();
+        }
+        nested.push(Nested {
+            record,
+            caller: open.last().copied(),
+        });
+        if let Record::Call(_) = record {
+            open.push(ix);
+        }
+    }
+    nested
+}
+
+fn calls(tree: &StackTree, caller: NodeIx, record: &Record<NodeIx>) -> bool {
+    let stack = match record {
+        Record::Call(call) => Some(call.stack),
+        Record::Expression(expression) => expression.stacks.first().map(|first| first.stack),
+    };
+    stack.and_then(|stack| tree.parent(stack)) == Some(caller)
+}
+
+/// The gaps of a thread: times between two records of one caller that are longer than this, by their begin.
+pub(crate) fn gaps(nested: &[Nested], longer_than: Nanoseconds) -> Vec<Between> {
+    // The end of the last record in each, and of those in none.
+    let mut last: Vec<Option<Nanoseconds>> = vec![None; nested.len() + 1];
+    let mut gaps = Vec::new();
+    for of in nested {
+        let (begin, end) = span(of.record);
+        let last = &mut last[of.caller.map_or(0, |caller| caller + 1)];
+        if let Some(before) = last.filter(|before| begin.0.saturating_sub(before.0) > longer_than.0)
+        {
+            gaps.push(Between {
+                begin: before,
+                end: begin,
+                caller: of.caller,
+            });
+        }
+        *last = Some(end);
+    }
+    gaps.sort_by_key(|gap| (gap.begin, gap.end));
+    gaps
+}

@@ -1,0 +1,61 @@
+//! Which functions matter in a picture of calls.
+
+use super::CalledRun;
+use std::collections::HashMap;
+use sto_core::trace::Record;
+
+/// A function, and how often it appears among the records of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProminentFunction {
+    /// The function.
+    pub name: String,
+    /// Number of long calls of it, and of stacks of expressions that end in it.
+    pub appearances: u64,
+    /// Number of threads that called it.
+    pub threads: u64,
+}
+
+impl ProminentFunction {
+    /// Its appearances times its threads: the prominence score of section 3.4 of the paper on NonSequitur.
+    pub fn prominence(&self) -> u64 {
+        self.appearances * self.threads
+    }
+}
+
+/// All functions that were called, the most prominent first, equals by name.
+pub fn prominence(run: &CalledRun) -> Vec<ProminentFunction> {
+    // Appearances, threads, and the last thread that counted, by function.
+    let mut counts: HashMap<&str, (u64, u64, usize)> = HashMap::new();
+    for (thread, of) in run.calls.threads.iter().enumerate() {
+        let mut count = |stack| {
+            let count = counts
+                .entry(run.function(stack))
+                .or_insert((0, 0, usize::MAX));
+            count.0 += 1;
+            if count.2 != thread {
+                count.1 += 1;
+                count.2 = thread;
+            }
+        };
+        for record in &of.records {
+            match record {
+                Record::Call(call) => count(call.stack),
+                Record::Expression(expression) => {
+                    expression.stacks.iter().for_each(|of| count(of.stack));
+                }
+            }
+        }
+    }
+    let functions = counts.into_iter();
+    let functions = functions.map(|(name, (appearances, threads, _))| ProminentFunction {
+        name: name.to_owned(),
+        appearances,
+        threads,
+    });
+    let mut functions: Vec<ProminentFunction> = functions.collect();
+    functions.sort_by(|a, b| {
+        let order = b.prominence().cmp(&a.prominence());
+        order.then_with(|| a.name.cmp(&b.name))
+    });
+    functions
+}

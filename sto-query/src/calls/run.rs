@@ -1,0 +1,92 @@
+//! A run with its calls.
+
+use crate::tree::View;
+use std::collections::HashMap;
+use sto_core::intern::NodeIx;
+use sto_core::trace::{CallThread, RunCalls};
+use sto_core::units::Nanoseconds;
+
+/// A run, and what its threads called.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CalledRun {
+    /// Its stacks, and what they cost.
+    pub view: View,
+    /// Number of the runs that were selected, of which it is the newest.
+    pub runs: usize,
+    /// Its calls, whose stacks are those of the view.
+    pub calls: RunCalls<NodeIx>,
+}
+
+impl CalledRun {
+    /// A run of these stacks.
+    pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CalledRun {
+        CalledRun { view, runs, calls }
+    }
+
+    /// From when to when there were calls, by the recording's clock; 0 to 0 where no thread called anything.
+    pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
+        let begins = self.calls.threads.iter().map(|thread| thread.begin);
+        let ends = self.calls.threads.iter().map(|thread| thread.end);
+        (
+            begins.min().unwrap_or_default(),
+            ends.max().unwrap_or_default(),
+        )
+    }
+
+    /// The function that is the leaf of a stack.
+    pub(crate) fn function(&self, stack: NodeIx) -> &str {
+        let frame = self.view.frames.frame(self.view.tree.frame(stack));
+        match frame.symbol {
+            "" => "[unknown]",
+            symbol => symbol,
+        }
+    }
+
+    /// The functions of a stack, root first.
+    pub(crate) fn frames(&self, stack: NodeIx) -> Vec<String> {
+        let up = std::iter::successors(Some(stack), |&node| self.view.tree.parent(node));
+        let mut frames: Vec<String> = up.map(|node| self.function(node).to_owned()).collect();
+        frames.reverse();
+        frames
+    }
+
+    /// What each thread is called: its name, with its id where another thread has that name, and with that of its
+    /// process where another has both.
+    pub(crate) fn thread_names(&self) -> Vec<String> {
+        let threads = || self.calls.threads.iter().map(|of| &of.thread);
+        let named =
+            |with: fn(&CallThread) -> String| -> Vec<String> { threads().map(with).collect() };
+        let (mut names, by_id, by_process) = (named(name), named(with_id), named(with_process));
+        for longer in [by_id, by_process] {
+            let mut count: HashMap<String, usize> = HashMap::new();
+            for name in &names {
+                *count.entry(name.clone()).or_default() += 1;
+            }
+            for (name, longer) in names.iter_mut().zip(longer) {
+                if count[name] > 1 {
+                    *name = longer;
+                }
+            }
+        }
+        names
+    }
+}
+
+fn name(thread: &CallThread) -> String {
+    match thread.name.as_str() {
+        "" => format!("thread {}", thread.tid),
+        name => name.to_owned(),
+    }
+}
+
+fn with_id(thread: &CallThread) -> String {
+    match thread.name.as_str() {
+        "" => name(thread),
+        name => format!("{name} ({})", thread.tid),
+    }
+}
+
+fn with_process(thread: &CallThread) -> String {
+    format!("{} of process {}", with_id(thread), thread.pid)
+}

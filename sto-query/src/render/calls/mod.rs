@@ -1,0 +1,5 @@
+//! What the threads of a run called: as text, and as a page.
+
+mod text;
+
+pub use text::text;

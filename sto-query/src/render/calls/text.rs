@@ -1,0 +1,285 @@
+//! The calls of a run as a row a thread, and below them those that took longest.
+
+use crate::answer::limited;
+use crate::calls::{CallTimeline, CalledThread};
+use crate::render::header::full_name;
+use crate::render::timeline::axis_line;
+use crate::text::{
+    Cell, Column, Style, Table, counted, display_width, grouped, not_shown, quantity, saving,
+    seconds, title,
+};
+use crate::timeline::Grid;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use sto_core::trace::Threshold;
+use sto_core::units::{Nanoseconds, Unit};
+
+/// Columns of time where the width is not limited.
+const USUAL_COLUMNS: usize = 60;
+/// The fewest columns of time, however narrow the terminal is.
+const LEAST_COLUMNS: usize = 10;
+/// What a column looks like.
+const SHORT: char = '█';
+const LONG: char = '▒';
+const SOME: char = '·';
+const OUTLIER: char = '!';
+/// Rows of calls of all threads together, where not all are asked for, and of a thread at the least.
+const LISTED: usize = 12;
+const LEAST_LISTED: usize = 2;
+
+/// The report as text: a row a thread, and below them for each thread the long calls and the stacks of its
+/// expressions that took most time by themselves. `all` lists every one of these.
+pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
+    let mut text = headline(timeline, style);
+    let end = (timeline.duration_ns as f64).max(1.0);
+    let Some(grid) = Grid::new(0.0, end, columns(timeline, style)) else {
+        return text;
+    };
+    if timeline.threads.is_empty() {
+        return text;
+    }
+    text += &title(style, &about(timeline, grid));
+    let mut table = Table::new(vec![
+        Column::number("calls"),
+        Column::number("records").dispensable(1),
+        Column::text("over time"),
+        Column::text("thread"),
+    ]);
+    for thread in &timeline.threads {
+        table.row(vec![
+            Cell::from(grouped(thread.calls)),
+            Cell::from(grouped(thread.records)),
+            Cell::from(drawn(thread, grid)),
+            Cell::from(&thread.name),
+        ]);
+    }
+    let before = before(timeline);
+    table.line(format!("{:before$}{}", "", axis_line(grid)));
+    text += &format!("\n{}", table.render(style));
+    text += &not_shown(timeline.omitted, "thread");
+    text += &title(style, &legend(timeline));
+    let listed = match all {
+        true => usize::MAX,
+        false => (LISTED / timeline.threads.len()).max(LEAST_LISTED),
+    };
+    let threads = match all {
+        true => timeline.threads.len(),
+        false => LISTED / LEAST_LISTED,
+    };
+    for thread in timeline.threads.iter().take(threads) {
+        text += &format!("\n{}", calls_of(thread, listed, style));
+    }
+    let others = timeline.threads.len().saturating_sub(threads);
+    if others > 0 {
+        text += &format!(
+            "\nCalls of {} not listed\n",
+            counted(others as u64, "more thread")
+        );
+    }
+    text
+}
+
+/// `demo@trace: 4 threads made 147,123 calls in 33.4 s, kept in 1,024 records (144x fewer)`.
+fn headline(timeline: &CallTimeline, style: Style) -> String {
+    let threads = timeline.threads.len() + timeline.omitted;
+    let mut said = format!(
+        "{}: {} made {} in {}",
+        full_name(&timeline.subject),
+        counted(threads as u64, "thread"),
+        counted(timeline.calls, "call"),
+        seconds(Nanoseconds(timeline.duration_ns)),
+    );
+    if timeline.records > 0 {
+        let ratio = timeline.calls as f64 / timeline.records as f64;
+        said += &format!(
+            ", kept as {} ({} fewer)",
+            counted(timeline.records, "record"),
+            saving(ratio)
+        );
+    }
+    let said = title(style, &said);
+    style.bold(said.trim_end()) + "\n"
+}
+
+/// Which run it is, and what was kept by itself.
+fn about(timeline: &CallTimeline, grid: Grid) -> String {
+    let run = match (&timeline.subject.profiles[..], timeline.runs) {
+        ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}. "),
+        _ => String::new(),
+    };
+    format!(
+        "{run}Kept each: calls over {}, gaps over {} of a thread's time. {} a column",
+        threshold(&timeline.call_duration),
+        threshold(&timeline.call_gap),
+        quantity((grid.step() * 1e9).round() as u64, Unit::Nanoseconds).unwrap_or_default(),
+    )
+}
+
+/// A share as it is, a time with its usual unit.
+fn threshold(written: &str) -> String {
+    match written.parse() {
+        Ok(Threshold::Time(time)) => seconds(time),
+        _ => written.to_owned(),
+    }
+}
+
+/// Columns before those of time.
+fn before(timeline: &CallTimeline) -> usize {
+    let widest = |title: &str, number: fn(&CalledThread) -> u64| {
+        let numbers = timeline.threads.iter().map(|of| grouped(number(of)).len());
+        numbers.max().unwrap_or(0).max(title.len()) + 2
+    };
+    widest("calls", |of| of.calls) + widest("records", |of| of.records)
+}
+
+/// Columns of time: what names leave of the width.
+fn columns(timeline: &CallTimeline, style: Style) -> usize {
+    let Some(width) = style.width else {
+        return USUAL_COLUMNS;
+    };
+    let names = timeline.threads.iter().map(|of| display_width(&of.name));
+    let names = names.max().unwrap_or(0).clamp(8, (width / 4).max(12));
+    width
+        .saturating_sub(before(timeline) + 2 + names)
+        .max(LEAST_COLUMNS)
+}
+
+/// What a thread did in each column.
+fn drawn(thread: &CalledThread, grid: Grid) -> String {
+    let short = thread.expressions.iter().map(|of| (of.start_ns, of.end_ns));
+    let long = thread.long_calls.iter().map(|of| (of.start_ns, of.end_ns));
+    let mut all: Vec<(u64, u64)> = short.clone().chain(long).collect();
+    // What is in another one begins with it or after it.
+    all.sort_by_key(|&(begin, end)| (begin, Reverse(end)));
+    let mut ended = 0;
+    all.retain(|&(_, end)| {
+        let is_outermost = end > ended;
+        ended = ended.max(end);
+        is_outermost
+    });
+    let in_short = parts(short, grid);
+    let in_any = parts(all.into_iter(), grid);
+    let cells = in_any.into_iter().zip(in_short);
+    let mut drawn: Vec<char> = cells.map(|(any, short)| shade(any, short)).collect();
+    for &outlier in &thread.outliers_ns {
+        let part = outlier as f64 / (grid.to() - grid.from());
+        let cell = (part * grid.count() as f64) as usize;
+        drawn[cell.min(grid.count() - 1)] = OUTLIER;
+    }
+    drawn.into_iter().collect()
+}
+
+/// What a column looks like, by the parts of its time that were spent in any call, and in short ones.
+fn shade(any: f64, short: f64) -> char {
+    match () {
+        () if any < 0.005 => ' ',
+        () if any < 0.5 => SOME,
+        () if short * 2.0 >= any => SHORT,
+        () => LONG,
+    }
+}
+
+/// The part of each slice that is within spans of time, of which no two overlap.
+fn parts(spans: impl Iterator<Item = (u64, u64)>, grid: Grid) -> Vec<f64> {
+    let slice = (grid.to() - grid.from()) / grid.count() as f64;
+    let mut parts = vec![0.0; grid.count()];
+    for (begin, end) in spans {
+        let (begin, end) = (begin as f64 / slice, end as f64 / slice);
+        let overlapped = begin as usize..(end.ceil() as usize).min(grid.count());
+        for ix in overlapped {
+            let part = end.min((ix + 1) as f64) - begin.max(ix as f64);
+            parts[ix] += part.max(0.0);
+        }
+    }
+    parts
+}
+
+/// What the characters mean that the threads have.
+fn legend(timeline: &CallTimeline) -> String {
+    let outliers = timeline.threads.iter().map(|of| of.outliers_ns.len());
+    let mut meanings = vec![
+        format!("{SHORT} short calls"),
+        format!("{LONG} a long call by itself"),
+        format!("{SOME} calls in less than half of the time"),
+    ];
+    if outliers.sum::<usize>() > 0 {
+        meanings.push(format!("{OUTLIER} an unusually long call begins"));
+    }
+    meanings.join("  ")
+}
+
+/// A line of the list of a thread.
+struct Listed<'a> {
+    own: u64,
+    duration: u64,
+    calls: u64,
+    /// When it was, of a long call.
+    begin: Option<u64>,
+    frames: &'a [String],
+}
+
+/// The long calls of a thread, and the stacks of its expressions, by the time that they took by themselves.
+fn calls_of(thread: &CalledThread, most: usize, style: Style) -> String {
+    let long = thread.long_calls.iter().map(|call| Listed {
+        own: call.self_ns,
+        duration: call.end_ns - call.start_ns,
+        calls: 1,
+        begin: Some(call.start_ns),
+        frames: &call.frames,
+    });
+    let mut stacks: HashMap<&[String], Listed> = HashMap::new();
+    for of in thread.expressions.iter().flat_map(|of| &of.stacks) {
+        let sum = stacks.entry(&of.frames).or_insert(Listed {
+            own: 0,
+            duration: 0,
+            calls: 0,
+            begin: None,
+            frames: &of.frames,
+        });
+        sum.own += of.self_ns;
+        sum.duration += of.duration_ns;
+        sum.calls += of.calls;
+    }
+    let mut table = Table::new(vec![
+        Column::number("self"),
+        Column::number("total"),
+        Column::number("calls"),
+        Column::text("at").dispensable(1),
+        Column::text("function < callers"),
+    ]);
+    let mut omitted = 0;
+    for mut listed in [long.collect(), stacks.into_values().collect::<Vec<_>>()] {
+        listed.sort_by(|a, b| {
+            let order = b.own.cmp(&a.own).then(b.duration.cmp(&a.duration));
+            order
+                .then(a.begin.cmp(&b.begin))
+                .then(a.frames.cmp(b.frames))
+        });
+        omitted += limited(&mut listed, Some(most));
+        for of in listed {
+            let time = |ns| quantity(ns, Unit::Nanoseconds).unwrap_or_default();
+            let callers = of.frames.iter().rev().map(String::as_str);
+            let at = of.begin.map(|begin| seconds(Nanoseconds(begin)));
+            table.row(vec![
+                Cell::from(time(of.own)),
+                Cell::from(time(of.duration)),
+                Cell::from(grouped(of.calls)),
+                Cell::from(at.unwrap_or_default()),
+                Cell::from(callers.collect::<Vec<_>>().join(" < ")),
+            ]);
+        }
+    }
+    let about = format!(
+        "{}: {}, {}",
+        thread.name,
+        counted(thread.long_calls.len() as u64, "long call"),
+        counted(thread.expressions.len() as u64, "expression"),
+    );
+    let heading = style.bold(title(style, &about).trim_end());
+    let table = table.indented(2).render(style);
+    let more = match omitted {
+        0 => String::new(),
+        _ => format!("  {}", not_shown(omitted, "stack")),
+    };
+    format!("{heading}\n{table}{more}")
+}
