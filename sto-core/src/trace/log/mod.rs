@@ -1,8 +1,28 @@
 //! The calls of a trace as its format writes them, and as they are read back: by thread, in order.
+//!
+//! A [`CallLogWriter`] takes what a format has: calls that begin and end, whole calls, and where events were lost. It
+//! keeps the rules that hold for every format (SPEC.md, *Calls over time*), so that the calls of a thread always nest.
+//! A [`CallLog`] has them in order, each before those that it made, with how long it took. They are in memory up to
+//! a limit and in a temporary file beyond, so that a trace may be longer than memory.
+
+mod chunk;
+mod irregular;
+mod read;
+mod spool;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod whole;
+mod writer;
 
 use super::paths::FunctionNo;
 use crate::number::numbers;
 use crate::units::Nanoseconds;
+
+pub(crate) use read::{CallLog, Calls};
+pub(crate) use spool::SpoolError;
+pub(crate) use thread::ThreadLog;
+pub(crate) use writer::CallLogWriter;
 
 numbers! {
     /// A thread of a trace, by the number that its log gave it.
@@ -27,4 +47,13 @@ impl Call {
     pub(crate) fn end(&self) -> Nanoseconds {
         Nanoseconds(self.begin.0 + self.duration.0)
     }
+}
+
+/// Events of a thread that its trace does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// So many.
+    Events(u64),
+    /// The trace does not say how many.
+    Unknown,
 }

@@ -1,0 +1,277 @@
+//! The rules of the log.
+
+use super::spool::Spool;
+use super::*;
+use crate::trace::CallThread;
+
+fn thread(tid: u32) -> CallThread {
+    CallThread {
+        pid: 1,
+        program: "app".to_owned(),
+        tid,
+        name: String::new(),
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Begin(u32, u64),
+    End(u32, u64),
+    /// Of the innermost call.
+    EndLast(u64),
+    Whole(u32, u64, u64),
+    Lost(Lost),
+}
+use Event::{Begin, End, EndLast, Whole};
+
+fn log_of(writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
+    let mut writer = writer;
+    let thread = writer.thread(thread(1));
+    for &event in events {
+        match event {
+            Begin(function, time) => writer
+                .begin(thread, FunctionNo(function), Nanoseconds(time))
+                .unwrap(),
+            End(function, time) => {
+                writer.end(thread, Some(FunctionNo(function)), Nanoseconds(time));
+            }
+            EndLast(time) => writer.end(thread, None, Nanoseconds(time)),
+            Whole(function, begin, end) => writer
+                .call(
+                    thread,
+                    FunctionNo(function),
+                    Nanoseconds(begin),
+                    Nanoseconds(end),
+                )
+                .unwrap(),
+            Event::Lost(lost) => writer.lost(thread, lost),
+        }
+    }
+    writer.finish().unwrap()
+}
+
+type Row = (u32, u32, u64, u64);
+
+/// Depth, function, begin and duration of each call of a thread.
+fn rows(log: &CallLog, thread: ThreadNo) -> Vec<Row> {
+    let mut calls = log.calls(thread);
+    let rows = calls
+        .by_ref()
+        .map(|call| (call.depth, call.function.0, call.begin.0, call.duration.0));
+    let rows = rows.collect();
+    calls.check().unwrap();
+    rows
+}
+
+/// The calls that events become, and what is said about them.
+fn calls_of(events: &[Event]) -> (Vec<Row>, Vec<String>) {
+    let (log, warnings) = log_of(CallLogWriter::new(None), events);
+    (rows(&log, ThreadNo(0)), warnings)
+}
+
+#[test]
+fn calls_stand_before_those_that_they_made() {
+    let events = [
+        Begin(0, 10),
+        Begin(1, 20),
+        End(1, 30),
+        Begin(2, 30),
+        EndLast(35),
+        End(0, 40),
+        Begin(1, 50),
+        End(1, 50),
+    ];
+    let (calls, warnings) = calls_of(&events);
+    assert_eq!(
+        calls,
+        [(0, 0, 10, 30), (1, 1, 20, 10), (1, 2, 30, 5), (0, 1, 50, 0)]
+    );
+    assert_eq!(warnings, [""; 0]);
+}
+
+#[test]
+fn time_that_goes_backwards_stands_still() {
+    let (calls, warnings) = calls_of(&[Begin(0, 100), Begin(1, 90), End(1, 70), End(0, 110)]);
+    assert_eq!(calls, [(0, 0, 100, 10), (1, 1, 100, 0)]);
+    assert_eq!(
+        warnings,
+        ["The clock went backwards in a thread, 2 times by up to 30 ns; that is read as no time."]
+    );
+}
+
+#[test]
+fn ends_of_calls_that_did_not_begin_are_left_out() {
+    let (calls, warnings) =
+        calls_of(&[End(3, 5), EndLast(6), Begin(0, 10), End(1, 15), End(0, 20)]);
+    assert_eq!(calls, [(0, 0, 10, 10)]);
+    assert_eq!(warnings, ["3 calls ended without a begin; left out."]);
+}
+
+#[test]
+fn the_end_of_a_call_ends_the_calls_that_it_made() {
+    let (calls, warnings) =
+        calls_of(&[Begin(0, 0), Begin(1, 1), Begin(2, 2), End(0, 9), EndLast(9)]);
+    assert_eq!(calls, [(0, 0, 0, 9), (1, 1, 1, 8), (2, 2, 2, 7)]);
+    assert_eq!(
+        warnings,
+        [
+            "1 call ended without a begin; left out.",
+            "2 calls had not ended when a caller did; they end with it."
+        ]
+    );
+}
+
+#[test]
+fn calls_that_do_not_end_last_to_the_last_event_of_their_thread() {
+    let (calls, warnings) = calls_of(&[Begin(0, 0), Begin(1, 1), Begin(2, 2), End(2, 7)]);
+    assert_eq!(calls, [(0, 0, 0, 7), (1, 1, 1, 6), (2, 2, 2, 5)]);
+    assert_eq!(
+        warnings,
+        ["2 calls did not end; they last to the last event of their thread."]
+    );
+    let (calls, _) = calls_of(&[Begin(0, 0), Whole(1, 5, 50)]);
+    assert_eq!(calls, [(0, 0, 0, 50), (1, 1, 5, 45)]);
+}
+
+#[test]
+fn what_does_not_fit_after_events_were_lost_is_counted_apart() {
+    let events = [
+        Begin(0, 0),
+        Begin(1, 1),
+        Event::Lost(Lost::Events(12)),
+        // The end of 1, and the begin of 2.
+        End(2, 5),
+        Begin(3, 6),
+        End(3, 7),
+        End(0, 9),
+    ];
+    let (calls, warnings) = calls_of(&events);
+    assert_eq!(calls, [(0, 0, 0, 9), (1, 1, 1, 8), (2, 3, 6, 1)]);
+    assert_eq!(
+        warnings,
+        [
+            "Events were lost, 12 or more; 2 calls that did not begin or end as their callers did were mended."
+        ]
+    );
+    let (_, warnings) = calls_of(&[Begin(0, 0), Event::Lost(Lost::Unknown), End(0, 1)]);
+    assert_eq!(warnings, ["Events were lost, once."]);
+}
+
+#[test]
+fn whole_calls_nest_in_whatever_order_they_come() {
+    let events = [
+        Whole(2, 12, 18),
+        Whole(1, 10, 20),
+        Begin(0, 0),
+        End(0, 100),
+        Whole(3, 20, 30),
+        Whole(4, 110, 120),
+        Whole(4, 10, 20),
+    ];
+    let (calls, warnings) = calls_of(&events);
+    assert_eq!(
+        calls,
+        [
+            (0, 0, 0, 100),
+            (1, 1, 10, 10),
+            (2, 4, 10, 10),
+            (3, 2, 12, 6),
+            (1, 3, 20, 10),
+            (0, 4, 110, 10)
+        ]
+    );
+    assert_eq!(warnings, [""; 0]);
+}
+
+#[test]
+fn whole_calls_end_with_the_call_that_they_began_in() {
+    let (calls, warnings) = calls_of(&[Whole(0, 0, 10), Whole(1, 5, 15), Whole(2, 12, 11)]);
+    assert_eq!(calls, [(0, 0, 0, 10), (1, 1, 5, 5), (0, 2, 12, 0)]);
+    assert_eq!(
+        warnings,
+        [
+            "The clock went backwards in a thread, once by up to 1 ns; that is read as no time.",
+            "1 call ended after their caller did; cut there."
+        ]
+    );
+}
+
+#[test]
+fn an_end_far_out_is_found_without_looking_at_every_call() {
+    let mut events: Vec<Event> = (0..10_000).map(|ix| Begin(ix, u64::from(ix))).collect();
+    // None of them is open; going through all for each would take minutes.
+    events.extend((0..1_000_000).map(|ix| End(20_000 + ix, 10_000)));
+    events.extend([End(7, 10_001), Begin(7, 10_002), End(6, 10_003)]);
+    let (calls, _) = calls_of(&events);
+    assert_eq!(calls.len(), 10_001);
+    assert_eq!(calls[7], (7, 7, 7, 9994));
+    assert_eq!(calls[10_000], (7, 7, 10_002, 1));
+    assert_eq!(calls[6], (6, 6, 6, 9997));
+    assert_eq!(calls[5], (5, 5, 5, 9998));
+}
+
+#[test]
+fn threads_stand_in_the_order_of_their_first_call() {
+    let mut writer = CallLogWriter::new(None);
+    let [late, early, none] = [7, 9, 8].map(|tid| writer.thread(thread(tid)));
+    assert_eq!(writer.thread(thread(9)), early);
+    let f = FunctionNo(0);
+    writer.begin(late, f, Nanoseconds(5)).unwrap();
+    writer.begin(early, f, Nanoseconds(1)).unwrap();
+    writer.end(early, None, Nanoseconds(2));
+    writer.end(none, None, Nanoseconds(0));
+    let (log, _) = writer.finish().unwrap();
+    let tids: Vec<u32> = log.threads().map(|no| log.thread(no).tid).collect();
+    assert_eq!(tids, [9, 7]);
+    assert_eq!(log.time_range(), Some((Nanoseconds(1), Nanoseconds(5))));
+    assert_eq!(log.count(ThreadNo(0)), 1);
+}
+
+/// A call that takes all the time, and loops in it of calls with callees.
+fn loops(calls: u32) -> Vec<Event> {
+    let mut events = vec![Begin(0, 0)];
+    let time = |ix: u32| u64::from(ix) * 100;
+    for ix in 1..=calls {
+        let outer = ix % 1000 == 1;
+        if outer && ix > 1 {
+            events.push(End(1, time(ix)));
+        }
+        if outer {
+            events.push(Begin(1, time(ix)));
+        }
+        events.extend([Begin(2 + ix % 7, time(ix) + 3), EndLast(time(ix) + 90)]);
+    }
+    events
+}
+
+#[test]
+fn calls_in_the_file_are_those_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = loops(100_000);
+    let spooled = CallLogWriter::of(Spool::with_memory(Some(folder.path()), 1 << 17));
+    let (in_file, in_memory) = (
+        log_of(spooled, &events),
+        log_of(CallLogWriter::new(None), &events),
+    );
+    let calls = rows(&in_file.0, ThreadNo(0));
+    assert_eq!(calls.len(), 100_101);
+    assert!(calls == rows(&in_memory.0, ThreadNo(0)));
+    assert_eq!(in_file.1, in_memory.1);
+    assert_eq!(calls[0], (0, 0, 0, 10_000_090));
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 0, "the temporary file has no name");
+}
+
+#[test]
+fn a_folder_without_room_is_an_error_that_names_it() {
+    let spooled = CallLogWriter::of(Spool::with_memory(Some("/proc/nowhere".as_ref()), 0));
+    let mut writer = spooled;
+    let thread = writer.thread(thread(1));
+    let events = (0..100_000).try_for_each(|ix| {
+        writer.begin(thread, FunctionNo(0), Nanoseconds(ix))?;
+        writer.end(thread, None, Nanoseconds(ix));
+        Ok::<(), SpoolError>(())
+    });
+    let error = events.unwrap_err().to_string();
+    assert!(error.contains("/proc/nowhere"), "{error}");
+}

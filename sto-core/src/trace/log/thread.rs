@@ -1,0 +1,319 @@
+//! The log of one thread, and the rules by which its calls nest.
+
+use super::Lost;
+use super::chunk::{ChunkWriter, Start};
+use super::irregular::Irregular;
+use super::spool::{Spool, SpoolError, Stored};
+use super::whole::WholeCall;
+use crate::limits::MAX_DEPTH;
+use crate::trace::calls::CallThread;
+use crate::trace::paths::FunctionNo;
+use crate::units::Nanoseconds;
+use hashbrown::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Writes the calls of one thread, in the order of time. Threads may be written side by side.
+#[derive(Debug)]
+pub(crate) struct ThreadLog {
+    spool: Arc<Spool>,
+    pub(super) written: WrittenThread,
+    chunk: ChunkWriter,
+    buffer: Vec<u8>,
+    /// The calls that have not ended, outermost first.
+    open: Vec<Open>,
+    /// How many calls of a function are open further out than the [`NEAR`] innermost ones.
+    far: HashMap<FunctionNo, u32>,
+    /// Calls beyond the deepest that are left out, and open.
+    too_deep: u64,
+    /// The innermost call that is open where the chunk begins, in [`WrittenThread::late`].
+    within: Option<u32>,
+    /// The time of the last event.
+    now: u64,
+    /// When the last whole call ends.
+    last: u64,
+    whole: Vec<WholeCall>,
+}
+
+/// What was written of a thread.
+#[derive(Debug)]
+pub(super) struct WrittenThread {
+    pub(super) thread: CallThread,
+    pub(super) chunks: Vec<Chunk>,
+    /// The calls that had not ended when their chunk was written, in their order.
+    pub(super) late: Vec<LateCall>,
+    pub(super) calls: u64,
+    pub(super) begin: Nanoseconds,
+    pub(super) end: Nanoseconds,
+    /// By the number that this thread has for a function: the one that the log has.
+    pub(super) functions: Option<Vec<FunctionNo>>,
+    pub(super) irregular: Irregular,
+}
+
+/// Calls that follow each other.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub(super) start: Start,
+    /// Number of the first one in the thread.
+    pub(super) first: u64,
+    pub(super) calls: u32,
+    pub(super) stored: Stored,
+    /// The innermost call that is open where it begins, in [`WrittenThread::late`].
+    pub(super) within: Option<u32>,
+}
+
+/// A call that had not ended when its chunk was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LateCall {
+    /// Its number in the thread.
+    pub(super) call: u64,
+    pub(super) function: FunctionNo,
+    pub(super) begin: u64,
+    pub(super) duration: u64,
+    /// The call that made it, which ends later.
+    pub(super) caller: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    function: FunctionNo,
+    begin: u64,
+    /// Its number in the thread.
+    call: u64,
+    late: Option<u32>,
+}
+
+/// How many of the innermost calls are gone through to find the one that ends.
+const NEAR: usize = 64;
+
+/// Calls that all threads hold until they write a chunk, and the fewest and most of one.
+const HELD: usize = 1 << 22;
+const CHUNK: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 14;
+
+impl ThreadLog {
+    pub(super) fn new(thread: CallThread, spool: &Arc<Spool>) -> ThreadLog {
+        spool.threads.fetch_add(1, Relaxed);
+        ThreadLog {
+            spool: Arc::clone(spool),
+            written: WrittenThread {
+                thread,
+                chunks: Vec::new(),
+                late: Vec::new(),
+                calls: 0,
+                begin: Nanoseconds(0),
+                end: Nanoseconds(0),
+                functions: None,
+                irregular: Irregular::default(),
+            },
+            chunk: ChunkWriter::default(),
+            buffer: Vec::new(),
+            open: Vec::new(),
+            far: HashMap::new(),
+            too_deep: 0,
+            within: None,
+            now: 0,
+            last: 0,
+            whole: Vec::new(),
+        }
+    }
+
+    /// A call of a function begins.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        function: FunctionNo,
+        time: Nanoseconds,
+    ) -> Result<(), SpoolError> {
+        let begin = self.advance(time);
+        if self.open.len() >= MAX_DEPTH {
+            self.too_deep += 1;
+            self.written.irregular.too_deep += 1;
+            return Ok(());
+        }
+        let call = self.written.calls;
+        if call == 0 {
+            self.written.begin = Nanoseconds(begin);
+        }
+        self.written.calls += 1;
+        self.chunk.begin(self.open.len() as u32, function, begin);
+        self.open.push(Open {
+            function,
+            begin,
+            call,
+            late: None,
+        });
+        if let Some(far) = self.open.len().checked_sub(NEAR + 1) {
+            *self.far.entry(self.open[far].function).or_default() += 1;
+        }
+        match self.chunk.len() >= self.most() {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// The call of a function ends; without one, the innermost call.
+    #[inline]
+    pub(crate) fn end(&mut self, function: Option<FunctionNo>, time: Nanoseconds) {
+        let end = self.advance(time);
+        if self.too_deep > 0 {
+            self.too_deep -= 1;
+            return;
+        }
+        let innermost = self.open.last().map(|open| open.function);
+        if innermost.is_some() && (function.is_none() || function == innermost) {
+            self.pop(end);
+            return;
+        }
+        self.end_further_out(function, end);
+    }
+
+    #[cold]
+    fn end_further_out(&mut self, function: Option<FunctionNo>, end: u64) {
+        let depth = function.and_then(|function| self.open_call(function));
+        let is_lossy = self.written.irregular.losses > 0;
+        let count = |count: &mut u64, after_loss: &mut u64, events: u64| match is_lossy {
+            true => *after_loss += events,
+            false => *count += events,
+        };
+        let irregular = &mut self.written.irregular;
+        let Some(depth) = depth else {
+            count(&mut irregular.ends_alone, &mut irregular.after_loss, 1);
+            return;
+        };
+        let above = (self.open.len() - depth - 1) as u64;
+        count(
+            &mut irregular.ended_with_caller,
+            &mut irregular.after_loss,
+            above,
+        );
+        while self.open.len() > depth {
+            self.pop(end);
+        }
+    }
+
+    /// Where the innermost open call of a function is.
+    fn open_call(&self, function: FunctionNo) -> Option<usize> {
+        let is_it = |open: &Open| open.function == function;
+        let near = self.open.len().saturating_sub(NEAR);
+        let found = self.open[near..].iter().rposition(is_it);
+        match found {
+            Some(found) => Some(near + found),
+            None if self.far.contains_key(&function) => self.open[..near].iter().rposition(is_it),
+            None => None,
+        }
+    }
+
+    /// A whole call. These come in any order, also among calls that begin and end.
+    #[inline]
+    pub(crate) fn call(
+        &mut self,
+        function: FunctionNo,
+        begin: Nanoseconds,
+        end: Nanoseconds,
+    ) -> Result<(), SpoolError> {
+        if end < begin {
+            self.written.irregular.back(begin.0 - end.0);
+        }
+        self.last = self.last.max(end.0);
+        self.whole
+            .push(WholeCall::new(function, begin.0, end.0.max(begin.0)));
+        Ok(())
+    }
+
+    /// Events of the thread were lost here.
+    pub(crate) fn lost(&mut self, lost: Lost) {
+        self.written.irregular.lost(lost);
+    }
+
+    /// Says which functions of the log the numbers of this thread are.
+    pub(crate) fn set_functions(&mut self, functions: Vec<FunctionNo>) {
+        self.written.functions = Some(functions);
+    }
+
+    /// The time of an event, or that of the one before where the clock went backwards.
+    #[inline]
+    fn advance(&mut self, time: Nanoseconds) -> u64 {
+        match self.now.checked_sub(time.0) {
+            None | Some(0) => self.now = time.0,
+            Some(back) => self.written.irregular.back(back),
+        }
+        self.now
+    }
+
+    #[inline]
+    fn pop(&mut self, end: u64) {
+        if let Some(far) = self.open.len().checked_sub(NEAR + 1) {
+            let function = self.open[far].function;
+            if let Some(count) = self.far.get_mut(&function) {
+                *count -= 1;
+                if *count == 0 {
+                    self.far.remove(&function);
+                }
+            }
+        }
+        let Some(open) = self.open.pop() else {
+            return;
+        };
+        let duration = end - open.begin;
+        self.written.end = Nanoseconds(end);
+        match open.late {
+            Some(late) => self.written.late[late as usize].duration = duration,
+            None => {
+                let first = self.written.calls - self.chunk.len() as u64;
+                self.chunk.end((open.call - first) as usize, duration);
+            }
+        }
+    }
+
+    /// How many calls a chunk has at most.
+    fn most(&self) -> usize {
+        let threads = self.spool.threads.load(Relaxed).max(1);
+        (HELD / threads).clamp(*CHUNK.start(), *CHUNK.end())
+    }
+
+    fn flush(&mut self) -> Result<(), SpoolError> {
+        let calls = self.chunk.len();
+        let first = self.written.calls - calls as u64;
+        let start = self.chunk.start();
+        self.buffer.clear();
+        self.chunk.flush(&mut self.buffer);
+        let stored = self.spool.write(&self.buffer)?;
+        // Those that were open when the last chunk was written come before the others.
+        let known = self.open.partition_point(|open| open.late.is_some());
+        let mut caller = known.checked_sub(1).and_then(|known| self.open[known].late);
+        for open in &mut self.open[known..] {
+            let late = self.written.late.len() as u32;
+            self.written.late.push(LateCall {
+                call: open.call,
+                function: open.function,
+                begin: open.begin,
+                duration: 0,
+                caller,
+            });
+            open.late = Some(late);
+            caller = Some(late);
+        }
+        let within = std::mem::replace(&mut self.within, caller);
+        self.written.chunks.push(Chunk {
+            start,
+            first,
+            calls: calls as u32,
+            stored,
+            within,
+        });
+        Ok(())
+    }
+
+    /// Ends the calls that did not end, and writes what is left; the whole calls beside them.
+    pub(super) fn finish(mut self) -> Result<(WrittenThread, Vec<WholeCall>), SpoolError> {
+        self.written.irregular.never_ended += self.open.len() as u64;
+        let now = self.now.max(self.last);
+        while !self.open.is_empty() {
+            self.pop(now);
+        }
+        if self.chunk.len() > 0 {
+            self.flush()?;
+        }
+        Ok((self.written, self.whole))
+    }
+}

@@ -1,0 +1,105 @@
+//! The log of all threads, as a format writes it.
+
+use super::irregular::Irregular;
+use super::read::CallLog;
+use super::spool::{Spool, SpoolError};
+use super::thread::ThreadLog;
+use super::whole::nested;
+use super::{Lost, ThreadNo};
+use crate::trace::calls::CallThread;
+use crate::trace::paths::FunctionNo;
+use crate::units::Nanoseconds;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Takes the calls of a trace, whose threads may come in any order; each thread's events by time.
+#[derive(Debug)]
+pub(crate) struct CallLogWriter {
+    spool: Arc<Spool>,
+    threads: Vec<ThreadLog>,
+    known: HashMap<CallThread, ThreadNo>,
+}
+
+impl CallLogWriter {
+    /// A log with its temporary file in this folder; without one, all calls stay in memory.
+    pub(crate) fn new(folder: Option<&Path>) -> CallLogWriter {
+        CallLogWriter::of(Spool::new(folder))
+    }
+
+    pub(super) fn of(spool: Spool) -> CallLogWriter {
+        CallLogWriter {
+            spool: Arc::new(spool),
+            threads: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The number of a thread; equal ones are one.
+    pub(crate) fn thread(&mut self, thread: CallThread) -> ThreadNo {
+        let next = ThreadNo(self.threads.len() as u32);
+        *self.known.entry(thread).or_insert_with_key(|thread| {
+            self.threads
+                .push(ThreadLog::new(thread.clone(), &self.spool));
+            next
+        })
+    }
+
+    /// A call of a function begins.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        thread: ThreadNo,
+        function: FunctionNo,
+        time: Nanoseconds,
+    ) -> Result<(), SpoolError> {
+        self.threads[thread.get()].begin(function, time)
+    }
+
+    /// The call of a function ends; without one, the innermost call.
+    #[inline]
+    pub(crate) fn end(
+        &mut self,
+        thread: ThreadNo,
+        function: Option<FunctionNo>,
+        time: Nanoseconds,
+    ) {
+        self.threads[thread.get()].end(function, time);
+    }
+
+    /// A whole call. These come in any order, also among calls that begin and end.
+    #[inline]
+    pub(crate) fn call(
+        &mut self,
+        thread: ThreadNo,
+        function: FunctionNo,
+        begin: Nanoseconds,
+        end: Nanoseconds,
+    ) -> Result<(), SpoolError> {
+        self.threads[thread.get()].call(function, begin, end)
+    }
+
+    /// Events of a thread were lost here.
+    pub(crate) fn lost(&mut self, thread: ThreadNo, lost: Lost) {
+        self.threads[thread.get()].lost(lost);
+    }
+
+    /// The logs of all threads by their numbers, for who writes them side by side.
+    pub(crate) fn thread_logs(&mut self) -> &mut [ThreadLog] {
+        &mut self.threads
+    }
+
+    /// The log, and whole sentences about what was not as it should be.
+    pub(crate) fn finish(self) -> Result<(CallLog, Vec<String>), SpoolError> {
+        let spool = &self.spool;
+        let written = self.threads.into_par_iter().map(|log| nested(log, spool));
+        let threads = written.collect::<Result<Vec<_>, _>>()?;
+        let mut irregular = Irregular::default();
+        threads
+            .iter()
+            .for_each(|thread| irregular.add(&thread.irregular));
+        let log = CallLog::new(self.spool, threads, irregular.lost);
+        Ok((log, irregular.warnings()))
+    }
+}
