@@ -4,6 +4,8 @@
 
 #[cfg(feature = "text")]
 mod callgrind;
+#[allow(dead_code, reason = "formats of calls end in it")]
+mod calls;
 #[cfg(feature = "viewers")]
 mod chrome;
 mod compressed;

@@ -5,9 +5,12 @@ use super::wire::text::lines;
 use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::recording::{Format, RecordingBuilder};
+use crate::trace::CallThresholds;
 use crate::units::Bytes;
 use std::fmt;
 use std::io::{self, Read};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a profile is to be read.
@@ -22,6 +25,14 @@ pub struct ReadOptions {
     pub max_input: Option<Bytes>,
     /// Where the files are that saved stacks are unwound with.
     pub symbols: SymbolOptions,
+    /// Which calls of a trace of calls are kept by themselves.
+    pub call_thresholds: CallThresholds,
+    /// How many equal parts of its time the samples of a trace of calls are of, so that they have a time; by default
+    /// each is of all its time, and has none.
+    pub call_parts: Option<NonZeroU32>,
+    /// Where the temporary file is for the calls of a trace that are too many for memory; without it, they stay in
+    /// memory.
+    pub call_folder: Option<PathBuf>,
     /// Is called as the profile is read.
     pub on_read: OnRead,
 }

@@ -6,8 +6,10 @@ use crate::cancel::Cancel;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use crate::trace::CallThresholds;
 use crate::units::{Bytes, TimeOffset};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// What the user says about a profile when it goes in.
@@ -48,6 +50,9 @@ pub struct IngestOptions {
     pub strict: bool,
     /// Where symbols are looked for, and what a frame stands for.
     pub symbols: SymbolOptions,
+    /// Where the temporary file is for the calls of a trace that are too many for memory; without it, they stay in
+    /// memory.
+    pub call_folder: Option<PathBuf>,
     /// Is called as the file is read.
     pub on_read: OnRead,
     /// Ends ingestion early: before the profile, or the next one of several, goes into the store.
@@ -62,6 +67,9 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
+            call_thresholds: CallThresholds::default(),
+            call_parts: self.slices.and_then(|slices| NonZeroU32::new(slices.get())),
+            call_folder: self.call_folder.clone(),
             on_read: self.on_read.unless(&self.cancel),
         }
     }

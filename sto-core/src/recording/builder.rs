@@ -6,7 +6,7 @@ use super::parts::{
     Built, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, RecordingError, Sample,
     SampleTypeIx, StackIx, Thread, ThreadIx, process_name, within,
 };
-use super::{Format, Recording, RecordingParts, Stacks};
+use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
 use crate::model::{FrameKind, FrameTable, MetricSeries, Origin};
@@ -60,6 +60,7 @@ pub struct RecordingBuilder {
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
     pub(crate) calls: Option<RunCalls<StackIx>>,
+    pub(crate) logged: Option<Box<LoggedCalls>>,
     /// How many of each name there are.
     metric_names: HashMap<String, usize>,
     /// How many metrics beyond the most of a recording there are.
@@ -384,7 +385,7 @@ impl RecordingBuilder {
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
         self.warnings
             .extend(warnings.map(|(_, warning)| warning.to_owned()));
-        Recording(RecordingParts {
+        let parts = RecordingParts {
             format,
             source,
             source_bytes,
@@ -401,7 +402,11 @@ impl RecordingBuilder {
             calls: self.calls,
             lost: self.lost,
             warnings: self.warnings,
-        })
+        };
+        Recording {
+            parts,
+            logged: self.logged,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod builder;
 mod format;
+mod logged;
 pub(crate) mod over_time;
 mod parts;
 mod stacks;
@@ -10,6 +11,7 @@ pub use builder::RecordingBuilder;
 pub(crate) use builder::{Measured, times_of};
 pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
+pub(crate) use logged::LoggedCalls;
 pub(crate) use parts::{Built, GUEST, JIT, beginning, process_name};
 pub use parts::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, RecordingError, Sample,
@@ -30,7 +32,12 @@ use parts::within;
 /// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::formats::read), by a
 /// [`RecordingBuilder`], or out of parts that are checked.
 #[derive(Debug)]
-pub struct Recording(RecordingParts);
+pub struct Recording {
+    parts: RecordingParts,
+    /// Its calls one by one, where it is a trace of calls.
+    #[allow(dead_code, reason = "moments are found in it")]
+    pub(crate) logged: Option<Box<LoggedCalls>>,
+}
 
 /// What a [`Recording`] is made of, each open to be written; [`Recording::try_from`] checks it.
 #[derive(Debug)]
@@ -73,7 +80,7 @@ impl std::ops::Deref for Recording {
     type Target = RecordingParts;
 
     fn deref(&self) -> &RecordingParts {
-        &self.0
+        &self.parts
     }
 }
 
@@ -86,7 +93,10 @@ impl TryFrom<RecordingParts> for Recording {
     /// With where one is that is not: `samples[3].stack`.
     fn try_from(parts: RecordingParts) -> Result<Recording, RecordingError> {
         parts.check()?;
-        Ok(Recording(parts))
+        Ok(Recording {
+            parts,
+            logged: None,
+        })
     }
 }
 
@@ -99,13 +109,13 @@ impl Recording {
         mut self,
         change: impl FnOnce(&mut RecordingParts),
     ) -> Result<Recording, RecordingError> {
-        change(&mut self.0);
-        self.0.try_into()
+        change(&mut self.parts);
+        self.parts.try_into()
     }
 
     /// Its parts, for changes that leave indices and tables as they are.
     pub(crate) fn parts_mut(&mut self) -> &mut RecordingParts {
-        &mut self.0
+        &mut self.parts
     }
 }
 

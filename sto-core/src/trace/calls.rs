@@ -182,6 +182,31 @@ impl<S: Copy> RunCalls<S> {
     }
 }
 
+impl<S: Copy> Record<S> {
+    /// The same of other stacks.
+    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> Record<T> {
+        match self {
+            Record::Call(call) => Record::Call(LongCall {
+                stack: stack(call.stack),
+                begin: call.begin,
+                end: call.end,
+            }),
+            Record::Expression(expression) => {
+                let stacks = expression.stacks.iter().map(|of| CalledStack {
+                    stack: stack(of.stack),
+                    calls: of.calls,
+                    duration: of.duration,
+                });
+                Record::Expression(Expression {
+                    begin: expression.begin,
+                    end: expression.end,
+                    stacks: stacks.collect(),
+                })
+            }
+        }
+    }
+}
+
 impl<S> ThreadCalls<S> {
     /// How many records its calls were compressed to: its long calls, and the distinct stacks of each expression.
     pub fn record_count(&self) -> usize {

@@ -97,7 +97,7 @@ impl Samples {
         for row in 0..count {
             let stack = tree.stack(table.stack[row], || format!("{at}.stack[{row}]"), builder)?;
             let time = times.next(row);
-            let mut add = |event: &str, unit, cost: Cost| {
+            let mut add = |event: &str, unit, cost: Cost| -> Decoded<()> {
                 if cost.is_zero() {
                     return Ok(());
                 }
