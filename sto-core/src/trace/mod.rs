@@ -8,11 +8,17 @@ mod calls;
 mod durations;
 #[allow(dead_code, reason = "formats write to it")]
 pub(crate) mod log;
+#[allow(dead_code, reason = "runs are asked for them")]
+mod meanwhile;
+#[allow(dead_code, reason = "runs are asked for them")]
+mod outliers;
 #[allow(dead_code, reason = "what compresses calls works on them")]
 pub(crate) mod paths;
 #[allow(dead_code, reason = "formats compress by it")]
 pub(crate) mod regtime;
 mod thresholds;
+#[allow(dead_code, reason = "runs are asked for them")]
+mod waits;
 
 pub use calls::{
     CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,

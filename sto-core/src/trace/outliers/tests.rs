@@ -1,0 +1,162 @@
+//! Which calls are outliers.
+
+use super::super::log::Call;
+use super::super::paths::FunctionNo;
+use super::super::regtime::compress;
+use super::super::thresholds::CallThresholds;
+use super::*;
+
+/// A trace of one thread that grows at its end: (depth, function, duration); callees lie in their callers.
+#[derive(Default)]
+struct Thread(Vec<Call>, u64);
+
+impl Thread {
+    /// A call that took this long, and in it, from its begin on, one of the function beside the other.
+    fn call(&mut self, function: char, duration: u64, callees: &[(char, u64)]) {
+        let mut begin = self.1;
+        let mut add = |depth, function: char, begin, duration| {
+            self.0.push(Call {
+                depth,
+                function: FunctionNo(u32::from(function)),
+                begin: Nanoseconds(begin),
+                duration: Nanoseconds(duration),
+            });
+        };
+        add(0, function, begin, duration);
+        for &(callee, took) in callees {
+            add(1, callee, begin, took);
+            begin += took;
+        }
+        self.1 += duration;
+    }
+}
+
+/// The outliers of threads: thread, path, duration, typical.
+fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
+    let mut paths = Paths::default();
+    let mut run = RunDurations::default();
+    for thread in threads {
+        let calls = thread.0.iter().copied();
+        let of = compress(
+            calls,
+            &CallThresholds::default(),
+            Nanoseconds(thread.1),
+            &mut paths,
+        );
+        let same: Vec<PathNo> = paths.iter().collect();
+        run.add(&of.durations, &same);
+    }
+    let least = vec![Nanoseconds(0); threads.len()];
+    let outliers = run.outliers(&paths, &least);
+    let rows = outliers.iter().map(|of| {
+        let took = of.call.end.0 - of.call.begin.0;
+        (of.thread, name(&paths, of.call.stack), took, of.typical.0)
+    });
+    rows.collect()
+}
+
+fn name(paths: &Paths, path: PathNo) -> String {
+    let function = char::from(paths.function(path).0 as u8);
+    match paths.caller(path) {
+        Some(caller) => format!("{}>{function}", name(paths, caller)),
+        None => function.to_string(),
+    }
+}
+
+#[test]
+fn a_call_that_took_unusually_long_for_its_path_is_an_outlier() {
+    let mut thread = Thread::default();
+    for number in 0..100 {
+        thread.call('a', if number == 60 { 5_000 } else { 100 + number }, &[]);
+        thread.call('b', 5_000, &[]);
+    }
+    assert_eq!(outliers(&[thread]), [(0, "a".to_owned(), 5_000, 150)]);
+}
+
+#[test]
+fn what_is_typical_is_that_of_all_threads() {
+    let mut often = Thread::default();
+    (0..50).for_each(|_| often.call('a', 10, &[]));
+    let mut once = Thread::default();
+    once.call('a', 900, &[]);
+    assert_eq!(outliers(&[often, once]), [(1, "a".to_owned(), 900, 10)]);
+}
+
+#[test]
+fn a_function_that_was_called_four_times_has_no_typical_time() {
+    let mut thread = Thread::default();
+    for took in [1, 1, 1, 10_000] {
+        thread.call('a', took, &[]);
+    }
+    assert_eq!(outliers(&[thread]), []);
+}
+
+#[test]
+fn calls_whose_times_vary_have_no_outliers_within_that() {
+    let mut thread = Thread::default();
+    (0..1000_u64).for_each(|number| thread.call('a', 100 + number * number, &[]));
+    assert_eq!(outliers(&[thread]), []);
+}
+
+#[test]
+fn a_caller_is_none_where_what_it_called_explains_its_lost_time() {
+    let mut thread = Thread::default();
+    for number in 0..100 {
+        let slow = if number == 7 { 10_000 } else { 0 };
+        thread.call('a', 100 + slow, &[('b', 10), ('c', 20 + slow)]);
+    }
+    assert_eq!(outliers(&[thread]), [(0, "a>c".to_owned(), 10_020, 20)]);
+}
+
+#[test]
+fn a_caller_that_lost_time_itself_is_named_beside_what_it_called() {
+    let mut thread = Thread::default();
+    for number in 0..100 {
+        let slow = if number == 7 { 10_000 } else { 0 };
+        thread.call('a', 100 + 2 * slow, &[('c', 20 + slow)]);
+    }
+    let named = [
+        (0, "a".to_owned(), 20_100, 101),
+        (0, "a>c".to_owned(), 10_020, 20),
+    ];
+    assert_eq!(outliers(&[thread]), named);
+}
+
+#[test]
+fn what_is_called_only_where_its_caller_is_slow_is_named_instead() {
+    let mut thread = Thread::default();
+    for number in 0..100 {
+        let rare = [('b', 10), ('r', 10_000)];
+        let is_slow = number % 40 == 7;
+        thread.call(
+            'a',
+            if is_slow { 10_100 } else { 100 },
+            &rare[..1 + usize::from(is_slow)],
+        );
+    }
+    let rare = |_| (0, "a>r".to_owned(), 10_000, 0);
+    assert_eq!(outliers(&[thread]), [0, 1, 2].map(rare));
+}
+
+#[test]
+fn outliers_are_ordered_by_lost_time_and_their_number_has_a_limit() {
+    let threads = [0, 1, 2].map(|thread| {
+        let mut of = Thread::default();
+        for number in 0..40 * 200_u64 {
+            let function = char::from(b'a' + (number % 40) as u8);
+            of.call(
+                function,
+                if number / 40 % 20 == 7 {
+                    1_000 + number + thread
+                } else {
+                    10
+                },
+                &[],
+            );
+        }
+        of
+    });
+    let named = outliers(&threads);
+    assert_eq!(named.len(), MOST);
+    assert!(named.is_sorted_by_key(|of| Reverse(of.2 - of.3)));
+}
