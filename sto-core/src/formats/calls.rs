@@ -4,6 +4,7 @@ use super::error::{DecodeError, Decoded};
 use super::source::ReadOptions;
 use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, ThreadIx};
 use crate::trace::log::{CallLog, CallLogWriter, SpoolError, ThreadNo};
+use crate::trace::outliers::RunDurations;
 use crate::trace::paths::{PathNo, Paths};
 use crate::trace::regtime::{Compressed, compress};
 use crate::trace::{CallThread, RunCalls, ThreadCalls};
@@ -61,7 +62,9 @@ pub(super) fn finish(
         outliers: Vec::new(),
         waits: Vec::new(),
     };
+    let mut durations = RunDurations::default();
     for ((no, numbers), (compressed, _, costs)) in log.threads().zip(numbers).zip(threads) {
+        durations.add(&compressed.durations, &numbers);
         let stack = |path: PathNo| stacks[numbers[path.get()].get()];
         let (thread, called) = thread_of(&mut builder, log.thread(no));
         for PathCost {
@@ -94,7 +97,12 @@ pub(super) fn finish(
         });
     }
     builder.calls = Some(run);
-    builder.logged = Some(Box::new(LoggedCalls { log, paths, stacks }));
+    builder.logged = Some(Box::new(LoggedCalls {
+        log,
+        paths,
+        stacks,
+        durations,
+    }));
     Ok(builder)
 }
 

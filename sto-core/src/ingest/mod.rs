@@ -2,6 +2,7 @@
 
 mod describe;
 mod error;
+mod moments;
 mod notices;
 mod options;
 mod programs;
@@ -18,6 +19,7 @@ use crate::recording::Recording;
 use crate::store::{Added, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
 use crate::units::{Bytes, Cost, Nanoseconds};
+use moments::add_moments;
 use notices::{
     STORED_WITHOUT_SLICES, in_its_place, labels_not_kept, of_other_code, of_the_same_recording,
 };
@@ -219,6 +221,7 @@ pub fn prepare<'a>(
     add_build_ids(&mut recording, options.symbols.recorded);
     name_main_modules(&mut recording, options, path);
     let symbols = symbolize_unless(&recording, &options.symbols, &options.cancel)?;
+    add_moments(path, &mut recording, &symbols)?;
     progress(Stage::Interning);
     let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
     if options.strict {

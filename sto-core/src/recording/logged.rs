@@ -2,11 +2,11 @@
 
 use super::StackIx;
 use crate::trace::log::CallLog;
+use crate::trace::outliers::RunDurations;
 use crate::trace::paths::Paths;
 
 /// Every call of a recording's threads, which stand in the order of [`RunCalls::threads`](crate::trace::RunCalls).
 #[derive(Debug)]
-#[allow(dead_code, reason = "moments are found in it")]
 pub(crate) struct LoggedCalls {
     /// The calls by thread.
     pub(crate) log: CallLog,
@@ -14,4 +14,6 @@ pub(crate) struct LoggedCalls {
     pub(crate) paths: Paths,
     /// The stack of each path.
     pub(crate) stacks: Vec<StackIx>,
+    /// How long the calls of each path took.
+    pub(crate) durations: RunDurations,
 }

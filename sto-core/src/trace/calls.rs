@@ -97,11 +97,12 @@ pub struct Outlier<S> {
     pub thread: u32,
     /// The call.
     pub call: LongCall<S>,
-    /// The median of all calls of that stack, in all threads.
+    /// The median of all calls of that stack, in all threads; zero where most calls of its caller do not call it, and
+    /// took less for that.
     pub typical: Nanoseconds,
     /// How many calls of that stack there were.
     pub calls: u64,
-    /// What the other threads did meanwhile, in the order of threads, of each the longest first.
+    /// What all threads did meanwhile, itself too, in the order of threads, of each the longest first.
     pub meanwhile: Vec<Meanwhile<S>>,
 }
 
@@ -130,11 +131,6 @@ pub struct Wait<S> {
 impl<S: Copy> RunCalls<S> {
     /// The same of other stacks. Several may become one: what they have in an expression is then added up.
     pub fn map<T: Copy + Eq + Hash>(&self, stack: impl Fn(S) -> T) -> RunCalls<T> {
-        let call = |call: &LongCall<S>| LongCall {
-            stack: stack(call.stack),
-            begin: call.begin,
-            end: call.end,
-        };
         let thread = |of: &ThreadCalls<S>| ThreadCalls {
             thread: of.thread.clone(),
             begin: of.begin,
@@ -144,7 +140,7 @@ impl<S: Copy> RunCalls<S> {
                 .records
                 .iter()
                 .map(|record| match record {
-                    Record::Call(long) => Record::Call(call(long)),
+                    Record::Call(call) => Record::Call(call.map(&stack)),
                     Record::Expression(expression) => Record::Expression(Expression {
                         begin: expression.begin,
                         end: expression.end,
@@ -153,31 +149,53 @@ impl<S: Copy> RunCalls<S> {
                 })
                 .collect(),
         };
-        let outlier = |of: &Outlier<S>| Outlier {
-            thread: of.thread,
-            call: call(&of.call),
-            typical: of.typical,
-            calls: of.calls,
-            meanwhile: of
-                .meanwhile
-                .iter()
-                .map(|of| Meanwhile {
-                    thread: of.thread,
-                    stack: of.stack.map(&stack),
-                    time: of.time,
-                })
-                .collect(),
-        };
-        let wait = |of: &Wait<S>| Wait {
-            thread: of.thread,
-            call: call(&of.call),
-            ended_by: of.ended_by.as_ref().map(|(thread, by)| (*thread, call(by))),
-        };
         RunCalls {
             thresholds: self.thresholds,
             threads: self.threads.iter().map(thread).collect(),
-            outliers: self.outliers.iter().map(outlier).collect(),
-            waits: self.waits.iter().map(wait).collect(),
+            outliers: self.outliers.iter().map(|of| of.map(&stack)).collect(),
+            waits: self.waits.iter().map(|of| of.map(&stack)).collect(),
+        }
+    }
+}
+
+impl<S: Copy> LongCall<S> {
+    /// The same of another stack.
+    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> LongCall<T> {
+        LongCall {
+            stack: stack(self.stack),
+            begin: self.begin,
+            end: self.end,
+        }
+    }
+}
+
+impl<S: Copy> Outlier<S> {
+    /// The same of other stacks.
+    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> Outlier<T> {
+        let meanwhile = self.meanwhile.iter().map(|of| Meanwhile {
+            thread: of.thread,
+            stack: of.stack.map(&stack),
+            time: of.time,
+        });
+        Outlier {
+            thread: self.thread,
+            call: self.call.map(&stack),
+            typical: self.typical,
+            calls: self.calls,
+            meanwhile: meanwhile.collect(),
+        }
+    }
+}
+
+impl<S: Copy> Wait<S> {
+    /// The same of other stacks.
+    pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> Wait<T> {
+        Wait {
+            thread: self.thread,
+            call: self.call.map(&stack),
+            ended_by: self
+                .ended_by
+                .map(|(thread, call)| (thread, call.map(&stack))),
         }
     }
 }
@@ -186,11 +204,7 @@ impl<S: Copy> Record<S> {
     /// The same of other stacks.
     pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> Record<T> {
         match self {
-            Record::Call(call) => Record::Call(LongCall {
-                stack: stack(call.stack),
-                begin: call.begin,
-                end: call.end,
-            }),
+            Record::Call(call) => Record::Call(call.map(stack)),
             Record::Expression(expression) => {
                 let stacks = expression.stacks.iter().map(|of| CalledStack {
                     stack: stack(of.stack),

@@ -88,7 +88,7 @@ impl Times {
             walk.open.push(call);
         }
         walk.end_all_before(u64::MAX, 0);
-        walk.next_interval();
+        walk.pass(u64::MAX);
         walk.did
     }
 }
@@ -151,7 +151,11 @@ impl Walk<'_> {
                 .wakes
                 .get(call.function.get())
                 .is_some_and(|&wakes| wakes);
-            if wakes && self.is_before_moment(TO_RUN) {
+            if wakes
+                && self
+                    .next_moment()
+                    .is_some_and(|next| next - self.now <= TO_RUN)
+            {
                 self.woke = self.innermost();
             }
             self.open.pop();
@@ -185,8 +189,7 @@ impl Walk<'_> {
             }
             self.next_interval();
         }
-        while self.is_before_moment(0) && self.times.moments[self.did.at.len()] <= to {
-            let moment = self.times.moments[self.did.at.len()];
+        while let Some(moment) = self.next_moment().filter(|&moment| moment <= to) {
             let is_recent = |woke: &LongCall<PathNo>| moment - woke.end.0 <= TO_RUN;
             let at = At {
                 innermost: self.innermost(),
@@ -197,10 +200,9 @@ impl Walk<'_> {
         self.now = to;
     }
 
-    /// Whether a moment comes next, no more than this later than now; 0 stands for any time.
-    fn is_before_moment(&self, within: u64) -> bool {
-        let next = self.times.moments.get(self.did.at.len());
-        next.is_some_and(|&next| within == 0 || next <= self.now + within)
+    /// The next moment that is asked for.
+    fn next_moment(&self) -> Option<u64> {
+        self.times.moments.get(self.did.at.len()).copied()
     }
 
     fn next_interval(&mut self) {

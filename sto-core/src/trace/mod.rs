@@ -4,20 +4,17 @@
 //! Scale with NonSequitur", OOPSLA 2024, <https://doi.org/10.1145/3689793>.
 
 mod calls;
-#[allow(dead_code, reason = "outliers are found by them")]
 mod durations;
 #[allow(dead_code, reason = "formats write to it")]
 pub(crate) mod log;
-#[allow(dead_code, reason = "runs are asked for them")]
 mod meanwhile;
-#[allow(dead_code, reason = "runs are asked for them")]
-mod outliers;
+pub(crate) mod moments;
+pub(crate) mod outliers;
 #[allow(dead_code, reason = "what compresses calls works on them")]
 pub(crate) mod paths;
 #[allow(dead_code, reason = "formats compress by it")]
 pub(crate) mod regtime;
 mod thresholds;
-#[allow(dead_code, reason = "runs are asked for them")]
 mod waits;
 
 pub use calls::{

@@ -137,22 +137,22 @@ const WAKES: &[&str] = &[
     "notify",
     "post",
     "release",
-    "send",
     "signal",
     "unlock",
     "unpark",
-    "up",
     "wake",
     "wakeup",
-    "write",
 ];
+
+/// System calls that end the waiting of who reads.
+const SENDS: &[&str] = &["send", "sendmsg", "sendto", "write", "writev"];
 
 /// Whether a function of this name waits: for a lock, for a condition, for input or output.
 pub(crate) fn is_wait_function(name: &str) -> bool {
     let base = base_name(name);
     let words = words(base);
     let is_one = |of: &[&str], word: &String| of.contains(&&**word);
-    if is_system_call(base) {
+    if CALLS.contains(&system_call(base)) {
         return true;
     }
     if words.iter().any(|word| is_one(NOT_WITH, word)) {
@@ -170,9 +170,11 @@ pub(crate) fn is_wait_function(name: &str) -> bool {
 
 /// Whether a function of this name ends the waiting of other threads: it unlocks, signals, or writes.
 pub(crate) fn is_wake_function(name: &str) -> bool {
-    let words = words(base_name(name));
+    let base = base_name(name);
+    let words = words(base);
     let waits = words.iter().any(|word| ANYWHERE.contains(&&**word));
-    !waits && words.iter().any(|word| WAKES.contains(&&**word))
+    let wakes = !waits && words.iter().any(|word| WAKES.contains(&&**word));
+    wakes || SENDS.contains(&system_call(base))
 }
 
 /// The name of a function alone: without the types or modules that it is of, without parameters.
@@ -217,7 +219,8 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-fn is_system_call(base: &str) -> bool {
+/// The system call that a name is of, if it is of one.
+fn system_call(base: &str) -> &str {
     let mut name = base.trim_start_matches('_');
     for prefix in PREFIXES {
         name = name.strip_prefix(prefix).unwrap_or(name);
@@ -226,21 +229,29 @@ fn is_system_call(base: &str) -> bool {
     for suffix in SUFFIXES {
         name = name.strip_suffix(suffix).unwrap_or(name);
     }
-    CALLS.contains(&name)
+    name
 }
 
-/// The longest calls of functions that wait: of every stack the longest, and of all the longest, longest first. A
-/// call within another that waits is not one by itself. `waits` says of each path whether its function does.
-pub(crate) fn waits(durations: &RunDurations, paths: &Paths, waits: &[bool]) -> Vec<Wait<PathNo>> {
-    let mut within = vec![false; paths.len()];
+/// For each path, whether any of its callers waits, where it is said which paths do by themselves.
+pub(crate) fn callers_wait(paths: &Paths, waiting: &[bool]) -> Vec<bool> {
+    let mut callers = vec![false; paths.len()];
     for path in paths.iter() {
         let caller = paths.caller(path).map(PathNo::get);
-        within[path.get()] = caller.is_some_and(|caller| waits[caller] || within[caller]);
+        callers[path.get()] = caller.is_some_and(|caller| waiting[caller] || callers[caller]);
     }
-    let is_wait = |call: &LongCall<PathNo>| waits[call.stack.get()] && !within[call.stack.get()];
+    callers
+}
+
+/// The longest of these calls: of every stack the longest, and of all the longest, longest first. What ended them is
+/// not said yet.
+pub(crate) fn waits(
+    durations: &RunDurations,
+    paths: &Paths,
+    is_wait: impl Fn(PathNo) -> bool,
+) -> Vec<Wait<PathNo>> {
     let threads = durations.longest().iter().enumerate();
     let of_thread = |(thread, calls): (usize, &'_ Vec<LongCall<PathNo>>)| {
-        let waiting = calls.iter().copied().filter(is_wait);
+        let waiting = calls.iter().copied().filter(|call| is_wait(call.stack));
         waiting
             .map(|call| (thread as u32, call))
             .collect::<Vec<_>>()

@@ -1,0 +1,297 @@
+//! The moments of a run that are looked at first: calls that took unusually long, and waits, with what other threads
+//! did then.
+
+use super::calls::{LongCall, Meanwhile, Outlier, Wait};
+use super::log::{CallLog, SpoolError};
+use super::meanwhile::{At, Did, Times};
+use super::outliers::RunDurations;
+use super::paths::{PathNo, Paths};
+use super::thresholds::CallThresholds;
+use super::waits::{callers_wait, is_wait_function, is_wake_function, waits};
+use crate::units::Nanoseconds;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// How many stacks of a thread are said of the time of an outlier.
+const STACKS: usize = 3;
+
+/// By this part of what its path's calls have to be longer than to be kept each, a call has to lose time to be an
+/// outlier.
+const LEAST: u64 = 100;
+
+/// A run's calls that took unusually long, and in which threads waited.
+#[derive(Debug, Default)]
+pub(crate) struct Moments {
+    /// See [`RunCalls::outliers`](super::RunCalls::outliers).
+    pub(crate) outliers: Vec<Outlier<PathNo>>,
+    /// See [`RunCalls::waits`](super::RunCalls::waits).
+    pub(crate) waits: Vec<Wait<PathNo>>,
+}
+
+/// Finds them. `names` are those of the functions, by their numbers.
+///
+/// # Errors
+/// Where the log cannot be read.
+pub(crate) fn moments(
+    log: &CallLog,
+    paths: &mut Paths,
+    durations: &RunDurations,
+    thresholds: &CallThresholds,
+    names: &[&str],
+) -> Result<Moments, SpoolError> {
+    let threads: Vec<_> = log.threads().collect();
+    let least = threads.iter().map(|&no| {
+        let (begin, end) = log.time(no);
+        Nanoseconds(thresholds.call_duration.of(Nanoseconds(end.0 - begin.0)).0 / LEAST)
+    });
+    let mut outliers = durations.outliers(paths, &least.collect::<Vec<_>>());
+    let by_path = |is: fn(&str) -> bool| -> Vec<bool> {
+        let functions: Vec<bool> = names.iter().map(|name| is(name)).collect();
+        paths
+            .iter()
+            .map(|path| functions[paths.function(path).get()])
+            .collect()
+    };
+    let (waiting, waking) = (by_path(is_wait_function), by_path(is_wake_function));
+    let within = callers_wait(paths, &waiting);
+    let mut waits = waits(durations, paths, |path| {
+        waiting[path.get()] && !within[path.get()]
+    });
+    if outliers.is_empty() && waits.is_empty() {
+        return Ok(Moments::default());
+    }
+    let spans: Vec<_> = outliers
+        .iter()
+        .map(|of| (of.call.begin, of.call.end))
+        .collect();
+    let times = Times::new(&spans, waits.iter().map(|wait| wait.call.end));
+    let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
+    let ask = |no| {
+        let mut calls = log.calls(no);
+        let did = times.ask(calls.by_ref(), &wakes);
+        calls.check()?;
+        Ok((log.time(no), did))
+    };
+    let threads = threads
+        .into_par_iter()
+        .map(ask)
+        .collect::<Result<Vec<_>, SpoolError>>()?;
+    let threads = threads.into_iter().map(|(time, did)| Thread {
+        time,
+        here: paths.append(&did.paths),
+        did,
+    });
+    let threads: Vec<Thread> = threads.collect();
+    outliers.par_iter_mut().for_each(|outlier| {
+        let of_thread =
+            |(ix, thread): (usize, &Thread)| thread.meanwhile(ix as u32, &outlier.call, &times);
+        outlier.meanwhile = threads.iter().enumerate().flat_map(of_thread).collect();
+    });
+    let wakes_others = |path: PathNo| waking[path.get()];
+    let stands = |path: PathNo| waiting[path.get()] || within[path.get()];
+    for wait in &mut waits {
+        let others = threads
+            .iter()
+            .enumerate()
+            .filter(|&(ix, _)| ix as u32 != wait.thread);
+        let calls = others.filter_map(|(ix, of)| {
+            let (is_sure, call) = of.ending(&wait.call, &times, &wakes_others, &stands)?;
+            let distance = call.end.0.abs_diff(wait.call.end.0);
+            Some(((!is_sure, distance, ix as u32), call))
+        });
+        let nearest = calls.min_by_key(|&(order, _)| order);
+        wait.ended_by = nearest.map(|((_, _, thread), call)| (thread, call));
+    }
+    Ok(Moments { outliers, waits })
+}
+
+/// What a thread did at the times that were asked for, by the paths of the run.
+struct Thread {
+    time: (Nanoseconds, Nanoseconds),
+    did: Did,
+    /// The numbers of the paths of `did` among those of the run.
+    here: Vec<PathNo>,
+}
+
+impl Thread {
+    /// What it was in longest during a call; nothing of a thread that was not there all that time.
+    fn meanwhile(
+        &self,
+        thread: u32,
+        call: &LongCall<PathNo>,
+        times: &Times,
+    ) -> Vec<Meanwhile<PathNo>> {
+        let mut sums: BTreeMap<PathNo, u64> = BTreeMap::new();
+        for (path, time) in self.did.spent(times, call.begin, call.end) {
+            *sums.entry(self.here[path.get()]).or_default() += time;
+        }
+        let length = call.end.0 - call.begin.0;
+        let idle = length.saturating_sub(sums.values().sum());
+        let is_there = call.begin < self.time.1 && call.end > self.time.0;
+        let idle = (is_there && idle > 0).then_some((None, idle));
+        let stacks = sums.into_iter().map(|(path, time)| (Some(path), time));
+        let mut all: Vec<(Option<PathNo>, u64)> = stacks.chain(idle).collect();
+        all.sort_by_key(|&(path, time)| (Reverse(time), path));
+        all.truncate(STACKS);
+        let meanwhile = all.into_iter().map(|(stack, time)| Meanwhile {
+            thread,
+            stack,
+            time: Nanoseconds(time),
+        });
+        meanwhile.collect()
+    }
+
+    /// The call in which it was when this wait of another thread ended, if it did not wait itself; and whether that
+    /// is of a function that ends waits.
+    fn ending(
+        &self,
+        wait: &LongCall<PathNo>,
+        times: &Times,
+        wakes: &impl Fn(PathNo) -> bool,
+        waits: &impl Fn(PathNo) -> bool,
+    ) -> Option<(bool, LongCall<PathNo>)> {
+        let At { innermost, woke } = self.did.at(times, wait.end);
+        let here = |call: LongCall<PathNo>| LongCall {
+            stack: self.here[call.stack.get()],
+            ..call
+        };
+        let innermost = innermost.map(here);
+        if let Some(call) = innermost.filter(|call| wakes(call.stack)) {
+            return Some((true, call));
+        }
+        if let Some(call) = woke.map(here).filter(|woke| woke.end > wait.begin) {
+            return Some((true, call));
+        }
+        let call = innermost.filter(|call| !waits(call.stack))?;
+        Some((false, call))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calls::CallThread;
+    use super::super::log::{CallLogWriter, ThreadNo};
+    use super::super::paths::FunctionNo;
+    use super::super::regtime::compress;
+    use super::*;
+
+    const NAMES: [&str; 6] = [
+        "serve",
+        "handle",
+        "pthread_mutex_lock",
+        "flush",
+        "pthread_mutex_unlock",
+        "write",
+    ];
+    const SERVE: FunctionNo = FunctionNo(0);
+    const HANDLE: FunctionNo = FunctionNo(1);
+    const LOCK: FunctionNo = FunctionNo(2);
+    const FLUSH: FunctionNo = FunctionNo(3);
+    const UNLOCK: FunctionNo = FunctionNo(4);
+    const WRITE: FunctionNo = FunctionNo(5);
+
+    /// A log of threads; each call as (thread, function, begin, end).
+    fn found(calls: &[(u32, FunctionNo, u64, u64)]) -> (Moments, Paths) {
+        let mut writer = CallLogWriter::new(None);
+        for &(tid, function, begin, end) in calls {
+            let thread: ThreadNo = writer.thread(CallThread {
+                pid: 1,
+                program: "app".to_owned(),
+                tid,
+                name: String::new(),
+            });
+            writer
+                .call(thread, function, Nanoseconds(begin), Nanoseconds(end))
+                .unwrap();
+        }
+        let (log, _) = writer.finish().unwrap();
+        let thresholds = CallThresholds::default();
+        let mut paths = Paths::default();
+        let mut durations = RunDurations::default();
+        for no in log.threads() {
+            let (begin, end) = log.time(no);
+            let time = Nanoseconds(end.0 - begin.0);
+            let compressed = compress(log.calls(no), &thresholds, time, &mut paths);
+            let here: Vec<PathNo> = paths.iter().collect();
+            durations.add(&compressed.durations, &here);
+        }
+        let moments = moments(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
+        (moments, paths)
+    }
+
+    /// A thread that handles a hundred requests, each with a lock; in the 60th it waits for a flush of another one.
+    fn server() -> Vec<(u32, FunctionNo, u64, u64)> {
+        let mut calls = vec![(1, SERVE, 0, 250_000)];
+        let mut now = 0;
+        for number in 0..100 {
+            let waits = if number == 60 { 50_000 } else { 10 };
+            calls.push((1, HANDLE, now, now + waits + 90));
+            calls.push((1, LOCK, now + 5, now + 5 + waits));
+            if number == 60 {
+                calls.push((2, FLUSH, now - 100, now + waits));
+                calls.push((2, WRITE, now - 50, now + waits - 1_000));
+                calls.push((2, UNLOCK, now + waits + 1, now + waits + 4));
+                calls.push((3, FLUSH, now + 1_000, now + 200_000));
+            }
+            now += waits + 100;
+        }
+        calls
+    }
+
+    #[test]
+    fn an_outlier_says_what_every_thread_did_meanwhile() {
+        let (found, paths) = found(&server());
+        let [outlier] = &found.outliers[..] else {
+            panic!("{:?}", found.outliers)
+        };
+        assert_eq!(paths.function(outlier.call.stack), LOCK);
+        assert_eq!(
+            (outlier.thread, outlier.typical, outlier.calls),
+            (0, Nanoseconds(10), 100)
+        );
+        let meanwhile = outlier.meanwhile.iter().map(|of| {
+            let function = of.stack.map(|stack| NAMES[paths.function(stack).get()]);
+            (of.thread, function, of.time.0)
+        });
+        let meanwhile: Vec<_> = meanwhile.collect();
+        assert_eq!(
+            meanwhile,
+            [
+                (0, Some("pthread_mutex_lock"), 50_000),
+                (1, Some("write"), 48_995),
+                (1, Some("flush"), 1_000),
+                (1, Some("pthread_mutex_unlock"), 3),
+                (2, Some("flush"), 49_005),
+                (2, None, 995),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wait_ends_during_the_call_of_another_thread_that_wakes_it() {
+        let (found, paths) = found(&server());
+        let longest = &found.waits[0];
+        assert_eq!(longest.call.end.0 - longest.call.begin.0, 50_000);
+        let (thread, by) = longest.ended_by.unwrap();
+        assert_eq!((thread, paths.function(by.stack)), (1, UNLOCK));
+        let waiting: Vec<_> = found
+            .waits
+            .iter()
+            .map(|of| paths.function(of.call.stack))
+            .collect();
+        assert_eq!(waiting.iter().filter(|&&of| of == WRITE).count(), 1);
+        assert!(!waiting.contains(&FLUSH) && !waiting.contains(&UNLOCK));
+    }
+
+    #[test]
+    fn a_wait_within_another_is_not_one_by_itself() {
+        let (found, _) = found(&[(1, LOCK, 0, 100), (1, WRITE, 10, 90), (1, WRITE, 110, 120)]);
+        let lengths: Vec<u64> = found
+            .waits
+            .iter()
+            .map(|of| of.call.end.0 - of.call.begin.0)
+            .collect();
+        assert_eq!(lengths, [100, 10]);
+    }
+}
