@@ -76,6 +76,13 @@ pub const MAX_METRICS: usize = 1 << 16;
 /// half an hour are 54 million.
 pub const MAX_POINTS: usize = 1 << 26;
 
+/// Most threads of a trace of calls.
+pub const MAX_CALL_THREADS: usize = 1 << 20;
+
+/// Most records that the calls of a trace are compressed to, and most stacks that its expressions have together; a
+/// trace of 50 million calls becomes some thousand.
+pub const MAX_CALL_RECORDS: usize = 1 << 26;
+
 const ELLIPSIS: &str = "…";
 
 /// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it

@@ -9,6 +9,7 @@ use sto_core::Hint;
 use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, ModuleRef};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
+use sto_core::trace::ThreadCalls;
 use sto_core::units::{Bytes, Cost};
 
 /// The profiles of a selection.
@@ -49,6 +50,9 @@ pub struct ShownProfile {
     /// Its metrics over time, by name; JSON leaves it out where it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics_over_time: Vec<MetricOverTime>,
+    /// Its calls over time; JSON leaves it out where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_over_time: Option<CallsOverTime>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
     /// Samples whose stack was cut before its root.
@@ -59,6 +63,19 @@ pub struct ShownProfile {
     pub lost_events: u64,
     /// Where the samples without a symbol are: most samples first, equals by name.
     pub unresolved: Vec<UnresolvedModule>,
+}
+
+/// The calls of a profile over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CallsOverTime {
+    /// Number of threads that called anything.
+    pub threads: usize,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of records that they were compressed to.
+    pub records: usize,
 }
 
 /// Where and how a profile was recorded, as far as it is known.
@@ -142,6 +159,7 @@ pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreErr
                     merged_from,
                     sample_labels: sample_labels(store, stored)?,
                     metrics_over_time: metrics_over_time(store, stored)?,
+                    calls_over_time: calls_over_time(store, stored)?,
                     ..shown(view, stored, run)
                 })
             })
@@ -188,6 +206,21 @@ fn metrics_over_time(
     Ok(metrics.collect())
 }
 
+fn calls_over_time(
+    store: &Snapshot,
+    stored: &StoredProfile,
+) -> Result<Option<CallsOverTime>, StoreError> {
+    let loaded = store.load_calls(stored.id)?;
+    Ok(loaded.map(|loaded| {
+        let threads = loaded.calls.threads.iter();
+        CallsOverTime {
+            threads: threads.len(),
+            calls: threads.clone().map(|thread| thread.calls).sum(),
+            records: threads.map(ThreadCalls::record_count).sum(),
+        }
+    }))
+}
+
 /// What is known from its record and its stacks.
 fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfile {
     let profile = &stored.profile;
@@ -223,6 +256,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
         event_totals: event_totals.collect(),
         sample_labels: Vec::new(),
         metrics_over_time: Vec::new(),
+        calls_over_time: None,
         merged_from: None,
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,

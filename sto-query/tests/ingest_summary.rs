@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sto_core::Notice;
 use sto_core::id::{BuildId, ExecutableId, ProfileId, SourceDigest};
 use sto_core::ingest::ModuleSymbols;
-use sto_core::ingest::{IngestOutcome, Ingested, IngestedSlices};
+use sto_core::ingest::{IngestOutcome, Ingested, IngestedCalls, IngestedSlices};
 use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
@@ -55,6 +55,7 @@ fn ingested(added: Added) -> Ingested {
         frames: 210,
         slices: None,
         metrics: None,
+        calls: None,
     }
 }
 
@@ -102,6 +103,7 @@ const NEW: Added = Added::New {
     stored: Bytes(20_000),
     slices: Bytes(0),
     metrics: Bytes(0),
+    calls: Bytes(0),
     instead_of: None,
 };
 
@@ -175,6 +177,7 @@ fn slices_are_shown_with_their_share_of_the_size() {
         stored: Bytes(20_000),
         slices: Bytes(12_345),
         metrics: Bytes(0),
+        calls: Bytes(0),
         instead_of: None,
     };
     let report = IngestOutcome {
@@ -201,6 +204,42 @@ fn slices_are_shown_with_their_share_of_the_size() {
 "
         ),
         "{text}"
+    );
+}
+
+#[test]
+fn calls_over_time_are_shown_with_what_became_of_them() {
+    let calls = IngestedCalls {
+        threads: 28,
+        calls: 50_000_000,
+        records: 4_812,
+        bytes: Bytes(61_234),
+    };
+    let of = |added| {
+        let profile = Ingested {
+            calls: Some(calls),
+            ..ingested(added)
+        };
+        let report = IngestOutcome {
+            profiles: vec![profile],
+            modules: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
+        text(&in_store(recording))
+    };
+    let became = "50,000,000 calls in 28 threads became 4,812 records, 1 in 10,391 (61.2 kB)\n";
+    let new = of(NEW);
+    assert!(new.contains(&format!("\n  {became}")), "{new}");
+    let given = of(Added::Given {
+        id: ProfileId([7; 16]),
+        metrics: Bytes(0),
+        calls: calls.bytes,
+    });
+    let now = format!("; now with its calls: {became}");
+    assert!(
+        given.contains("is already stored") && given.contains(&now),
+        "{given}"
     );
 }
 

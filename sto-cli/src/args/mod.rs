@@ -1,6 +1,7 @@
 //! What arguments of commands have in common: selectors, formats, percentages.
 
 mod about;
+pub(crate) mod calls;
 mod choice;
 pub(crate) mod drawing;
 mod findings;

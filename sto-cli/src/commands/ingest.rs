@@ -1,5 +1,6 @@
 //! `sto ingest`: profile files into the store.
 
+use crate::args::calls::CallArgs;
 use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count, time_offset};
 use crate::args::{About, choice, word};
@@ -91,6 +92,9 @@ pub(crate) struct IngestArgs {
     /// Write the report for people or for programs
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     report: output::Format,
+
+    #[command(flatten)]
+    calls: CallArgs,
 }
 
 pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
@@ -206,6 +210,7 @@ impl IngestArgs {
             slices: self.slices,
             traces: self.traces.clone(),
             trace_start: self.trace_start,
+            call_thresholds: self.calls.thresholds(),
             format: self.format,
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,

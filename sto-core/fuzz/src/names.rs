@@ -394,6 +394,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
         stacks,
         samples,
         metrics: metrics(name),
+        calls: None,
         lost: 0,
         warnings: vec![name(18)],
     };

@@ -15,10 +15,14 @@ use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
 };
 use sto_core::recording::{
-    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, Stacks, Thread,
+    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, StackIx, Stacks, Thread,
     ThreadIx,
 };
 use sto_core::store::{Snapshot, Store, StoreError, StoredBuild, Tag};
+use sto_core::trace::{
+    CallThread, CallThresholds, CalledStack, Expression, LongCall, Meanwhile, Outlier,
+    Record, RunCalls, ThreadCalls, Wait,
+};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -171,6 +175,7 @@ fn add(store: &Store, build: u64, run: u64) {
             truncated: ix % 11 == 0,
         });
     }
+    let calls = calls(&samples);
     let label = |key: &str, text: &str| SampleLabel {
         key: key.to_owned(),
         value: LabelValue::Text(text.to_owned()),
@@ -218,6 +223,7 @@ fn add(store: &Store, build: u64, run: u64) {
         stacks,
         samples,
         metrics: metrics(run),
+        calls: Some(calls),
         lost: 1,
         warnings: Vec::new(),
     };
@@ -233,6 +239,59 @@ fn add(store: &Store, build: u64, run: u64) {
         ..IngestOptions::default()
     };
     ingest(store, (Path::new("run"), recording), &options, &mut |_| ()).expect("a sound recording");
+}
+
+/// Calls over time of sampled stacks: a long one that makes short ones.
+fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
+    let call = LongCall {
+        stack: samples[0].stack,
+        begin: Nanoseconds(1_000),
+        end: Nanoseconds(90_000),
+    };
+    let short = |at: usize| {
+        Record::Expression(Expression {
+            begin: Nanoseconds(2_000 * at as u64),
+            end: Nanoseconds(2_000 * at as u64 + 900),
+            stacks: vec![CalledStack {
+                stack: samples[at].stack,
+                calls: at as u64,
+                duration: Nanoseconds(70),
+            }],
+        })
+    };
+    let records = [Record::Call(call)].into_iter().chain((1..40).map(short));
+    let thread = ThreadCalls {
+        thread: CallThread {
+            pid: 7,
+            program: "sound".to_owned(),
+            tid: 10,
+            name: "thread-10".to_owned(),
+        },
+        begin: call.begin,
+        end: call.end,
+        calls: 1 + (1..40).sum::<u64>(),
+        records: records.collect(),
+    };
+    RunCalls {
+        thresholds: CallThresholds::default(),
+        threads: vec![thread],
+        outliers: vec![Outlier {
+            thread: 0,
+            call,
+            typical: Nanoseconds(9),
+            calls: 3,
+            meanwhile: vec![Meanwhile {
+                thread: 0,
+                stack: Some(samples[3].stack),
+                time: Nanoseconds(1),
+            }],
+        }],
+        waits: vec![Wait {
+            thread: 0,
+            call,
+            ended_by: Some((0, call)),
+        }],
+    }
 }
 
 /// Metrics over time of every form of packs.
@@ -403,6 +462,7 @@ fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
             ignore(snapshot.load_slices(profile));
             ignore(snapshot.load_contexts(profile));
             ignore(snapshot.load_metrics(profile));
+            ignore(snapshot.load_calls(profile));
         }
     }
     let here = Store::in_memory().expect("a store in memory");

@@ -33,6 +33,8 @@ pub struct ReadOptions {
     /// Where the temporary file is for the calls of a trace that are too many for memory; without it, they stay in
     /// memory.
     pub call_folder: Option<PathBuf>,
+    /// Keep every call of a trace of calls, too.
+    pub keep_calls: bool,
     /// Is called as the profile is read.
     pub on_read: OnRead,
 }

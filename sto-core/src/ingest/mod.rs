@@ -18,6 +18,7 @@ use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
+use crate::trace::ThreadCalls;
 use crate::units::{Bytes, Cost, Nanoseconds};
 use moments::add_moments;
 use notices::{
@@ -83,6 +84,8 @@ pub struct Ingested {
     pub slices: Option<IngestedSlices>,
     /// Its metrics over time, where any were stored now.
     pub metrics: Option<IngestedMetrics>,
+    /// Its calls over time, where any were stored now.
+    pub calls: Option<IngestedCalls>,
 }
 
 /// How the time of a profile was cut.
@@ -109,6 +112,20 @@ pub struct IngestedMetrics {
     /// Number of their values.
     pub points: usize,
     /// Packed size of all metrics over time that the profile has now.
+    pub bytes: Bytes,
+}
+
+/// Calls over time that were stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct IngestedCalls {
+    /// Number of threads that called anything.
+    pub threads: usize,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of records that they were compressed to.
+    pub records: usize,
+    /// Packed size of these.
     pub bytes: Bytes,
 }
 
@@ -313,12 +330,23 @@ impl PreparedFile {
                 },
                 metrics: match (&added, &interned.metrics) {
                     (
-                        &(Added::New { metrics: bytes, .. }
-                        | Added::GivenMetrics { metrics: bytes, .. }),
+                        &(Added::New { metrics: bytes, .. } | Added::Given { metrics: bytes, .. }),
                         Some(metrics),
-                    ) => Some(IngestedMetrics {
+                    ) if bytes > Bytes(0) => Some(IngestedMetrics {
                         count: metrics.series.len(),
                         points: metrics.points(),
+                        bytes,
+                    }),
+                    _ => None,
+                },
+                calls: match (&added, &interned.calls) {
+                    (
+                        &(Added::New { calls: bytes, .. } | Added::Given { calls: bytes, .. }),
+                        Some(calls),
+                    ) if bytes > Bytes(0) => Some(IngestedCalls {
+                        threads: calls.threads.len(),
+                        calls: calls.threads.iter().map(|thread| thread.calls).sum(),
+                        records: calls.threads.iter().map(ThreadCalls::record_count).sum(),
                         bytes,
                     }),
                     _ => None,
@@ -396,10 +424,15 @@ pub fn profiles_of(
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         options.cancel.check()?;
-        let interned = interned.map_err(|source| IngestError::Intern {
+        let mut interned = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;
+        if let Some(program) = part.program {
+            let calls = interned.calls.take();
+            interned.calls =
+                calls.and_then(|calls| calls.of_threads(|thread| programs.called(program, thread)));
+        }
         let others = [Granularity::Function, Granularity::Line].into_iter();
         let others = others.flat_map(|granularity| {
             [None, Some(&*part.build.executable)]

@@ -40,6 +40,10 @@ pub struct IngestOptions {
     /// How long after the recording's first sample the traces' 0 is. By default, a trace has the recording's clock
     /// where any of its times is of the recording by that, and else its 0 is the first sample.
     pub trace_start: Option<TimeOffset>,
+    /// Which calls of a trace of calls are kept by themselves.
+    pub call_thresholds: CallThresholds,
+    /// Keep every call of a trace of calls, too.
+    pub keep_calls: bool,
     /// The format of the file; by default its content shows it.
     pub format: Option<Format>,
     /// Take what there is of a file that was cut off.
@@ -67,9 +71,10 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
-            call_thresholds: CallThresholds::default(),
             call_parts: self.slices.and_then(|slices| NonZeroU32::new(slices.get())),
             call_folder: self.call_folder.clone(),
+            call_thresholds: self.call_thresholds,
+            keep_calls: self.keep_calls,
             on_read: self.on_read.unless(&self.cancel),
         }
     }

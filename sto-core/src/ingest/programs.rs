@@ -8,6 +8,7 @@ use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PROGRAMS;
 use crate::model::{Build, GnuBuildId};
 use crate::recording::{ModuleIx, Recording, Sample};
+use crate::trace::CallThread;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(super) struct Programs {
     programs: Vec<Program>,
     /// For each thread of the recording, the index of its program.
     of_thread: Vec<usize>,
+    /// What processes are called that the recording has no name of.
+    nameless: String,
 }
 
 /// A program: all processes of one name.
@@ -85,12 +88,22 @@ impl Programs {
         Programs {
             programs,
             of_thread,
+            nameless,
         }
     }
 
     /// The index of the program that a sample was taken in.
     pub(super) fn ran(&self, sample: &Sample) -> usize {
         self.of_thread[sample.thread.get()]
+    }
+
+    /// Whether a thread that called functions was one of a program.
+    pub(super) fn called(&self, program: usize, thread: &CallThread) -> bool {
+        let name = match thread.program.as_str() {
+            "" => &self.nameless,
+            name => name,
+        };
+        self.programs[program].name == name
     }
 
     /// The name of a program that did not run alone: the others' samples are not in a profile of it.

@@ -50,7 +50,7 @@ pub use maintain::replace::Rewritten;
 pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};
 pub use maintain::verify::{Checked, Concerns, Corruption, Verification};
 pub use read::loaded::{
-    Added, Loaded, LoadedBuild, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
+    Added, Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
 pub use read::snapshot::Snapshot;
 pub use write::metrics::{Annotated, Metrics, OtherValue};

@@ -44,8 +44,11 @@ pub(crate) const META_FEATURES: &str = "features";
 /// The feature of a store that has a [`Column::Metrics`].
 pub(crate) const METRICS_OVER_TIME: &str = "metrics over time";
 
-/// The features that this code knows.
-pub(crate) const KNOWN_FEATURES: [&str; 1] = [METRICS_OVER_TIME];
+/// The feature of a store that has a [`Column::Calls`].
+pub(crate) const CALLS_OVER_TIME: &str = "calls over time";
+
+/// The features that this code knows, in ascending order.
+pub(crate) const KNOWN_FEATURES: [&str; 2] = [CALLS_OVER_TIME, METRICS_OVER_TIME];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -100,6 +103,8 @@ pub(crate) enum Column {
     Slices(ProfileNo),
     /// Metrics over time of a profile.
     Metrics(ProfileNo),
+    /// Calls over time of a profile.
+    Calls(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -162,6 +167,7 @@ impl Column {
             Column::Sums(build, sample_type) => (5, build.0, sample_type.0),
             Column::Slices(profile) => (6, profile.0, 0),
             Column::Metrics(profile) => (7, profile.0, 0),
+            Column::Calls(profile) => (8, profile.0, 0),
         }
     }
 
@@ -177,19 +183,21 @@ impl Column {
             5 => Column::Sums(BuildNo(owner), TypeNo(part)),
             6 => Column::Slices(ProfileNo(owner)),
             7 => Column::Metrics(ProfileNo(owner)),
+            8 => Column::Calls(ProfileNo(owner)),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 4] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 5] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
             Column::Lines(profile, first),
             Column::Slices(profile),
             Column::Metrics(profile),
+            Column::Calls(profile),
         ]
     }
 
@@ -204,6 +212,16 @@ impl Column {
             Column::Sums(..) => "sums",
             Column::Slices(_) => "slices",
             Column::Metrics(_) => "metrics",
+            Column::Calls(_) => "calls",
+        }
+    }
+
+    /// The feature of stores that have any of its kind, where not all readers of this version know it.
+    pub(crate) fn feature(self) -> Option<&'static str> {
+        match self {
+            Column::Metrics(_) => Some(METRICS_OVER_TIME),
+            Column::Calls(_) => Some(CALLS_OVER_TIME),
+            _ => None,
         }
     }
 }

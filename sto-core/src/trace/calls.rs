@@ -221,6 +221,55 @@ impl<S: Copy> Record<S> {
     }
 }
 
+impl<S> RunCalls<S> {
+    /// Those of some threads, where these called anything.
+    pub(crate) fn of_threads(self, keep: impl Fn(&CallThread) -> bool) -> Option<RunCalls<S>> {
+        let mut kept = 0;
+        let indices = self.threads.iter().map(|thread| {
+            let index = keep(&thread.thread).then_some(kept);
+            kept += u32::from(index.is_some());
+            index
+        });
+        let indices: Vec<Option<u32>> = indices.collect();
+        let index = |thread: u32| indices[thread as usize];
+        let outliers = self.outliers.into_iter().filter_map(|outlier| {
+            let meanwhile = outlier.meanwhile.into_iter();
+            Some(Outlier {
+                thread: index(outlier.thread)?,
+                meanwhile: meanwhile
+                    .filter_map(|of| {
+                        Some(Meanwhile {
+                            thread: index(of.thread)?,
+                            ..of
+                        })
+                    })
+                    .collect(),
+                ..outlier
+            })
+        });
+        let waits = self.waits.into_iter().filter_map(|wait| {
+            Some(Wait {
+                thread: index(wait.thread)?,
+                ended_by: wait
+                    .ended_by
+                    .and_then(|(thread, call)| Some((index(thread)?, call))),
+                ..wait
+            })
+        });
+        let run = RunCalls {
+            thresholds: self.thresholds,
+            outliers: outliers.collect(),
+            waits: waits.collect(),
+            threads: self
+                .threads
+                .into_iter()
+                .filter(|thread| keep(&thread.thread))
+                .collect(),
+        };
+        (kept > 0).then_some(run)
+    }
+}
+
 impl<S> ThreadCalls<S> {
     /// How many records its calls were compressed to: its long calls, and the distinct stacks of each expression.
     pub fn record_count(&self) -> usize {
@@ -229,6 +278,36 @@ impl<S> ThreadCalls<S> {
             Record::Expression(expression) => expression.stacks.len(),
         });
         counts.sum()
+    }
+
+    /// The stacks of its expressions, in the order of these.
+    pub(crate) fn expression_stacks(&self) -> impl Iterator<Item = &CalledStack<S>> {
+        let expressions = self.records.iter().filter_map(|record| match record {
+            Record::Call(_) => None,
+            Record::Expression(expression) => Some(&expression.stacks),
+        });
+        expressions.flatten()
+    }
+}
+
+impl<S> Record<S> {
+    /// When it began and ended.
+    pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
+        match self {
+            Record::Call(call) => (call.begin, call.end),
+            Record::Expression(expression) => (expression.begin, expression.end),
+        }
+    }
+
+    /// Number of calls; none where 64 bits cannot count them.
+    pub(crate) fn calls(&self) -> Option<u64> {
+        match self {
+            Record::Call(_) => Some(1),
+            Record::Expression(expression) => {
+                let mut stacks = expression.stacks.iter();
+                stacks.try_fold(0u64, |calls, stack| calls.checked_add(stack.calls))
+            }
+        }
     }
 }
 
@@ -254,4 +333,63 @@ fn added_up<S: Copy, T: Copy + Eq + Hash>(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_some_threads_only_what_is_theirs_is_left() {
+        let call = LongCall {
+            stack: 'a',
+            begin: Nanoseconds(1),
+            end: Nanoseconds(2),
+        };
+        let thread = |tid| ThreadCalls {
+            thread: CallThread {
+                pid: 1,
+                program: "p".to_owned(),
+                tid,
+                name: String::new(),
+            },
+            begin: call.begin,
+            end: call.end,
+            calls: 1,
+            records: vec![Record::Call(call)],
+        };
+        let outlier = |thread| Outlier {
+            thread,
+            call,
+            typical: Nanoseconds(0),
+            calls: 3,
+            meanwhile: (0..3)
+                .map(|thread| Meanwhile {
+                    thread,
+                    stack: None,
+                    time: Nanoseconds(1),
+                })
+                .collect(),
+        };
+        let wait = |thread, by| Wait {
+            thread,
+            call,
+            ended_by: Some((by, call)),
+        };
+        let run = RunCalls {
+            thresholds: CallThresholds::default(),
+            threads: (0..3).map(thread).collect(),
+            outliers: vec![outlier(0), outlier(1)],
+            waits: vec![wait(0, 1), wait(2, 0), wait(2, 1)],
+        };
+        let some = run.clone().of_threads(|thread| thread.tid > 0).unwrap();
+        assert_eq!(some.threads, [thread(1), thread(2)]);
+        let [left] = &some.outliers[..] else { panic!() };
+        let others: Vec<u32> = left.meanwhile.iter().map(|of| of.thread).collect();
+        assert_eq!((left.thread, others), (0, vec![0, 1]));
+        let of_waits = some.waits.iter().map(|wait| (wait.thread, wait.ended_by));
+        let expected = [(1, None), (1, Some((0, call)))];
+        assert_eq!(of_waits.collect::<Vec<_>>(), expected);
+        assert_eq!(run.of_threads(|_| false), None);
+    }
 }

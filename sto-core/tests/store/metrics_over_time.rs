@@ -198,7 +198,7 @@ fn a_profile_that_is_stored_is_given_metrics_that_are_read_later() {
         );
         matches!(
             added,
-            Added::GivenMetrics {
+            Added::Given {
                 metrics: Bytes(1..),
                 ..
             }

@@ -1,5 +1,6 @@
 //! The store: what goes in comes out, whatever is wrong with the file.
 
+mod calls_over_time;
 mod conflicts;
 mod damage;
 mod folder;

@@ -4,7 +4,9 @@ use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
 use serde::{Deserialize, Serialize};
 use sto_core::Notice;
-use sto_core::ingest::{IngestOutcome, Ingested, IngestedMetrics, IngestedSlices, ModuleSymbols};
+use sto_core::ingest::{
+    IngestOutcome, Ingested, IngestedCalls, IngestedMetrics, IngestedSlices, ModuleSymbols,
+};
 use sto_core::model::Build;
 use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost};
@@ -54,6 +56,8 @@ pub struct IngestedProfile {
     pub slices: Option<IngestedSlices>,
     /// Its metrics over time, where any were stored now.
     pub metrics_over_time: Option<IngestedMetrics>,
+    /// Its calls over time, where any were stored now.
+    pub calls_over_time: Option<IngestedCalls>,
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileSummary,
@@ -106,7 +110,7 @@ impl IngestedFile {
 fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     let (added, stored) = match ingested.added {
         Added::New { stored, .. } => (true, stored),
-        Added::GivenMetrics { metrics, .. } => (false, metrics),
+        Added::Given { metrics, calls, .. } => (false, Bytes(metrics.0 + calls.0)),
         Added::AlreadyStored(_) => (false, Bytes(0)),
     };
     IngestedProfile {
@@ -116,6 +120,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
         frames: ingested.frames,
         slices: ingested.slices,
         metrics_over_time: ingested.metrics,
+        calls_over_time: ingested.calls,
         profile: profile_report(ingested.id, &ingested.profile),
         event_totals: ingested.totals.clone(),
         stored_bytes: stored.0,

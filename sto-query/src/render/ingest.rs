@@ -7,7 +7,7 @@ use crate::maintain::{FoundSymbols, IngestSummary, IngestedProfile};
 use crate::text::{Style, bytes, counted, grouped, line, percent, printable, saving};
 use std::fmt::Write;
 use sto_core::Hint;
-use sto_core::ingest::IngestedMetrics;
+use sto_core::ingest::{IngestedCalls, IngestedMetrics};
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
@@ -41,14 +41,20 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
     let build = style.bold(&printable(&build));
     let (id, path) = (short_id(&profile.id), printable(path));
     if !ingested.added {
-        let given = ingested.metrics_over_time.as_ref();
-        let given = given.map_or("nothing was changed".to_owned(), |given| {
+        let metrics = ingested.metrics_over_time.as_ref().map(|given| {
             let size = bytes(given.bytes.0);
-            format!(
-                "it was given {}, and has {size} of them",
-                metrics_over_time(given)
-            )
+            let metrics = metrics_over_time(given);
+            format!("it was given {metrics}, and has {size} of them")
         });
+        let calls = ingested
+            .calls_over_time
+            .as_ref()
+            .map(|given| format!("now with its calls: {}", calls_over_time(given)));
+        let given: Vec<String> = metrics.into_iter().chain(calls).collect();
+        let given = match given[..] {
+            [] => "nothing was changed".to_owned(),
+            _ => given.join("; "),
+        };
         let _ = writeln!(
             text,
             "{build}: {path} is already stored as profile {id}; {given}"
@@ -84,6 +90,9 @@ fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, styl
         let size = bytes(metrics.bytes.0);
         let _ = writeln!(text, "  {size} of that for {}", metrics_over_time(metrics));
     }
+    if let Some(calls) = &ingested.calls_over_time {
+        let _ = writeln!(text, "  {}", calls_over_time(calls));
+    }
     let quality = &profile.quality;
     let _ = writeln!(
         text,
@@ -100,6 +109,18 @@ fn metrics_over_time(metrics: &IngestedMetrics) -> String {
         "{} over time with {}",
         counted(metrics.count as u64, "metric"),
         counted(metrics.points as u64, "value"),
+    )
+}
+
+fn calls_over_time(calls: &IngestedCalls) -> String {
+    let records = calls.records as u64;
+    format!(
+        "{} in {} became {}, 1 in {} ({})",
+        counted(calls.calls, "call"),
+        counted(calls.threads as u64, "thread"),
+        counted(records, "record"),
+        grouped((calls.calls as f64 / records.max(1) as f64).round() as u64),
+        bytes(calls.bytes.0),
     )
 }
 

@@ -43,7 +43,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
         let different = counted(source.different.len() as u64, "profile");
         let _ = writeln!(
             text,
-            "  of these, {different} with another time, revision or metrics there, kept as here:"
+            "  of these, {different} with another time, revision, metrics or calls there, kept as here:"
         );
         write_ids(text, &source.different, style);
     }

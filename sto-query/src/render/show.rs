@@ -31,6 +31,15 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
         write_origin(&mut text, report, profile, style);
         write_quality(&mut text, profile);
         write_metrics(&mut text, &profile.metrics_over_time, style);
+        if let Some(calls) = &profile.calls_over_time {
+            let _ = writeln!(
+                text,
+                "  {} in {} over time, as {}",
+                counted(calls.calls, "call"),
+                counted(calls.threads as u64, "thread"),
+                counted(calls.records as u64, "record"),
+            );
+        }
         write_unresolved(&mut text, &profile.unresolved, style);
     }
     text

@@ -306,6 +306,17 @@ pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
     previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
 }
 
+/// Small numbers of either sign, modulo 2^64, as small numbers.
+pub(super) fn zigzag(number: u64) -> u64 {
+    let number = number as i64;
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+/// The number of which this is the small one.
+pub(super) fn unzigzag(number: u64) -> u64 {
+    (number >> 1) ^ (number & 1).wrapping_neg()
+}
+
 pub(super) const ENDS_EARLY: DecodeError = DecodeError("it ends early");
 const LONGER: DecodeError = DecodeError("a number has more bytes than it takes");
 

@@ -4,7 +4,7 @@
 //! little; many are read at the same times. All come back bit for bit.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
+use super::bytes::{MOST_BYTES_32, Packer, Unpacker, unzigzag, zigzag};
 use crate::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};
 use crate::model::{MetricKind, MetricSeries, RunMetrics};
 use crate::units::Nanoseconds;
@@ -367,16 +367,6 @@ fn unpack_changes(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Dec
         }
     }
     Ok(changes)
-}
-
-/// Small numbers of either sign, modulo 2^64, as small numbers.
-fn zigzag(number: u64) -> u64 {
-    let number = number as i64;
-    ((number << 1) ^ (number >> 63)) as u64
-}
-
-fn unzigzag(number: u64) -> u64 {
-    (number >> 1) ^ (number & 1).wrapping_neg()
 }
 
 /// The median of numbers modulo 2^64, of either sign.

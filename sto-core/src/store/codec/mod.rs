@@ -5,17 +5,20 @@
 //! that the bytes at hand can hold. Where in the store a [`DecodeError`] is, the caller knows.
 
 mod bytes;
+mod calls;
 mod checksum;
 mod contexts;
 mod costs;
 mod frames;
 mod lines;
 mod metrics;
+mod moments;
 mod nodes;
 mod pairs;
 mod records;
 mod slices;
 
+pub(crate) use calls::{claimed_by_calls, pack_calls, unpack_calls};
 pub(crate) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
 pub(crate) use costs::{pack_costs, unpack_costs};
 pub(crate) use frames::{

@@ -8,8 +8,8 @@ use crate::store::error::InternalError;
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
 use crate::store::read::builds::{build_of, module_list, profile_record};
+use crate::store::read::counts::Beside;
 use crate::store::read::cut::ExecutableTree;
-use crate::store::read::metrics;
 use crate::store::read::packs::Frames;
 use crate::store::read::rows::{Rows, record_location};
 use crate::store::tables::Record;
@@ -310,7 +310,7 @@ impl Source<'_> {
                         let is_same = known.profile.metrics == record.profile.metrics
                             && known.profile.origin.recorded == record.profile.origin.recorded
                             && known.revision == record.revision
-                            && self.has_same_metrics(snapshot, id, record)?;
+                            && self.has_the_same_beside(snapshot, id, record)?;
                         merged.different.extend((!is_same).then_some(id));
                     }
                     _ => merged.leave_out(vec![id], self.error(not_its_content(id))),
@@ -326,16 +326,16 @@ impl Source<'_> {
         Ok(new)
     }
 
-    /// Whether a profile that is in both stores has the same metrics over time in the other one.
-    fn has_same_metrics(
+    /// Whether a profile that is in both stores has the same metrics and calls over time in the other one.
+    fn has_the_same_beside(
         &self,
         other: &Snapshot,
         id: ProfileId,
         record: &ProfileRecord,
     ) -> Result<bool, StoreError> {
-        let here = guarded(|| metrics::packed(self.rows, record));
+        let here = guarded(|| Beside::read(self.rows, record.number));
         let here = here.map_err(|error| self.error(error))?;
-        let there = other.read(|rows| metrics::packed(rows, &profile_record(rows, id)?))?;
+        let there = other.read(|rows| Beside::read(rows, profile_record(rows, id)?.number))?;
         Ok(here == there)
     }
 

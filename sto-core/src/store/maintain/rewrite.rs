@@ -13,7 +13,7 @@ use crate::store::codec::{
     BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord,
 };
 use crate::store::error::{InternalError, Result};
-use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number};
+use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number, ProfileNo};
 use crate::store::read::builds::module_lists;
 use crate::store::read::counts::Counts;
 use crate::store::read::cut::frame_order;
@@ -203,8 +203,8 @@ fn write_executable(
                 let history = after(to.new.contents.history, &value.to_le_bytes());
                 to.new.contents.history = after(history, metric.as_bytes());
             }
-            if let Some(pack) = &counts.metrics {
-                to.new.contents.history = after(to.new.contents.history, pack);
+            for (_, pack) in counts.beside.columns(ProfileNo(0)) {
+                to.new.contents.history = after(to.new.contents.history, &pack);
             }
             to.flush_if_full()?;
         }

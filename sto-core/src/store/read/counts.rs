@@ -2,14 +2,13 @@
 
 use crate::intern::{Interned, LineCost};
 use crate::memory;
-use crate::model::{FrameIx, RunMetrics};
+use crate::model::FrameIx;
 use crate::store::codec::{
-    ProfileRecord, announced, pack_costs, pack_lines, pack_metrics, pack_slices, unpack_costs,
-    unpack_lines,
+    ProfileRecord, announced, pack_calls, pack_costs, pack_lines, pack_metrics, pack_slices,
+    unpack_costs, unpack_lines,
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
-use crate::store::read::metrics;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
 use crate::units::{Bytes, Cost};
@@ -24,8 +23,51 @@ pub(crate) struct Counts {
     pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
     /// Its slices of time, packed: they are the same in every store.
     pub(crate) slices: Option<Vec<u8>>,
-    /// Its metrics over time, packed: they are the same, too.
+    pub(crate) beside: Beside,
+}
+
+/// What a profile has beside what its id is of, packed: the same in every store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// Its metrics over time.
     pub(crate) metrics: Option<Vec<u8>>,
+    /// Its calls over time. They name nodes by their indices in the profile's own tree.
+    pub(crate) calls: Option<Vec<u8>>,
+}
+
+impl Beside {
+    /// What an interned profile has.
+    ///
+    /// # Errors
+    /// Where these are too many to be packed.
+    pub(crate) fn of(interned: &Interned) -> Result<Beside> {
+        let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
+        let calls = interned.calls.as_ref().map(pack_calls).transpose();
+        Ok(Beside {
+            metrics: metrics.map_err(refused)?,
+            calls: calls.map_err(refused)?,
+        })
+    }
+
+    /// What a store has of a profile.
+    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
+        let read = |column| {
+            let is_there = rows.has_column(column)?;
+            is_there.then(|| rows.column(column)).transpose()
+        };
+        Ok(Beside {
+            metrics: read(Column::Metrics(profile))?,
+            calls: read(Column::Calls(profile))?,
+        })
+    }
+
+    /// The columns that there are of a profile with this number, in the order of their kinds.
+    pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
+        let metrics = (Column::Metrics(profile), self.metrics);
+        let all = [metrics, (Column::Calls(profile), self.calls)];
+        all.into_iter()
+            .filter_map(|(column, pack)| Some((column, pack?)))
+    }
 }
 
 /// Sizes of what is a profile's own, with checksums.
@@ -36,13 +78,13 @@ pub(crate) struct Sizes {
 }
 
 impl Counts {
-    /// The counts of an interned profile, whose nodes and frames have these numbers, with these metrics over time.
+    /// The counts of an interned profile, whose nodes and frames have these numbers, and what it has beside them.
     ///
     /// # Errors
-    /// Where its slices or metrics are too many to be packed.
+    /// Where its slices are too many to be packed.
     pub(crate) fn of(
         interned: &Interned,
-        metrics: Option<&RunMetrics>,
+        beside: Beside,
         nodes: &[NodeNo],
         frames: &[FrameNo],
     ) -> Result<Counts> {
@@ -59,9 +101,7 @@ impl Counts {
                 .map(|lines| renumbered_lines(lines, |frame: FrameIx| frames[frame.get()]))
                 .collect(),
             slices: slices.transpose()?,
-            metrics: metrics
-                .map(|metrics| pack_metrics(metrics).map_err(refused))
-                .transpose()?,
+            beside,
         })
     }
 
@@ -77,7 +117,7 @@ impl Counts {
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
-            metrics: metrics::packed(rows, record)?,
+            beside: Beside::read(rows, profile)?,
         })
     }
 
@@ -94,7 +134,7 @@ impl Counts {
             costs: costs.collect(),
             lines: lines.collect(),
             slices: self.slices,
-            metrics: self.metrics,
+            beside: self.beside,
         }
     }
 
@@ -112,10 +152,10 @@ impl Counts {
         }
         let slices = self.slices.clone();
         let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
-        let metrics = self.metrics.clone();
-        let metrics = metrics.map_or(0, |pack| new.column(Column::Metrics(profile), pack));
+        let beside = self.beside.clone().columns(profile);
+        let beside: u64 = beside.map(|(column, pack)| new.column(column, pack)).sum();
         Ok(Sizes {
-            columns: size + slices + metrics,
+            columns: size + slices + beside,
             slices,
         })
     }

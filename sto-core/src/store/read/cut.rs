@@ -6,12 +6,12 @@ use crate::model::{Frame, FrameIx, FrameTable, StringIx};
 use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
-use crate::store::read::counts::{Counts, NodeCosts, renumbered_lines};
-use crate::store::read::metrics::unpacked;
+use crate::store::read::counts::{Beside, Counts, NodeCosts, renumbered_lines};
 use crate::store::read::packs::{Frames, NodePack};
 use crate::store::read::picked::{Marks, Picked, PickedNos};
 use crate::store::read::preorder::preorder;
 use crate::store::read::rows::Rows;
+use crate::store::read::{calls, metrics};
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use rayon::prelude::*;
@@ -53,8 +53,9 @@ impl<'a> ExecutableTree<'a> {
             costs,
             lines,
             slices,
-            metrics,
+            beside,
         } = counts;
+        let Beside { metrics, calls } = beside;
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
         let lines = by_index(&lines, &cut.frame_indices);
@@ -64,8 +65,12 @@ impl<'a> ExecutableTree<'a> {
         });
         Ok(Interned {
             slices: slices.transpose()?,
-            metrics: metrics.map(|pack| unpacked(&pack, record)).transpose()?,
-            calls: None,
+            metrics: metrics
+                .map(|pack| metrics::unpacked(&pack, record))
+                .transpose()?,
+            calls: calls
+                .map(|pack| calls::unpacked(&pack, record, cut.tree.len()))
+                .transpose()?,
             costs,
             lines,
             frames: cut.frames,

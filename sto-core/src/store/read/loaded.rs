@@ -1,9 +1,10 @@
 //! What a store says of what it holds, and what comes out of it.
 
 use crate::id::{BuildId, ProfileId};
-use crate::intern::{LineCost, SelfCosts, Slices, StackTree};
+use crate::intern::{LineCost, NodeIx, SelfCosts, Slices, StackTree};
 use crate::model::{Build, FrameTable, GnuBuildId, Profile};
 use crate::store::codec::CameFrom;
+use crate::trace::RunCalls;
 use crate::units::{Bytes, SampleType};
 
 /// Whether a profile was stored, or stood there already.
@@ -19,18 +20,22 @@ pub enum Added {
         slices: Bytes,
         /// How much of it are its metrics over time; zero where it has none.
         metrics: Bytes,
+        /// How much of it are its calls over time; zero where it has none.
+        calls: Bytes,
         /// The profile that stood for this source and build before, and is gone: it came from another
         /// store, and what is read here counts.
         instead_of: Option<(ProfileId, CameFrom)>,
     },
     /// The same source is already stored for this build, as this profile.
     AlreadyStored(ProfileId),
-    /// The same, and only now the profile was given metrics over time, that it had not or had with other values.
-    GivenMetrics {
+    /// The same, and only now the profile was given metrics or calls over time, which it had not or had otherwise.
+    Given {
         /// Its content address.
         id: ProfileId,
-        /// Packed size of all its metrics over time.
+        /// Packed size of all its metrics over time; zero where these were not changed.
         metrics: Bytes,
+        /// Packed size of its calls over time; zero where these were not changed.
+        calls: Bytes,
     },
 }
 
@@ -38,7 +43,7 @@ impl Added {
     /// The profile that now stands for the source.
     pub fn id(&self) -> ProfileId {
         match *self {
-            Added::New { id, .. } | Added::AlreadyStored(id) | Added::GivenMetrics { id, .. } => id,
+            Added::New { id, .. } | Added::AlreadyStored(id) | Added::Given { id, .. } => id,
         }
     }
 
@@ -125,4 +130,16 @@ pub struct LoadedSlices {
     pub tree: StackTree,
     /// The costs. They add up to the self costs that [`Snapshot::load`](crate::store::Snapshot::load) gives.
     pub slices: Slices,
+}
+
+/// Calls of one profile over time.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoadedCalls {
+    /// The frames that the tree uses.
+    pub frames: FrameTable,
+    /// The stacks of the profile, as [`Snapshot::load`](crate::store::Snapshot::load) gives them for it alone.
+    pub tree: StackTree,
+    /// The calls.
+    pub calls: RunCalls<NodeIx>,
 }

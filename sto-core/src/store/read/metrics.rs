@@ -39,13 +39,17 @@ pub(crate) fn of_record(
     if let Some(pack) = packed(rows, record)? {
         return unpacked(&pack, record).map(Some);
     }
-    // Nothing but its size says that there should be any.
+    check_size(rows, id, record).map(|()| None)
+}
+
+/// Checks that what a profile does not seem to have is not gone: nothing but its size says that there should be any.
+pub(crate) fn check_size(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
     if rows.meta(META_FEATURES)?.is_some() && rows.own_bytes(record.number)? != record.columns {
         let location = record_location(Record::Profile, id.0);
         let what = "its columns have not the size that it says";
         return Err(InternalError::damaged(location, what));
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The same, packed: they are the same in every store.

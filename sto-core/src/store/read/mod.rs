@@ -10,11 +10,13 @@
 //! builds      builds are listed, stacks and costs come out
 //! slices      costs by context and slice of time
 //! metrics     metrics over time
+//! calls       calls over time
 //! loaded      what comes out
 //! snapshot    one state of the store, and the questions that it answers
 //! ```
 
 pub(crate) mod builds;
+pub(crate) mod calls;
 pub(crate) mod counts;
 pub(crate) mod cut;
 pub(crate) mod loaded;

@@ -6,11 +6,11 @@ use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::ProfileNo;
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
-    META_FEATURES, META_VERSION, METRICS_OVER_TIME, OLDEST_READABLE, RECORDS, Record, RecordKey,
-    SEGMENT, SegmentKey,
+    META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// The tables, as one transaction that reads sees them.
@@ -124,9 +124,18 @@ impl NewRows {
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
-        let is_metrics = |(column, _): &(Column, _)| matches!(column, Column::Metrics(_));
-        if self.columns.iter().any(is_metrics) {
-            let body = codec::pack(&[METRICS_OVER_TIME].as_slice()).map_err(refused)?;
+        let columns = self.columns.iter();
+        let new: BTreeSet<&str> = columns.filter_map(|(column, _)| column.feature()).collect();
+        let before = features(&meta)?;
+        if new
+            .iter()
+            .any(|name| !before.iter().any(|known| known == name))
+        {
+            let all: BTreeSet<&str> = new
+                .into_iter()
+                .chain(before.iter().map(|name| &**name))
+                .collect();
+            let body = codec::pack(&all).map_err(refused)?;
             let stored = with_checksum(META_FEATURES.as_bytes(), body);
             meta.insert(META_FEATURES, stored.as_slice())?;
         }
@@ -163,17 +172,22 @@ fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Co
 
 /// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
 fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<()> {
-    let Some(stored) = meta.get(META_FEATURES)? else {
-        return Ok(());
-    };
-    let mut names: Vec<String> = without_checksum(META_FEATURES.as_bytes(), stored.value())
-        .and_then(codec::unpack)
-        .map_err(|error| error.at("table meta, features"))?;
+    let mut names = features(meta)?;
     names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
     match names.is_empty() {
         true => Ok(()),
         false => Err(InternalError::Features(names)),
     }
+}
+
+/// What a reader has to know beyond the version.
+fn features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Vec<String>> {
+    let Some(stored) = meta.get(META_FEATURES)? else {
+        return Ok(Vec::new());
+    };
+    without_checksum(META_FEATURES.as_bytes(), stored.value())
+        .and_then(codec::unpack)
+        .map_err(|error| error.at("table meta, features"))
 }
 
 /// A redb file without the table that every store has is somebody else's.

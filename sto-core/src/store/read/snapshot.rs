@@ -8,11 +8,11 @@ use crate::store::file::lock::Turn;
 use crate::store::file::open::Reading;
 use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
-use crate::store::read::{builds, metrics, slices};
+use crate::store::read::{builds, calls, metrics, slices};
 use crate::store::tables::Record;
 use crate::store::{
-    CameFrom, Loaded, LoadedBuild, LoadedLines, LoadedSlices, Store, StoreError, StoreOptions,
-    StoredBuild,
+    CameFrom, Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, Store, StoreError,
+    StoreOptions, StoredBuild,
 };
 use crate::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -201,6 +201,15 @@ impl Snapshot {
             let record = builds::profile_record(rows, profile)?;
             metrics::of_record(rows, profile, &record)
         })
+    }
+
+    /// Loads the calls over time of a profile; `None` where it has none.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, the calls would take more memory than [they may](crate::memory), or the
+    /// store is damaged.
+    pub fn load_calls(&self, profile: ProfileId) -> Result<Option<LoadedCalls>, StoreError> {
+        self.read(|rows| calls::load(rows, profile))
     }
 
     /// Whether a profile's costs by context and slice of time are kept.

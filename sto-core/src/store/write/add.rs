@@ -2,11 +2,12 @@
 
 use crate::id::ProfileId;
 use crate::intern::Interned;
-use crate::model::{Build, Profile, RunMetrics};
-use crate::store::codec::{ReadingRecord, pack_metrics};
+use crate::model::{Build, Profile};
+use crate::store::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::store::error::{InternalError, refused};
 use crate::store::file::access::begin;
 use crate::store::read::builds::profile_record;
+use crate::store::read::counts::Beside;
 use crate::store::read::metrics::{check, of_record};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, Record};
@@ -27,7 +28,8 @@ impl Writer<'_> {
     /// Adds a profile in one transaction: all of it, or nothing.
     ///
     /// A source is in a build once. Where it was added here before, it stays as it was then, whatever the
-    /// profile has now; only [metrics over time](RunMetrics) go in then, too, in place of such of the same name.
+    /// profile has now; only [metrics over time](crate::model::RunMetrics) go in then, too, in place of such of the same name, and
+    /// [calls over time](crate::trace::RunCalls) in place of others.
     /// Where it came from another store by [`Store::merge`](crate::store::Store::merge), this one replaces it.
     ///
     /// What is known of the build is kept; only what was not known of it yet (GNU build id,
@@ -102,18 +104,22 @@ fn plan(
     let is_first_reading =
         |known: &ReadingRecord| *from == CameFrom::ReadHere && known.from != CameFrom::ReadHere;
     let mut profile = Cow::Borrowed(profile);
-    let mut metrics = interned.metrics.as_ref().map(Cow::Borrowed);
+    let mut beside = Beside::of(interned)?;
     match &known {
         Some(known) if is_first_reading(known) && known.profile == id => {
             // What is known of it beside its content is not lost.
             let record = profile_record(rows, id)?;
-            metrics = together(of_record(rows, id, &record)?, metrics);
+            beside = together(rows, id, &record, interned, beside)?;
             let mut of_run = record.profile.metrics;
             of_run.extend(profile.metrics.clone());
             profile.to_mut().metrics = of_run;
         }
         Some(known) if is_first_reading(known) => {}
-        Some(known) if *from == CameFrom::ReadHere => return give(rows, known.profile, metrics),
+        Some(known) if *from == CameFrom::ReadHere => {
+            // Calls are of nodes by their indices in its tree.
+            beside.calls = beside.calls.filter(|_| known.profile == id);
+            return give(rows, known.profile, interned, beside);
+        }
         Some(known) if known.profile == id => {
             return Ok((Put::Added(Added::AlreadyStored(id)), None));
         }
@@ -121,8 +127,7 @@ fn plan(
         None => {}
     }
     let gone = known.as_ref().map(|known| known.profile);
-    let interned = (interned, metrics.as_deref());
-    let new = write::plan(rows, id, build, &profile, interned, (gone, from))?;
+    let new = write::plan(rows, id, build, &profile, (interned, beside), (gone, from))?;
     if gone == Some(id) {
         return Ok((Put::Added(Added::AlreadyStored(id)), Some(new)));
     }
@@ -132,47 +137,72 @@ fn plan(
         stored: Bytes(new.bytes()),
         slices: Bytes(new.bytes_of(|column| matches!(column, Column::Slices(_)))),
         metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
+        calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
         instead_of,
     };
     Ok((Put::Added(added), Some(new)))
 }
 
-/// Gives metrics over time to a profile that was read here before.
+/// Gives metrics and calls over time to a profile that was read here before.
 fn give(
     rows: &Rows,
     id: ProfileId,
-    metrics: Option<Cow<'_, RunMetrics>>,
+    interned: &Interned,
+    beside: Beside,
 ) -> Result<(Put, Option<NewRows>), InternalError> {
     let mut record = profile_record(rows, id)?;
-    let before = of_record(rows, id, &record)?;
-    let all = metrics.and_then(|metrics| together(before.clone(), Some(metrics)));
-    let Some(metrics) = all.filter(|all| before.as_ref() != Some(all)) else {
+    let mut before = Beside::read(rows, record.number)?;
+    let mut all = together(rows, id, &record, interned, beside)?;
+    if all.metrics == before.metrics {
+        (all.metrics, before.metrics) = (None, None);
+    }
+    if all.calls == before.calls {
+        (all.calls, before.calls) = (None, None);
+    }
+    if all == Beside::default() {
         return Ok((Put::Added(Added::AlreadyStored(id)), None));
-    };
-    check(&metrics)?;
-    let column = Column::Metrics(record.number);
+    }
     let mut new = NewRows::after(rows.contents);
-    if before.is_some() {
+    for (column, _) in before.columns(record.number) {
         new.remove_column(column);
         let gone = rows.stored_column(column)?.len() as u64;
         record.columns = record.columns.saturating_sub(gone);
     }
-    let pack = pack_metrics(&metrics).map_err(refused)?;
-    new.contents.history = after(new.contents.history, &pack);
-    let bytes = new.column(column, pack);
-    record.columns += bytes;
+    for (column, pack) in all.columns(record.number) {
+        new.contents.history = after(new.contents.history, &pack);
+        record.columns += new.column(column, pack);
+    }
     new.record(Record::Profile, id.0, &record)?;
-    let metrics = Bytes(bytes);
-    Ok((Put::Added(Added::GivenMetrics { id, metrics }), Some(new)))
+    let given = Added::Given {
+        id,
+        metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
+        calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
+    };
+    Ok((Put::Added(given), Some(new)))
 }
 
-/// What was known, and what is said now.
-fn together<'a>(
-    known: Option<RunMetrics>,
-    now: Option<Cow<'a, RunMetrics>>,
-) -> Option<Cow<'a, RunMetrics>> {
-    match (known, now) {
-        (Some(known), Some(now)) => Some(Cow::Owned(known.with(&now))),
-        (known, now) => now.or(known.map(Cow::Owned)),
-    }
+/// What was known of a profile with this record, and what is said now.
+fn together(
+    rows: &Rows,
+    id: ProfileId,
+    record: &ProfileRecord,
+    interned: &Interned,
+    now: Beside,
+) -> Result<Beside, InternalError> {
+    let known = Beside::read(rows, record.number)?;
+    let metrics = match &interned.metrics {
+        None => known.metrics,
+        Some(metrics) => match of_record(rows, id, record)? {
+            None => now.metrics,
+            Some(known) => {
+                let all = known.with(metrics);
+                check(&all)?;
+                Some(pack_metrics(&all).map_err(refused)?)
+            }
+        },
+    };
+    Ok(Beside {
+        metrics,
+        calls: now.calls.or(known.calls),
+    })
 }

@@ -4,7 +4,7 @@ use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
 use crate::model::{Build, FrameIx, Profile, StringIx};
 use crate::store::error::{InternalError, Result};
-use crate::store::read::{metrics, slices};
+use crate::store::read::{calls, metrics, slices};
 use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
@@ -16,7 +16,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         lines,
         slices,
         metrics,
-        calls: _,
+        calls,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =
@@ -70,7 +70,10 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
     if let Some(slices) = slices {
         slices::check(slices, interned)?;
     }
-    metrics.as_ref().map_or(Ok(()), metrics::check)
+    metrics.as_ref().map_or(Ok(()), metrics::check)?;
+    calls
+        .as_ref()
+        .map_or(Ok(()), |calls| calls::check(calls, interned))
 }
 
 /// The first limit that a profile does not keep. Reading a file cuts or refuses what is beyond them; a

@@ -12,12 +12,12 @@ pub(crate) mod tags;
 
 use crate::id::ProfileId;
 use crate::intern::Interned;
-use crate::model::{Build, ModuleRef, Profile, RunMetrics};
+use crate::model::{Build, ModuleRef, Profile};
 use crate::store::CameFrom;
 use crate::store::codec::{ProfileRecord, ReadingRecord, pack_modules};
 use crate::store::error::{InternalError, Result, refused};
 use crate::store::numbers::{ModulesNo, Number};
-use crate::store::read::counts::Counts;
+use crate::store::read::counts::{Beside, Counts};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, Record};
 use std::collections::BTreeSet;
@@ -27,20 +27,20 @@ pub(crate) use build::{Adder, Tally, sum};
 pub(crate) use check::check;
 pub(crate) use remove::Removal;
 
-/// What is to be written so that a store of these rows holds one more profile with these metrics over time, which
-/// came from there; perhaps in place of another one of its build.
+/// What is to be written so that a store of these rows holds one more profile, with what it has beside what its id
+/// is of, which came from there; perhaps in place of another one of its build.
 pub(crate) fn plan(
     rows: &Rows,
     id: ProfileId,
     build: &Build,
     profile: &Profile,
-    (interned, metrics): (&Interned, Option<&RunMetrics>),
+    (interned, beside): (&Interned, Beside),
     (gone, from): (Option<ProfileId>, &CameFrom),
 ) -> Result<NewRows> {
     let mut new = NewRows::after(rows.contents);
     let frames = frames::plan(rows, &mut new, &interned.frames)?;
     let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
-    let counts = Counts::of(interned, metrics, &nodes, &frames)?;
+    let counts = Counts::of(interned, beside, &nodes, &frames)?;
     let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
         (Some(gone), Some(record)) => {
             let removal = Removal::of(rows, &BTreeSet::from([gone]))?;

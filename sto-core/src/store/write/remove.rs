@@ -69,6 +69,7 @@ impl Removal {
                 new.remove_column(Column::Slices(record.number));
             }
             new.remove_column(Column::Metrics(record.number));
+            new.remove_column(Column::Calls(record.number));
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);

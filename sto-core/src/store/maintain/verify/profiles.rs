@@ -12,10 +12,10 @@ use crate::store::guard::guarded;
 use crate::store::maintain::merge::not_its_content;
 use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::builds::module_list;
-use crate::store::read::counts::{Counts, NodeCosts, read_costs, read_lines};
+use crate::store::read::counts::{Beside, Counts, NodeCosts, read_costs, read_lines};
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::rows::{Rows, record_location};
-use crate::store::read::{metrics, slices};
+use crate::store::read::{calls, metrics, slices};
 use crate::store::tables::{Column, Record};
 use crate::store::write::Adder;
 use crate::units::Cost;
@@ -89,6 +89,7 @@ fn own(profile: &ProfileRecord, columns: &mut Columns) {
         columns.own(Column::Slices(profile.number));
     }
     columns.own(Column::Metrics(profile.number));
+    columns.own(Column::Calls(profile.number));
 }
 
 /// Checks what a profile owns, and returns its costs by sample type, where they could be read.
@@ -122,6 +123,11 @@ fn profile_columns(
             .transpose()
     });
     damages.keep(metrics, concerns.clone());
+    let calls = guarded(|| match rows.has_column(Column::Calls(profile.number))? {
+        true => calls::load(rows, id).map(drop),
+        false => Ok(()),
+    });
+    damages.keep(calls, concerns.clone());
     let types = profile.types();
     types
         .map(|sample_type| {
@@ -155,7 +161,7 @@ fn check_id(
         slices: (record.slices > 0)
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
-        metrics: None,
+        beside: Beside::default(),
     };
     let interned = stacks.of(record, counts)?;
     let build = Build {
