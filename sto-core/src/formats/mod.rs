@@ -51,6 +51,8 @@ mod vtune;
 mod wire;
 #[cfg(feature = "viewers")]
 mod xctrace;
+#[cfg(feature = "call-traces")]
+mod xray;
 #[cfg(feature = "viewers")]
 mod yourkit;
 

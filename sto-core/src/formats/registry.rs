@@ -5,6 +5,8 @@ use super::error::Decoded;
 use super::jfr;
 #[cfg(feature = "perf-data")]
 use super::perf_data;
+#[cfg(feature = "call-traces")]
+use super::xray;
 use super::source::{Head, LineReader, ReadOptions};
 use super::{
     FormatError, Salvage,
@@ -34,6 +36,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
     Some(match format {
         #[cfg(feature = "perf-data")]
         Format::PerfData => (perf_data::matches, Pieces(perf_data::read)),
+        #[cfg(feature = "call-traces")]
+        Format::XRay => (xray::matches, Pieces(xray::read)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
         #[cfg(feature = "pprof")]
@@ -68,6 +72,7 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
         Format::Folded => (folded::matches, Lines(report::<Folded>)),
         #[cfg(not(all(
+            feature = "call-traces",
             feature = "jfr",
             feature = "perf-data",
             feature = "pprof",
