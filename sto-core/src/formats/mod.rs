@@ -4,7 +4,7 @@
 
 #[cfg(feature = "text")]
 mod callgrind;
-#[allow(dead_code, reason = "formats of calls end in it")]
+#[cfg(feature = "call-traces")]
 mod calls;
 #[cfg(feature = "viewers")]
 mod chrome;

@@ -5,9 +5,9 @@ use super::error::Decoded;
 use super::jfr;
 #[cfg(feature = "perf-data")]
 use super::perf_data;
+use super::source::{Head, LineReader, ReadOptions};
 #[cfg(feature = "call-traces")]
 use super::xray;
-use super::source::{Head, LineReader, ReadOptions};
 use super::{
     FormatError, Salvage,
     folded::{self, Folded},

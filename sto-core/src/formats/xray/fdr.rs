@@ -302,7 +302,8 @@ fn call(
     };
     let (does, function) = (word(0) >> 1 & 7, word(0) >> 4);
     let Some(cycles) = cycles else {
-        let problem = "expected the time of the buffer's first record before it; was the log damaged?";
+        let problem =
+            "expected the time of the buffer's first record before it; was the log damaged?";
         return Err(Failure::Wrong(problem.to_owned()));
     };
     if does > ENTER_WITH_ARGUMENTS || function == 0 {
@@ -335,7 +336,10 @@ fn event(version: u16, bytes: &[u8], cycles: &mut Option<u64>) -> Result<Next, F
             "record of kind {kind}, which version {version} does not have there; was the log damaged?"
         ))
     };
-    let record = bytes.first_chunk().and_then(Other::of).ok_or_else(unknown)?;
+    let record = bytes
+        .first_chunk()
+        .and_then(Other::of)
+        .ok_or_else(unknown)?;
     let mut payload = 0;
     match record.kind {
         Kind::NEW_CPU => *cycles = Some(record.u64(2)),

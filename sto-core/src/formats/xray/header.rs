@@ -75,7 +75,9 @@ impl Clock {
             0 | SECOND => cycles,
             frequency => {
                 let (seconds, cycles) = (cycles / frequency, cycles % frequency);
-                seconds.saturating_mul(SECOND).saturating_add(cycles * SECOND / frequency)
+                seconds
+                    .saturating_mul(SECOND)
+                    .saturating_add(cycles * SECOND / frequency)
             }
         })
     }
@@ -88,7 +90,10 @@ mod tests {
     #[test]
     fn cycles_become_nanoseconds_by_the_frequency_of_the_header() {
         let time = |frequency, cycles| Clock::new(frequency).unwrap().time(cycles).0;
-        assert_eq!(time(2_400_000_000, 2_400_000_000 * 86_400 * 365 + 12), 31_536_000_000_000_005);
+        assert_eq!(
+            time(2_400_000_000, 2_400_000_000 * 86_400 * 365 + 12),
+            31_536_000_000_000_005
+        );
         assert_eq!(time(10_000_000_000, u64::MAX), u64::MAX / 10);
         assert_eq!(time(1_000_000_000, 17), 17);
         assert_eq!(time(0, 17), 17);

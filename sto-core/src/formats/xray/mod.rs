@@ -9,6 +9,7 @@ mod header;
 mod program;
 mod threads;
 
+use super::error::DecodeError;
 use super::source::Head;
 use super::{FormatError, ReadOptions, Salvage, calls};
 use crate::files::ReadAt;
@@ -60,7 +61,12 @@ pub(super) fn read(
     file.fill_at(&mut head, 0).map_err(FormatError::io(path))?;
     if head.len() < HEADER {
         let end = (HEADER as u64, file.size());
-        return Err(FormatError::ends_early(path, "its header", end, Salvage::Impossible));
+        return Err(FormatError::ends_early(
+            path,
+            "its header",
+            end,
+            Salvage::Impossible,
+        ));
     }
     let Some(header) = Header::of(&head) else {
         let problem = "expected the header of an XRay log of version 1 to 3 (basic mode) or 1 to 5 (flight data recorder) with the frequency of the processor's clock";
@@ -74,11 +80,14 @@ pub(super) fn read(
     };
     let program = Program::find(path, &options.symbols);
     let name = match &program {
-        Ok(program) => program.path().file_name().map(|name| name.to_string_lossy().into_owned()),
+        Ok(program) => program
+            .path()
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned()),
         Err(_) => program::name_of(path),
     };
     let name = name.unwrap_or_default();
-    let writer = CallLogWriter::new(&options.calls);
+    let writer = CallLogWriter::new(options.call_folder.as_deref());
     let ((source, damage), (writer, functions)) = match header.mode {
         Mode::Basic => {
             let mut threads = Threads::new(writer, &name);
@@ -86,15 +95,19 @@ pub(super) fn read(
         }
         Mode::Fdr { buffer_size } => {
             let mut threads = Threads::new(writer, &name);
-            (fdr::read(&log, buffer_size, &mut threads)?, threads.finish())
+            (
+                fdr::read(&log, buffer_size, &mut threads)?,
+                threads.finish(),
+            )
         }
     };
     let mut builder = RecordingBuilder::default();
     builder.warnings.extend(log.warning(damage));
     let locations = locate(&functions, (program, &name), options, &mut builder);
-    let locations = locations.map_err(|problem| FormatError::unsupported(path, problem.to_string()))?;
+    let locations =
+        locations.map_err(|problem| FormatError::unsupported(path, problem.to_string()))?;
     let finished = calls::finish(builder, writer, &locations, options);
-    let builder = finished?;
+    let builder = finished.map_err(|error| error.in_file(path, 0))?;
     Ok(builder.finish(Format::XRay, source, Bytes(file.size())))
 }
 
@@ -136,7 +149,9 @@ impl Log<'_> {
     fn fill(&self, buffer: &mut Vec<u8>, offset: u64, most: usize) -> Result<(), FormatError> {
         let left = self.file.size() - offset;
         buffer.resize(left.min(most as u64) as usize, 0);
-        self.file.fill_at(buffer, offset).map_err(FormatError::io(self.path))
+        self.file
+            .fill_at(buffer, offset)
+            .map_err(FormatError::io(self.path))
     }
 
     fn io(&self, error: io::Error) -> FormatError {
@@ -144,7 +159,7 @@ impl Log<'_> {
     }
 
     fn spool(&self, error: SpoolError) -> FormatError {
-        FormatError::io(self.path)(io::Error::other(error))
+        DecodeError::from(error).in_file(self.path, 0)
     }
 
     fn was_read(&self, bytes: usize) -> Result<(), FormatError> {
@@ -154,12 +169,7 @@ impl Log<'_> {
 
     /// What is wrong from a byte on, where so many may be left out; else an error. Without a sentence, the log is
     /// cut there.
-    fn damage(
-        &self,
-        at: u64,
-        left_out: u64,
-        wrong: Option<String>,
-    ) -> Result<Damage, FormatError> {
+    fn damage(&self, at: u64, left_out: u64, wrong: Option<String>) -> Result<Damage, FormatError> {
         if self.options.allow_truncated {
             return Ok(Damage { at, left_out });
         }
@@ -177,7 +187,9 @@ impl Log<'_> {
             "XRay could not find out how fast the processor's clock goes; its cycles are shown as nanoseconds.".to_owned()
         });
         let damage = damage.map(|Damage { at, left_out }| {
-            format!("The file is cut off or damaged after byte {at}: {left_out} bytes were left out.")
+            format!(
+                "The file is cut off or damaged after byte {at}: {left_out} bytes were left out."
+            )
         });
         clock.into_iter().chain(damage)
     }

@@ -27,19 +27,21 @@ const SLED: usize = 32;
 
 impl Program {
     /// Finds the program of a log: by the log's name in the folders of symbols, then beside the log; else the only
-    /// program with a list of functions in a folder of symbols.
+    /// program with a list of functions that is there.
     ///
     /// # Errors
     /// With a sentence that says what was looked for, and what to do.
     pub(super) fn find(log: &Path, options: &SymbolOptions) -> Result<Program, String> {
         let folders = options.symbol_dirs.iter().chain(&options.recording_dir);
         let names = names_in(log);
-        let by_name = folders.flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        let by_name = folders
+            .clone()
+            .flat_map(|folder| names.iter().map(|name| folder.join(name)));
         if let Some(program) = by_name.filter_map(|path| Program::open(&path)).next() {
             return Ok(program);
         }
-        let mut others = options.symbol_dirs.iter().flat_map(|folder| files_in(folder));
-        let mut others = others.by_ref().filter_map(|path| Program::open(&path));
+        let others = folders.flat_map(|folder| files_in(folder));
+        let mut others = others.filter_map(|path| Program::open(&path));
         match (others.next(), others.next()) {
             (Some(program), None) => Ok(program),
             (Some(one), Some(other)) => Err(format!(
@@ -49,7 +51,10 @@ impl Program {
             )),
             (None, _) => Err(format!(
                 "no program with XRay's list of functions (xray_instr_map) was found under the name that the log has, so its functions have no names; put {} beside the log, or name its folder as one with symbols",
-                name_of(log).map_or_else(|| "the program".into(), |name| format!("the program {name}"))
+                name_of(log).map_or_else(
+                    || "the program".into(),
+                    |name| format!("the program {name}")
+                )
             )),
         }
     }
@@ -79,7 +84,9 @@ impl Program {
 
     /// What to know of the names.
     pub(super) fn warning(&self, options: &SymbolOptions) -> Option<String> {
-        let is_newer = options.recorded.is_some_and(|recorded| self.file.written > Some(recorded));
+        let is_newer = options
+            .recorded
+            .is_some_and(|recorded| self.file.written > Some(recorded));
         is_newer.then(|| {
             format!(
                 "{} was written after the log; where it was built anew since, functions have the names of others.",
@@ -119,7 +126,11 @@ fn names_in(log: &Path) -> Vec<String> {
     let mut stem = log.file_name().and_then(OsStr::to_str);
     while let Some(name) = stem {
         let separators = name.match_indices(['.', '-', '_']).map(|(at, _)| at + 1);
-        names.extend([0].into_iter().chain(separators).map(|at| name[at..].to_owned()));
+        names.extend(
+            [0].into_iter()
+                .chain(separators)
+                .map(|at| name[at..].to_owned()),
+        );
         stem = name.rsplit_once('.').map(|(stem, _)| stem);
     }
     names.retain(|name| !name.is_empty());
@@ -173,9 +184,15 @@ mod tests {
             ("/tmp/trace-demo.AbCdEf", "demo"),
             ("runs/demo.xray", "demo"),
         ] {
-            assert!(names_in(Path::new(log)).contains(&program.to_owned()), "{log}");
+            assert!(
+                names_in(Path::new(log)).contains(&program.to_owned()),
+                "{log}"
+            );
         }
-        assert_eq!(name_of(Path::new("xray-log.my.app.AbCdEf")).as_deref(), Some("my.app"));
+        assert_eq!(
+            name_of(Path::new("xray-log.my.app.AbCdEf")).as_deref(),
+            Some("my.app")
+        );
         assert!(names_in(Path::new("/")).is_empty());
     }
 }
