@@ -16,6 +16,7 @@ mod ingest;
 mod intern;
 mod jfr;
 mod jit;
+mod nonsequitur;
 mod otlp;
 mod perf_data;
 mod perf_script;

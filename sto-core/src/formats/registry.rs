@@ -18,7 +18,7 @@ use super::{
     callgrind::{self, Callgrind},
     dtrace::{self, DTrace},
     ghc::{self, Ghc},
-    perf_script,
+    nonsequitur, perf_script,
     sample::{self, Sample},
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
@@ -69,6 +69,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "text")]
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
         #[cfg(feature = "text")]
+        Format::NonSequitur => (nonsequitur::matches, Lines(nonsequitur::reader)),
+        #[cfg(feature = "text")]
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
         Format::Folded => (folded::matches, Lines(report::<Folded>)),
         #[cfg(not(all(
@@ -81,6 +83,28 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         )))]
         _ => return None,
     })
+}
+
+/// What recognises a folder that is one recording of a format, and what reads it; `None` of formats of files alone.
+fn folder_row(format: Format) -> Option<(fn(&Path) -> bool, FolderReader)> {
+    match format {
+        #[cfg(feature = "text")]
+        Format::NonSequitur => Some((nonsequitur::is_trace, nonsequitur::read_folder)),
+        _ => None,
+    }
+}
+
+/// What reads a folder that is one recording.
+pub(super) type FolderReader = fn(&Path, &ReadOptions) -> Result<Recording, FormatError>;
+
+/// What reads a folder, where it is one recording, or the named format has folders.
+pub(super) fn folder_reader_of(folder: &Path, named: Option<Format>) -> Option<FolderReader> {
+    let mut rows = Format::all().filter_map(|format| Some((format, folder_row(format)?)));
+    let found = rows.find(|&(format, (is_one, _))| match named {
+        Some(named) => named == format,
+        None => is_one(folder),
+    });
+    found.map(|(_, (_, reader))| reader)
 }
 
 /// Whether a profile that begins so has the format.

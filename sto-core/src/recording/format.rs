@@ -54,6 +54,8 @@ formats! {
     Sample = "sample" if "text",
     /// The text that `perf script` prints.
     PerfScript = "perf script" if "text",
+    /// The text that NonSequitur reads, a file a thread.
+    NonSequitur = "nonsequitur" if "text",
     /// DTrace's aggregations of stacks.
     DTrace = "dtrace" if "text",
     /// Folded stacks: `root;caller;leaf count` lines.
