@@ -7,10 +7,9 @@ use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
 use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
 use crate::model::{FrameIx, FrameTable, RunMetrics};
-use crate::recording::{Recording, Sample, ThreadIx};
+use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
 use crate::trace::RunCalls;
-use hashbrown::HashSet;
 
 /// One profile as one tree: what the store takes.
 #[derive(Clone, Debug, Default)]
@@ -55,31 +54,13 @@ pub fn intern(
     let (interned, nodes) = build(recording, symbols, keep)?;
     Ok(Interned {
         metrics,
-        calls: calls(recording, &nodes, keep),
+        calls: recording
+            .calls
+            .as_ref()
+            .map(|calls| calls.map(|stack| nodes.of(stack))),
         slices: grid.map(|grid| slice_costs(recording, &nodes, grid, keep)),
         ..interned
     })
-}
-
-/// The calls of those threads that have kept samples.
-fn calls(
-    recording: &Recording,
-    nodes: &StackNodes,
-    keep: impl Fn(&Sample) -> bool,
-) -> Option<RunCalls<NodeIx>> {
-    let calls = recording.calls.as_ref()?;
-    let kept = recording.samples.iter().filter(|sample| keep(sample));
-    let kept: HashSet<ThreadIx> = kept.map(|sample| sample.thread).collect();
-    let kept: HashSet<(u32, u32, &str)> = kept
-        .into_iter()
-        .map(|ix| {
-            let thread = &recording.threads[ix.get()];
-            let process = &recording.processes[thread.process.get()];
-            (process.pid, thread.tid, &*thread.name)
-        })
-        .collect();
-    let calls = calls.of_threads(|of| kept.contains(&(of.pid, of.tid, &*of.name)));
-    Some(calls.map(|stack| nodes.of(stack)))
 }
 
 fn build(

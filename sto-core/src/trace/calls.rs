@@ -129,52 +129,6 @@ pub struct Wait<S> {
 }
 
 impl<S: Copy> RunCalls<S> {
-    /// The calls of some of the threads, and what is said of those alone.
-    pub fn of_threads(&self, keep: impl Fn(&CallThread) -> bool) -> RunCalls<S> {
-        let mut kept = 0;
-        let threads = self.threads.iter().map(|of| {
-            let is_kept = keep(&of.thread);
-            kept += u32::from(is_kept);
-            is_kept.then(|| kept - 1)
-        });
-        // By thread: its new index.
-        let threads: Vec<Option<u32>> = threads.collect();
-        let new = |thread: u32| threads.get(thread as usize).copied().flatten();
-        let outliers = self.outliers.iter().filter_map(|of| {
-            let meanwhile = of.meanwhile.iter().filter_map(|meanwhile| {
-                Some(Meanwhile {
-                    thread: new(meanwhile.thread)?,
-                    ..*meanwhile
-                })
-            });
-            Some(Outlier {
-                thread: new(of.thread)?,
-                meanwhile: meanwhile.collect(),
-                ..*of
-            })
-        });
-        let waits = self.waits.iter().filter_map(|of| {
-            Some(Wait {
-                thread: new(of.thread)?,
-                ended_by: of
-                    .ended_by
-                    .and_then(|(thread, call)| Some((new(thread)?, call))),
-                ..*of
-            })
-        });
-        let kept = self
-            .threads
-            .iter()
-            .zip(&threads)
-            .filter(|(_, new)| new.is_some());
-        RunCalls {
-            thresholds: self.thresholds,
-            threads: kept.map(|(of, _)| of.clone()).collect(),
-            outliers: outliers.collect(),
-            waits: waits.collect(),
-        }
-    }
-
     /// The same of other stacks. Several may become one: what they have in an expression is then added up.
     pub fn map<T: Copy + Eq + Hash>(&self, stack: impl Fn(S) -> T) -> RunCalls<T> {
         let thread = |of: &ThreadCalls<S>| ThreadCalls {
