@@ -86,13 +86,16 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
 }
 
 /// What recognises a folder that is one recording of a format, and what reads it; `None` of formats of files alone.
-fn folder_row(format: Format) -> Option<(fn(&Path) -> bool, FolderReader)> {
+fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {
     match format {
         #[cfg(feature = "text")]
         Format::NonSequitur => Some((nonsequitur::is_trace, nonsequitur::read_folder)),
         _ => None,
     }
 }
+
+/// Whether a folder is one recording of the format.
+type MatchesFolder = fn(&Path) -> bool;
 
 /// What reads a folder that is one recording.
 pub(super) type FolderReader = fn(&Path, &ReadOptions) -> Result<Recording, FormatError>;
