@@ -3,7 +3,6 @@
 use crate::runtime::CliError;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sto_core::formats::is_recording;
 
 /// A file to read.
 #[derive(Debug)]
@@ -28,8 +27,7 @@ impl Input {
     }
 }
 
-/// The files that the paths name, and of folders those that stand in them at any depth, by name. A folder that is one
-/// recording is named as a file is.
+/// The files that the paths name, and of folders those that stand in them at any depth, by name.
 /// Hidden ones are passed over, and links to folders are not followed.
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     let standard = paths.iter().filter(|path| path.as_os_str() == "-");
@@ -38,7 +36,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     }
     let mut inputs = Vec::new();
     for path in paths {
-        if path.is_dir() && !is_recording(path) {
+        if path.is_dir() {
             find(path, &mut inputs)?;
         } else {
             inputs.push(Input {
@@ -64,9 +62,9 @@ fn find(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), CliError> {
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        if kind.is_dir() && !is_recording(&path) {
+        if kind.is_dir() {
             find(&path, inputs)?;
-        } else if kind.is_dir() || path.is_file() {
+        } else if path.is_file() {
             inputs.push(Input {
                 path,
                 is_found: true,

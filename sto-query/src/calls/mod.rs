@@ -5,6 +5,7 @@ mod prominence;
 mod result;
 mod run;
 
+pub(crate) use nesting::nested;
 pub use prominence::{ProminentFunction, prominence};
 pub use result::{
     CallGap, CallTimeline, CalledExpression, CalledFrames, CalledThread, TimedCall, call_timeline,

@@ -1,5 +1,7 @@
 //! What the threads of a run called.
 
+mod page;
+
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;
 use sto_core::intern::NodeIx;

@@ -3,7 +3,8 @@
 use crate::text::names::shorten_name;
 use crate::text::printable;
 use crate::tree::{Link, folded_name};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use serde::Serialize;
 
 /// Columns of a name: the largest of C++ templates would fill the page.
 const MAX_NAME_WIDTH: usize = 200;
@@ -25,6 +26,19 @@ pub(crate) fn whole_name(symbol: &str) -> Markup {
             details { summary { "Its whole name" } code { (symbol) } }
         }
     }
+}
+
+/// What a page's script works on, as JSON that no name can leave, in an element of this id.
+///
+/// # Panics
+/// If it has keys that are no strings.
+pub(crate) fn script_data(id: &str, data: &impl Serialize) -> Markup {
+    let json = serde_json::to_string(data).expect("there are no keys but strings");
+    // Text in a script element ends at `</script`, whatever its type.
+    let json = [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")]
+        .into_iter()
+        .fold(json, |json, (mark, escape)| json.replace(mark, escape));
+    html! { script id=(id) type="application/json" { (PreEscaped(json)) } }
 }
 
 /// What stands between two functions of a path.

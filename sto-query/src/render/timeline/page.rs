@@ -5,12 +5,12 @@ use super::heat::{HeatMap, ROW, legend};
 use super::text::{means, seconds};
 use crate::render::flame::{FrameLabels, boxes, change_legend};
 use crate::render::header::full_name;
-use crate::render::html::{Page, measured, name, number_head, numbers, short_name};
+use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
 use crate::text::{Words, counted, grouped, percent, printable};
 use crate::timeline::{Grid, RowsBy, RunOverTime, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Number;
 use sto_core::units::{Cost, Unit};
@@ -164,8 +164,7 @@ impl<'a> TimePage<'a> {
                         }
                     }
                 }
-                // Text in a script element ends at `</script`, whatever its type.
-                script #data type="application/json" { (PreEscaped(self.data())) }
+                (self.data())
             }
         }
     }
@@ -368,8 +367,8 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// JSON that no name can leave.
-    fn data(&self) -> String {
+    /// What the script works on.
+    fn data(&self) -> Markup {
         let samples: f64 = self.timelines[0].subject.samples as f64;
         let costs = || self.stacks.slices.iter().flatten().map(|(_, cost)| *cost);
         // Most samples cost the same, so that in units of their mean numbers are short.
@@ -418,10 +417,7 @@ impl<'a> TimePage<'a> {
             of: self.stacks.labels.iter().map(index).collect(),
             slices: slices.collect(),
         };
-        let json = serde_json::to_string(&data).expect("there are no keys but strings");
-        [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")]
-            .into_iter()
-            .fold(json, |json, (mark, escape)| json.replace(mark, escape))
+        script_data("data", &data)
     }
 }
 

@@ -1,0 +1,209 @@
+'use strict';
+// Where a thread's records are drawn: short ones wider than they were, all of them within the window.
+const layout = (() => {
+  const GAP = 2; // pixels of a gap, at the least
+  // Pixels of a glyph at the least, and most glyphs of an expression that get them. The first that leaves half of the
+  // width to time is taken.
+  const WIDTHS = [[4, 40], [3, 20], [3, 8], [2, 8], [2, 3], [1, 3], [1, 1]];
+
+  /**
+   * Where times that ascend are drawn, as close to where they would be if time passed evenly as they can be, with each
+   * at least `least` behind the one before, and all within the width: the least sum of squared distances, by pooling
+   * neighbours that are out of order (isotonic regression).
+   */
+  function positions(even, least, width) {
+    const count = even.length;
+    const before = new Float64Array(count);
+    for (let ix = 1; ix < count; ix += 1) before[ix] = before[ix - 1] + least[ix];
+    const sums = [];
+    const counts = [];
+    for (let ix = 0; ix < count; ix += 1) {
+      let sum = even[ix] - before[ix];
+      let pooled = 1;
+      while (sums.length > 0 && sums.at(-1) / counts.at(-1) >= sum / pooled) {
+        sum += sums.pop();
+        pooled += counts.pop();
+      }
+      sums.push(sum);
+      counts.push(pooled);
+    }
+    const placed = new Float64Array(count);
+    const most = Math.max(0, width - before[count - 1]);
+    let ix = 0;
+    sums.forEach((sum, block) => {
+      const at = Math.min(Math.max(sum / counts[block], 0), most);
+      for (let left = counts[block]; left > 0; left -= 1, ix += 1) placed[ix] = at + before[ix];
+    });
+    return placed;
+  }
+
+  /**
+   * How wide boxes are that share a width by their durations, none narrower than `least`; the time that none of them
+   * has keeps its part. Where there is no room for all, those of the shortest durations get none.
+   */
+  function shares(durations, whole, width, least) {
+    const widths = durations.map(() => 0);
+    const order = durations.map((_, ix) => ix).sort((a, b) => durations[b] - durations[a] || a - b);
+    const shown = order.slice(0, Math.max(1, Math.floor((width + 1e-6) / least)));
+    const rest = Math.max(0, whole - durations.reduce((a, b) => a + b, 0));
+    let room = width;
+    let time = rest + shown.reduce((sum, ix) => sum + durations[ix], 0);
+    // From the shortest on: who would get too little gets the least, and the others share what is left.
+    const free = [...shown];
+    while (free.length > 0) {
+      const shortest = free.at(-1);
+      if (time > 0 && (durations[shortest] / time) * room >= least) break;
+      widths[shortest] = Math.min(least, room);
+      room -= widths[shortest];
+      time -= durations[shortest];
+      free.pop();
+    }
+    for (const ix of free) widths[ix] = (durations[ix] / time) * room;
+    return widths;
+  }
+
+  const leaves = (roots) => roots.reduce((sum, root) => sum + Math.max(1, leaves(root.called)), 0);
+
+  /** Borders between what is drawn, in the order of time: of records, their callers, and gaps. */
+  function borders(thread, view, [glyph, most]) {
+    const times = [view.from];
+    const least = [0];
+    const index = new Map();
+    const border = (time, pixels) => {
+      times.push(Math.min(Math.max(time, view.from), view.to));
+      least.push(pixels);
+      return times.length - 1;
+    };
+    function visit(items, caller) {
+      let last = null;
+      for (const item of items) {
+        if (item.end < view.from || item.begin > view.to) continue;
+        const isGap = last !== null && item.begin - last > thread.gap;
+        const begin = border(item.begin, isGap ? GAP : 0);
+        if (item.stacks) {
+          const end = border(item.end, Math.min(leaves(item.roots), most) * glyph + 2);
+          index.set(item, [begin, end]);
+        } else {
+          visit(item.items, item);
+          const shown = item.items.some((inner) => index.has(inner));
+          index.set(item, [begin, border(item.end, shown ? 0 : glyph)]);
+        }
+        last = item.end;
+      }
+    }
+    visit(thread.outermost);
+    border(view.to, 0);
+    return { times, least, index };
+  }
+
+  /** Gives up the least widths of what took least time until the rest of them has room. */
+  function afford(times, least, room) {
+    const order = least.map((_, ix) => ix).filter((ix) => least[ix] > 0);
+    order.sort((a, b) => times[a] - times[a - 1] - (times[b] - times[b - 1]) || a - b);
+    let sum = least.reduce((a, b) => a + b, 0);
+    for (const ix of order) {
+      if (sum <= room) break;
+      sum -= least[ix];
+      least[ix] = 0;
+    }
+  }
+
+  /** A thread in a view of the time: where times are, and the boxes to draw. */
+  function lay(thread, view, width) {
+    const sum = (list) => list.reduce((a, b) => a + b, 0);
+    let chosen;
+    let found;
+    for (chosen of WIDTHS) {
+      found = borders(thread, view, chosen);
+      if (sum(found.least) <= width / 2) break;
+    }
+    const { times, least, index } = found;
+    const [glyph] = chosen;
+    afford(times, least, width * 0.8);
+    const scale = width / Math.max(1, view.to - view.from);
+    const at = positions(times.map((time) => (time - view.from) * scale), least, width);
+    const laid = { thread, view, times, at, boxes: [], frames: [], glyph, tooNarrow: 0, width };
+    for (const [item, [begin, end]] of index) {
+      const [x, right] = [at[begin], at[end]];
+      if (!item.stacks) {
+        laid.boxes.push({ item, stack: item.stack, level: item.depth, x, width: right - x });
+        if (right - x < 1) laid.tooNarrow += 1;
+        continue;
+      }
+      const frame = { item, x, width: right - x, level: item.depth, height: 1, cut: item.begin < view.from || item.end > view.to };
+      laid.frames.push(frame);
+      const inset = frame.width > 4 ? 1 : 0;
+      fill(laid, frame, item.roots, item.end - item.begin, x + inset, frame.width - 2 * inset, item.depth);
+    }
+    laid.boxes.sort((a, b) => a.level - b.level || a.x - b.x);
+    laid.levels = [];
+    for (const box of laid.boxes) (laid.levels[box.level] ??= []).push(box);
+    return laid;
+  }
+
+  function fill(laid, frame, calls, whole, left, width, level) {
+    if (calls.length === 0) return;
+    frame.height = Math.max(frame.height, level - frame.level + 1);
+    const widths = shares(calls.map(({ duration }) => duration), whole, width, laid.glyph);
+    let x = left;
+    calls.forEach((call, ix) => {
+      if (widths[ix] <= 0) {
+        laid.tooNarrow += 1 + below(call);
+        return;
+      }
+      laid.boxes.push({ item: frame.item, call, stack: call.stack, level, x, width: widths[ix] });
+      fill(laid, frame, call.called, call.duration, x, widths[ix], level + 1);
+      x += widths[ix];
+    });
+  }
+
+  const below = (call) => call.called.reduce((sum, called) => sum + 1 + below(called), 0);
+
+  /** The first index at which a list that ascends is not below a value. */
+  function lower(list, value, of = (element) => element) {
+    let [low, high] = [0, list.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (of(list[middle]) < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The position between two borders that a value between theirs has. */
+  function between(from, to, right, value) {
+    const left = right - 1;
+    const part = from[right] > from[left] ? (value - from[left]) / (from[right] - from[left]) : 0;
+    return to[left] + part * (to[right] - to[left]);
+  }
+
+  /** Where a time is; of several borders at that time the first, or the last. */
+  function positionOf({ times, at }, time, last = false) {
+    const first = lower(times, time);
+    if (first >= times.length) return at[at.length - 1];
+    if (times[first] > time) return first === 0 ? at[0] : between(times, at, first, time);
+    let ix = first;
+    while (last && ix + 1 < times.length && times[ix + 1] === time) ix += 1;
+    return at[ix];
+  }
+
+  /** The time that is drawn at a position. */
+  function timeOf({ times, at }, x) {
+    const right = lower(at, x);
+    if (right === 0) return times[0];
+    if (right >= at.length) return times[times.length - 1];
+    return between(at, times, right, x);
+  }
+
+  /** The box at a position, if any: of those of a level the last that begins before it. */
+  function boxAt(laid, x, level) {
+    const boxes = laid.levels[level] ?? [];
+    let ix = lower(boxes, x + 1e-9, (box) => box.x) - 1;
+    for (let tries = 0; ix >= 0 && tries < 4; ix -= 1, tries += 1) {
+      if (x < boxes[ix].x + Math.max(boxes[ix].width, 1)) return boxes[ix];
+    }
+    return null;
+  }
+
+  return { lay, positionOf, timeOf, boxAt };
+})();

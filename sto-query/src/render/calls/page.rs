@@ -1,0 +1,317 @@
+//! The calls of a run as a page: a row a thread, whose script draws them for the window's width.
+
+use super::data::{Data, LeftOut};
+use crate::calls::{
+    CallTimeline, CalledRun, CalledThread, ProminentFunction, call_timeline, prominence,
+};
+use crate::render::header::full_name;
+use crate::render::html::{Page, name, number_head, script_data};
+use crate::text::{counted, grouped, percent, printable, quantity, saving, seconds};
+use maud::{Markup, html};
+use sto_core::intern::NodeIx;
+use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
+use sto_core::units::{Nanoseconds, Unit};
+
+/// Functions with a colour of their own, and those of the legend.
+const COLORED: usize = 20;
+const LEGEND: usize = 200;
+/// Outliers and waits that are listed.
+const LISTED: usize = 20;
+
+/// What the threads of a run called as a self-contained page of HTML: it loads nothing, and runs no script but its
+/// own. Without scripts, tables say what there is.
+pub fn html(run: &CalledRun) -> String {
+    let page = CallPage {
+        run,
+        timeline: call_timeline(run, None),
+        functions: prominence(run),
+    };
+    let title = format!("Calls of {}", full_name(&page.timeline.subject));
+    Page {
+        title: &title,
+        style: include_str!("calls.css"),
+        script: concat!(
+            include_str!("model.js"),
+            include_str!("layout.js"),
+            include_str!("picture.js"),
+            include_str!("calls.js"),
+        ),
+    }
+    .render(&page.markup(&title))
+}
+
+struct CallPage<'a> {
+    run: &'a CalledRun,
+    timeline: CallTimeline,
+    functions: Vec<ProminentFunction>,
+}
+
+impl CallPage<'_> {
+    fn markup(&self, title: &str) -> Markup {
+        let (data, left_out) = Data::of(self.run, &self.functions);
+        html! {
+            header {
+                h1 { (title) }
+                p.reason { (self.about()) }
+            }
+            main.calls {
+                figure #plot hidden {
+                    .tools {}
+                    .rows {}
+                    figcaption { (how_to_read(&self.timeline)) }
+                }
+                (self.legend())
+                (self.outliers())
+                (self.waits())
+                (self.threads())
+                (said_of(left_out))
+                (script_data("data", &data))
+            }
+        }
+    }
+
+    /// `4 threads made 147,123 calls in 33.4 s, kept as 1,024 records (144x fewer).`
+    fn about(&self) -> String {
+        let of = &self.timeline;
+        let run = match (&of.subject.profiles[..], of.runs) {
+            ([newest], runs @ 2..) => format!(" Run {newest}, the newest of {runs}."),
+            _ => String::new(),
+        };
+        format!(
+            "{} made {} in {}, kept as {} ({} fewer).{run}",
+            counted(of.threads.len() as u64, "thread"),
+            counted(of.calls, "call"),
+            seconds(Nanoseconds(of.duration_ns)),
+            counted(of.records, "record"),
+            saving(of.calls as f64 / of.records.max(1) as f64),
+        )
+    }
+
+    /// The functions by prominence; the script gives the first ones their colours.
+    fn legend(&self) -> Markup {
+        html! {
+            section #legend {
+                h2 { "Functions" }
+                p.soft {
+                    "The most prominent first: by the number of records that have them times the number of threads \
+                     that call them. The first " (COLORED) " have a colour; the others are grey."
+                }
+                ol {
+                    @for (ix, function) in self.functions.iter().take(LEGEND).enumerate() {
+                        li data-function=(ix) {
+                            (name(&function.name))
+                            small { (grouped(function.appearances)) " × " (grouped(function.threads)) }
+                        }
+                    }
+                }
+                @if self.functions.len() > LEGEND {
+                    p.soft { (counted((self.functions.len() - LEGEND) as u64, "more function")) " can be searched for." }
+                }
+            }
+        }
+    }
+
+    fn outliers(&self) -> Markup {
+        let outliers = &self.run.calls.outliers;
+        let names = self.timeline.threads.iter().map(|thread| &*thread.name);
+        let names: Vec<&str> = names.collect();
+        html! {
+            @if !outliers.is_empty() {
+                section #outliers {
+                    h2 { "Unusually long calls" }
+                    p.soft { "Those that took unusually long for their function and callers, by the time that was lost." }
+                    table {
+                        thead { tr {
+                            th scope="col" { "Call" }
+                            (number_head("Took", "and usually"))
+                            (number_head("At", "since the first call"))
+                            th scope="col" { "Meanwhile" }
+                        } }
+                        tbody {
+                            @for (ix, outlier) in outliers.iter().enumerate().take(LISTED) {
+                                tr data-outlier=(ix) {
+                                    th scope="row" { (self.call(&names, outlier.thread, &outlier.call)) }
+                                    td.number data-label="took" {
+                                        (length(&outlier.call)) small { (time(outlier.typical)) " of " (grouped(outlier.calls)) }
+                                    }
+                                    td.number data-label="at" { (self.at(&outlier.call)) }
+                                    td data-label="meanwhile" { (self.meanwhile(&names, outlier)) }
+                                }
+                            }
+                        }
+                    }
+                    @if outliers.len() > LISTED { p.soft { (grouped((outliers.len() - LISTED) as u64)) " more are marked above." } }
+                }
+            }
+        }
+    }
+
+    fn meanwhile(&self, names: &[&str], outlier: &Outlier<NodeIx>) -> Markup {
+        let said = |of: &Meanwhile<NodeIx>| {
+            html! {
+                li {
+                    (names.get(of.thread as usize).unwrap_or(&"")) ": "
+                    @match of.stack {
+                        Some(stack) => (name(self.run.function(stack))),
+                        None => "in no call",
+                    }
+                    " " (time(of.time))
+                }
+            }
+        };
+        html! {
+            @match &outlier.meanwhile[..] {
+                [] => span.soft { "No other thread." },
+                few if few.len() <= 3 => ul { @for of in few { (said(of)) } },
+                [first, others @ ..] => {
+                    ul { (said(first)) }
+                    details { summary { (grouped(others.len() as u64)) " more" } ul { @for of in others { (said(of)) } } }
+                }
+            }
+        }
+    }
+
+    fn waits(&self) -> Markup {
+        let waits = &self.run.calls.waits;
+        let names = self.timeline.threads.iter().map(|thread| &*thread.name);
+        let names: Vec<&str> = names.collect();
+        let ended_by = |wait: &Wait<NodeIx>| {
+            html! {
+                @match &wait.ended_by {
+                    Some((thread, call)) => (self.call(&names, *thread, call)),
+                    None => span.soft { "no call of another thread" },
+                }
+            }
+        };
+        html! {
+            @if !waits.is_empty() {
+                section #waits {
+                    h2 { "Longest waits" }
+                    p.soft { "For a lock, a condition, input or output, and the call of another thread during which each ended." }
+                    table {
+                        thead { tr {
+                            th scope="col" { "Call" }
+                            th.number scope="col" { "Took" }
+                            (number_head("At", "since the first call"))
+                            th scope="col" { "Ended during" }
+                        } }
+                        tbody {
+                            @for (ix, wait) in waits.iter().enumerate().take(LISTED) {
+                                tr data-wait=(ix) {
+                                    th scope="row" { (self.call(&names, wait.thread, &wait.call)) }
+                                    td.number data-label="took" { (length(&wait.call)) }
+                                    td.number data-label="at" { (self.at(&wait.call)) }
+                                    td data-label="ended during" { (ended_by(wait)) }
+                                }
+                            }
+                        }
+                    }
+                    @if waits.len() > LISTED { p.soft { (counted((waits.len() - LISTED) as u64, "more wait")) " not listed." } }
+                }
+            }
+        }
+    }
+
+    /// A function, and the thread that called it.
+    fn call(&self, names: &[&str], thread: u32, call: &LongCall<NodeIx>) -> Markup {
+        html! {
+            (name(self.run.function(call.stack)))
+            small { (names.get(thread as usize).unwrap_or(&"")) }
+        }
+    }
+
+    fn at(&self, call: &LongCall<NodeIx>) -> String {
+        let (first, _) = self.run.time();
+        seconds(Nanoseconds(call.begin.0.saturating_sub(first.0)))
+    }
+
+    fn threads(&self) -> Markup {
+        html! {
+            section #threads {
+                h2 { "Threads" }
+                table {
+                    thead { tr {
+                        th scope="col" { "Thread" }
+                        th.number scope="col" { "Calls" }
+                        th.number scope="col" { "Records" }
+                        (number_head("Time", "from the first call"))
+                        th scope="col" { "Most time" }
+                    } }
+                    tbody {
+                        @for thread in &self.timeline.threads {
+                            tr {
+                                th scope="row" { (printable(&thread.name)) }
+                                td.number data-label="calls" { (grouped(thread.calls)) }
+                                td.number data-label="records" { (grouped(thread.records)) }
+                                td.number data-label="time" {
+                                    (seconds(Nanoseconds(thread.end_ns - thread.start_ns)))
+                                    small { "from " (seconds(Nanoseconds(thread.start_ns))) }
+                                }
+                                td data-label="most time" { (most_time(thread)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The functions that took most of a thread's time by themselves.
+fn most_time(thread: &CalledThread) -> Markup {
+    const NAMED: usize = 3;
+    let mut own: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    let long = thread
+        .long_calls
+        .iter()
+        .map(|call| (&call.frames, call.self_ns));
+    let stacks = thread.expressions.iter().flat_map(|of| &of.stacks);
+    for (frames, time) in long.chain(stacks.map(|of| (&of.frames, of.self_ns))) {
+        if let Some(function) = frames.last() {
+            *own.entry(function).or_default() += time;
+        }
+    }
+    let mut own: Vec<(&str, u64)> = own.into_iter().collect();
+    own.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let whole = (thread.end_ns - thread.start_ns).max(1) as f64;
+    html! {
+        @for (ix, (function, time)) in own.into_iter().take(NAMED).enumerate() {
+            @if ix > 0 { ", " }
+            (name(function)) " " (percent(time as f64 / whole))
+        }
+    }
+}
+
+fn how_to_read(timeline: &CallTimeline) -> Markup {
+    html! {
+        p {
+            "A row a thread, time from left to right, and below each call what it called. Calls of more than "
+            (timeline.call_duration) " of the thread's time are drawn each. Shorter ones in a row stand in a box, an "
+            "expression: each of their stacks once, in the order in which they were called first, as wide as all of its "
+            "calls together took. Blank is time in no call, or between calls."
+        }
+        p {
+            "What is short is drawn wider than it was, so that time does not pass evenly along a row, nor equally in two "
+            "rows: what is pointed at is marked in all rows at the time that it really was."
+        }
+    }
+}
+
+fn said_of(left_out: LeftOut) -> Markup {
+    html! {
+        @if left_out.records > 0 {
+            p.soft #left-out {
+                (counted(left_out.records, "record")) " of less than " (time(left_out.below))
+                " each are left out of the picture, so that the page stays small; tables and numbers have them."
+            }
+        }
+    }
+}
+
+fn length(call: &LongCall<NodeIx>) -> String {
+    time(Nanoseconds(call.end.0.saturating_sub(call.begin.0)))
+}
+
+fn time(time: Nanoseconds) -> String {
+    quantity(time.0, Unit::Nanoseconds).unwrap_or_default()
+}
