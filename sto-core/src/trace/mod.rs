@@ -22,3 +22,4 @@ pub use calls::{
     ThreadCalls, Wait,
 };
 pub use thresholds::{CallThresholds, Threshold};
+pub use waits::is_wait_function;

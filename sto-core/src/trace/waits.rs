@@ -147,8 +147,8 @@ const WAKES: &[&str] = &[
 /// System calls that end the waiting of who reads.
 const SENDS: &[&str] = &["send", "sendmsg", "sendto", "write", "writev"];
 
-/// Whether a function of this name waits: for a lock, for a condition, for input or output.
-pub(crate) fn is_wait_function(name: &str) -> bool {
+/// Whether a function of this name waits: for a lock, for a condition, for input or output. SPEC.md has the rule.
+pub fn is_wait_function(name: &str) -> bool {
     let base = base_name(name);
     let words = words(base);
     let is_one = |of: &[&str], word: &String| of.contains(&&**word);

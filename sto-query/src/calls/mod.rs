@@ -1,13 +1,17 @@
 //! What the threads of a run called, and when: long calls each, shorter ones in expressions.
 
 mod nesting;
+mod outliers;
 mod prominence;
 mod result;
 mod run;
+mod waits;
 
 pub(crate) use nesting::nested;
+pub use outliers::{InStack, Outliers, SlowCall, ThreadMeanwhile, outliers};
 pub use prominence::{ProminentFunction, prominence};
 pub use result::{
     CallGap, CallTimeline, CalledExpression, CalledFrames, CalledThread, TimedCall, call_timeline,
 };
-pub use run::CalledRun;
+pub use run::{CalledCall, CalledRun};
+pub use waits::{Waited, WaitingFunction, Waits, waits};

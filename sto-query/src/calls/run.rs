@@ -1,10 +1,34 @@
 //! A run with its calls.
 
 use crate::tree::View;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use sto_core::intern::NodeIx;
-use sto_core::trace::{CallThread, RunCalls};
+use sto_core::trace::{CallThread, LongCall, RunCalls};
 use sto_core::units::Nanoseconds;
+
+/// A call, by the function, the thread and the time. Times are since the run's first call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CalledCall {
+    /// The function.
+    pub function: String,
+    /// The functions, root first, of which it is the last one.
+    pub frames: Vec<String>,
+    /// The thread's name, with its id where another thread has that name.
+    pub thread: String,
+    /// Process id.
+    pub pid: u32,
+    /// Thread id.
+    pub tid: u32,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+}
 
 /// A run, and what its threads called.
 #[derive(Clone, Debug)]
@@ -49,6 +73,38 @@ impl CalledRun {
         let mut frames: Vec<String> = up.map(|node| self.function(node).to_owned()).collect();
         frames.reverse();
         frames
+    }
+
+    /// A call of a thread, of which these are the names.
+    pub(crate) fn called(
+        &self,
+        thread: u32,
+        call: &LongCall<NodeIx>,
+        names: &[String],
+    ) -> CalledCall {
+        let (first, _) = self.time();
+        let of = &self.calls.threads[thread as usize].thread;
+        CalledCall {
+            function: self.function(call.stack).to_owned(),
+            frames: self.frames(call.stack),
+            thread: names[thread as usize].clone(),
+            pid: of.pid,
+            tid: of.tid,
+            start_ns: call.begin.0.saturating_sub(first.0),
+            end_ns: call.end.0.saturating_sub(first.0),
+            duration_ns: call.end.0.saturating_sub(call.begin.0),
+        }
+    }
+
+    /// What each stack cost by itself in this event; all zero where it was not measured.
+    pub(crate) fn costs(&self, event: &str) -> Vec<u64> {
+        let of = self
+            .view
+            .sample_types
+            .iter()
+            .position(|of| of.event == event);
+        let costs = self.view.self_costs(of.unwrap_or(usize::MAX));
+        costs.into_iter().map(|cost| cost.value).collect()
     }
 
     /// What each thread is called: its name, with its id where another thread has that name, and with that of its

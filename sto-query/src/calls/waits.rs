@@ -1,0 +1,153 @@
+//! Time in which threads of a run stood.
+
+use super::{CalledCall, CalledRun};
+use crate::answer::{Answer, limited};
+use crate::tree::Subject;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use sto_core::intern::NodeIx;
+use sto_core::trace::is_wait_function;
+
+/// The time in which threads of a run stood in functions that wait for locks, for conditions, for input or output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Waits {
+    /// The run.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Number of the runs that were selected, of which it is the newest.
+    pub runs: usize,
+    /// From the first call of any thread to the end of the last one.
+    pub duration_ns: u64,
+    /// Number of threads that called anything.
+    pub threads: usize,
+    /// The same of each thread, added up.
+    pub thread_time_ns: u64,
+    /// How much of that was spent waiting.
+    pub waited_ns: u64,
+    /// What was waited in, by function and caller, most time first.
+    pub functions: Vec<WaitingFunction>,
+    /// Number of these that a limit left out.
+    pub omitted_functions: usize,
+    /// The longest single waits, longest first: of each stack the longest, and the 256 longest of all.
+    pub longest: Vec<Waited>,
+    /// Number of these that a limit left out.
+    pub omitted_longest: usize,
+}
+
+impl Answer for Waits {
+    const SCHEMA: &'static str = "sto.waits/1";
+}
+
+/// A function that waits, called by another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WaitingFunction {
+    /// The function.
+    pub function: String,
+    /// What called it; none where nobody did.
+    pub caller: Option<String>,
+    /// Number of these calls.
+    pub calls: u64,
+    /// How long they took together.
+    pub total_ns: u64,
+    /// How long the longest took.
+    pub longest_ns: u64,
+}
+
+/// A call in which a thread waited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Waited {
+    /// The call.
+    #[serde(flatten)]
+    pub call: CalledCall,
+    /// The call of another thread during which it ended; none where all others waited too.
+    pub ended_during: Option<CalledCall>,
+}
+
+/// The waits of a run: as many functions, and as many of the longest, as there may be.
+pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
+    let (first, last) = run.time();
+    let names = run.thread_names();
+    let mut functions = functions(run);
+    let waited_ns = functions.iter().map(|of| of.total_ns).sum();
+    let omitted_functions = limited(&mut functions, limit);
+    let longest = run.calls.waits.iter().map(|wait| Waited {
+        call: run.called(wait.thread, &wait.call, &names),
+        ended_during: wait
+            .ended_by
+            .map(|(thread, call)| run.called(thread, &call, &names)),
+    });
+    let mut longest: Vec<Waited> = longest.collect();
+    let omitted_longest = limited(&mut longest, limit);
+    let times = run
+        .calls
+        .threads
+        .iter()
+        .map(|of| of.end.0.saturating_sub(of.begin.0));
+    Waits {
+        subject: Subject::of(&run.view, 0),
+        runs: run.runs,
+        duration_ns: last.0 - first.0,
+        threads: run.calls.threads.len(),
+        thread_time_ns: times.sum(),
+        waited_ns,
+        functions,
+        omitted_functions,
+        longest,
+        omitted_longest,
+    }
+}
+
+/// All functions that wait by their callers, most time first.
+fn functions(run: &CalledRun) -> Vec<WaitingFunction> {
+    let tree = &run.view.tree;
+    let (time, calls) = (run.costs("wall"), run.costs("calls"));
+    let mut total = time.clone();
+    for node in tree.nodes().rev() {
+        if let Some(parent) = tree.parent(node) {
+            total[parent.get()] += total[node.get()];
+        }
+    }
+    let mut longest: HashMap<NodeIx, u64> = HashMap::new();
+    for wait in &run.calls.waits {
+        let known = longest.entry(wait.call.stack).or_default();
+        *known = (*known).max(wait.call.end.0 - wait.call.begin.0);
+    }
+    let mut waits = vec![false; tree.len()];
+    let mut sums: HashMap<(&str, Option<&str>), WaitingFunction> = HashMap::new();
+    for node in tree.nodes() {
+        let parent = tree.parent(node);
+        let is_within = parent.is_some_and(|parent| waits[parent.get()]);
+        let function = run.function(node);
+        waits[node.get()] = is_within || is_wait_function(function);
+        if is_within || !waits[node.get()] {
+            continue;
+        }
+        let caller = parent.map(|parent| run.function(parent));
+        let sum = sums
+            .entry((function, caller))
+            .or_insert_with(|| WaitingFunction {
+                function: function.to_owned(),
+                caller: caller.map(str::to_owned),
+                calls: 0,
+                total_ns: 0,
+                longest_ns: 0,
+            });
+        sum.calls += calls[node.get()];
+        sum.total_ns += total[node.get()];
+        sum.longest_ns = sum.longest_ns.max(longest.get(&node).copied().unwrap_or(0));
+    }
+    let mut functions: Vec<WaitingFunction> = sums.into_values().collect();
+    functions.sort_by(|a, b| {
+        let order = |of: &WaitingFunction| (Reverse(of.total_ns), Reverse(of.calls));
+        let names = (&a.function, &a.caller).cmp(&(&b.function, &b.caller));
+        order(a).cmp(&order(b)).then(names)
+    });
+    functions
+}

@@ -1,0 +1,161 @@
+//! Calls that took unusually long, with what other threads did meanwhile.
+
+use super::stack;
+use crate::calls::{InStack, Outliers, SlowCall, ThreadMeanwhile};
+use crate::render::header::full_name;
+use crate::text::{
+    Cell, Column, Style, Table, counted, not_shown, percent, quantity, seconds, title,
+};
+use sto_core::units::{Nanoseconds, Unit};
+
+/// How many different things are said that other threads did.
+const DONE: usize = 3;
+
+/// The report as text: of each stack the call that lost most, and below it what the threads did meanwhile.
+pub fn text(report: &Outliers, style: Style) -> String {
+    let said = title(style, &headline(report));
+    let mut text = style.bold(said.trim_end()) + "\n";
+    if report.runs > 1 {
+        let newest = format!("The newest of {}.", counted(report.runs as u64, "run"));
+        text += &title(style, &newest);
+    }
+    if report.outliers.is_empty() {
+        return text;
+    }
+    let mut table = Table::new(vec![
+        Column::number("lost"),
+        Column::number("took").dispensable(1),
+        Column::number("typical"),
+        Column::number("at"),
+        Column::text("thread").at_most(16),
+        Column::text("function < callers"),
+    ]);
+    let stacks = by_stack(report);
+    let is_shared = stacks.iter().any(|of| of.len() > 1);
+    for of in &stacks {
+        let worst = of[0];
+        let typical = match worst.typical_ns {
+            0 => "rare".to_owned(),
+            typical => time(typical),
+        };
+        let others = match of.len() - 1 {
+            0 => String::new(),
+            others => format!("  (+{others})"),
+        };
+        table.row(vec![
+            Cell::from(time(worst.lost_ns)),
+            Cell::from(time(worst.call.duration_ns)),
+            Cell::from(typical),
+            Cell::from(seconds(Nanoseconds(worst.call.start_ns))),
+            Cell::from(&worst.call.thread),
+            Cell::from(stack(&worst.call.frames)).between(String::new(), others),
+        ]);
+        for line in meanwhile(worst) {
+            table.line(style.fit(&format!("    {line}"), 0));
+        }
+    }
+    text += &format!("\n{}", table.render(style));
+    text += &not_shown(report.omitted, "outlier");
+    let mut about =
+        "Typical is the median of all calls of the function by these callers".to_owned();
+    if stacks.iter().any(|of| of[0].typical_ns == 0) {
+        about += "; rare is what most calls of its caller do not call";
+    }
+    if is_shared {
+        about += "; (+n) says how many more outliers have that stack";
+    }
+    text += &format!("\n{}", title(style, &format!("{about}.")));
+    text
+}
+
+/// `pool@trace: slow_lookup took 150 ms once, 740 times what is typical; 4 outliers lost 453 ms`.
+fn headline(report: &Outliers) -> String {
+    let name = full_name(&report.subject);
+    let all = report.outliers.len() + report.omitted;
+    let of = format!(
+        "of {} in {}",
+        counted(report.calls, "call"),
+        seconds(Nanoseconds(report.duration_ns))
+    );
+    match (report.outliers.first(), all) {
+        (None, _) => format!("{name}: no call took unusually long, {of}"),
+        (Some(first), 1) => format!(
+            "{name}: a call of {} took unusually long, {of}",
+            first.call.function
+        ),
+        (Some(first), _) => format!(
+            "{name}: {all} calls took unusually long, first of all one of {}, {of}",
+            first.call.function
+        ),
+    }
+}
+
+fn time(ns: u64) -> String {
+    quantity(ns, Unit::Nanoseconds).unwrap_or_default()
+}
+
+/// The outliers of each stack, in the order of the first of them.
+fn by_stack(report: &Outliers) -> Vec<Vec<&SlowCall>> {
+    let mut stacks: Vec<Vec<&SlowCall>> = Vec::new();
+    for of in &report.outliers {
+        let known = stacks
+            .iter_mut()
+            .find(|known| known[0].call.frames == of.call.frames);
+        match known {
+            Some(known) => known.push(of),
+            None => stacks.push(vec![of]),
+        }
+    }
+    stacks
+}
+
+/// What the threads did: itself where that was in what it called, then others, those alike together.
+fn meanwhile(of: &SlowCall) -> Vec<String> {
+    let share = |time: u64| percent(time as f64 / of.call.duration_ns.max(1) as f64);
+    let mut lines = Vec::new();
+    let itself = of
+        .within
+        .first()
+        .filter(|most| most.frames.len() > of.call.frames.len());
+    if let Some(most) = itself {
+        let below = &most.frames[of.call.frames.len()..];
+        lines.push(format!("{} of it in {}", share(most.time_ns), stack(below)));
+    }
+    let mut alike: Vec<(&[String], Vec<&ThreadMeanwhile>)> = Vec::new();
+    for thread in &of.meanwhile {
+        let frames = thread
+            .stacks
+            .first()
+            .map_or(&[][..], |longest| &longest.frames);
+        match alike.iter_mut().find(|(known, _)| *known == frames) {
+            Some((_, threads)) => threads.push(thread),
+            None => alike.push((frames, vec![thread])),
+        }
+    }
+    let more: usize = alike
+        .iter()
+        .skip(DONE)
+        .map(|(_, threads)| threads.len())
+        .sum();
+    for (frames, threads) in alike.into_iter().take(DONE) {
+        let who = match &threads[..] {
+            [thread] => thread.thread.clone(),
+            threads => format!("{} threads", threads.len()),
+        };
+        let longest = threads.iter().filter_map(|of| of.stacks.first());
+        let times: Vec<u64> = longest.map(|of: &InStack| of.time_ns).collect();
+        let mean = times.iter().sum::<u64>() / times.len().max(1) as u64;
+        let what = match frames {
+            [] => "in no call".to_owned(),
+            frames => stack(frames),
+        };
+        lines.push(format!("meanwhile {who}: {} {what}", share(mean)));
+    }
+    if more > 0 {
+        lines.push(format!(
+            "and {} something else",
+            counted(more as u64, "thread")
+        ));
+    }
+    lines
+}

@@ -1,0 +1,82 @@
+//! Time in which threads stood, and what ended it.
+
+use super::stack;
+use crate::calls::Waits;
+use crate::render::header::full_name;
+use crate::text::{
+    Cell, Column, Style, Table, counted, grouped, not_shown, percent, quantity, seconds, title,
+};
+use sto_core::units::{Nanoseconds, Unit};
+
+/// The report as text: what was waited in, then the longest single waits with the call that each ended during.
+pub fn text(report: &Waits, style: Style) -> String {
+    let said = title(style, &headline(report));
+    let mut text = style.bold(said.trim_end()) + "\n";
+    if report.runs > 1 {
+        let newest = format!("The newest of {}.", counted(report.runs as u64, "run"));
+        text += &title(style, &newest);
+    }
+    if report.functions.is_empty() && report.longest.is_empty() {
+        return text;
+    }
+    let mut table = Table::new(vec![
+        Column::number("waited"),
+        Column::number("calls"),
+        Column::number("longest"),
+        Column::text("function < caller"),
+    ]);
+    for of in &report.functions {
+        let names = [Some(&of.function), of.caller.as_ref()];
+        let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+        table.row(vec![
+            Cell::from(time(of.total_ns)),
+            Cell::from(grouped(of.calls)),
+            Cell::from(time(of.longest_ns)),
+            Cell::from(names.join(" < ")),
+        ]);
+    }
+    text += &format!("\n{}", table.render(style));
+    text += &not_shown(report.omitted_functions, "function");
+    let mut table = Table::new(vec![
+        Column::number("longest"),
+        Column::number("at"),
+        Column::text("thread").at_most(16),
+        Column::text("function < callers"),
+    ]);
+    for wait in &report.longest {
+        table.row(vec![
+            Cell::from(time(wait.call.duration_ns)),
+            Cell::from(seconds(Nanoseconds(wait.call.start_ns))),
+            Cell::from(&wait.call.thread),
+            Cell::from(stack(&wait.call.frames)),
+        ]);
+        if let Some(by) = &wait.ended_during {
+            let line = format!("    ended during {}: {}", by.thread, stack(&by.frames));
+            table.line(style.fit(&line, 0));
+        }
+    }
+    text += &format!("\n{}", table.render(style));
+    text += &not_shown(report.omitted_longest, "wait");
+    text
+}
+
+/// `pool@trace: threads waited 41% of their time (5.3 s of 12.9 s), most of it in pthread_cond_wait`.
+fn headline(report: &Waits) -> String {
+    let name = full_name(&report.subject);
+    let Some(most) = report.functions.first() else {
+        return format!("{name}: no thread called a function that waits");
+    };
+    let share = report.waited_ns as f64 / report.thread_time_ns.max(1) as f64;
+    format!(
+        "{name}: {} waited {} of their time ({} of {}), longest in {}",
+        counted(report.threads as u64, "thread"),
+        percent(share),
+        time(report.waited_ns),
+        time(report.thread_time_ns),
+        most.function,
+    )
+}
+
+fn time(ns: u64) -> String {
+    quantity(ns, Unit::Nanoseconds).unwrap_or_default()
+}
