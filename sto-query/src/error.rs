@@ -2,6 +2,7 @@
 
 use crate::annotate::AnnotateError;
 use crate::average::AverageError;
+use crate::calls::CallsError;
 use crate::compare::CompareError;
 use crate::correlate::CorrelateError;
 use crate::functions::FunctionError;
@@ -38,6 +39,9 @@ pub enum QueryError {
     /// A run cannot be seen over time.
     #[error(transparent)]
     Timeline(TimelineError),
+    /// What a run's threads called is not known.
+    #[error(transparent)]
+    Calls(#[from] CallsError),
     /// A part of a run's time cannot be taken.
     #[error(transparent)]
     Window(#[from] WindowError),
@@ -167,6 +171,8 @@ impl QueryError {
             QueryError::Timeline(error)
             | QueryError::Correlate(CorrelateError::Timeline(error)) => error.hint(),
             QueryError::Annotate(error) => error.hint(),
+            QueryError::Calls(CallsError::Store(error)) => error.hint(),
+            QueryError::Calls(CallsError::Select(error)) => error.hint(),
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),
             QueryError::Roots(RootsError::Store(error)) => error.hint(),

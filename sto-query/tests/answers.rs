@@ -11,7 +11,7 @@ use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_query::annotate::AnnotatedRuns;
 use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
-use sto_query::calls::CallTimeline;
+use sto_query::calls::{CallTimeline, Outliers, Waits};
 use sto_query::check::Check;
 use sto_query::compare::{Calibration, Comparison};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
@@ -75,6 +75,8 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<InStore<Verification>>(),
         of::<SymbolMatch>(),
         of::<Occurrences>(),
+        of::<Outliers>(),
+        of::<Waits>(),
         of::<Phases>(),
         of::<Potentials>(),
         of::<Pruned>(),

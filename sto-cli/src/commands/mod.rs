@@ -22,6 +22,7 @@ mod man;
 mod merge;
 mod occurrences;
 mod open;
+mod outliers;
 mod phases;
 mod potential;
 mod prune;
@@ -38,6 +39,7 @@ mod timeline;
 mod top;
 mod tree;
 mod verify;
+mod waits;
 
 use crate::runtime::{CliError, Outcome, StorePath, interrupt};
 use clap::Subcommand;
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
     Phases(phases::PhasesArgs),
+    Outliers(outliers::OutliersArgs),
+    Waits(waits::WaitsArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
     Average(average::AverageArgs),
@@ -111,6 +115,8 @@ pub(crate) fn run(
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Open(args) => open::run(&args, &store()?),
         Command::Phases(args) => phases::run(&args, &store()?),
+        Command::Outliers(args) => outliers::run(&args, &store()?),
+        Command::Waits(args) => waits::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),

@@ -34,6 +34,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "tree",
             "timeline",
             "phases",
+            "outliers",
+            "waits",
             "source",
             "flame",
             "open",

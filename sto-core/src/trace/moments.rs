@@ -7,11 +7,18 @@ use super::meanwhile::{At, Did, Times};
 use super::outliers::RunDurations;
 use super::paths::{PathNo, Paths};
 use super::thresholds::CallThresholds;
-use super::waits::{callers_wait, is_wait_function, is_wake_function, waits};
+use super::waits::{WaitsFor, callers_wait, is_wake_function, waits, waits_for};
 use crate::units::Nanoseconds;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+/// How many outliers of a run are kept.
+const MOST: usize = 256;
+
+/// How many times less time counts in the order of outliers in which a thread waited for others: what these did is
+/// more likely to be the cause.
+const WAITED: u64 = 10;
 
 /// How many stacks of a thread are said of the time of an outlier.
 const STACKS: usize = 3;
@@ -45,18 +52,16 @@ pub(crate) fn moments(
         let (begin, end) = log.time(no);
         Nanoseconds(thresholds.call_duration.of(Nanoseconds(end.0 - begin.0)).0 / LEAST)
     });
-    let mut outliers = durations.outliers(paths, &least.collect::<Vec<_>>());
-    let by_path = |is: fn(&str) -> bool| -> Vec<bool> {
-        let functions: Vec<bool> = names.iter().map(|name| is(name)).collect();
-        paths
-            .iter()
-            .map(|path| functions[paths.function(path).get()])
-            .collect()
-    };
-    let (waiting, waking) = (by_path(is_wait_function), by_path(is_wake_function));
+    let functions: Vec<Option<WaitsFor>> = names.iter().map(|name| waits_for(name)).collect();
+    let waiting = paths
+        .iter()
+        .map(|path| functions[paths.function(path).get()]);
+    let waiting: Vec<Option<WaitsFor>> = waiting.collect();
     let within = callers_wait(paths, &waiting);
+    let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
+    let mut outliers = durations.outliers(paths, &waiting, &least.collect::<Vec<_>>());
     let mut waits = waits(durations, paths, |path| {
-        waiting[path.get()] && !within[path.get()]
+        waiting[path.get()].is_some() && !within[path.get()]
     });
     if outliers.is_empty() && waits.is_empty() {
         return Ok(Moments::default());
@@ -66,7 +71,6 @@ pub(crate) fn moments(
         .map(|of| (of.call.begin, of.call.end))
         .collect();
     let times = Times::new(&spans, waits.iter().map(|wait| wait.call.end));
-    let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
     let ask = |no| {
         let mut calls = log.calls(no);
         let did = times.ask(calls.by_ref(), &wakes);
@@ -83,13 +87,32 @@ pub(crate) fn moments(
         did,
     });
     let threads: Vec<Thread> = threads.collect();
+    let mut waits_for_others = vec![false; paths.len()];
+    for path in paths.iter() {
+        let caller = paths
+            .caller(path)
+            .is_some_and(|caller| waits_for_others[caller.get()]);
+        waits_for_others[path.get()] = caller || waiting[path.get()] == Some(WaitsFor::Others);
+    }
+    outliers.sort_by_cached_key(|of| {
+        let lost = of.call.end.0 - of.call.begin.0 - of.typical.0;
+        let waited = threads[of.thread as usize].waited(&of.call, &times, &waits_for_others);
+        let waited = waited.min(lost);
+        // Equal ones stay in order.
+        Reverse(lost - waited + waited / WAITED)
+    });
+    outliers.truncate(MOST);
     outliers.par_iter_mut().for_each(|outlier| {
         let of_thread =
             |(ix, thread): (usize, &Thread)| thread.meanwhile(ix as u32, &outlier.call, &times);
         outlier.meanwhile = threads.iter().enumerate().flat_map(of_thread).collect();
     });
-    let wakes_others = |path: PathNo| waking[path.get()];
-    let stands = |path: PathNo| waiting[path.get()] || within[path.get()];
+    let wakes_others: Vec<bool> = paths
+        .iter()
+        .map(|path| wakes[paths.function(path).get()])
+        .collect();
+    let wakes_others = |path: PathNo| wakes_others[path.get()];
+    let stands = |path: PathNo| waiting[path.get()].is_some() || within[path.get()];
     for wait in &mut waits {
         let others = threads
             .iter()
@@ -140,6 +163,13 @@ impl Thread {
             time: Nanoseconds(time),
         });
         meanwhile.collect()
+    }
+
+    /// How long it waited for others during a call.
+    fn waited(&self, call: &LongCall<PathNo>, times: &Times, waits: &[bool]) -> u64 {
+        let spent = self.did.spent(times, call.begin, call.end);
+        let waited = spent.filter(|(path, _)| waits[self.here[path.get()].get()]);
+        waited.map(|(_, time)| time).sum()
     }
 
     /// The call in which it was when this wait of another thread ended, if it did not wait itself; and whether that
@@ -293,5 +323,29 @@ mod tests {
             .map(|of| of.call.end.0 - of.call.begin.0)
             .collect();
         assert_eq!(lengths, [100, 10]);
+    }
+
+    /// Two wait for the lock for longer than the call took that held it.
+    #[test]
+    fn what_held_others_up_is_before_those_who_waited_for_it() {
+        let mut calls = Vec::new();
+        for number in 0..100 {
+            let now = number * 1_000;
+            calls.push((1, HANDLE, now, now + 10));
+            calls.push((2, LOCK, now, now + 10));
+            calls.push((3, FLUSH, now, now + 10));
+            calls.push((3, LOCK, now, now + 5));
+        }
+        calls.push((1, HANDLE, 200_100, 230_000));
+        calls.push((2, LOCK, 200_000, 230_001));
+        calls.push((3, FLUSH, 200_000, 231_000));
+        calls.push((3, LOCK, 200_001, 230_002));
+        let (found, paths) = found(&calls);
+        let outliers = found.outliers.iter();
+        let named: Vec<_> = outliers
+            .map(|of| (of.thread, NAMES[paths.function(of.call.stack).get()]))
+            .collect();
+        let waited = [(2, "pthread_mutex_lock"), (1, "pthread_mutex_lock")];
+        assert_eq!(named, [vec![(0, "handle")], waited.to_vec()].concat());
     }
 }

@@ -3,11 +3,12 @@
 use super::calls::{LongCall, Outlier};
 use super::durations::{Durations, ThreadDurations};
 use super::paths::{PathNo, Paths};
+use super::waits::{WaitsFor, callers_wait};
 use crate::units::Nanoseconds;
 use std::cmp::Reverse;
 
-/// How many outliers of a run are kept.
-const MOST: usize = 256;
+/// How many outliers of a run are looked at more closely, of which fewer are kept.
+const MOST: usize = 1024;
 
 /// What is typical of a path is said of so many calls or more.
 const ENOUGH_CALLS: u64 = 5;
@@ -67,12 +68,25 @@ impl RunDurations {
     }
 
     /// The outliers among the longest calls of each path and thread, those that lost most time first; none that lost
-    /// less than its thread's part of `least`. What happened meanwhile is not said yet.
-    pub(crate) fn outliers(&self, paths: &Paths, least: &[Nanoseconds]) -> Vec<Outlier<PathNo>> {
+    /// less than its thread's part of `least`. `waits` says of each path what its function waits for. What happened
+    /// meanwhile is not said yet.
+    pub(crate) fn outliers(
+        &self,
+        paths: &Paths,
+        waits: &[Option<WaitsFor>],
+        least: &[Nanoseconds],
+    ) -> Vec<Outlier<PathNo>> {
+        let within = callers_wait(paths, waits);
         let typical = self.typical();
         let threads = self.longest.iter().zip(least).enumerate();
         let of_thread = |(thread, (longest, least)): (usize, (&Vec<_>, &Nanoseconds))| {
-            let candidates = self.candidates(paths, longest.clone(), &typical, *least);
+            let is_asked = |call: &&LongCall<PathNo>| {
+                let path = call.stack.get();
+                !within[path] && waits[path] != Some(WaitsFor::Time)
+            };
+            let longest = longest.iter().filter(is_asked);
+            let longest = longest.copied().collect();
+            let candidates = self.candidates(paths, longest, &typical, *least);
             candidates.into_iter().map(move |of| (thread as u32, of))
         };
         let mut all: Vec<(u32, Candidate)> = threads.flat_map(of_thread).collect();

@@ -8,52 +8,65 @@ use std::cmp::Reverse;
 /// How many of the longest waits of a run are kept, beside the longest of each stack.
 const MOST: usize = 256;
 
-/// System calls, and what libraries name like these, in which a thread waits for what the kernel does.
+/// System calls, and what libraries name like these, in which a thread waits for other threads or processes.
 const CALLS: &[&str] = &[
     "accept",
-    "clock_nanosleep",
     "connect",
     "epoll_pwait",
     "epoll_wait",
-    "fallocate",
-    "fdatasync",
     "flock",
-    "fsync",
-    "ftruncate",
     "futex",
     "gopark",
-    "io_getevents",
-    "io_schedule",
-    "io_uring_enter",
     "lockf",
     "mq_receive",
     "mq_send",
     "msgrcv",
     "msgsnd",
-    "msync",
-    "nanosleep",
     "pause",
     "poll",
     "ppoll",
-    "pread",
-    "preadv",
     "pselect",
     "pthread_join",
-    "pwrite",
-    "pwritev",
-    "read",
-    "readv",
     "recv",
     "recvfrom",
     "recvmmsg",
     "recvmsg",
-    "sched_yield",
-    "schedule",
-    "schedule_timeout",
     "select",
     "semacquire",
     "semop",
     "semtimedop",
+    "wait4",
+    "waitid",
+    "waitpid",
+];
+
+/// The same for time to pass, or for a processor.
+const TIME: &[&str] = &[
+    "clock_nanosleep",
+    "io_schedule",
+    "nanosleep",
+    "sched_yield",
+    "schedule",
+    "schedule_timeout",
+    "sleep",
+    "usleep",
+];
+
+/// The same for input and output.
+const IO: &[&str] = &[
+    "fallocate",
+    "fdatasync",
+    "fsync",
+    "ftruncate",
+    "io_getevents",
+    "io_uring_enter",
+    "msync",
+    "pread",
+    "preadv",
+    "pwrite",
+    "pwritev",
+    "read",
+    "readv",
     "send",
     "sendfile",
     "sendmmsg",
@@ -63,9 +76,6 @@ const CALLS: &[&str] = &[
     "sync",
     "sync_file_range",
     "syncfs",
-    "wait4",
-    "waitid",
-    "waitpid",
     "write",
     "writev",
 ];
@@ -147,25 +157,42 @@ const WAKES: &[&str] = &[
 /// System calls that end the waiting of who reads.
 const SENDS: &[&str] = &["send", "sendmsg", "sendto", "write", "writev"];
 
+/// What a function waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitsFor {
+    /// Other threads or processes: a lock, a condition, something to do.
+    Others,
+    /// Time to pass, or a processor: its caller takes that time.
+    Time,
+    /// Input or output.
+    Io,
+}
+
 /// Whether a function of this name waits: for a lock, for a condition, for input or output. SPEC.md has the rule.
 pub fn is_wait_function(name: &str) -> bool {
+    waits_for(name).is_some()
+}
+
+/// What a function of this name waits for, if it waits.
+pub(crate) fn waits_for(name: &str) -> Option<WaitsFor> {
     let base = base_name(name);
     let words = words(base);
     let is_one = |of: &[&str], word: &String| of.contains(&&**word);
-    if CALLS.contains(&system_call(base)) {
-        return true;
+    if IO.contains(&system_call(base)) {
+        return Some(WaitsFor::Io);
     }
-    if words.iter().any(|word| is_one(NOT_WITH, word)) {
-        return false;
+    let sleeps = words.iter().any(|word| is_one(&["sleep", "usleep"], word));
+    if TIME.contains(&system_call(base)) || sleeps {
+        return Some(WaitsFor::Time);
     }
-    let joins_thread = || {
-        words.last().is_some_and(|word| word == "join")
-            && name.to_ascii_lowercase().contains("thread")
-    };
-    words.iter().any(|word| is_one(ANYWHERE, word))
+    let is_call = CALLS.contains(&system_call(base));
+    let is_about = words.iter().any(|word| is_one(NOT_WITH, word));
+    let joins = words.last().is_some_and(|word| word == "join");
+    let waits = words.iter().any(|word| is_one(ANYWHERE, word))
         || words.first().is_some_and(|word| is_one(FIRST, word))
         || words.last().is_some_and(|word| is_one(LAST, word))
-        || joins_thread()
+        || joins && name.to_ascii_lowercase().contains("thread");
+    (is_call || waits && !is_about).then_some(WaitsFor::Others)
 }
 
 /// Whether a function of this name ends the waiting of other threads: it unlocks, signals, or writes.
@@ -232,12 +259,13 @@ fn system_call(base: &str) -> &str {
     name
 }
 
-/// For each path, whether any of its callers waits, where it is said which paths do by themselves.
-pub(crate) fn callers_wait(paths: &Paths, waiting: &[bool]) -> Vec<bool> {
+/// For each path, whether any of its callers waits, where `waits` says for what its function waits itself.
+pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<bool> {
     let mut callers = vec![false; paths.len()];
     for path in paths.iter() {
         let caller = paths.caller(path).map(PathNo::get);
-        callers[path.get()] = caller.is_some_and(|caller| waiting[caller] || callers[caller]);
+        callers[path.get()] =
+            caller.is_some_and(|caller| waits[caller].is_some() || callers[caller]);
     }
     callers
 }

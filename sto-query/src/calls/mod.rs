@@ -13,5 +13,5 @@ pub use prominence::{ProminentFunction, prominence};
 pub use result::{
     CallGap, CallTimeline, CalledExpression, CalledFrames, CalledThread, TimedCall, call_timeline,
 };
-pub use run::{CalledCall, CalledRun};
+pub use run::{CalledCall, CalledRun, CallsError};
 pub use waits::{Waited, WaitingFunction, Waits, waits};

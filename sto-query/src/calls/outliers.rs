@@ -142,7 +142,8 @@ fn slow_call(run: &CalledRun, of: &Outlier<NodeIx>, names: &[String]) -> SlowCal
     let mut meanwhile: Vec<ThreadMeanwhile> = others.into_iter().map(|(_, of)| of).collect();
     meanwhile.sort_by_key(|of| {
         let longest = &of.stacks[0];
-        let is_busy = !of.waited && !longest.frames.is_empty();
+        // What is in its outermost function alone, does what was not traced.
+        let is_busy = !of.waited && longest.frames.len() > 1;
         (!is_busy, std::cmp::Reverse(longest.time_ns))
     });
     let call = run.called(of.thread, &of.call, names);

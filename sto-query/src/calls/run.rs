@@ -1,9 +1,13 @@
 //! A run with its calls.
 
+use crate::select::{SelectError, Selection, full_name};
+use crate::text::printable;
 use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use sto_core::id::ProfileId;
 use sto_core::intern::NodeIx;
+use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::trace::{CallThread, LongCall, RunCalls};
 use sto_core::units::Nanoseconds;
 
@@ -42,7 +46,60 @@ pub struct CalledRun {
     pub calls: RunCalls<NodeIx>,
 }
 
+/// Why what a run's threads called is not known.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallsError {
+    /// There is no run.
+    #[error("{} has no run", printable(.build))]
+    NoRun {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+    },
+    /// It was sampled, or is of a format that has no calls.
+    #[error(
+        "run {profile} of {} is no trace of calls; uftrace, XRay and ftrace's function_graph record these",
+        printable(.build)
+    )]
+    NoCalls {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// The run.
+        profile: ProfileId,
+    },
+    /// The run cannot be loaded.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl CalledRun {
+    /// Loads the newest run of a selection; averages are no runs.
+    ///
+    /// # Errors
+    /// Where there is none, it is no trace of calls, or the store cannot be read.
+    pub fn load(store: &Snapshot, selection: Selection) -> Result<CalledRun, CallsError> {
+        let build = || full_name(&selection.build);
+        let runs = selection.profiles.iter();
+        let runs: Vec<&StoredProfile> =
+            runs.filter(|stored| !stored.profile.is_average()).collect();
+        let newest = runs
+            .last()
+            .ok_or_else(|| CallsError::NoRun { build: build() })?;
+        let loaded = store
+            .load_calls(newest.id)?
+            .ok_or_else(|| CallsError::NoCalls {
+                build: build(),
+                profile: newest.id,
+            })?;
+        let (runs, newest) = (runs.len(), (*newest).clone());
+        // Its stacks are those of the calls.
+        let view = View::load(store, Selection::new(selection.build, vec![newest]))?;
+        Ok(CalledRun::new(view, runs, loaded.calls))
+    }
+
     /// A run of these stacks.
     pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CalledRun {
         CalledRun { view, runs, calls }

@@ -5,6 +5,7 @@
 //! them.
 //! The check of a release is [`check`](crate::check::check).
 
+mod calls;
 mod correlate;
 #[cfg(feature = "pages")]
 mod drawings;
@@ -16,6 +17,7 @@ mod stacks;
 mod stores;
 mod timeline;
 
+pub use calls::{OutliersRequest, WaitsRequest, outliers, waits};
 pub use correlate::{
     AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,
 };

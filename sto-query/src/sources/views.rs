@@ -2,6 +2,7 @@
 
 use super::{CONTEXTS, Located, Named, OVER_TIME, Sources, Target, with_distinct_names};
 use crate::QueryError;
+use crate::calls::CalledRun;
 use crate::compare::{Lines, shared_event};
 use crate::phases::{self, CostOverTime};
 use crate::select::{full_name, one_benchmark};
@@ -178,6 +179,15 @@ impl Sources {
             run = run.within(|run| part(run, window, sample_type))?;
         }
         Ok((run, sample_type))
+    }
+
+    /// The newest run that a name stands for, with what its threads called.
+    ///
+    /// # Errors
+    /// As [`Sources::view`], and where it is no trace of calls.
+    pub fn called_run(&self, named: &Named, filter: &Filter) -> Result<CalledRun, QueryError> {
+        let located = self.runs_of(named, filter, None)?;
+        Ok(CalledRun::load(&located.store, located.selection)?)
     }
 
     /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines

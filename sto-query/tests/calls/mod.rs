@@ -1,5 +1,6 @@
 //! What the threads of a run called.
 
+mod moments;
 mod page;
 
 use crate::views::{assert_fits, assert_golden, folded, view};

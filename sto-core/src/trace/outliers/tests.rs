@@ -47,7 +47,12 @@ fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
         run.add(&of.durations, &same);
     }
     let least = vec![Nanoseconds(0); threads.len()];
-    let outliers = run.outliers(&paths, &least);
+    let waits = paths.iter().map(|path| match paths.function(path).0 as u8 {
+        b'L' => Some(WaitsFor::Others),
+        b'S' => Some(WaitsFor::Time),
+        _ => None,
+    });
+    let outliers = run.outliers(&paths, &waits.collect::<Vec<_>>(), &least);
     let rows = outliers.iter().map(|of| {
         let took = of.call.end.0 - of.call.begin.0;
         (of.thread, name(&paths, of.call.stack), took, of.typical.0)
@@ -139,8 +144,24 @@ fn what_is_called_only_where_its_caller_is_slow_is_named_instead() {
 }
 
 #[test]
+fn time_that_was_slept_is_that_of_who_slept() {
+    let mut thread = Thread::default();
+    for number in 0..100 {
+        let slow = if number == 7 { 9_000 } else { 0 };
+        let sleeps = [('c', 5), ('S', slow)];
+        thread.call('a', 20 + slow, &sleeps[..1 + usize::from(slow > 0)]);
+        thread.call('b', 20 + slow, &[('S', 10 + slow)]);
+    }
+    let named = [
+        (0, "a".to_owned(), 9_020, 20),
+        (0, "b".to_owned(), 9_020, 20),
+    ];
+    assert_eq!(outliers(&[thread]), named);
+}
+
+#[test]
 fn outliers_are_ordered_by_lost_time_and_their_number_has_a_limit() {
-    let threads = [0, 1, 2].map(|thread| {
+    let threads = [0, 1, 2, 3].map(|thread| {
         let mut of = Thread::default();
         for number in 0..40 * 200_u64 {
             let function = char::from(b'a' + (number % 40) as u8);

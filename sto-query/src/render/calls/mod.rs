@@ -2,9 +2,9 @@
 
 #[cfg(feature = "pages")]
 mod data;
+pub mod outliers;
 #[cfg(feature = "pages")]
 mod page;
-pub mod outliers;
 mod text;
 pub mod waits;
 
@@ -12,8 +12,19 @@ pub mod waits;
 pub use page::html;
 pub use text::text;
 
+use crate::text::Style;
+
+/// Callers that are shown of a stack where the width is limited.
+const CALLERS: usize = 3;
+
 /// A stack in a line, its leaf first: `read < fill < main`.
-fn stack(frames: &[String]) -> String {
-    let leaf_first: Vec<&str> = frames.iter().rev().map(String::as_str).collect();
-    leaf_first.join(" < ")
+fn stack(frames: &[String], style: Style) -> String {
+    let most = style.width.map_or(usize::MAX, |_| CALLERS + 1);
+    let shown: Vec<&str> = frames.iter().rev().take(most).map(String::as_str).collect();
+    let more = if frames.len() > shown.len() {
+        " < …"
+    } else {
+        ""
+    };
+    shown.join(" < ") + more
 }

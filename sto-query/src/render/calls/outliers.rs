@@ -3,13 +3,11 @@
 use super::stack;
 use crate::calls::{InStack, Outliers, SlowCall, ThreadMeanwhile};
 use crate::render::header::full_name;
-use crate::text::{
-    Cell, Column, Style, Table, counted, not_shown, percent, quantity, seconds, title,
-};
+use crate::text::{Cell, Column, Style, Table, counted, not_shown, quantity, seconds, title};
 use sto_core::units::{Nanoseconds, Unit};
 
 /// How many different things are said that other threads did.
-const DONE: usize = 3;
+const DONE: usize = 2;
 
 /// The report as text: of each stack the call that lost most, and below it what the threads did meanwhile.
 pub fn text(report: &Outliers, style: Style) -> String {
@@ -24,10 +22,10 @@ pub fn text(report: &Outliers, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("lost"),
-        Column::number("took").dispensable(1),
-        Column::number("typical"),
-        Column::number("at"),
-        Column::text("thread").at_most(16),
+        Column::number("took").dispensable(3),
+        Column::number("typical").dispensable(2),
+        Column::number("at").dispensable(1),
+        Column::text("thread").at_most(16).dispensable(4),
         Column::text("function < callers"),
     ]);
     let stacks = by_stack(report);
@@ -48,9 +46,9 @@ pub fn text(report: &Outliers, style: Style) -> String {
             Cell::from(typical),
             Cell::from(seconds(Nanoseconds(worst.call.start_ns))),
             Cell::from(&worst.call.thread),
-            Cell::from(stack(&worst.call.frames)).between(String::new(), others),
+            Cell::from(stack(&worst.call.frames, style)).between(String::new(), others),
         ]);
-        for line in meanwhile(worst) {
+        for line in meanwhile(worst, style) {
             table.line(style.fit(&format!("    {line}"), 0));
         }
     }
@@ -110,8 +108,13 @@ fn by_stack(report: &Outliers) -> Vec<Vec<&SlowCall>> {
 }
 
 /// What the threads did: itself where that was in what it called, then others, those alike together.
-fn meanwhile(of: &SlowCall) -> Vec<String> {
-    let share = |time: u64| percent(time as f64 / of.call.duration_ns.max(1) as f64);
+fn meanwhile(of: &SlowCall, style: Style) -> Vec<String> {
+    let share = |time: u64| {
+        format!(
+            "{:.0}%",
+            time as f64 * 100.0 / of.call.duration_ns.max(1) as f64
+        )
+    };
     let mut lines = Vec::new();
     let itself = of
         .within
@@ -119,7 +122,11 @@ fn meanwhile(of: &SlowCall) -> Vec<String> {
         .filter(|most| most.frames.len() > of.call.frames.len());
     if let Some(most) = itself {
         let below = &most.frames[of.call.frames.len()..];
-        lines.push(format!("{} of it in {}", share(most.time_ns), stack(below)));
+        lines.push(format!(
+            "{} of it in {}",
+            share(most.time_ns),
+            stack(below, style)
+        ));
     }
     let mut alike: Vec<(&[String], Vec<&ThreadMeanwhile>)> = Vec::new();
     for thread in &of.meanwhile {
@@ -147,7 +154,7 @@ fn meanwhile(of: &SlowCall) -> Vec<String> {
         let mean = times.iter().sum::<u64>() / times.len().max(1) as u64;
         let what = match frames {
             [] => "in no call".to_owned(),
-            frames => stack(frames),
+            frames => stack(frames, style),
         };
         lines.push(format!("meanwhile {who}: {} {what}", share(mean)));
     }

@@ -21,8 +21,8 @@ pub fn text(report: &Waits, style: Style) -> String {
     }
     let mut table = Table::new(vec![
         Column::number("waited"),
-        Column::number("calls"),
-        Column::number("longest"),
+        Column::number("calls").dispensable(1),
+        Column::number("longest").dispensable(2),
         Column::text("function < caller"),
     ]);
     for of in &report.functions {
@@ -39,8 +39,8 @@ pub fn text(report: &Waits, style: Style) -> String {
     text += &not_shown(report.omitted_functions, "function");
     let mut table = Table::new(vec![
         Column::number("longest"),
-        Column::number("at"),
-        Column::text("thread").at_most(16),
+        Column::number("at").dispensable(1),
+        Column::text("thread").at_most(16).dispensable(2),
         Column::text("function < callers"),
     ]);
     for wait in &report.longest {
@@ -48,10 +48,14 @@ pub fn text(report: &Waits, style: Style) -> String {
             Cell::from(time(wait.call.duration_ns)),
             Cell::from(seconds(Nanoseconds(wait.call.start_ns))),
             Cell::from(&wait.call.thread),
-            Cell::from(stack(&wait.call.frames)),
+            Cell::from(stack(&wait.call.frames, style)),
         ]);
         if let Some(by) = &wait.ended_during {
-            let line = format!("    ended during {}: {}", by.thread, stack(&by.frames));
+            let line = format!(
+                "    ended during {}: {}",
+                by.thread,
+                stack(&by.frames, style)
+            );
             table.line(style.fit(&line, 0));
         }
     }

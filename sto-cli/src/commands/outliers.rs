@@ -1,0 +1,45 @@
+//! `sto outliers`: calls that took unusually long.
+
+use crate::args::SelectArgs;
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
+use clap::Args;
+use sto_query::questions::{OutliersRequest, outliers};
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto outliers uftrace.data
+  sto outliers v1 -n 0 --format json         Every outlier, with all that threads did meanwhile
+
+A call is one if it took far longer than nine in ten calls of its function by the same callers. Of several
+runs, the newest is taken.";
+
+/// How many are listed in text, so that they fit a screen.
+const LISTED: usize = 5;
+
+/// Name the calls of a trace that took unusually long, and what other threads did meanwhile
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct OutliersArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// List the outliers of this many stacks; 0 lists all [default: 5 in text, all in JSON]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &OutliersArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = OutliersRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    let limit = args.limit.or(args.format.is_text().then_some(LISTED));
+    request.limit = limit.filter(|&limit| limit > 0);
+    let outliers = outliers(&store.sources(), &request)?;
+    args.format
+        .print(&outliers, render::calls::outliers::text)?;
+    Ok(Outcome::Clean)
+}
