@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sto_core::formats::{Format, FormatError, OnRead, ReadOptions, read, read_bytes, read_stream};
 use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
-use sto_core::ingest::{IngestError, IngestOptions, Input, Prepared, Stage, ingest, profiles_of};
+use sto_core::ingest::{
+    IngestError, IngestOptions, Input, Prepared, Stage, ingest, prepare, profiles_of,
+};
 use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
@@ -16,7 +18,10 @@ use sto_core::recording::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Recording, RecordingParts,
 };
 use sto_core::store::{Added, Store};
-use sto_core::units::Bytes;
+use sto_core::trace::{
+    CallThread, CallThresholds, LongCall, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Wait,
+};
+use sto_core::units::{Bytes, Nanoseconds};
 use sto_core::{Cancel, Notice};
 
 /// Three programs: `server` with 3 samples in two processes, `client` with 2, `idle` with 2.
@@ -871,4 +876,81 @@ fn a_cancelled_ingestion_ends_at_once_and_stores_nothing() {
         assert!(matches!(ended, Err(IngestError::Cancelled(_))), "{stage:?}");
     }
     assert_eq!(store.snapshot().unwrap().builds().unwrap().len(), 0);
+}
+
+#[test]
+fn split_programs_have_the_calls_of_their_own_threads() {
+    let thread = |pid: u32, program: &str| CallThread {
+        pid,
+        program: program.to_owned(),
+        tid: pid,
+        name: program.to_owned(),
+    };
+    let text = "server 1 1.0: 5 cycles:\n\t1 serve (/bin/server)\n\n\
+                client 2 2.0: 5 cycles:\n\t1 ask (/bin/client)\n\n";
+    let recording = read_text(text).unwrap();
+    let call = |row: usize| LongCall {
+        stack: recording.samples[row].stack,
+        begin: Nanoseconds(0),
+        end: Nanoseconds(10),
+    };
+    let of_thread = |row, pid, program| ThreadCalls {
+        thread: thread(pid, program),
+        begin: Nanoseconds(0),
+        end: Nanoseconds(10),
+        calls: 1,
+        records: vec![Record::Call(call(row))],
+    };
+    let outlier = |thread, row| Outlier {
+        thread,
+        call: call(row),
+        typical: Nanoseconds(1),
+        calls: 9,
+        meanwhile: [0, 1]
+            .map(|thread| Meanwhile {
+                thread,
+                stack: None,
+                time: Nanoseconds(10),
+            })
+            .into(),
+    };
+    let calls = RunCalls {
+        thresholds: CallThresholds::default(),
+        threads: vec![of_thread(0, 1, "server"), of_thread(1, 2, "client")],
+        outliers: vec![outlier(0, 0), outlier(1, 1)],
+        waits: vec![Wait {
+            thread: 1,
+            call: call(1),
+            ended_by: Some((0, call(0))),
+        }],
+    };
+    let recording = recording.edit(|parts| parts.calls = Some(calls)).unwrap();
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        split_processes: true,
+        ..IngestOptions::default()
+    };
+    let name = Path::new("p");
+    let prepared = prepare((name, recording), &options, &mut |_| ()).unwrap();
+    for part in prepared.profiles() {
+        let calls = part.interned.calls.as_ref().unwrap();
+        let [thread] = &calls.threads[..] else {
+            panic!("{calls:?}")
+        };
+        assert_eq!(thread.thread.program, part.build.executable);
+        let [outlier] = &calls.outliers[..] else {
+            panic!("{calls:?}")
+        };
+        let others: Vec<u32> = outlier.meanwhile.iter().map(|of| of.thread).collect();
+        assert_eq!((outlier.thread, &others[..]), (0, &[0][..]));
+        let waits = calls
+            .waits
+            .iter()
+            .map(|wait| (wait.thread, wait.ended_by.is_none()));
+        let waits: Vec<_> = waits.collect();
+        match &*part.build.executable {
+            "client" => assert_eq!(waits, [(0, true)]),
+            _ => assert_eq!(waits, []),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod call_traces;
 mod callgrind;
 mod common;
 mod compressed;
@@ -15,6 +16,7 @@ mod ingest;
 mod intern;
 mod jfr;
 mod jit;
+mod nonsequitur;
 mod otlp;
 mod perf_data;
 mod perf_script;

@@ -3,6 +3,7 @@
 use crate::runtime::CliError;
 use std::fs;
 use std::path::{Path, PathBuf};
+use sto_core::formats::is_recording;
 
 /// A file to read.
 #[derive(Debug)]
@@ -27,7 +28,8 @@ impl Input {
     }
 }
 
-/// The files that the paths name, and of folders those that stand in them at any depth, by name.
+/// The files that the paths name, and of folders those that stand in them at any depth, by name. A folder that is one
+/// recording is named as a file is.
 /// Hidden ones are passed over, and links to folders are not followed.
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     let standard = paths.iter().filter(|path| path.as_os_str() == "-");
@@ -36,7 +38,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     }
     let mut inputs = Vec::new();
     for path in paths {
-        if path.is_dir() {
+        if path.is_dir() && !is_recording(path) {
             find(path, &mut inputs)?;
         } else {
             inputs.push(Input {
@@ -62,9 +64,9 @@ fn find(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), CliError> {
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        if kind.is_dir() {
+        if kind.is_dir() && !is_recording(&path) {
             find(&path, inputs)?;
-        } else if path.is_file() {
+        } else if kind.is_dir() || path.is_file() {
             inputs.push(Input {
                 path,
                 is_found: true,

@@ -191,6 +191,7 @@ impl IngestArgs {
                 granularity: self.granularity,
                 ..environment::symbol_options(&self.symbol_dirs, &input.path)
             },
+            call_folder: Some(std::env::temp_dir()),
             on_read: progress.on_read(),
             ..options.clone()
         };

@@ -55,6 +55,7 @@ impl Surroundings for Machine {
         let progress = Progress::new(file);
         let options = IngestOptions {
             symbols: symbol_options(&[], file),
+            call_folder: Some(std::env::temp_dir()),
             on_read: progress.on_read(),
             ..options
         };

@@ -242,6 +242,34 @@ fn every_profile_in_a_folder_goes_in() {
 }
 
 #[test]
+fn a_folder_with_a_trace_of_calls_is_one_profile() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "runs/first/t_1.txt",
+        "0 main 10\n0 work 20\n1 work 30\n1 main 50\n",
+    );
+    sandbox.write("runs/first/t_2.txt", "0 wait 15\n1 wait 45\n");
+    sandbox.write("runs/second/t_1.txt", "0 main 10\n1 main 90\n");
+    sandbox
+        .sto(&["ingest", "runs", "--build", "v1", "--exe", "demo"])
+        .succeeds();
+    let builds = &sandbox.json(&["ls"])["builds"];
+    assert_eq!(
+        builds[0]["profiles"].as_array().unwrap().len(),
+        2,
+        "{builds}"
+    );
+    let run = sandbox.sto(&["top", "runs/first"]);
+    let run = run.succeeds();
+    let rows: Vec<&str> = run.stdout.lines().skip(3).collect();
+    assert_eq!(rows.len(), 3, "{run:?}");
+    assert!(
+        rows[0].ends_with("main") && rows[0].contains("42.86%"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn a_folder_without_profiles_and_damage_in_a_folder_are_failures() {
     let sandbox = Sandbox::new();
     sandbox.write("none/notes.txt", "nothing to see\n");

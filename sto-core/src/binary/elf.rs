@@ -183,6 +183,15 @@ impl Segments {
             inside.then(|| segment.address.checked_add(within))?
         })
     }
+
+    /// The offset in the file of a virtual address, as the linker knows it.
+    pub(crate) fn offset_of(&self, address: u64) -> Option<u64> {
+        self.0.iter().find_map(|segment| {
+            let within = address.checked_sub(segment.address)?;
+            let inside = within < segment.size;
+            inside.then(|| segment.offset.checked_add(within))?
+        })
+    }
 }
 
 pub(crate) fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {

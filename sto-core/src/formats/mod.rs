@@ -4,7 +4,7 @@
 
 #[cfg(feature = "text")]
 mod callgrind;
-#[allow(dead_code, reason = "formats of calls end in it")]
+#[cfg(feature = "call-traces")]
 mod calls;
 #[cfg(feature = "viewers")]
 mod chrome;
@@ -26,6 +26,8 @@ mod json;
 mod labels;
 pub(crate) mod metric_trace;
 mod names;
+#[cfg(feature = "text")]
+mod nonsequitur;
 #[cfg(feature = "pprof")]
 mod otlp;
 #[cfg(feature = "perf-data")]
@@ -51,6 +53,8 @@ mod vtune;
 mod wire;
 #[cfg(feature = "viewers")]
 mod xctrace;
+#[cfg(feature = "call-traces")]
+mod xray;
 #[cfg(feature = "viewers")]
 mod yourkit;
 
@@ -61,6 +65,6 @@ pub(crate) use names::units_of_event;
 pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 #[cfg(feature = "perf-data")]
 pub use perf_data::run_time;
-pub use read::{read, read_bytes, read_stream};
+pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 pub(crate) use wire::text::{excerpt, excerpts};

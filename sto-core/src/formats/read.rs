@@ -2,7 +2,7 @@
 
 use super::compressed::{Compression, failed};
 use super::error::{At, DecodeError, Decoded};
-use super::registry::{Reader, format_of, reader_of, salvage_of};
+use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
 use super::wire::text::read_block;
 use super::{FormatError, Salvage, excerpt};
@@ -19,7 +19,8 @@ use std::time::UNIX_EPOCH;
 /// Most that is looked at to recognise the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
 
-/// Reads a profile file of any known format, also one that gzip or zstd compressed.
+/// Reads a profile file of any known format, also one that gzip or zstd compressed, or a folder that [is one
+/// recording](is_recording).
 ///
 /// Where the recording does not say when it was made, that is the time at which its file was last
 /// written.
@@ -30,6 +31,11 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError
     let io = FormatError::io(path);
     let file = File::open(path).map_err(&io)?;
     let metadata = file.metadata().map_err(&io)?;
+    if metadata.is_dir() {
+        let mut recording = read_folder(path, options)?;
+        recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&metadata));
+        return Ok(recording);
+    }
     if !metadata.is_file() || metadata.len() == 0 {
         // Pipes and files of /proc have no length.
         return read_stream(path, file, options);
@@ -39,6 +45,19 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError
     let mut recording = read.map_err(|error| file.why_cut().map_or(error, &io))?;
     recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&file.metadata));
     Ok(recording)
+}
+
+/// Whether a folder is one recording, and not a place where recordings are.
+pub fn is_recording(folder: &Path) -> bool {
+    folder_reader_of(folder, None).is_some()
+}
+
+fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
+    let reader = folder_reader_of(folder, options.format).ok_or_else(|| {
+        let problem = "a folder that is not one recording; name a file in it";
+        FormatError::unsupported(folder, problem.to_owned())
+    })?;
+    with_samples(folder, reader(folder, options)?, false)
 }
 
 /// Reads what a file has when it is opened, and holds no more of it than its format needs.

@@ -22,6 +22,8 @@ macro_rules! formats {
 formats! {
     /// `perf.data`, in file or pipe mode.
     PerfData = "perf.data" if "perf-data",
+    /// LLVM XRay's logs, in the basic mode or of the flight data recorder.
+    XRay = "xray" if "call-traces",
     /// Recordings of JDK Flight Recorder.
     Jfr = "jfr" if "jfr",
     /// pprof's Protocol Buffers.
@@ -52,6 +54,8 @@ formats! {
     Sample = "sample" if "text",
     /// The text that `perf script` prints.
     PerfScript = "perf script" if "text",
+    /// The text that NonSequitur reads, a file a thread.
+    NonSequitur = "nonsequitur" if "text",
     /// DTrace's aggregations of stacks.
     DTrace = "dtrace" if "text",
     /// Folded stacks: `root;caller;leaf count` lines.

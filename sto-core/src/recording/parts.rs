@@ -119,6 +119,9 @@ pub enum ModuleKind {
     File,
     /// As [`ModuleKind::File`], but addresses count from where the file's first segment is in memory.
     Image,
+    /// As [`ModuleKind::File`], but addresses are those at which functions begin, and stand for these functions
+    /// alone: not for what was inlined there.
+    Functions,
     /// The kernel; addresses are virtual addresses of the recorded kernel.
     Kernel,
     /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.

@@ -195,7 +195,7 @@ impl Resolved {
 /// run to run.
 fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
-        ModuleKind::File | ModuleKind::Image => Some(address),
+        ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => Some(address),
         ModuleKind::Kernel => module
             .kernel_text
             .and_then(|text| address.checked_sub(text)),

@@ -3,7 +3,7 @@
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::symtab::Symbol;
 use crate::model::{FrameKind, FrameRow, Granularity, StringIx};
-use crate::recording::{LocationIx, Module};
+use crate::recording::{LocationIx, Module, ModuleKind};
 use crate::symbolize::demangle::demangle;
 use crate::symbolize::part::Part;
 use hashbrown::HashMap;
@@ -116,7 +116,11 @@ impl<'a, 'name> Frames<'a, 'name> {
         };
         let line = calls.first().and_then(|function| function.line);
         self.push(FrameKind::User, symbol, file, line);
-        for inlined in calls.iter().skip(1) {
+        let of_address = match self.chunk.module.kind {
+            ModuleKind::Functions => &calls[..calls.len().min(1)],
+            _ => calls,
+        };
+        for inlined in of_address.iter().skip(1) {
             self.push(FrameKind::Inlined, inlined.name, inlined.file, inlined.line);
         }
         self.part.finish(query.location);

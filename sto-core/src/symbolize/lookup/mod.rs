@@ -34,7 +34,9 @@ impl<'a> Lookup<'a> {
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
         let options = self.options;
         match task.module.kind {
-            ModuleKind::File | ModuleKind::Image => native::resolve(task, options),
+            ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => {
+                native::resolve(task, options)
+            }
             ModuleKind::Kernel | ModuleKind::KernelModule => self.kernel.resolve(task),
             ModuleKind::Anonymous => task.unresolved(anonymous_problem(task.module)),
             ModuleKind::Memory { pid } => jit::resolve_memory(task, pid, self.recording, options),

@@ -21,7 +21,6 @@ use crate::units::Nanoseconds;
 
 pub(crate) use read::CallLog;
 pub(crate) use spool::SpoolError;
-#[allow(unused_imports, reason = "formats of a file a thread write to it")]
 pub(crate) use thread::ThreadLog;
 pub(crate) use writer::CallLogWriter;
 

@@ -1,0 +1,51 @@
+//! Traces of calls of native programs: the logs of LLVM XRay.
+
+mod xray;
+
+use crate::common;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use sto_core::ingest::SymbolOptions;
+use sto_core::recording::{Recording, StackIx};
+use sto_core::stages::symbolize;
+use sto_core::trace::Record;
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../testdata")
+        .join(name)
+}
+
+/// How often functions were called, and how long that took with what they called, in nanoseconds.
+type Called = BTreeMap<String, (u64, u64)>;
+
+/// What each function's calls come to in all that a recording keeps of them.
+fn called(recording: &Recording, options: &SymbolOptions) -> Called {
+    let symbols = symbolize(recording, options);
+    let name = |stack: StackIx| {
+        let stack = recording.stacks.get(stack);
+        let [frame] = symbols.of(*stack.last().unwrap()) else {
+            panic!("a function is one frame, also where another is inlined at its begin");
+        };
+        let frame = symbols.frames.frame(symbols.lines[frame.0 as usize].frame);
+        frame.symbol.to_owned()
+    };
+    let mut called = Called::new();
+    let mut add = |stack, calls, time| {
+        let sum = called.entry(name(stack)).or_default();
+        *sum = (sum.0 + calls, sum.1 + time);
+    };
+    for thread in &recording.calls.as_ref().unwrap().threads {
+        for record in &thread.records {
+            match record {
+                Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+                Record::Expression(expression) => {
+                    for of in &expression.stacks {
+                        add(of.stack, of.calls, of.duration.0);
+                    }
+                }
+            }
+        }
+    }
+    called
+}

@@ -1,0 +1,228 @@
+//! The text of NonSequitur: folders with a file a thread, and single files.
+
+use crate::common::folded;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use sto_core::formats::{Format, ReadOptions, is_recording, read, read_bytes};
+use sto_core::ingest::{IngestOptions, prepare};
+use sto_core::recording::Recording;
+use sto_core::trace::Record;
+
+const FIRST: &str =
+    "0 main 1000\n0 work 1010\n1 work 1030\n0 work 1060\n1 work 1080\n1 main 1100\n";
+const SECOND: &str = "0 wait 990\n1 wait 1050\n";
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn read_folder(folder: &Path) -> Recording {
+    read(folder, &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn a_folder_with_a_file_a_thread_is_one_recording() {
+    let folder = folder(&[
+        ("run_12.txt", FIRST),
+        ("run_3.txt", SECOND),
+        ("run_4.txt", ""),
+    ]);
+    assert!(is_recording(folder.path()));
+    let recording = read_folder(folder.path());
+    assert_eq!(recording.format, Format::NonSequitur);
+    assert_eq!(
+        recording.source_bytes.0,
+        (FIRST.len() + SECOND.len()) as u64
+    );
+    let calls = recording.calls.as_ref().unwrap();
+    let threads: Vec<_> = calls
+        .threads
+        .iter()
+        .map(|of| {
+            (
+                &*of.thread.name,
+                of.thread.tid,
+                of.calls,
+                of.begin.0,
+                of.end.0,
+            )
+        })
+        .collect();
+    assert_eq!(
+        threads,
+        [("run_3", 3, 1, 990, 1050), ("run_12", 12, 3, 1000, 1100)]
+    );
+    let first = &calls.threads[1].records;
+    assert!(matches!(first[0], Record::Call(call) if (call.begin.0, call.end.0) == (1000, 1100)));
+    let costs = recording.samples.iter();
+    let costs: Vec<_> = costs
+        .map(|sample| {
+            (
+                sample.thread.0,
+                sample.sample_type.0,
+                sample.cost.samples,
+                sample.cost.value,
+            )
+        })
+        .collect();
+    // `wait`; `main` and `work`: first the time by itself, then the calls.
+    let expected = [
+        (0, 0, 1, 60),
+        (0, 1, 1, 1),
+        (1, 0, 1, 60),
+        (1, 1, 1, 1),
+        (1, 0, 2, 40),
+        (1, 1, 2, 2),
+    ];
+    assert_eq!(costs, expected);
+    assert_eq!(folded(&recording)[4], "main;work 2");
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn a_folder_is_the_same_source_in_whatever_order_its_files_were_written_and_another_by_their_names()
+{
+    let there = folder(&[("a1", FIRST), ("a2", SECOND)]);
+    let other_order = folder(&[("a2", SECOND), ("a1", FIRST)]);
+    let other_names = folder(&[("a1", SECOND), ("a2", FIRST)]);
+    let source = |folder: &tempfile::TempDir| read_folder(folder.path()).source;
+    assert_eq!(source(&there), source(&other_order));
+    assert_ne!(source(&there), source(&other_names));
+}
+
+#[test]
+fn files_of_one_name_with_other_extensions_are_threads_of_their_own() {
+    let folder = folder(&[("a.1", FIRST), ("a.2", SECOND)]);
+    let recording = read_folder(folder.path());
+    let calls = recording.calls.as_ref().unwrap();
+    let names: Vec<_> = calls.threads.iter().map(|of| &*of.thread.name).collect();
+    assert_eq!(names, ["a.2", "a.1"]);
+}
+
+#[test]
+fn compressed_files_are_read_as_the_others_are() {
+    let plain = folder(&[("a", FIRST)]);
+    let packed = tempfile::tempdir().unwrap();
+    let mut file = fs::File::create(packed.path().join("a")).unwrap();
+    file.write_all(&zstd::encode_all(FIRST.as_bytes(), 0).unwrap())
+        .unwrap();
+    assert!(is_recording(packed.path()));
+    let [plain, packed] = [plain, packed].map(|folder| read_folder(folder.path()));
+    assert_eq!(plain.source, packed.source);
+    assert_eq!(plain.calls, packed.calls);
+}
+
+#[test]
+fn one_file_is_a_recording_of_one_thread() {
+    let recording = read_bytes(Path::new("t"), FIRST.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(recording.format, Format::NonSequitur);
+    let threads = &recording.calls.as_ref().unwrap().threads;
+    assert_eq!((threads.len(), threads[0].calls), (1, 3));
+}
+
+#[test]
+fn folders_of_other_files_are_no_recording() {
+    for files in [
+        &[("a", FIRST), ("notes.txt", "nothing to see\n")][..],
+        &[("a", FIRST), ("b.folded", "main;work 3\n")],
+        &[("a", "")],
+        &[],
+    ] {
+        let folder = folder(files);
+        assert!(!is_recording(folder.path()), "{files:?}");
+        let error = read(folder.path(), &ReadOptions::default()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("a folder that is not one recording; name a file in it"),
+            "{error}"
+        );
+    }
+    let nested = folder(&[("a", FIRST)]);
+    fs::create_dir(nested.path().join("more")).unwrap();
+    assert!(!is_recording(nested.path()));
+}
+
+#[test]
+fn a_line_that_is_no_call_is_an_error_with_its_file_and_number() {
+    for (line, found) in [
+        ("2 work 5", "`2 work 5`"),
+        ("0 work", "`0 work`"),
+        ("0  5", "`0  5`"),
+        (
+            "1 work 99999999999999999999",
+            "`1 work 99999999999999999999`",
+        ),
+        ("1 work -5", "`1 work -5`"),
+    ] {
+        let mut text = FIRST.repeat(1000);
+        text += line;
+        text += "\n";
+        let folder = folder(&[("a", &text), ("b", SECOND)]);
+        let error = read(folder.path(), &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("/a: line 6001: expected `0` or `1`, a function"),
+            "{error}"
+        );
+        assert!(error.ends_with(found), "{error}");
+    }
+}
+
+#[test]
+fn a_line_that_is_cut_off_is_left_out_only_where_that_is_allowed() {
+    let folder = folder(&[("a", "0 main 1000\n1 main 1100\n0 mai")]);
+    let mut options = ReadOptions::default();
+    let error = read(folder.path(), &options).unwrap_err().to_string();
+    assert!(error.contains("the file ends within this line"), "{error}");
+    options.allow_truncated = true;
+    let recording = read(folder.path(), &options).unwrap();
+    assert_eq!(recording.calls.as_ref().unwrap().threads[0].calls, 1);
+    assert_eq!(
+        recording.warnings,
+        ["The last line of `a` has no line end, so it may be cut off and was left out."]
+    );
+}
+
+#[test]
+fn names_may_have_spaces_and_lines_either_end() {
+    let text = "0 operator new(unsigned long) 10\r\n\n1 operator new(unsigned long) 20 \r\n";
+    let folder = folder(&[("a", text)]);
+    let recording = read_folder(folder.path());
+    let symbols: Vec<_> = recording
+        .named
+        .iter()
+        .map(|(_, frame)| frame.symbol)
+        .collect();
+    assert_eq!(symbols, ["operator new(unsigned long)"]);
+    assert_eq!(recording.calls.as_ref().unwrap().threads[0].end.0, 20);
+}
+
+#[test]
+fn slices_of_time_are_those_of_the_trace() {
+    let folder = folder(&[("a1", FIRST), ("a2", SECOND)]);
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        slices: sto_core::intern::SliceCount::new(11),
+        ..IngestOptions::default()
+    };
+    let prepared = prepare(folder.path(), &options, &mut |_| ()).unwrap();
+    let slices = prepared.profiles()[0].interned.slices.as_ref().unwrap();
+    assert_eq!((slices.grid.first().0, slices.grid.last().0), (990, 1100));
+    // Of `wait`, `main` and `work`: all of their time is in the slices.
+    let wall: u64 = slices.costs[0].iter().map(|of| of.cost.value).sum();
+    assert_eq!(wall, 60 + 100);
+    let in_slice_6: u64 = slices.costs[0]
+        .iter()
+        .filter(|of| of.slice.0 == 6)
+        .map(|of| of.cost.value)
+        .sum();
+    // From 1051 to 1061 of the clock.
+    assert_eq!(in_slice_6, 10);
+}
