@@ -104,6 +104,7 @@
 
 mod binary;
 mod cancel;
+mod demangle;
 pub mod files;
 pub mod formats;
 mod hint;
@@ -122,6 +123,7 @@ pub mod trace;
 pub mod units;
 
 pub use cancel::{Cancel, Cancelled};
+pub use demangle::demangled;
 pub use formats::Format;
 pub use hint::{Hint, Notice};
 pub use ingest::{IngestError, IngestOptions, IngestOutcome, Input, Stage, ingest, prepare};
@@ -129,7 +131,6 @@ pub use intern::{NodeIx, SelfCosts, StackTree};
 pub use model::{Build, Frame, FrameKind, Profile};
 pub use recording::{Recording, RecordingBuilder};
 pub use store::{Store, StoreError};
-pub use symbolize::demangled;
 pub use text::ParseError;
 pub use units::{Cost, SampleType, Unit};
 

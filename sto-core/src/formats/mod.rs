@@ -44,6 +44,8 @@ mod sample;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
+#[cfg(feature = "call-traces")]
+mod uftrace;
 #[cfg(feature = "viewers")]
 mod v8;
 #[cfg(feature = "text")]

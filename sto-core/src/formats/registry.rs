@@ -6,8 +6,6 @@ use super::jfr;
 #[cfg(feature = "perf-data")]
 use super::perf_data;
 use super::source::{Head, LineReader, ReadOptions};
-#[cfg(feature = "call-traces")]
-use super::xray;
 use super::{
     FormatError, Salvage,
     folded::{self, Folded},
@@ -27,6 +25,8 @@ use super::{
 use super::{chrome, cpuprofile, firefox, speedscope, xctrace, yourkit};
 #[cfg(feature = "pprof")]
 use super::{otlp, pprof};
+#[cfg(feature = "call-traces")]
+use super::{uftrace, xray};
 use crate::files::ReadAt;
 use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
@@ -38,6 +38,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::PerfData => (perf_data::matches, Pieces(perf_data::read)),
         #[cfg(feature = "call-traces")]
         Format::XRay => (xray::matches, Pieces(xray::read)),
+        #[cfg(feature = "call-traces")]
+        Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
         #[cfg(feature = "pprof")]
@@ -90,6 +92,8 @@ fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {
     match format {
         #[cfg(feature = "text")]
         Format::NonSequitur => Some((nonsequitur::is_trace, nonsequitur::read_folder)),
+        #[cfg(feature = "call-traces")]
+        Format::Uftrace => Some((uftrace::is_data, uftrace::read_folder)),
         _ => None,
     }
 }

@@ -20,7 +20,6 @@
 //!
 #![doc = include_str!("symbols.md")]
 
-mod demangle;
 #[cfg(feature = "symbols")]
 mod lookup;
 #[cfg(not(feature = "symbols"))]
@@ -30,7 +29,6 @@ mod part;
 mod resolve;
 
 use crate::hint::Notice;
-pub use demangle::demangled;
 pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
 

@@ -1,5 +1,6 @@
-//! Traces of calls of native programs: the logs of LLVM XRay.
+//! Traces of calls of native programs: the logs of LLVM XRay, the folders of uftrace.
 
+mod uftrace;
 mod xray;
 
 use crate::common;

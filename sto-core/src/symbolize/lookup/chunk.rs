@@ -2,9 +2,9 @@
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::symtab::Symbol;
+use crate::demangle::demangle;
 use crate::model::{FrameKind, FrameRow, Granularity, StringIx};
 use crate::recording::{LocationIx, Module, ModuleKind};
-use crate::symbolize::demangle::demangle;
 use crate::symbolize::part::Part;
 use hashbrown::HashMap;
 

@@ -2,7 +2,7 @@
 
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::source_path::{CompilationDirs, normalize};
-use crate::symbolize::demangle::readable;
+use crate::demangle::readable;
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,

@@ -3,12 +3,12 @@
 use super::kallsyms::Kallsyms;
 use crate::binary::SymbolOptions;
 use crate::binary::find::build_id_entry;
+use crate::demangle::demangle;
 use crate::files::{Links, SafeFile};
 use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Module, ModuleKind, Recording};
-use crate::symbolize::demangle::demangle;
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};

@@ -5,10 +5,10 @@ mod name;
 
 use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
 use crate::binary::{JitFunction, SymbolOptions, source_path};
+use crate::demangle::{demangle, readable};
 use crate::files::{Links, SafeFile};
 use crate::model::{FrameKind, FrameRow};
 use crate::recording::{JIT, Recording};
-use crate::symbolize::demangle::{demangle, readable};
 use crate::symbolize::part::{Part, Resolved, Task};
 use crate::units::UnixSeconds;
 use map::PerfMap;

@@ -10,14 +10,14 @@ const MAX_MANGLED: usize = 1 << 16;
 
 /// As much of a name as is looked at: many symbols may share the end of a long one, and what is cut here is no
 /// longer demangled.
-pub(super) fn readable(raw: &[u8]) -> &[u8] {
+pub(crate) fn readable(raw: &[u8]) -> &[u8] {
     &raw[..raw.len().min(MAX_MANGLED + 1)]
 }
 
 /// The name of a symbol as people write it; what is not mangled stays as it is.
 ///
 /// Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends in `…`.
-pub(super) fn demangle(raw: &[u8]) -> String {
+pub(crate) fn demangle(raw: &[u8]) -> String {
     let raw = readable(raw);
     let mangled = std::str::from_utf8(raw).ok();
     mangled
