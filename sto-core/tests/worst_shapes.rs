@@ -132,7 +132,7 @@ fn calls_that_end_before_what_they_call_cannot_make_a_trace_larger_without_end()
     let calls = (0..4_000).map(|at| complete(at, 4_000));
     let error = error_of(format!("[{}]", joined(calls)).as_bytes());
     assert!(
-        error.contains("frames, those of inlined functions"),
+        error.contains("last longer than those that they begin in"),
         "{error}"
     );
     assert!(error.contains("are read of a file of"), "{error}");

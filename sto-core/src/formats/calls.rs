@@ -16,6 +16,18 @@ use std::num::NonZeroU32;
 /// Adds the calls of a log to a recording: as samples of `wall`, which is the time that calls took without those that
 /// they made, and of `calls`; and as calls over time. `functions` are those of the log, by their numbers.
 pub(super) fn finish(
+    builder: RecordingBuilder,
+    log: CallLogWriter,
+    functions: &[LocationIx],
+    options: &ReadOptions,
+) -> Decoded<RecordingBuilder> {
+    finish_as("wall", builder, log, functions, options)
+}
+
+/// The same, with the time as samples of this event: beside samples that were taken in the same threads, calls are
+/// another account of one time.
+pub(super) fn finish_as(
+    event: &str,
     mut builder: RecordingBuilder,
     log: CallLogWriter,
     functions: &[LocationIx],
@@ -54,7 +66,7 @@ pub(super) fn finish(
         .map(|(_, of_thread, _)| paths.append(of_thread))
         .collect();
     let stacks = stacks(&mut builder, &paths, functions)?;
-    let wall = builder.sample_type("wall", Unit::Nanoseconds);
+    let wall = builder.sample_type(event, Unit::Nanoseconds);
     let calls = builder.sample_type("calls", Unit::Events);
     let mut run = RunCalls {
         thresholds: options.call_thresholds,

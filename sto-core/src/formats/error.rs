@@ -265,6 +265,11 @@ impl DecodeError {
         matches!(self.0.1, Problem::Cut(_, Salvage::Possible))
     }
 
+    /// Whether a value ends beyond the end of what holds it.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self.0.1, Problem::EndsAt(_))
+    }
+
     /// An index that is not in its table.
     pub(super) fn index(at: impl Into<At>, table: &str, length: usize, index: i64) -> DecodeError {
         let problem = format!(
@@ -290,6 +295,14 @@ impl DecodeError {
             (_, Problem::Cut(..)) => DecodeError::new(part, "it ends in the middle of a value"),
             (at, problem) => DecodeError(Box::new((At::Path(format!("{at} of {part}")), problem))),
         }
+    }
+
+    /// The same of what begins at this byte of the file.
+    pub(super) fn after(mut self, start: usize) -> DecodeError {
+        if let At::Byte(at) = &mut self.0.0 {
+            *at += start;
+        }
+        self
     }
 
     /// The same of a file that the one that was read was made of: `at` finds where it is there, by its byte.

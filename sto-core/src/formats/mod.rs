@@ -2,6 +2,8 @@
 //!
 #![doc = include_str!("formats.md")]
 
+#[cfg(feature = "viewers")]
+mod call_events;
 #[cfg(feature = "text")]
 mod callgrind;
 #[cfg(feature = "call-traces")]
@@ -34,6 +36,8 @@ mod otlp;
 mod perf_data;
 #[cfg(feature = "text")]
 mod perf_script;
+#[cfg(feature = "viewers")]
+mod perfetto;
 #[cfg(feature = "pprof")]
 mod pprof;
 mod read;

@@ -156,7 +156,7 @@ fn read_from(
             let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
             with_samples(path, recording, is_named_otherwise)?
         }
-        Reader::Whole(_) | Reader::Chunks(_) | Reader::Pieces(_) => {
+        Reader::Whole(_) | Reader::Calls(_) | Reader::Chunks(_) | Reader::Pieces(_) => {
             let held = input.hold(&mut bytes, size);
             held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
@@ -176,6 +176,10 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
     let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
     let recording = match built_reader_of(path, format)? {
         Reader::Whole(read) => read_whole((path, format), bytes, read)?,
+        Reader::Calls(read) => {
+            let read = |bytes: &[u8]| read(bytes, options);
+            read_whole((path, format), bytes, read)?
+        }
         Reader::Chunks(read) => {
             let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
             read_whole((path, format), bytes, read)?
@@ -306,7 +310,10 @@ fn read_lines(
     // The bytes of an unfinished line, which were digested already.
     let mut left = 0;
     loop {
-        let line_end = memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1);
+        let line_end = match reader.takes_parts_of_lines() {
+            true => Some(block.len()),
+            false => memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1),
+        };
         let ended = block.len() == left;
         let lines = line_end.unwrap_or(0);
         if block.len() - lines > MAX_LINE {

@@ -22,7 +22,7 @@ use super::{
     vtune::{self, VTune},
 };
 #[cfg(feature = "viewers")]
-use super::{chrome, cpuprofile, firefox, speedscope, xctrace, yourkit};
+use super::{chrome, cpuprofile, firefox, perfetto, speedscope, xctrace, yourkit};
 #[cfg(feature = "pprof")]
 use super::{otlp, pprof};
 #[cfg(feature = "call-traces")]
@@ -47,13 +47,15 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "pprof")]
         Format::Otlp => (otlp::matches, Whole(otlp::read)),
         #[cfg(feature = "viewers")]
+        Format::Perfetto => (perfetto::matches, Lines(perfetto::reader)),
+        #[cfg(feature = "viewers")]
         Format::Firefox => (firefox::matches, Whole(firefox::read)),
         #[cfg(feature = "viewers")]
-        Format::Speedscope => (speedscope::matches, Whole(speedscope::read)),
+        Format::Speedscope => (speedscope::matches, Calls(speedscope::read)),
         #[cfg(feature = "viewers")]
         Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
         #[cfg(feature = "viewers")]
-        Format::Chrome => (chrome::matches, Whole(chrome::read)),
+        Format::Chrome => (chrome::matches, Lines(chrome::reader)),
         #[cfg(feature = "text")]
         Format::Callgrind => (callgrind::matches, Lines(report::<Callgrind>)),
         #[cfg(feature = "viewers")]
@@ -121,14 +123,16 @@ type Matches = fn(&Head<'_>) -> bool;
 pub(super) enum Reader {
     /// From all its bytes at once.
     Whole(fn(&[u8]) -> Decoded<RecordingBuilder>),
+    /// The same; their calls may go to a temporary file.
+    Calls(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
     /// The same; the last chunk may be left out where it was cut off, if that is allowed.
     Chunks(fn(&[u8], allow_truncated: bool) -> Decoded<RecordingBuilder>),
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
-    /// Lines as they come, of which the reader holds what is distinct.
+    /// Lines, or blocks, as they come, of which the reader holds what is distinct.
     Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
-use Reader::{Chunks, Lines, Pieces, Whole};
+use Reader::{Calls, Chunks, Lines, Pieces, Whole};
 
 /// The format of a profile that begins so.
 pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
@@ -143,6 +147,6 @@ pub(super) fn reader_of(format: Format) -> Option<Reader> {
 pub(super) fn salvage_of(format: Format) -> Salvage {
     match reader_of(format) {
         Some(Chunks(_) | Pieces(_) | Lines(_)) => Salvage::Possible,
-        Some(Whole(_)) | None => Salvage::Impossible,
+        Some(Whole(_) | Calls(_)) | None => Salvage::Impossible,
     }
 }

@@ -137,8 +137,13 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A reader of a format of lines, which takes them as they come.
+/// A reader of a format that is read as it comes: of lines, for the most part.
 pub(super) trait LineReader: Send {
+    /// Whether blocks may end anywhere, for formats that are not made of lines.
+    fn takes_parts_of_lines(&self) -> bool {
+        false
+    }
+
     /// Reads whole lines; only the last one of all may lack its line end.
     fn block(&mut self, bytes: &[u8]) -> Decoded<()>;
 

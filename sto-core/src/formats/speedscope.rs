@@ -2,13 +2,18 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
+use super::calls;
 use super::error::{DecodeError, Decoded};
 use super::json::{Spans, add_thread};
 use super::names::{NamedFrame, nanoseconds_in};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::json::{Number, Text, entry, first_keys, parse, same_length, shown};
 use crate::recording::{LocationIx, Measured, RecordingBuilder, ThreadIx};
+use crate::trace::CallThread;
+use crate::trace::log::CallLogWriter;
+use crate::trace::paths::FunctionNo;
 use crate::units::{Cost, Nanoseconds, Unit};
+use hashbrown::HashMap;
 use serde::Deserialize;
 
 /// Whether a file begins as one: with its schema, or the frames that profiles share.
@@ -69,7 +74,7 @@ struct Event<'b> {
     at: Number,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let file: File<'_> = parse(bytes)?;
     let mut builder = RecordingBuilder::default();
     let locations = file.shared.frames.iter().enumerate();
@@ -83,12 +88,14 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         locations,
         builder,
         fractions: Fractions::default(),
+        calls: CallLogWriter::new(options.call_folder.as_deref()),
+        called: HashMap::new(),
     };
     for (ix, profile) in file.profiles.iter().enumerate() {
         reader.profile(profile, &format!("profiles[{ix}]"))?;
     }
     reader.builder.warnings.extend(reader.fractions.warning());
-    Ok(reader.builder)
+    calls::finish(reader.builder, reader.calls, &reader.locations, options)
 }
 
 fn location(
@@ -114,6 +121,10 @@ struct Reader {
     locations: Vec<LocationIx>,
     builder: RecordingBuilder,
     fractions: Fractions,
+    /// Those of evented profiles, whose functions are the shared frames.
+    calls: CallLogWriter,
+    /// How many of these profiles have a name.
+    called: HashMap<String, u32>,
 }
 
 impl Reader {
@@ -132,6 +143,9 @@ impl Reader {
                 (Unit::Nanoseconds, factor)
             }
         };
+        if *profile.r#type.0 == *b"evented" && unit == Unit::Nanoseconds && !self.is_ours {
+            return self.trace(profile, factor, at);
+        }
         let event = match (self.is_ours, unit) {
             (true, _) => self.builder.text(&profile.name.0).into_owned(),
             (false, Unit::Nanoseconds) => "wall".to_owned(),
@@ -202,8 +216,69 @@ impl Reader {
     }
 
     fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {
+        let mut spans = Spans::new(column.measured);
+        let first = self.builder.samples.len();
+        let events = self.events(profile, column.factor, at, |reader, change| match change {
+            Change::Advance(value) => {
+                let advanced = spans.advance(value, &mut reader.builder);
+                advanced.map_err(|limit| limit.to_string())
+            }
+            Change::Open(frame) => {
+                spans.open(reader.locations[frame as usize]);
+                Ok(())
+            }
+            Change::Close => {
+                spans.close();
+                Ok(())
+            }
+        });
+        events?;
+        if column.unit == Unit::Samples {
+            for sample in &mut self.builder.samples[first..] {
+                sample.cost.samples = sample.cost.value;
+            }
+        }
+        Ok(())
+    }
+
+    /// An evented profile of times is a trace of calls.
+    fn trace(&mut self, profile: &Profile<'_>, factor: u64, at: &str) -> Decoded<()> {
+        let name = self.builder.text(&profile.name.0).into_owned();
+        let called = self.called.entry(name.clone()).or_default();
+        *called += 1;
+        let thread = self.calls.thread(CallThread {
+            pid: 0,
+            program: String::new(),
+            tid: 0,
+            name: match called {
+                1 => name,
+                _ => format!("{name} ({called})"),
+            },
+        });
+        let mut now = Nanoseconds(0);
+        self.events(profile, factor, at, |reader, change| {
+            match change {
+                Change::Advance(value) => now = Nanoseconds(value),
+                Change::Close => reader.calls.end(thread, None, now),
+                Change::Open(frame) => {
+                    let begun = reader.calls.begin(thread, FunctionNo(frame), now);
+                    begun.map_err(|error| error.to_string())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Hands on what happens in an evented profile, by values from its start on.
+    fn events(
+        &mut self,
+        profile: &Profile<'_>,
+        factor: u64,
+        at: &str,
+        mut hand_on: impl FnMut(&mut Reader, Change) -> Result<(), String>,
+    ) -> Decoded<()> {
         let scaled = |number: Number, path: &dyn Fn() -> String| {
-            number.times(column.factor).ok_or_else(|| {
+            number.times(factor).ok_or_else(|| {
                 DecodeError::new(
                     path(),
                     format!("{number}; expected a number that fits 64 bits"),
@@ -211,33 +286,34 @@ impl Reader {
             })
         };
         let start = scaled(profile.start_value, &|| format!("{at}.startValue"))?;
-        // Where times have no meaning beside values, there are none.
-        let are_times = column.unit == Unit::Nanoseconds && !self.is_ours;
-        let mut spans = Spans::new(column.measured, are_times);
-        let first = self.builder.samples.len();
-        let advance = |spans: &mut Spans,
-                       builder: &mut RecordingBuilder,
-                       number: Number,
-                       path: &dyn Fn() -> String| {
+        let mut now = 0;
+        let mut value_of = |number: Number, path: &dyn Fn() -> String| -> Decoded<u64> {
             let value = scaled(number, path)?.checked_sub(start);
             let value = value.and_then(|value| u64::try_from(value).ok());
-            let value = value.filter(|&value| value >= spans.now()).ok_or_else(|| {
+            now = value.filter(|&value| value >= now).ok_or_else(|| {
                 let problem = format!(
                     "{number}; expected a number that is no smaller than the one before, nor than startValue"
                 );
                 DecodeError::new(path(), problem)
             })?;
-            let advanced = spans.advance(value, builder);
-            advanced.map_err(|limit| DecodeError::new(path(), limit))
+            Ok(now)
         };
+        let mut open: Vec<u32> = Vec::new();
         for (ix, event) in profile.events.iter().enumerate() {
             let path = |field: &str| format!("{at}.events[{ix}].{field}");
-            advance(&mut spans, &mut self.builder, event.at, &|| path("at"))?;
-            let location = self.location(event.frame, || path("frame"))?;
+            let limit =
+                |field: &'static str| move |limit: String| DecodeError::new(path(field), limit);
+            let value = value_of(event.at, &|| path("at"))?;
+            hand_on(self, Change::Advance(value)).map_err(limit("at"))?;
+            self.location(event.frame, || path("frame"))?;
             match &*event.r#type.0 {
-                b"O" => spans.open(location),
-                b"C" if spans.top() == Some(location) => {
-                    spans.close();
+                b"O" => {
+                    open.push(event.frame);
+                    hand_on(self, Change::Open(event.frame)).map_err(limit("frame"))?;
+                }
+                b"C" if open.last() == Some(&event.frame) => {
+                    open.pop();
+                    hand_on(self, Change::Close).map_err(limit("frame"))?;
                 }
                 b"C" => {
                     let problem = "a call that ends and is not the last one that began; expected calls \
@@ -250,19 +326,16 @@ impl Reader {
                 }
             }
         }
-        let end = &|| format!("{at}.endValue");
-        advance(&mut spans, &mut self.builder, profile.end_value, end)?;
-        if spans.depth() > 0 {
+        let end = || format!("{at}.endValue");
+        let value = value_of(profile.end_value, &end)?;
+        let ended = hand_on(self, Change::Advance(value));
+        ended.map_err(|limit| DecodeError::new(end(), limit))?;
+        if !open.is_empty() {
             let problem = format!(
                 "{} calls begin here and do not end; was the recording cut short?",
-                spans.depth()
+                open.len()
             );
             return Err(DecodeError::new(format!("{at}.events"), problem));
-        }
-        if column.unit == Unit::Samples {
-            for sample in &mut self.builder.samples[first..] {
-                sample.cost.samples = sample.cost.value;
-            }
         }
         Ok(())
     }
@@ -298,6 +371,16 @@ impl Fractions {
         self.given += whole;
         whole
     }
+}
+
+/// What happens in an evented profile.
+enum Change {
+    /// It goes on to a value.
+    Advance(u64),
+    /// A call of a frame begins.
+    Open(u32),
+    /// The last call ends.
+    Close,
 }
 
 /// What the numbers of a profile are.

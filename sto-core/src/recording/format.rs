@@ -32,6 +32,8 @@ formats! {
     Pprof = "pprof" if "pprof",
     /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
     Otlp = "otlp" if "pprof",
+    /// Perfetto's traces, in Protocol Buffers.
+    Perfetto = "perfetto" if "viewers",
     /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
     Firefox = "firefox" if "viewers",
     /// speedscope's own JSON.

@@ -1,7 +1,19 @@
 //! What Chrome's traces hold.
 
-use super::{error, metrics, read, stacks};
+use super::{error, metrics, read};
 use sto_core::recording::Recording;
+
+/// What each stack took; of how many calls is said twice, as samples of time and as events.
+fn stacks(recording: &Recording) -> Vec<String> {
+    let (calls, times): (Vec<_>, Vec<_>) = super::stacks(recording)
+        .into_iter()
+        .partition(|line| line.starts_with("calls "));
+    let of = |line: &String| line.split(' ').nth(1).map(str::to_owned);
+    for line in &calls {
+        assert_eq!(line.split(' ').nth(2).map(str::to_owned), of(line));
+    }
+    times
+}
 
 fn event(ph: &str, name: &str, ts: u64, more: &str) -> String {
     format!(r#"{{"ph":"{ph}","name":"{name}","pid":1,"tid":2,"ts":{ts}{more}}}"#)
@@ -24,8 +36,8 @@ fn calls() -> [String; 4] {
 }
 
 const CALLS: [&str; 2] = [
-    "spans 2 70000 ns [helper]: main",
-    "spans 1 30000 ns [helper]: main;work a.py:12",
+    "wall 1 70000 ns [helper]: main",
+    "wall 1 30000 ns [helper]: main;work a.py:12",
 ];
 
 #[test]
@@ -74,9 +86,9 @@ fn complete_events_nest_by_time_whatever_their_order() {
     assert_eq!(
         found,
         [
-            "spans 1 10000 ns []: outer",
-            "spans 1 5000 ns []: outer;inner",
-            "spans 1 5000 ns []: outer;next",
+            "wall 1 10000 ns []: outer",
+            "wall 1 5000 ns []: outer;inner",
+            "wall 1 5000 ns []: outer;next",
         ]
     );
 }
@@ -90,9 +102,9 @@ fn a_complete_event_does_not_end_what_begins_and_ends_beside_it() {
         event("X", "z", 1000, r#","dur":1"#),
     ];
     let expected = [
-        "spans 1 5000 ns []: a",
-        "spans 1 3000 ns []: b",
-        "spans 1 1000 ns []: z",
+        "wall 1 5000 ns []: a",
+        "wall 1 3000 ns []: b",
+        "wall 1 1000 ns []: z",
     ];
     let found = read(&object(&events)).unwrap();
     assert_eq!(stacks(&found), expected);
@@ -117,12 +129,12 @@ fn a_complete_event_that_outlasts_its_caller_keeps_its_time() {
     assert_eq!(
         stacks(&found),
         [
-            "spans 1 1000 ns []: late",
-            "spans 1 2000 ns []: late;within",
-            "spans 1 3000 ns []: main",
-            "spans 1 1000 ns []: main;late",
-            "spans 1 1000 ns []: main;late;within",
-            "spans 1 1000 ns []: next",
+            "wall 1 1000 ns []: late",
+            "wall 1 2000 ns []: late;within",
+            "wall 1 3000 ns []: main",
+            "wall 1 1000 ns []: main;late",
+            "wall 1 1000 ns []: main;late;within",
+            "wall 1 1000 ns []: next",
         ]
     );
     let counts: Vec<_> = found.warnings.iter().map(|text| &text[..12]).collect();
@@ -146,8 +158,10 @@ fn events_of_one_time_keep_the_order_of_the_file() {
     assert_eq!(
         stacks(&found),
         [
-            "spans 1 4000 ns []: outer;first",
-            "spans 2 5000 ns []: second"
+            "wall 1 0 ns []: outer",
+            "wall 1 4000 ns []: outer;first",
+            "wall 1 5000 ns []: second",
+            "wall 1 0 ns []: second;nothing",
         ]
     );
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
@@ -171,13 +185,13 @@ fn events_that_do_not_fit_together_are_counted() {
     assert_eq!(
         stacks(&recording),
         [
-            "spans 3 11000 ns []: main",
-            "spans 1 5000 ns []: main;a",
-            "spans 1 5000 ns []: main;a;b",
-            "spans 1 5000 ns []: main;b",
-            "spans 1 5000 ns []: main;c",
-            "spans 1 2000 ns []: main;inner",
-            "spans 1 2000 ns []: main;inner;lost",
+            "wall 1 11000 ns []: main",
+            "wall 1 5000 ns []: main;a",
+            "wall 1 5000 ns []: main;a;b",
+            "wall 1 5000 ns []: main;b",
+            "wall 1 5000 ns []: main;c",
+            "wall 1 2000 ns []: main;inner",
+            "wall 1 2000 ns []: main;inner;lost",
         ]
     );
     let counts: Vec<_> = recording.warnings.iter().map(|text| &text[..12]).collect();
@@ -190,6 +204,135 @@ fn events_that_do_not_fit_together_are_counted() {
             "1 calls last"
         ]
     );
+}
+
+#[test]
+fn a_complete_event_without_its_length_lasts_as_long_as_its_caller() {
+    let events = [
+        event("X", "open", 40, ""),
+        event("X", "within", 45, r#","dur":3"#),
+        event("X", "main", 10, r#","dur":90"#),
+        event("X", "on the processor", 20, r#","tdur":7"#),
+        event("X", "last", 200, ""),
+        event("B", "in last", 210, ""),
+        event("E", "in last", 230, ""),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(
+        stacks(&found),
+        [
+            "wall 1 10000 ns []: last",
+            "wall 1 20000 ns []: last;in last",
+            "wall 1 23000 ns []: main",
+            "wall 1 7000 ns []: main;on the processor",
+            "wall 1 57000 ns []: main;open",
+            "wall 1 3000 ns []: main;open;within",
+        ]
+    );
+    let warning = "2 complete events do not say how long they took; they are taken to last as long as their caller.";
+    assert_eq!(found.warnings, [warning]);
+}
+
+#[test]
+fn asynchronous_events_are_paired_by_category_and_id_and_share_threads() {
+    let of = |ph: &str, name: &str, ts: u64, id: &str| {
+        event(ph, name, ts, &format!(r#","cat":"net",{id}"#))
+    };
+    let events = [
+        of("b", "load", 0, r#""id":1"#),
+        of("b", "load", 10, r#""id":"0x2""#),
+        of("n", "mark", 11, r#""id":"0x2""#),
+        of("b", "parse", 12, r#""id":1"#),
+        of("e", "load", 20, r#""id":"0x2""#),
+        of("e", "parse", 22, r#""id":1"#),
+        of("e", "load", 30, r#""id":1"#),
+        // After the first, in its thread; of another process than that of the next one.
+        of("b", "load", 30, r#""id2":{"local":"0x3"}"#),
+        of("e", "load", 36, r#""id2":{"local":"0x3"}"#).replace(r#""pid":1"#, r#""pid":9"#),
+        of("e", "load", 40, r#""id2":{"local":"0x3"}"#),
+        event("b", "load", 50, ""),
+        event("s", "flow", 50, r#","id":1"#),
+        event("f", "flow", 51, r#","id":1"#),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(
+        stacks(&found),
+        [
+            "wall 1 10000 ns [load (2)]: load",
+            "wall 2 30000 ns [load]: load",
+            "wall 1 10000 ns [load]: load;parse",
+        ]
+    );
+    assert_eq!(
+        found.warnings,
+        [
+            "1 asynchronous events do not say what they belong to (`id`); they were left out.",
+            "1 events end a call that is not open in their thread; they were left out.",
+        ]
+    );
+}
+
+#[test]
+fn times_are_exact_to_the_nanosecond_also_in_strings() {
+    let at =
+        |ph: &str, ts: &str| format!(r#"{{"name":"f","ph":"{ph}","pid":"7","tid":"8","ts":{ts}}}"#);
+    let events = [
+        at("B", r#""1795401670245385.251""#),
+        at("E", "1795401670245385.252"),
+    ];
+    assert_eq!(
+        stacks(&read(&object(&events)).unwrap()),
+        ["wall 1 1 ns []: f"]
+    );
+}
+
+#[test]
+fn names_of_threads_count_wherever_they_stand_and_words_are_names() {
+    let name = r#"{"ph":"M","name":"thread_name","pid":"app","tid":"io","args":{"name":"reader"}}"#;
+    let call =
+        |tid: &str| format!(r#"{{"ph":"X","name":"f","ts":1,"dur":1,"pid":"app","tid":"{tid}"}}"#);
+    let found = read(&object(&[call("io"), call("ui"), name.to_owned()])).unwrap();
+    let threads = found.threads.iter();
+    let threads: Vec<_> = threads.map(|thread| (thread.tid, &*thread.name)).collect();
+    assert_eq!(threads, [(0, "reader"), (0, "ui")]);
+    assert_eq!(found.processes[0].program, "app");
+}
+
+#[test]
+fn parts_of_profiles_whose_beginning_is_missing_are_left_out() {
+    let chunk = event(
+        "P",
+        "ProfileChunk",
+        900,
+        r#","id":"0x1","args":{"data":{"timeDeltas":[1]}}"#,
+    );
+    let found = read(&object(&[&calls()[..], &[chunk]].concat())).unwrap();
+    assert_eq!(stacks(&found), CALLS);
+    let warning = "1 parts of profiles were left out: the trace does not have the beginnings of these profiles.";
+    assert_eq!(found.warnings, [warning]);
+}
+
+#[test]
+fn what_stands_beside_the_events_is_passed_over_however_it_is_written() {
+    let beside = r#""a":"]}\\\"{[","b":[{"c":["}"]}],"d":-1.5e3,"e":null,"f":{"g":"\\"}"#;
+    let events = calls().join(" , ");
+    let text = format!(" {{ {beside} , \"traceEvents\" : [ {events} ] , {beside} }} \n");
+    let found = read(&text).unwrap();
+    assert_eq!(stacks(&found), CALLS);
+    assert_eq!(found.warnings, [""; 0]);
+    // However the file comes.
+    struct Bytes<'a>(&'a [u8]);
+    impl std::io::Read for Bytes<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.0.len().min(buffer.len()).min(1);
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+    let path = std::path::Path::new("a/file");
+    let stream = sto_core::formats::read_stream(path, Bytes(text.as_bytes()), &Default::default());
+    assert_eq!(stream.unwrap().samples, found.samples);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod bad;
 mod chrome;
 mod cpuprofile;
 mod firefox;
+mod perfetto;
 mod real;
 mod slabs;
 mod speedscope;

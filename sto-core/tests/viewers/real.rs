@@ -178,7 +178,7 @@ fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
     let report = ingest(&store, &path, &options, &mut |_| {}).unwrap();
     let profile = &report.profiles[0].profile;
     let events = profile.sample_types.iter().map(|kind| &*kind.event);
-    assert_eq!(events.collect::<Vec<_>>(), ["wall", "spans"]);
+    assert_eq!(events.collect::<Vec<_>>(), ["wall", "spans", "calls"]);
     assert!(profile.has_default_sample_type());
     // `(idle)` is called by nothing.
     assert_eq!(profile.quality.without_stack, 0);
@@ -203,7 +203,8 @@ fn a_trace_of_calls_of_both_kinds_has_the_times_of_its_events() {
         let found = stacks(&recording).into_iter().filter(|line| {
             let (_, stack) = line.split_once(" [").unwrap();
             let (thread, calls) = stack.split_once("]: ").unwrap();
-            thread == what || calls.split(';').any(|call| call == what)
+            let is_it = thread == what || calls.split(';').any(|call| call == what);
+            is_it && line.starts_with("wall ")
         });
         let values = found.map(|line| line.split(' ').nth(2).unwrap().parse::<u64>().unwrap());
         values.sum::<u64>()

@@ -70,16 +70,41 @@ fn events_give_each_stack_what_its_callees_did_not_take() {
     assert_eq!(
         stacks(&recording),
         [
-            "wall 2 65000 ns [t]: main a.py:3",
+            "calls 1 1 events [t]: main a.py:3",
+            "calls 1 1 events [t]: main;work",
+            "wall 1 65000 ns [t]: main a.py:3",
             "wall 1 15000 ns [t]: main;work",
         ]
     );
-    let times: Vec<_> = recording
-        .samples
-        .iter()
-        .map(|s| s.time.unwrap().0)
-        .collect();
-    assert_eq!(times, [10_000, 15_000, 30_000]);
+    let thread = &recording.calls.as_ref().unwrap().threads[0];
+    assert_eq!((thread.begin.0, thread.end.0), (10_000, 90_000));
+}
+
+#[test]
+fn evented_profiles_of_one_name_are_threads_of_their_own() {
+    let events = r#"[{"type":"O","frame":0,"at":20},{"type":"C","frame":0,"at":30}]"#;
+    let one = evented("microseconds", events);
+    let profile = &one[one.find("{\"type\":\"evented\"").unwrap()..one.len() - 2];
+    let two = one.replace(profile, &format!("{profile},{profile}"));
+    let recording = read(&two).unwrap();
+    let names = recording.threads.iter().map(|thread| &*thread.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["t", "t (2)"]);
+    assert!(recording.warnings.is_empty(), "{:?}", recording.warnings);
+}
+
+#[test]
+fn events_of_another_unit_are_samples_of_it() {
+    let events = r#"[{"type":"O","frame":0,"at":20},{"type":"O","frame":1,"at":25},
+        {"type":"C","frame":1,"at":40},{"type":"C","frame":0,"at":100}]"#;
+    let recording = read(&evented("bytes", events)).unwrap();
+    assert_eq!(
+        stacks(&recording),
+        [
+            "bytes 2 65 bytes [t]: main a.py:3",
+            "bytes 1 15 bytes [t]: main;work",
+        ]
+    );
+    assert!(recording.calls.is_none());
 }
 
 #[test]

@@ -1,332 +1,184 @@
-//! Calls in a trace: complete events (`X`), and such that begin and end (`B`, `E`).
-//!
-//! What begins and ends is paired first, by time and name, as if there were no complete events; both are then
-//! nested by their times. Perfetto's trace processor and Chrome's `trace_event_importer` do the same, but draw a
-//! call that outlasts its caller elsewhere, where here its time must not count twice.
+//! Calls in a trace: complete events (`X`), such that begin and end (`B`, `E`), and asynchronous ones (`b`, `e`).
 
-use super::{Event, Recorder};
+use super::event::{AsyncId, Event};
+use super::names::{Names, Times};
+use crate::formats::call_events::{CallEvents, Functions, Outermost, Row, Track, key_of};
+use crate::formats::calls;
 use crate::formats::error::{DecodeError, Decoded};
-use crate::formats::json::Spans;
-use crate::formats::names::NamedFrame;
-use crate::formats::wire::json::{Id, Text};
-use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::units::Unit;
+use crate::formats::source::ReadOptions;
+use crate::recording::RecordingBuilder;
+use crate::trace::CallThread;
+use crate::trace::log::CallLogWriter;
+use crate::trace::paths::FunctionNo;
+use crate::units::Bytes;
 use hashbrown::HashMap;
-use std::cmp::Reverse;
 
-/// What happens in a thread.
-struct Change {
-    /// Nanoseconds from the first event of the trace.
-    at: u64,
-    kind: Kind,
-    /// Index of the event in the file.
-    event: usize,
+/// The calls of all threads.
+pub(super) struct Calls {
+    options: ReadOptions,
+    events: CallEvents,
+    threads: Interned,
+    /// The last thread that was looked for, as events of one follow each other.
+    last: (Vec<u8>, u32),
+    processes: Interned,
+    functions: Functions,
+    /// Asynchronous events that do not say what they belong to.
+    without_id: u64,
+    key: Vec<u8>,
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Begin(LocationIx),
-    /// With the time of its end.
-    Complete(LocationIx, u64),
-    /// Of a call of this name, if the event has one.
-    End(Option<LocationIx>),
-}
-
-/// A call of a thread, in nanoseconds from the first event of the trace.
-struct Call {
-    begin: u64,
-    end: u64,
-    location: LocationIx,
-    /// Index of the event that begins it.
-    event: usize,
-}
-
-/// Adds what each stack of calls took; says in sentences what does not fit together.
-pub(super) fn add<'b>(
-    events: &[Event<'b>],
-    at: &dyn Fn(usize) -> String,
-    trace: &mut Recorder<'b>,
-) -> Decoded<Vec<String>> {
-    let mut by_thread: HashMap<(&Id, &Id), usize> = HashMap::new();
-    let mut threads: Vec<((&Id, &Id), Vec<Change>)> = Vec::new();
-    for (ix, event) in events.iter().enumerate() {
-        if !matches!(&*event.ph.0, b"B" | b"E" | b"X") {
-            continue;
-        }
-        let change = trace.change(event, ix, &at(ix))?;
-        let key = (&event.pid, &event.tid);
-        let thread = *by_thread.entry(key).or_insert(threads.len());
-        if thread == threads.len() {
-            threads.push((key, Vec::new()));
-        }
-        threads[thread].1.push(change);
-    }
-    if threads.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sample_type = trace.builder.sample_type("spans", Unit::Nanoseconds);
-    let mut misfits = Misfits::default();
-    for ((pid, tid), mut changes) in threads {
-        let thread = trace.thread(pid, tid);
-        // Events of one time keep the order of the file.
-        changes.sort_by_key(|change| change.at);
-        let mut calls = paired(&changes, &mut misfits);
-        // Of calls that begin at once, the longest made the others.
-        calls.sort_by_key(|call| (call.begin, Reverse(call.end), call.event));
-        let mut nested = Nested {
-            spans: Spans::new((thread, sample_type), true),
-            open: Vec::new(),
-            builder: &mut trace.builder,
-        };
-        for call in &calls {
-            let begun = nested.begin(call, &mut misfits);
-            begun.map_err(|limit| DecodeError::new(at(call.event), limit))?;
-        }
-        let ended = nested.advance(u64::MAX);
-        ended.map_err(DecodeError::at("the end of the trace"))?;
-    }
-    Ok(misfits.warnings())
-}
-
-/// Calls of a name that begin and end.
+/// Ids by number: of a process, and for a thread its own behind it.
 #[derive(Default)]
-struct OfName {
-    open: usize,
-    /// How many were ended at a time by the end of their caller, and did not end themselves yet.
-    ended_with_caller: usize,
-    at: u64,
+struct Interned {
+    numbers: HashMap<Vec<u8>, u32>,
+    ids: Vec<(String, String)>,
 }
 
-/// The calls of a thread, of what happens in it by time.
-fn paired(changes: &[Change], misfits: &mut Misfits) -> Vec<Call> {
-    let mut calls: Vec<Call> = Vec::new();
-    // Indices of calls whose end is not reached, outermost first.
-    let mut open: Vec<usize> = Vec::new();
-    let mut names: HashMap<LocationIx, OfName> = HashMap::new();
-    let mut last = 0;
-    for &Change { at, kind, event } in changes {
-        last = last.max(at);
-        let ended = match kind {
-            Kind::Begin(location) => {
-                names.entry(location).or_default().open += 1;
-                open.push(calls.len());
-                calls.push(Call {
-                    begin: at,
-                    end: at,
-                    location,
-                    event,
-                });
-                continue;
-            }
-            Kind::Complete(location, end) => {
-                last = last.max(end);
-                calls.push(Call {
-                    begin: at,
-                    end,
-                    location,
-                    event,
-                });
-                continue;
-            }
-            Kind::End(name) => name.or_else(|| open.last().map(|&ix| calls[ix].location)),
-        };
-        let of_name = ended.and_then(|ended| names.get_mut(&ended));
-        match of_name {
-            Some(of_name) if of_name.open > 0 => {}
-            // Of ends at one time, that of the caller may stand first.
-            Some(of_name) if of_name.ended_with_caller > 0 && of_name.at == at => {
-                of_name.ended_with_caller -= 1;
-                misfits.ended_with_caller -= 1;
-                continue;
-            }
-            _ => {
-                misfits.ends += 1;
-                continue;
-            }
+impl Interned {
+    fn number(&mut self, key: &[u8], (pid, tid): (&str, &str)) -> u32 {
+        if let Some(&known) = self.numbers.get(key) {
+            return known;
         }
-        while let Some(ix) = open.pop() {
-            let call = &mut calls[ix];
-            call.end = at;
-            let of_name = names.entry(call.location).or_default();
-            of_name.open -= 1;
-            if Some(call.location) == ended {
-                break;
-            }
-            if of_name.at != at {
-                of_name.ended_with_caller = 0;
-                of_name.at = at;
-            }
-            of_name.ended_with_caller += 1;
-            misfits.ended_with_caller += 1;
-        }
+        let number = self.ids.len() as u32;
+        self.ids.push((pid.to_owned(), tid.to_owned()));
+        self.numbers.insert(key.to_owned(), number);
+        number
     }
-    misfits.open += open.len();
-    for ix in open {
-        calls[ix].end = last;
-    }
-    calls
 }
 
-impl<'b> Recorder<'b> {
-    fn change(&mut self, event: &Event<'b>, ix: usize, path: &str) -> Decoded<Change> {
-        let since = event.time(path)? - self.zero;
-        let too_late = |field: &str| {
-            DecodeError::new(
-                format!("{path}.{field}"),
-                "expected times within 500 years of each other",
-            )
-        };
-        let at = u64::try_from(since).map_err(|_| too_late("ts"))?;
-        let location = match &event.name {
-            Some(name) => Some(self.location(name).map_err(DecodeError::at(path))?),
+impl Calls {
+    pub(super) fn new(options: &ReadOptions) -> Calls {
+        Calls {
+            options: options.clone(),
+            events: CallEvents::new(options),
+            threads: Interned::default(),
+            last: (Vec::new(), 0),
+            processes: Interned::default(),
+            functions: Functions::default(),
+            without_id: 0,
+            key: Vec::new(),
+        }
+    }
+
+    /// Adds an event that begins or ends a call.
+    pub(super) fn add(
+        &mut self,
+        event: &Event<'_>,
+        times: &mut Times<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Decoded<()> {
+        let time = times.of(event)?;
+        let at = times.at;
+        let function = match &event.name {
+            Some(name) => Some(
+                self.functions
+                    .number(&name.0, builder)
+                    .map_err(DecodeError::at(at()))?,
+            ),
             None => None,
         };
         let begun =
-            || location.ok_or_else(|| DecodeError::new(path, "expected a name, found none"));
-        let kind = match &*event.ph.0 {
-            b"B" => Kind::Begin(begun()?),
-            b"E" => Kind::End(location),
-            _ => {
-                let Some(dur) = event.dur else {
-                    return Err(DecodeError::new(
-                        format!("{path}.dur"),
-                        "expected microseconds, found none",
-                    ));
-                };
-                let took = dur.weight(1000, || format!("{path}.dur"))?;
-                let end = at.checked_add(took).ok_or_else(|| too_late("dur"))?;
-                Kind::Complete(begun()?, end)
+            || function.ok_or_else(|| DecodeError::new(at(), "expected a name, found none"));
+        match event.phase() {
+            b'X' => {
+                let (begun, end) = (begun()?, event.end(time, at)?);
+                let thread = self.thread(event);
+                self.events.call(thread, begun, time, end)
             }
+            b'B' => {
+                let begun = begun()?;
+                let track = Track::Thread(self.thread(event));
+                self.events.begin(track, begun, time)
+            }
+            b'E' => {
+                let track = Track::Thread(self.thread(event));
+                self.events.end(track, function, time)
+            }
+            phase => {
+                let Some(track) = self.floating(event) else {
+                    self.without_id += 1;
+                    return Ok(());
+                };
+                match phase {
+                    b'b' => self.events.begin(track, begun()?, time),
+                    _ => self.events.end(track, function, time),
+                }
+            }
+        }
+    }
+
+    fn thread(&mut self, event: &Event<'_>) -> u32 {
+        self.key.clear();
+        self.key.extend_from_slice(event.pid.as_bytes());
+        self.key.push(0);
+        self.key.extend_from_slice(event.tid.as_bytes());
+        if self.key != self.last.0 {
+            self.last.1 = self.threads.number(&self.key, (&event.pid, &event.tid));
+            self.last.0.clone_from(&self.key);
+        }
+        self.last.1
+    }
+
+    /// Where an asynchronous event is: those of one category and id belong together.
+    fn floating(&mut self, event: &Event<'_>) -> Option<Track> {
+        let (scope, id) = match event.async_id()? {
+            AsyncId::Local(id) => (&*event.pid, id),
+            AsyncId::Global(id) => ("", id),
         };
-        Ok(Change {
-            at,
-            kind,
-            event: ix,
+        let pid = &*event.pid;
+        Some(Track::Floating {
+            process: self.processes.number(pid.as_bytes(), (pid, "")).into(),
+            key: key_of([scope.as_bytes(), &event.cat.0, id.as_bytes()]),
         })
     }
 
-    fn location(&mut self, name: &Text<'_>) -> Built<LocationIx> {
-        let (symbol, file, line) = name_and_source(&name.0);
-        let frame = NamedFrame {
-            symbol,
-            file,
-            line,
-            ..NamedFrame::default()
-        };
-        frame.add(&mut self.builder)
-    }
-}
-
-/// The parts of `work (/srv/work.py:12)`, as VizTracer names calls.
-fn name_and_source(name: &[u8]) -> (&[u8], &[u8], u32) {
-    let parts = || {
-        let start = memchr::memmem::rfind(name, b" (")?;
-        let source = name[start + 2..].strip_suffix(b")")?;
-        let colon = memchr::memrchr(b':', source)?;
-        let line = std::str::from_utf8(&source[colon + 1..])
-            .ok()?
-            .parse()
-            .ok()?;
-        Some((&name[..start], &source[..colon], line))
-    };
-    parts().unwrap_or((name, b"", 0))
-}
-
-/// The open calls of a thread, outermost first.
-struct Nested<'t> {
-    spans: Spans,
-    open: Vec<Open>,
-    builder: &'t mut RecordingBuilder,
-}
-
-struct Open {
-    end: u64,
-    /// The earliest end of the call and of those that it stands in.
-    earliest: u64,
-}
-
-impl Nested<'_> {
-    /// Begins a call that begins no earlier than the one before.
-    fn begin(&mut self, call: &Call, misfits: &mut Misfits) -> Built<()> {
-        self.advance(call.begin)?;
-        let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
-        misfits.outlasting += usize::from(around < call.end);
-        self.spans.open(call.location);
-        self.open.push(Open {
-            end: call.end,
-            earliest: around.min(call.end),
-        });
-        Ok(())
-    }
-
-    /// Goes on to a time; calls that end until then are ended.
-    fn advance(&mut self, to: u64) -> Built<()> {
-        while let Some(last) = self.open.last()
-            && last.earliest <= to
-        {
-            let (end, is_last) = (last.earliest, last.end == last.earliest);
-            self.spans.advance(end, self.builder)?;
-            match is_last {
-                true => {
-                    self.spans.close();
-                    self.open.pop();
+    /// The recording with these calls, with times from `zero` on.
+    pub(super) fn finish(
+        self,
+        zero: i64,
+        size: usize,
+        names: &Names,
+        mut builder: RecordingBuilder,
+    ) -> Decoded<RecordingBuilder> {
+        if self.without_id > 0 {
+            builder.warnings.push(format!(
+                "{} asynchronous events do not say what they belong to (`id`); they were left out.",
+                self.without_id
+            ));
+        }
+        let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
+        let row = |row: Row| match row {
+            Row::Thread(thread) => {
+                let (pid, tid) = &self.threads.ids[thread as usize];
+                names.call_thread(pid, tid, &mut builder)
+            }
+            Row::Group(group) => {
+                let (pid, _) = &self.processes.ids[(group >> 32) as usize];
+                CallThread {
+                    name: self.functions.name(FunctionNo(group as u32)).to_owned(),
+                    ..names.call_thread(pid, "", &mut builder)
                 }
-                false => self.end_within(end)?,
             }
-        }
-        self.spans.advance(to, self.builder)
-    }
-
-    /// Ends the calls that end at a time although calls within them go on.
-    fn end_within(&mut self, at: u64) -> Built<()> {
-        let open = &mut self.open;
-        let first = open.partition_point(|call| call.earliest > at);
-        let is_kept = |depth: usize| open[depth].end > at;
-        self.spans.keep(first, is_kept, self.builder)?;
-        let mut earliest = first
-            .checked_sub(1)
-            .map_or(u64::MAX, |last| open[last].earliest);
-        for call in open.split_off(first) {
-            if call.end > at {
-                earliest = earliest.min(call.end);
-                open.push(Open { earliest, ..call });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How often events do not fit together.
-#[derive(Default)]
-struct Misfits {
-    open: usize,
-    ends: usize,
-    ended_with_caller: usize,
-    outlasting: usize,
-}
-
-impl Misfits {
-    fn warnings(&self) -> Vec<String> {
-        let all = [
-            (
-                self.open,
-                "calls begin and do not end; they are taken to last up to the last event of their thread",
-            ),
-            (
-                self.ended_with_caller,
-                "calls do not end before their caller does; they are taken to end with it",
-            ),
-            (
-                self.ends,
-                "events end a call that is not open in their thread; they were left out",
-            ),
-            (
-                self.outlasting,
-                "calls last longer than the call that they begin in; from its end on they are counted without it",
-            ),
-        ];
-        let some = all.into_iter().filter(|&(count, _)| count > 0);
-        some.map(|(count, what)| format!("{count} {what}."))
-            .collect()
+        };
+        let size = Bytes(size as u64);
+        // Those of one name share threads.
+        let group = |of: Outermost| of.process << 32 | u64::from(of.function.0);
+        let misfits = self
+            .events
+            .paired(group)?
+            .write(zero, size, &mut log, row)?;
+        builder.warnings.extend(misfits);
+        let event = match builder.samples.is_empty() {
+            true => "wall",
+            // V8's are called so.
+            false => "spans",
+        };
+        calls::finish_as(
+            event,
+            builder,
+            log,
+            self.functions.locations(),
+            &self.options,
+        )
     }
 }

@@ -1,36 +1,48 @@
 //! Counters in a trace (`C`), and those that Chrome's developer tools show of a page (`UpdateCounters`).
 
-use super::{Event, Recorder};
+use super::event::Event;
+use super::names::Names;
 use crate::formats::error::Decoded;
-use crate::formats::wire::json::{Id, Text};
-use crate::recording::{beginning, over_time};
+use crate::formats::wire::json::Text;
+use crate::recording::{RecordingBuilder, beginning, over_time};
 use crate::units::Nanoseconds;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+/// What counters had over time.
+#[derive(Default)]
+pub(super) struct Counters {
+    counters: Vec<Counter>,
+    counter_of: HashMap<Counter, usize>,
+    series: Vec<Series>,
+    series_of: HashMap<(usize, Vec<u8>), usize>,
+    left_out: u64,
+}
+
 /// A counter of a process.
-#[derive(Clone, Copy)]
-struct Counter<'e> {
-    pid: &'e Id,
-    name: &'e [u8],
-    id: &'e [u8],
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Counter {
+    pid: String,
+    name: Vec<u8>,
+    id: Vec<u8>,
 }
 
 /// In which processes there is a counter of a name, and under which ids.
 #[derive(Default)]
 struct Named<'e> {
-    pids: HashSet<&'e Id>,
+    pids: HashSet<&'e str>,
     ids: HashSet<&'e [u8]>,
 }
 
 /// One of a counter's values over time.
-struct Series<'b> {
+struct Series {
     /// Index of its counter.
     counter: usize,
-    name: Text<'b>,
-    points: Vec<(Nanoseconds, f64)>,
+    name: Vec<u8>,
+    /// With times by the trace's clock.
+    points: Vec<(i64, f64)>,
 }
 
 #[derive(Deserialize)]
@@ -42,49 +54,40 @@ struct Page<'b> {
 
 type Values<'b> = BTreeMap<Text<'b>, &'b RawValue>;
 
-/// Adds what counters had over time; says in a sentence what was left out.
-pub(super) fn add<'b>(
-    events: &[Event<'b>],
-    at: &dyn Fn(usize) -> String,
-    trace: &mut Recorder<'b>,
-) -> Option<String> {
-    let mut counters: Vec<Counter<'_>> = Vec::new();
-    let mut counter_of: HashMap<(&Id, &[u8], &[u8]), usize> = HashMap::new();
-    let mut all: Vec<Series<'b>> = Vec::new();
-    let mut series_of: HashMap<(usize, Text<'b>), usize> = HashMap::new();
-    let mut left_out = 0;
-    for (ix, event) in events.iter().enumerate() {
-        let is_page = event.is("I", "UpdateCounters");
-        if !is_page && *event.ph.0 != *b"C" {
-            continue;
+impl Counters {
+    /// Adds what an event says, if it is one of a counter.
+    pub(super) fn add(&mut self, event: &Event<'_>, at: &dyn Fn() -> String) {
+        let is_page = event.is(b'I', "UpdateCounters");
+        if !is_page && event.phase() != b'C' {
+            return;
         }
-        let path = at(ix);
-        let values: Decoded<Values<'b>> = match is_page {
-            true => event.args::<Page<'b>>(&path).map(|page| page.data),
-            false => event.args(&path),
+        let values: Decoded<Values<'_>> = match is_page {
+            true => event.args::<Page<'_>>(&at()).map(|page| page.data),
+            false => event.args(&at()),
         };
-        // What was so before the first call is so when it begins.
-        let since = event.time(&path);
-        let since = since.map(|time| u64::try_from((time - trace.zero).max(0)));
-        let (Ok(values), Ok(Ok(since))) = (values, since) else {
-            left_out += 1;
-            continue;
+        let (Ok(values), Some(time)) = (values, event.time()) else {
+            self.left_out += 1;
+            return;
         };
-        let (pid, id) = (&event.pid, beginning(event.id.0.as_bytes()));
-        let name = event
-            .name
-            .as_ref()
-            .map_or(&[][..], |name| beginning(&name.0));
-        let counter = *counter_of.entry((pid, name, id)).or_insert_with(|| {
-            counters.push(Counter { pid, name, id });
+        let name = event.name.as_ref();
+        let counter = Counter {
+            pid: event.pid.to_string(),
+            name: name.map_or(Vec::new(), |name| beginning(&name.0).to_owned()),
+            id: beginning(event.id.as_bytes()).to_owned(),
+        };
+        let counters = &mut self.counters;
+        let counter = self.counter_of.entry(counter);
+        let counter = *counter.or_insert_with_key(|counter| {
+            counters.push(counter.clone());
             counters.len() - 1
         });
         for (name, value) in values {
             let Ok(value) = value.get().trim_matches('"').parse() else {
-                left_out += 1;
+                self.left_out += 1;
                 continue;
             };
-            let known = series_of.entry((counter, name));
+            let all = &mut self.series;
+            let known = self.series_of.entry((counter, name.0.into_owned()));
             let known = *known.or_insert_with_key(|(_, name)| {
                 all.push(Series {
                     counter,
@@ -93,38 +96,52 @@ pub(super) fn add<'b>(
                 });
                 all.len() - 1
             });
-            all[known].points.push((Nanoseconds(since), value));
+            self.series[known].points.push((time, value));
         }
     }
-    let mut named: HashMap<&[u8], Named<'_>> = HashMap::new();
-    for Counter { pid, name, id } in &counters {
-        let named = named.entry(name).or_default();
-        named.pids.insert(pid);
-        named.ids.insert(id);
+
+    /// Adds metrics, with times from `zero` on; says in a sentence what was left out.
+    pub(super) fn finish(
+        self,
+        zero: i64,
+        names: &Names,
+        builder: &mut RecordingBuilder,
+    ) -> Option<String> {
+        let mut named: HashMap<&[u8], Named<'_>> = HashMap::new();
+        for Counter { pid, name, id } in &self.counters {
+            let named = named.entry(name).or_default();
+            named.pids.insert(pid);
+            named.ids.insert(id);
+        }
+        for series in self.series {
+            let Counter { pid, name, id } = &self.counters[series.counter];
+            let Named { pids, ids } = &named[&**name];
+            let mut full = Vec::new();
+            if let Some(program) = names.processes.get(pid)
+                && pids.len() > 1
+            {
+                full.extend([beginning(program), b": "].concat());
+            }
+            full.extend(name);
+            if !id.is_empty() && ids.len() > 1 {
+                full.extend([b"[", &id[..], b"]"].concat());
+            }
+            full.push(b'.');
+            full.extend(beginning(&series.name));
+            let full = builder.text(&full).into_owned();
+            // What was so before the first call is so when it begins.
+            let since = |time: i64| u64::try_from(time.saturating_sub(zero)).unwrap_or(0);
+            let points = series.points.into_iter();
+            let points = points.map(|(time, value)| (Nanoseconds(since(time)), value));
+            if let Some(levels) = over_time::levels(&full, points.collect()) {
+                builder.add_metric(levels);
+            }
+        }
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} values of counters have no time, or are no numbers; they were left out.",
+                self.left_out
+            )
+        })
     }
-    for series in all {
-        let Counter { pid, name, id } = counters[series.counter];
-        let Named { pids, ids } = &named[name];
-        let mut full = Vec::new();
-        if let Some(program) = trace.programs.get(pid)
-            && pids.len() > 1
-        {
-            full.extend([beginning(&program.0), b": "].concat());
-        }
-        full.extend(name);
-        if !id.is_empty() && ids.len() > 1 {
-            full.extend([b"[", id, b"]"].concat());
-        }
-        full.push(b'.');
-        full.extend(beginning(&series.name.0));
-        let full = trace.builder.text(&full).into_owned();
-        if let Some(levels) = over_time::levels(&full, series.points) {
-            trace.builder.add_metric(levels);
-        }
-    }
-    (left_out > 0).then(|| {
-        format!(
-            "{left_out} values of counters have no time, or are no numbers; they were left out."
-        )
-    })
 }

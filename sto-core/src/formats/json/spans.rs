@@ -1,39 +1,24 @@
-//! From calls that begin and end at a time to what each stack took.
+//! From calls that begin and end at a value that is no time to what each stack took of it.
 
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
-use crate::units::{Cost, Nanoseconds};
+use crate::units::Cost;
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
 /// one stack.
 pub(crate) struct Spans {
     measured: Measured,
-    /// Whether values are nanoseconds from the recording's start.
-    are_times: bool,
     /// Root first, each with its stack once that was sampled.
     open: Vec<(LocationIx, Option<StackIx>)>,
     now: u64,
 }
 
 impl Spans {
-    pub(crate) fn new(measured: Measured, are_times: bool) -> Spans {
+    pub(crate) fn new(measured: Measured) -> Spans {
         Spans {
             measured,
-            are_times,
             open: Vec::new(),
             now: 0,
         }
-    }
-
-    pub(crate) fn now(&self) -> u64 {
-        self.now
-    }
-
-    pub(crate) fn depth(&self) -> usize {
-        self.open.len()
-    }
-
-    pub(crate) fn top(&self) -> Option<LocationIx> {
-        self.open.last().map(|&(location, _)| location)
     }
 
     /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
@@ -42,8 +27,7 @@ impl Spans {
         if value > 0
             && let Some(stack) = self.stack(builder)?
         {
-            let time = self.are_times.then_some(Nanoseconds(self.now));
-            builder.push(self.measured, stack, time, Cost { samples: 1, value });
+            builder.push(self.measured, stack, None, Cost { samples: 1, value });
         }
         self.now = self.now.max(to);
         Ok(())
@@ -62,22 +46,6 @@ impl Spans {
 
     pub(crate) fn open(&mut self, location: LocationIx) {
         self.open.push((location, None));
-    }
-
-    /// Closes calls wherever they stand from a depth on; `is_kept` says by depth which stay open. Those have
-    /// other stacks from then on.
-    pub(crate) fn keep(
-        &mut self,
-        from: usize,
-        mut is_kept: impl FnMut(usize) -> bool,
-        builder: &mut RecordingBuilder,
-    ) -> Built<()> {
-        builder.expand(self.open.len() - from)?;
-        let moved = self.open.split_off(from).into_iter().zip(from..);
-        let kept = moved.filter(|&(_, depth)| is_kept(depth));
-        self.open
-            .extend(kept.map(|((location, _), _)| (location, None)));
-        Ok(())
     }
 
     pub(crate) fn close(&mut self) {

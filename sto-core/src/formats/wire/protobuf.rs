@@ -36,6 +36,11 @@ impl<'b> Message<'b> {
         Message { rest: bytes, at: 0 }
     }
 
+    /// A part of the file that begins at this byte.
+    pub(crate) fn of_part(bytes: &'b [u8], at: usize) -> Message<'b> {
+        Message { rest: bytes, at }
+    }
+
     /// Where the unread part begins in the file.
     pub(crate) fn at(&self) -> usize {
         self.at

@@ -102,7 +102,7 @@ impl SpoolError {
     }
 }
 
-fn nameless(folder: &Path) -> io::Result<File> {
+pub(crate) fn nameless(folder: &Path) -> io::Result<File> {
     let folder = Arc::new(Folder::open(folder)?);
     let temporary = Temporaries::default().private_in(&folder, OsStr::new(".sto-calls-"))?;
     temporary.into_nameless()

@@ -1,0 +1,94 @@
+//! The calls of a thread, nested by their times.
+
+use super::{Misfits, Pieces, failed};
+use crate::formats::error::Decoded;
+use crate::trace::log::ThreadLog;
+use crate::trace::paths::FunctionNo;
+use crate::units::Nanoseconds;
+
+/// The open calls of a thread, outermost first.
+pub(super) struct Nested {
+    open: Vec<Open>,
+    /// When the last event of the thread is.
+    last: u64,
+}
+
+struct Open {
+    function: FunctionNo,
+    end: u64,
+    /// The earliest end of the call and of those that it stands in.
+    earliest: u64,
+}
+
+impl Nested {
+    pub(super) fn new(last: u64) -> Nested {
+        Nested {
+            open: Vec::new(),
+            last,
+        }
+    }
+
+    /// Begins a call that begins no earlier than the one before; without an end, it ends with the one that it
+    /// begins in.
+    pub(super) fn begin(
+        &mut self,
+        (function, begin, end): (FunctionNo, u64, Option<u64>),
+        log: &mut ThreadLog,
+        misfits: &mut Misfits,
+        left: &mut Pieces,
+    ) -> Decoded<()> {
+        self.advance(begin, log, left)?;
+        let around = self.open.last().map(|open| open.earliest);
+        let end = end.unwrap_or_else(|| {
+            misfits.endless += 1;
+            around.unwrap_or(self.last.max(begin))
+        });
+        let around = around.unwrap_or(u64::MAX);
+        misfits.outlasting += u64::from(around < end);
+        log.begin(function, Nanoseconds(begin)).map_err(failed)?;
+        self.open.push(Open {
+            function,
+            end,
+            earliest: around.min(end),
+        });
+        Ok(())
+    }
+
+    /// Goes on to a time; calls that end until then are ended.
+    pub(super) fn advance(
+        &mut self,
+        to: u64,
+        log: &mut ThreadLog,
+        left: &mut Pieces,
+    ) -> Decoded<()> {
+        while let Some(last) = self.open.last()
+            && last.earliest <= to
+        {
+            let at = last.earliest;
+            match last.end == at {
+                true => {
+                    log.end(None, Nanoseconds(at));
+                    self.open.pop();
+                }
+                false => self.end_within(at, log, left)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the calls that end at a time although calls within them go on. Those begin anew, without them.
+    fn end_within(&mut self, at: u64, log: &mut ThreadLog, left: &mut Pieces) -> Decoded<()> {
+        let first = self.open.partition_point(|call| call.earliest > at);
+        let ended = self.open.split_off(first);
+        left.take(ended.len() as u64)?;
+        ended.iter().for_each(|_| log.end(None, Nanoseconds(at)));
+        let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
+        let mut earliest = around;
+        for call in ended.into_iter().filter(|call| call.end > at) {
+            log.begin(call.function, Nanoseconds(at)).map_err(failed)?;
+            earliest = earliest.min(call.end);
+            self.open.push(Open { earliest, ..call });
+        }
+        Ok(())
+    }
+}
