@@ -9,6 +9,7 @@ mod benchmarks;
 // Small files that stand for very much.
 mod bounds;
 mod calibrate;
+mod calls;
 // Stacks of tens of thousands of frames.
 mod correlate;
 mod daily;
