@@ -1,11 +1,15 @@
 //! `sto timeline`: what a run did over time.
 
+use crate::args::calls::CallArgs;
 use crate::args::{InlinedArg, SelectArgs, WindowArgs, drawing};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, output};
 use clap::Args;
-use std::path::PathBuf;
-use sto_query::questions::{TimelineRequest, timeline, timeline_page};
+use std::path::{Path, PathBuf};
+use sto_query::questions::{
+    CallTimelineRequest, Drawn, TimelineRequest, call_page, call_timeline, timeline, timeline_page,
+};
 use sto_query::render;
+use sto_query::sources::Sources;
 use sto_query::timeline::RowsBy;
 use sto_query::tree::Order;
 
@@ -15,19 +19,26 @@ Examples:
   sto timeline v1 --by thread
   sto timeline v1 --from 2.5s --to 4s
   sto timeline v1 -o run.html
+  sto timeline trace --call-duration 2ms -o calls.html
   sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
 
 A metric is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
 label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * / and parentheses; a name with
 other characters than letters, digits and _.: stands between \". Counts and costs are per second.
 
+Of a trace of calls (uftrace, XRay, function_graph, Chrome) it shows what each thread called: calls that took long,
+and shorter ones in a row summed up by stack. --call-duration and the others below say how those of a file are.
+
 Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
 runs the newest is shown.";
+
+/// Options that are of traces of calls alone.
+const OF_CALLS: [&str; 3] = ["call_duration", "call_gap", "total_time"];
 
 /// Show what a run did over time
 ///
 /// A row for each function, thread, module or value of a label, darker where it cost more; metrics as lines
-/// above them.
+/// above them. Of a trace of calls, unless one of these is asked for, a row for each thread with what it called.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct TimelineArgs {
@@ -37,16 +48,17 @@ pub(crate) struct TimelineArgs {
     #[command(flatten)]
     window: WindowArgs,
 
-    /// Show a row for each of these: function, thread, module or label:KEY
-    #[arg(long, value_name = "WHAT", default_value = "function")]
-    by: RowsBy,
+    /// Show a row for each of these: function, thread, module or label:KEY [default: function, and of traces of
+    /// calls their threads]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = OF_CALLS)]
+    by: Option<RowsBy>,
 
     /// Show what functions or modules cost with all that they call, not by themselves
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = OF_CALLS)]
     total: bool,
 
     /// Show this metric, too; may be given several times
-    #[arg(long, value_name = "METRIC")]
+    #[arg(long, value_name = "METRIC", conflicts_with_all = OF_CALLS)]
     metric: Vec<String>,
 
     #[command(flatten)]
@@ -62,13 +74,27 @@ pub(crate) struct TimelineArgs {
 
     #[command(flatten)]
     format: FormatArg,
+
+    #[command(flatten)]
+    calls: CallArgs,
 }
 
 pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let sources = store.sources();
+    let filter = args.window.within(args.select.filter());
+    let of_costs = args.by.is_some()
+        || args.total
+        || args.inlined.inlined
+        || !args.metric.is_empty()
+        || filter.window.is_some()
+        || filter.event.is_some();
+    if (!of_costs || args.calls.given().is_some()) && calls(args, &sources)? {
+        return Ok(Outcome::Clean);
+    }
     let mut request = TimelineRequest::default();
     request.named = args.select.named();
-    request.filter = args.window.within(args.select.filter());
-    request.by = args.by.clone();
+    request.filter = filter;
+    request.by = args.by.clone().unwrap_or_default();
     request.order = match args.total {
         true => Order::Total,
         false => Order::SelfCost,
@@ -76,17 +102,42 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     request.inlined = args.inlined.inlined;
     request.metrics.clone_from(&args.metric);
     request.limit = args.limit.of(&args.format);
-    let sources = store.sources();
     let Some(output) = &args.output else {
         let timeline = timeline(&sources, &request)?;
         args.format.print(&timeline, render::timeline::text)?;
         return Ok(Outcome::Clean);
     };
     request.limit = args.limit.of(&FormatArg::text());
-    let drawn = timeline_page(&sources, &request, WORDS)?;
-    match output::file(Some(output)) {
-        None => output::write_stdout(drawn.drawing.as_bytes())?,
-        Some(file) => drawing::write(drawn, file, &args.format)?,
-    }
+    write(timeline_page(&sources, &request, WORDS)?, output, args)?;
     Ok(Outcome::Clean)
+}
+
+/// Shows what threads called; does nothing where that is not known.
+fn calls(args: &TimelineArgs, sources: &Sources) -> Result<bool, CliError> {
+    let mut request = CallTimelineRequest::default();
+    request.named = args.select.named();
+    request.filter = args.select.filter();
+    request.thresholds = args.calls.given();
+    request.limit = args.limit.of(&args.format);
+    if let Some(output) = &args.output {
+        let Some(drawn) = call_page(sources, &request)? else {
+            return Ok(false);
+        };
+        write(drawn, output, args)?;
+        return Ok(true);
+    }
+    let Some(timeline) = call_timeline(sources, &request)? else {
+        return Ok(false);
+    };
+    let all = request.limit.is_none();
+    let text = |timeline: &_, style| render::calls::text(timeline, all, style);
+    args.format.print(&timeline, text)?;
+    Ok(true)
+}
+
+fn write(drawn: Drawn, output: &Path, args: &TimelineArgs) -> Result<(), CliError> {
+    match output::file(Some(output)) {
+        None => output::write_stdout(drawn.drawing.as_bytes()),
+        Some(file) => drawing::write(drawn, file, &args.format),
+    }
 }

@@ -2,11 +2,13 @@
 
 use crate::text::ParseError;
 use crate::units::Nanoseconds;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A length of time: as it is, or as a part of a thread's time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A length of time: as it is, or as a part of a thread's time. Serde writes it as text.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Threshold {
     /// A share of the time from a thread's first call to the end of its last one: 0 to 1.
     Share(f64),
@@ -15,7 +17,8 @@ pub enum Threshold {
 }
 
 /// What RegTime keeps by itself, and how long its expressions are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CallThresholds {
     /// A call that takes longer is kept by itself; `CallDurationThresh` of the paper.
     pub call_duration: Threshold,
@@ -43,6 +46,20 @@ impl Threshold {
             Threshold::Share(share) => Nanoseconds((thread.0 as f64 * share) as u64),
             Threshold::Time(time) => time,
         }
+    }
+}
+
+impl TryFrom<String> for Threshold {
+    type Error = ParseError;
+
+    fn try_from(text: String) -> Result<Threshold, ParseError> {
+        text.parse()
+    }
+}
+
+impl From<Threshold> for String {
+    fn from(threshold: Threshold) -> String {
+        threshold.to_string()
     }
 }
 

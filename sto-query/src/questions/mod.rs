@@ -40,5 +40,5 @@ pub use stores::{
     annotate, average, export_store, ls, merge, prune, runs, tag,
 };
 #[cfg(feature = "pages")]
-pub use timeline::timeline_page;
-pub use timeline::{TimelineRequest, timeline};
+pub use timeline::{call_page, timeline_page};
+pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};

@@ -5,6 +5,7 @@ use super::Drawn;
 use crate::QueryError;
 #[cfg(feature = "pages")]
 use crate::answer::limited;
+use crate::calls::{self, CallTimeline, CalledRun, CallsError};
 use crate::phases::borders_of;
 #[cfg(feature = "pages")]
 use crate::render;
@@ -13,7 +14,10 @@ use crate::sources::{Filter, Named, Sources};
 use crate::text::Words;
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
 use crate::tree::Order;
+#[cfg(feature = "pages")]
+use crate::{sources::EVENT, tree::Subject};
 use serde::{Deserialize, Serialize};
+use sto_core::trace::CallThresholds;
 
 /// Most metrics that a page has where nobody names any, and most keys of labels.
 #[cfg(feature = "pages")]
@@ -100,6 +104,62 @@ pub fn timeline_page(
         subjects: vec![timelines.swap_remove(0).subject],
         drawing: page,
     })
+}
+
+/// What the threads of a run called, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CallTimelineRequest {
+    /// The profiles; of several runs the newest is taken.
+    pub named: Named,
+    /// Which of their runs.
+    pub filter: Filter,
+    /// How the calls of a file are compressed; as usual without it.
+    pub thresholds: Option<CallThresholds>,
+    /// The most threads; all without it.
+    pub limit: Option<usize>,
+}
+
+/// Says what the threads of a run called; `None` where it is no trace of calls, and nobody asks how these are
+/// compressed.
+///
+/// # Errors
+/// As [`Sources::called_run`], and where the calls of a stored run are to be compressed anew.
+pub fn call_timeline(
+    sources: &Sources,
+    request: &CallTimelineRequest,
+) -> Result<Option<CallTimeline>, QueryError> {
+    let run = request.run(sources)?;
+    Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
+}
+
+/// The same of all threads as a page of HTML, on which parts of the time can be looked at.
+///
+/// # Errors
+/// As [`call_timeline`].
+#[cfg(feature = "pages")]
+pub fn call_page(
+    sources: &Sources,
+    request: &CallTimelineRequest,
+) -> Result<Option<Drawn>, QueryError> {
+    let run = request.run(sources)?;
+    Ok(run.map(|run| Drawn {
+        subjects: vec![Subject::of(&run.view, EVENT)],
+        drawing: render::calls::html(&run),
+    }))
+}
+
+impl CallTimelineRequest {
+    fn run(&self, sources: &Sources) -> Result<Option<CalledRun>, QueryError> {
+        let run = sources.called_run_by(&self.named, &self.filter, self.thresholds);
+        match run {
+            Err(QueryError::Calls(CallsError::NoCalls { .. })) if self.thresholds.is_none() => {
+                Ok(None)
+            }
+            run => run.map(Some),
+        }
+    }
 }
 
 impl TimelineRequest {

@@ -18,12 +18,13 @@ use crate::select::{
 use crate::tree::{View, WindowError};
 use named::last_components;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::intern::{InternError, SliceCount};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
+use sto_core::trace::CallThresholds;
 use sto_core::units::UnixSeconds;
 
 /// What the library may ask of the machine that it runs on. There is an answer for who has none.
@@ -100,9 +101,16 @@ pub struct Sources {
     open: Box<dyn Fn() -> Result<Snapshot, StoreError> + Send + Sync>,
     /// The store as it was when it was first looked at: one question is answered from one state.
     stored: OnceLock<Snapshot>,
-    /// Files that were read: without slices of time, in one, and in [many](OVER_TIME). What is stored without
-    /// them stays without.
-    memory: [OnceLock<Store>; 3],
+    /// Files that were read, each in a store of its own, so that one question after another reads none twice.
+    read: Mutex<Vec<(Reading, Located)>>,
+}
+
+/// A file, and how it is read.
+#[derive(Clone, PartialEq)]
+struct Reading {
+    file: ProfileFile,
+    slices: Option<SliceCount>,
+    calls: CallThresholds,
 }
 
 /// Profiles of one build, and where they are.
@@ -128,6 +136,7 @@ enum Target {
 }
 
 /// A file to read, and the name of the build that it becomes.
+#[derive(Clone, PartialEq)]
 struct ProfileFile {
     path: PathBuf,
     name: String,
@@ -168,7 +177,7 @@ impl Sources {
             surroundings: Arc::new(()),
             open: Box::new(open),
             stored: OnceLock::new(),
-            memory: Default::default(),
+            read: Mutex::default(),
         }
     }
 
@@ -295,25 +304,51 @@ impl Sources {
     }
 
     fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, QueryError> {
+        self.located_with_calls(target, slices, CallThresholds::default())
+    }
+
+    /// The same, where files that are traces of calls are compressed by these thresholds.
+    fn located_with_calls(
+        &self,
+        target: Target,
+        slices: Option<SliceCount>,
+        calls: CallThresholds,
+    ) -> Result<Located, QueryError> {
         let file = match target {
             Target::Stored(located) => return Ok(located),
             Target::File(file) => file,
         };
-        let options = IngestOptions {
-            version: Some(file.name),
+        let reading = Reading {
+            file,
             slices,
+            calls,
+        };
+        let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, located)) = read().iter().find(|(known, _)| *known == reading) {
+            return Ok(located.clone());
+        }
+        let located = self.read_file(&reading)?;
+        read().push((reading, located.clone()));
+        Ok(located)
+    }
+
+    fn read_file(&self, reading: &Reading) -> Result<Located, QueryError> {
+        let path = &reading.file.path;
+        let options = IngestOptions {
+            version: Some(reading.file.name.clone()),
+            slices: reading.slices,
+            call_thresholds: reading.calls,
             ..IngestOptions::default()
         };
-        let slices = slices.map_or(0, SliceCount::get);
-        let memory = &self.memory[slices.min(2) as usize];
-        let memory = get_or_try_init(memory, Store::in_memory)?;
-        let report = self.surroundings.read(memory, &file.path, options);
+        let memory = Store::in_memory()?;
+        let report = self.surroundings.read(&memory, path, options);
+        let over_time = reading.slices.is_some_and(|slices| slices.get() > 1);
         let report = report.map_err(|error| match error {
             IngestError::Intern {
                 source: InternError::NoTime { .. },
                 ..
-            } if slices > 1 => QueryError::Window(WindowError::NoTime {
-                file: file.path.display().to_string(),
+            } if over_time => QueryError::Window(WindowError::NoTime {
+                file: path.display().to_string(),
             }),
             error => error.into(),
         })?;

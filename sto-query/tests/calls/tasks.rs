@@ -1,0 +1,180 @@
+//! Tasks T1 to T3 of the user study on NonSequitur (section 5.5 of the paper), answered from the page alone.
+
+use super::page::{assert_has, open};
+use crate::browser;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use sto_query::questions::{CallTimelineRequest, call_page};
+use sto_query::sources::{Named, Sources};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// A thread's calls, as NonSequitur's traces have them: `0` for enter and `1` for exit, function, nanoseconds.
+#[derive(Default)]
+struct Trace(String);
+
+impl Trace {
+    /// A call from one millisecond to another.
+    fn call(mut self, function: &str, from: u64, to: u64) -> Trace {
+        let times = [from, to].map(|time| 1_000_000_000 + time * MILLISECOND);
+        let _ = write!(self.0, "0 {function} {}\n1 {function} {}\n", times[0], times[1]);
+        self
+    }
+
+    /// Calls of 4 ms, one every 5, of these functions in turns.
+    fn calls(self, functions: &[&str], from: u64, to: u64) -> Trace {
+        let begins = (from..to).step_by(5).zip(functions.iter().cycle());
+        begins.fold(self, |trace, (begin, function)| trace.call(function, begin, begin + 4))
+    }
+}
+
+/// Ten seconds of five threads, in a folder of a file a thread.
+fn traced() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let next = ["cursor_next"];
+    let threads = [
+        // Opens and closes cursors only at the beginning and the end.
+        ("scanner", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 300).calls(&next, 300, 9_700).calls(&["cursor_open", "cursor_next"], 9_700, 10_000)),
+        // All the time.
+        ("opener", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 10_000)),
+        // Not all the time.
+        ("idler", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 300).call("sleep", 300, 9_700).calls(&["cursor_open", "cursor_next"], 9_700, 10_000)),
+        // Waits for the disk, 0.8 s and 0.3 s.
+        ("logger", Trace::default().calls(&["append"], 0, 3_000).call("fsync_wait", 3_000, 3_800).calls(&["append"], 3_800, 6_000).call("fsync_wait", 6_000, 6_300).calls(&["append"], 6_300, 10_000)),
+        // Waits 1.2 s for the compactor, which starts before and ends after that.
+        ("writer", Trace::default().calls(&["put"], 0, 6_100).call("fsync_wait", 6_100, 7_300).calls(&["put"], 7_300, 10_000)),
+        ("compactor", Trace::default().call("sleep", 0, 6_000).call("compact_level", 6_000, 7_500).call("sleep", 7_500, 10_000)),
+        // Works from 5.9 s to 6.7 s, and is in no call then.
+        ("helper", Trace::default().call("sleep", 0, 5_800).calls(&["merge", "split"], 5_900, 6_700).call("sleep", 7_400, 10_000)),
+    ];
+    for (name, Trace(text)) in threads {
+        std::fs::write(folder.path().join(format!("{name}.txt")), text).unwrap();
+    }
+    folder
+}
+
+fn page_of(trace: &Path) -> String {
+    let sources = Sources::of_folder(Path::new("there is no store"));
+    let mut request = CallTimelineRequest::default();
+    request.named = Named::File(PathBuf::from(trace));
+    call_page(&sources, &request).unwrap().unwrap().drawing
+}
+
+/// The rows of what was found of a function: thread, and when, calls, time and the longest.
+fn found<'a>(search: &'a Value, function: &str) -> Vec<[&'a str; 5]> {
+    let rows = search["found"].as_array().unwrap().iter();
+    let rows = rows.map(|row| [0, 1, 2, 3, 4, 5].map(|ix| row[ix].as_str().unwrap()));
+    let rows = rows.filter(|row| row[1] == function);
+    rows.map(|row| [row[0], row[2], row[3], row[4], row[5]]).collect()
+}
+
+#[test]
+fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_beginning_and_end() {
+    if browser::is_missing() {
+        return;
+    }
+    let trace = traced();
+    let asked = "
+        async function asked({ page, search, point, rows, nameOf }) {
+          const seen = { open: search('cursor_open'), next: search('cursor_next') };
+          search('');
+          // What is drawn at the beginning, in the middle and at the end.
+          seen.drawn = {};
+          for (const name of ['scanner', 'opener', 'idler']) {
+            const at = (part) => { const text = point(name, part); return text.split(/[ :]/)[0]; };
+            const near = (from) => [...new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((step) => at(from + step * 0.002)))].sort();
+            seen.drawn[name] = [near(0.002), near(0.5), near(0.975)];
+          }
+          return seen;
+        }";
+    let facts = open(&page_of(trace.path()), asked, 1280);
+    let open = found(&facts["open"], "cursor_open");
+    let when = |of: &[[&str; 5]], thread: &str| of.iter().find(|row| row[0] == thread).unwrap()[1].to_owned();
+    let next = found(&facts["next"], "cursor_next");
+    assert_eq!(facts["open"]["threads"], json!(["idler", "opener", "scanner"]));
+    // Throughout is one span of time.
+    let throughout: Vec<&str> = next.iter().filter(|row| !row[1].contains(", ")).map(|row| row[0]).collect();
+    assert_eq!(throughout, ["opener", "scanner"]);
+    assert_eq!(when(&next, "scanner"), "0.00 s to 10.00 s");
+    let of_scanner = when(&open, "scanner");
+    let [first, last] = &of_scanner.split(", ").collect::<Vec<_>>()[..] else {
+        panic!("{of_scanner}");
+    };
+    assert!(first.starts_with("0.00 s to ") && last.ends_with(" to 10.00 s"), "{of_scanner}");
+    assert_eq!(when(&open, "opener"), "0.00 s to 10.00 s");
+    // The picture says the same.
+    let both = json!(["cursor_next", "cursor_open"]);
+    assert_eq!(facts["drawn"]["opener"], json!([both, both, both]));
+    assert_eq!(facts["drawn"]["scanner"][1], json!(["cursor_next"]));
+    assert_eq!(facts["drawn"]["idler"][1], json!(["sleep"]));
+}
+
+#[test]
+fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
+    if browser::is_missing() {
+        return;
+    }
+    let trace = traced();
+    let asked = "
+        async function asked({ page, search, marks, now }) {
+          const seen = { search: search('fsync_wait') };
+          // The call that took longest, by its button.
+          const longest = [...page.querySelectorAll('#found .show')].map((button) => button.textContent);
+          seen.longest = longest;
+          [...page.querySelectorAll('#found .show')].find((button) => button.textContent.startsWith('1.20 s')).click();
+          seen.shown = [now(), marks()];
+          return seen;
+        }";
+    let facts = open(&page_of(trace.path()), asked, 1280);
+    assert_eq!(facts["search"]["threads"], json!(["logger", "writer"]));
+    let calls = [
+        ["logger", "3.00 s to 3.80 s, 6.00 s to 6.30 s", "2", "1.10 s", "800 ms at 3.00 s 300 ms at 6.00 s"],
+        ["writer", "6.10 s to 7.30 s", "1", "1.20 s", "1.20 s at 6.10 s"],
+    ];
+    assert_eq!(found(&facts["search"], "fsync_wait"), calls);
+    assert_has(&facts["shown"][0], "fsync_wait took 1.20 s, 6.1");
+    assert_has(&facts["shown"][0], "in writer");
+    // It was zoomed to three times its length, with itself in the middle.
+    let mark = &facts["shown"][1]["writer"];
+    let [from, to] = [0, 1].map(|end| mark[end].as_f64().unwrap());
+    assert!(from > 0.2 && from < 0.4 && to > 0.6 && to < 0.8, "{from} {to}");
+}
+
+#[test]
+fn t3_what_the_other_threads_did_while_one_was_blocked() {
+    if browser::is_missing() {
+        return;
+    }
+    let trace = traced();
+    let asked = "
+        async function asked({ page, click, marks, search, now }) {
+          // Walks over the row until the wait is pointed at, as an eye does.
+          let seen = {};
+          for (let part = 0.5; part < 0.8; part += 0.01) {
+            const found = click('writer', part);
+            if (found.is.startsWith('fsync_wait took')) {
+              seen = { pinned: found, marks: marks() };
+              break;
+            }
+          }
+          return seen;
+        }";
+    let facts = open(&page_of(trace.path()), asked, 1280);
+    let pinned = &facts["pinned"];
+    assert_eq!(pinned["is"], "fsync_wait took 1.20 s, 6.10 s to 7.30 s, in writer");
+    let others = &pinned["others"];
+    assert_eq!(others["compactor"], "compact_level 1.20 s (100%)");
+    // Of what does not line up with it, the part that does is said: 0.6 s of 0.8 s, but for the last pause of 1 ms.
+    assert_eq!(
+        others["helper"],
+        "in no call 601 ms (50%); an expression of merge, split 599 ms (50%), 75% of it"
+    );
+    assert_has(&others["logger"], "fsync_wait 200 ms (17%)");
+    assert_has(&others["idler"], "sleep 1.20 s (100%)");
+    // Rows of long calls alone have the mark where time has it, however the others are stretched.
+    let [from, to] = [0, 1].map(|end| facts["marks"]["compactor"][end].as_f64().unwrap());
+    assert!((from - 0.61).abs() < 0.002 && (to - 0.73).abs() < 0.002, "{from} {to}");
+    // And each row has one.
+    assert!(facts["marks"].as_object().unwrap().values().all(Value::is_array));
+}
