@@ -67,6 +67,18 @@ pub enum CallsError {
         /// The run.
         profile: ProfileId,
     },
+    /// Its calls were compressed when it was stored, and are not all there to be compressed by other thresholds.
+    #[error(
+        "the calls of run {profile} of {} were compressed when it was stored; name the file of the trace instead, or \
+         ingest it anew with other thresholds",
+        printable(.build)
+    )]
+    Compressed {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// The run.
+        profile: ProfileId,
+    },
     /// The run cannot be loaded.
     #[error(transparent)]
     Select(#[from] SelectError),

@@ -39,6 +39,6 @@ pub use stores::{
     AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest, TagRequest,
     annotate, average, export_store, ls, merge, prune, runs, tag,
 };
+pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};
 #[cfg(feature = "pages")]
 pub use timeline::{call_page, timeline_page};
-pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};

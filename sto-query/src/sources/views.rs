@@ -2,7 +2,7 @@
 
 use super::{CONTEXTS, Located, Named, OVER_TIME, Sources, Target, with_distinct_names};
 use crate::QueryError;
-use crate::calls::CalledRun;
+use crate::calls::{CalledRun, CallsError};
 use crate::compare::{Lines, shared_event};
 use crate::phases::{self, CostOverTime};
 use crate::select::{full_name, one_benchmark};
@@ -13,6 +13,7 @@ use crate::tree::{
 use serde::{Deserialize, Serialize};
 use sto_core::intern::SliceCount;
 use sto_core::store::Snapshot;
+use sto_core::trace::CallThresholds;
 use sto_core::units::SampleType;
 
 /// Which of the runs that are named a question is about, and what they were measured by.
@@ -188,6 +189,31 @@ impl Sources {
     pub fn called_run(&self, named: &Named, filter: &Filter) -> Result<CalledRun, QueryError> {
         let located = self.runs_of(named, filter, None)?;
         Ok(CalledRun::load(&located.store, located.selection)?)
+    }
+
+    /// The same where the calls of a file are compressed by these thresholds, and it is read as
+    /// [`Sources::run_over_time`] does.
+    ///
+    /// # Errors
+    /// As [`Sources::called_run`], and where thresholds are given for a stored run.
+    pub(crate) fn called_run_by(
+        &self,
+        named: &Named,
+        filter: &Filter,
+        thresholds: Option<CallThresholds>,
+    ) -> Result<CalledRun, QueryError> {
+        let target = self.locate_runs(named, filter)?;
+        let calls = thresholds.unwrap_or_default();
+        let located = self.located_with_calls(target, OVER_TIME, calls)?;
+        let is_stored = located.is_stored;
+        let run = CalledRun::load(&located.store, located.selection)?;
+        match thresholds {
+            Some(_) if is_stored => Err(CallsError::Compressed {
+                build: full_name(&run.view.selection.build),
+                profile: run.view.selection.profiles[0].id,
+            })?,
+            _ => Ok(run),
+        }
     }
 
     /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines

@@ -2,6 +2,7 @@
 
 mod moments;
 mod page;
+mod tasks;
 
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;

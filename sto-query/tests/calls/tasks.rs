@@ -18,14 +18,20 @@ impl Trace {
     /// A call from one millisecond to another.
     fn call(mut self, function: &str, from: u64, to: u64) -> Trace {
         let times = [from, to].map(|time| 1_000_000_000 + time * MILLISECOND);
-        let _ = write!(self.0, "0 {function} {}\n1 {function} {}\n", times[0], times[1]);
+        let _ = write!(
+            self.0,
+            "0 {function} {}\n1 {function} {}\n",
+            times[0], times[1]
+        );
         self
     }
 
     /// Calls of 4 ms, one every 5, of these functions in turns.
     fn calls(self, functions: &[&str], from: u64, to: u64) -> Trace {
         let begins = (from..to).step_by(5).zip(functions.iter().cycle());
-        begins.fold(self, |trace, (begin, function)| trace.call(function, begin, begin + 4))
+        begins.fold(self, |trace, (begin, function)| {
+            trace.call(function, begin, begin + 4)
+        })
     }
 }
 
@@ -35,18 +41,59 @@ fn traced() -> tempfile::TempDir {
     let next = ["cursor_next"];
     let threads = [
         // Opens and closes cursors only at the beginning and the end.
-        ("scanner", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 300).calls(&next, 300, 9_700).calls(&["cursor_open", "cursor_next"], 9_700, 10_000)),
+        (
+            "scanner",
+            Trace::default()
+                .calls(&["cursor_open", "cursor_next"], 0, 300)
+                .calls(&next, 300, 9_700)
+                .calls(&["cursor_open", "cursor_next"], 9_700, 10_000),
+        ),
         // All the time.
-        ("opener", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 10_000)),
+        (
+            "opener",
+            Trace::default().calls(&["cursor_open", "cursor_next"], 0, 10_000),
+        ),
         // Not all the time.
-        ("idler", Trace::default().calls(&["cursor_open", "cursor_next"], 0, 300).call("sleep", 300, 9_700).calls(&["cursor_open", "cursor_next"], 9_700, 10_000)),
+        (
+            "idler",
+            Trace::default()
+                .calls(&["cursor_open", "cursor_next"], 0, 300)
+                .call("sleep", 300, 9_700)
+                .calls(&["cursor_open", "cursor_next"], 9_700, 10_000),
+        ),
         // Waits for the disk, 0.8 s and 0.3 s.
-        ("logger", Trace::default().calls(&["append"], 0, 3_000).call("fsync_wait", 3_000, 3_800).calls(&["append"], 3_800, 6_000).call("fsync_wait", 6_000, 6_300).calls(&["append"], 6_300, 10_000)),
+        (
+            "logger",
+            Trace::default()
+                .calls(&["append"], 0, 3_000)
+                .call("fsync_wait", 3_000, 3_800)
+                .calls(&["append"], 3_800, 6_000)
+                .call("fsync_wait", 6_000, 6_300)
+                .calls(&["append"], 6_300, 10_000),
+        ),
         // Waits 1.2 s for the compactor, which starts before and ends after that.
-        ("writer", Trace::default().calls(&["put"], 0, 6_100).call("fsync_wait", 6_100, 7_300).calls(&["put"], 7_300, 10_000)),
-        ("compactor", Trace::default().call("sleep", 0, 6_000).call("compact_level", 6_000, 7_500).call("sleep", 7_500, 10_000)),
+        (
+            "writer",
+            Trace::default()
+                .calls(&["put"], 0, 6_100)
+                .call("fsync_wait", 6_100, 7_300)
+                .calls(&["put"], 7_300, 10_000),
+        ),
+        (
+            "compactor",
+            Trace::default()
+                .call("sleep", 0, 6_000)
+                .call("compact_level", 6_000, 7_500)
+                .call("sleep", 7_500, 10_000),
+        ),
         // Works from 5.9 s to 6.7 s, and is in no call then.
-        ("helper", Trace::default().call("sleep", 0, 5_800).calls(&["merge", "split"], 5_900, 6_700).call("sleep", 7_400, 10_000)),
+        (
+            "helper",
+            Trace::default()
+                .call("sleep", 0, 5_800)
+                .calls(&["merge", "split"], 5_900, 6_700)
+                .call("sleep", 7_400, 10_000),
+        ),
     ];
     for (name, Trace(text)) in threads {
         std::fs::write(folder.path().join(format!("{name}.txt")), text).unwrap();
@@ -66,7 +113,8 @@ fn found<'a>(search: &'a Value, function: &str) -> Vec<[&'a str; 5]> {
     let rows = search["found"].as_array().unwrap().iter();
     let rows = rows.map(|row| [0, 1, 2, 3, 4, 5].map(|ix| row[ix].as_str().unwrap()));
     let rows = rows.filter(|row| row[1] == function);
-    rows.map(|row| [row[0], row[2], row[3], row[4], row[5]]).collect()
+    rows.map(|row| [row[0], row[2], row[3], row[4], row[5]])
+        .collect()
 }
 
 #[test]
@@ -90,18 +138,30 @@ fn t1_which_thread_executes_one_function_throughout_but_another_only_at_the_begi
         }";
     let facts = open(&page_of(trace.path()), asked, 1280);
     let open = found(&facts["open"], "cursor_open");
-    let when = |of: &[[&str; 5]], thread: &str| of.iter().find(|row| row[0] == thread).unwrap()[1].to_owned();
+    let when = |of: &[[&str; 5]], thread: &str| {
+        of.iter().find(|row| row[0] == thread).unwrap()[1].to_owned()
+    };
     let next = found(&facts["next"], "cursor_next");
-    assert_eq!(facts["open"]["threads"], json!(["idler", "opener", "scanner"]));
+    assert_eq!(
+        facts["open"]["threads"],
+        json!(["idler", "opener", "scanner"])
+    );
     // Throughout is one span of time.
-    let throughout: Vec<&str> = next.iter().filter(|row| !row[1].contains(", ")).map(|row| row[0]).collect();
+    let throughout: Vec<&str> = next
+        .iter()
+        .filter(|row| !row[1].contains(", "))
+        .map(|row| row[0])
+        .collect();
     assert_eq!(throughout, ["opener", "scanner"]);
     assert_eq!(when(&next, "scanner"), "0.00 s to 10.00 s");
     let of_scanner = when(&open, "scanner");
     let [first, last] = &of_scanner.split(", ").collect::<Vec<_>>()[..] else {
         panic!("{of_scanner}");
     };
-    assert!(first.starts_with("0.00 s to ") && last.ends_with(" to 10.00 s"), "{of_scanner}");
+    assert!(
+        first.starts_with("0.00 s to ") && last.ends_with(" to 10.00 s"),
+        "{of_scanner}"
+    );
     assert_eq!(when(&open, "opener"), "0.00 s to 10.00 s");
     // The picture says the same.
     let both = json!(["cursor_next", "cursor_open"]);
@@ -129,8 +189,20 @@ fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
     let facts = open(&page_of(trace.path()), asked, 1280);
     assert_eq!(facts["search"]["threads"], json!(["logger", "writer"]));
     let calls = [
-        ["logger", "3.00 s to 3.80 s, 6.00 s to 6.30 s", "2", "1.10 s", "800 ms at 3.00 s 300 ms at 6.00 s"],
-        ["writer", "6.10 s to 7.30 s", "1", "1.20 s", "1.20 s at 6.10 s"],
+        [
+            "logger",
+            "3.00 s to 3.80 s, 6.00 s to 6.30 s",
+            "2",
+            "1.10 s",
+            "800 ms at 3.00 s 300 ms at 6.00 s",
+        ],
+        [
+            "writer",
+            "6.10 s to 7.30 s",
+            "1",
+            "1.20 s",
+            "1.20 s at 6.10 s",
+        ],
     ];
     assert_eq!(found(&facts["search"], "fsync_wait"), calls);
     assert_has(&facts["shown"][0], "fsync_wait took 1.20 s, 6.1");
@@ -138,7 +210,10 @@ fn t2_which_threads_have_calls_of_a_function_of_over_half_a_second_and_when() {
     // It was zoomed to three times its length, with itself in the middle.
     let mark = &facts["shown"][1]["writer"];
     let [from, to] = [0, 1].map(|end| mark[end].as_f64().unwrap());
-    assert!(from > 0.2 && from < 0.4 && to > 0.6 && to < 0.8, "{from} {to}");
+    assert!(
+        from > 0.2 && from < 0.4 && to > 0.6 && to < 0.8,
+        "{from} {to}"
+    );
 }
 
 #[test]
@@ -162,7 +237,10 @@ fn t3_what_the_other_threads_did_while_one_was_blocked() {
         }";
     let facts = open(&page_of(trace.path()), asked, 1280);
     let pinned = &facts["pinned"];
-    assert_eq!(pinned["is"], "fsync_wait took 1.20 s, 6.10 s to 7.30 s, in writer");
+    assert_eq!(
+        pinned["is"],
+        "fsync_wait took 1.20 s, 6.10 s to 7.30 s, in writer"
+    );
     let others = &pinned["others"];
     assert_eq!(others["compactor"], "compact_level 1.20 s (100%)");
     // Of what does not line up with it, the part that does is said: 0.6 s of 0.8 s, but for the last pause of 1 ms.
@@ -174,7 +252,16 @@ fn t3_what_the_other_threads_did_while_one_was_blocked() {
     assert_has(&others["idler"], "sleep 1.20 s (100%)");
     // Rows of long calls alone have the mark where time has it, however the others are stretched.
     let [from, to] = [0, 1].map(|end| facts["marks"]["compactor"][end].as_f64().unwrap());
-    assert!((from - 0.61).abs() < 0.002 && (to - 0.73).abs() < 0.002, "{from} {to}");
+    assert!(
+        (from - 0.61).abs() < 0.002 && (to - 0.73).abs() < 0.002,
+        "{from} {to}"
+    );
     // And each row has one.
-    assert!(facts["marks"].as_object().unwrap().values().all(Value::is_array));
+    assert!(
+        facts["marks"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(Value::is_array)
+    );
 }
