@@ -1,4 +1,6 @@
 //! What the threads of a run called, and when: long calls each, shorter ones in expressions.
+//!
+#![doc = include_str!("calls.md")]
 
 mod nesting;
 mod outliers;

@@ -253,7 +253,8 @@
       const box = layout.boxAt(row.laid, x, above);
       if (box) return ofBox(box);
     }
-    return null;
+    const frame = row.laid.frames.find((frame) => x >= frame.x && x <= frame.x + frame.width);
+    return frame ? { thread: row.thread.ix, from: frame.item.begin, to: frame.item.end, pause: true } : null;
   }
 
   const thread = ({ name }) => element('b', {}, name);
@@ -261,12 +262,13 @@
   /** What a target is, in a sentence and its path. */
   function about(target) {
     const of = threads[target.thread];
-    const { box, gap, call } = target;
+    const { box, gap, call, pause } = target;
     const span = `${fromTo(target)} (${length(target.to - target.from)})`;
     if (gap) {
       const what = gap.caller ? [code(model.name(gap.caller.stack)), ` itself, or in calls too short to be here, ${span}, in `] : [`In no call, ${span}, in `];
       return [[...what, thread(of)], gap.caller ? gap.caller.stack : -1];
     }
+    if (pause) return [['Between calls, in an expression, ', `${span}, of `, thread(of)], -1];
     if (call) {
       const usual = call.typical === undefined ? '' : `, usually ${length(call.typical)} (median of ${counted(call.calls, 'call')})`;
       return [[code(model.name(call.stack)), ` took ${length(call.end - call.begin)}${usual}, ${fromTo(target)}, in `, thread(of)], call.stack];

@@ -1,12 +1,13 @@
 //! The calls of a run as a page: a row a thread, whose script draws them for the window's width.
 
 use super::data::{Data, LeftOut};
+use super::text::kept;
 use crate::calls::{
     CallTimeline, CalledRun, CalledThread, ProminentFunction, call_timeline, prominence,
 };
 use crate::render::header::full_name;
 use crate::render::html::{Page, name, number_head, script_data};
-use crate::text::{counted, grouped, percent, printable, quantity, saving, seconds};
+use crate::text::{counted, grouped, percent, printable, quantity, seconds};
 use maud::{Markup, html};
 use sto_core::intern::NodeIx;
 use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
@@ -78,12 +79,11 @@ impl CallPage<'_> {
             _ => String::new(),
         };
         format!(
-            "{} made {} in {}, kept as {} ({} fewer).{run}",
+            "{} made {} in {}, {}.{run}",
             counted(of.threads.len() as u64, "thread"),
             counted(of.calls, "call"),
             seconds(Nanoseconds(of.duration_ns)),
-            counted(of.records, "record"),
-            saving(of.calls as f64 / of.records.max(1) as f64),
+            kept(of),
         )
     }
 

@@ -5,8 +5,8 @@ use crate::calls::{CallTimeline, CalledThread};
 use crate::render::header::full_name;
 use crate::render::timeline::axis_line;
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, grouped, not_shown, quantity, saving,
-    seconds, title,
+    Cell, Column, Style, Table, counted, display_width, grouped, not_shown, printable, quantity,
+    saving, seconds, shorten, title,
 };
 use crate::timeline::Grid;
 use std::cmp::Reverse;
@@ -18,6 +18,11 @@ use sto_core::units::{Nanoseconds, Unit};
 const USUAL_COLUMNS: usize = 60;
 /// The fewest columns of time, however narrow the terminal is.
 const LEAST_COLUMNS: usize = 10;
+/// Columns before a function in the list, those of its name that callers leave it, and the fewest that say
+/// anything of callers.
+const BEFORE_FUNCTION: usize = 42;
+const MOST_OF_FUNCTION: usize = 28;
+const LEAST_OF_CALLERS: usize = 8;
 /// What a column looks like.
 const SHORT: char = '█';
 const LONG: char = '▒';
@@ -90,15 +95,19 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
         seconds(Nanoseconds(timeline.duration_ns)),
     );
     if timeline.records > 0 {
-        let ratio = timeline.calls as f64 / timeline.records as f64;
-        said += &format!(
-            ", kept as {} ({} fewer)",
-            counted(timeline.records, "record"),
-            saving(ratio)
-        );
+        said += &format!(", {}", kept(timeline));
     }
     let said = title(style, &said);
     style.bold(said.trim_end()) + "\n"
+}
+
+/// `kept as 1,024 records (144x fewer)`.
+pub(super) fn kept(timeline: &CallTimeline) -> String {
+    let records = counted(timeline.records, "record");
+    match timeline.calls as f64 / timeline.records.max(1) as f64 {
+        ..1.05 => format!("kept as {records}"),
+        ratio => format!("kept as {records} ({} fewer)", saving(ratio)),
+    }
 }
 
 /// Which run it is, and what was kept by itself.
@@ -258,14 +267,26 @@ fn calls_of(thread: &CalledThread, most: usize, style: Style) -> String {
         omitted += limited(&mut listed, Some(most));
         for of in listed {
             let time = |ns| quantity(ns, Unit::Nanoseconds).unwrap_or_default();
-            let callers = of.frames.iter().rev().map(String::as_str);
+            let mut callers = of.frames.iter().rev().map(String::as_str);
+            let function = callers.next().unwrap_or_default();
+            let callers: String = callers.map(|caller| format!(" < {caller}")).collect();
+            let callers = match style.width {
+                None => callers,
+                Some(width) => {
+                    let taken = BEFORE_FUNCTION + display_width(function).min(MOST_OF_FUNCTION);
+                    match width.saturating_sub(taken) {
+                        0..LEAST_OF_CALLERS => String::new(),
+                        room => shorten(&callers, room),
+                    }
+                }
+            };
             let at = of.begin.map(|begin| seconds(Nanoseconds(begin)));
             table.row(vec![
                 Cell::from(time(of.own)),
                 Cell::from(time(of.duration)),
                 Cell::from(grouped(of.calls)),
                 Cell::from(at.unwrap_or_default()),
-                Cell::from(callers.collect::<Vec<_>>().join(" < ")),
+                Cell::from(function).between(String::new(), printable(&callers).into_owned()),
             ]);
         }
     }
