@@ -190,28 +190,32 @@ fn read_thread(
     let mut digest = SourceHasher::new();
     let mut size = 0;
     let mut warnings = Vec::new();
-    let mut block = Vec::new();
+    let mut block = vec![0; BLOCK];
+    // Bytes of the block that are of a line whose end did not come yet.
+    let mut left = 0;
     loop {
-        let left = block.len();
-        let came = (&mut input).take(BLOCK as u64).read_to_end(&mut block);
+        let came = input.read(&mut block[left..]);
         let came = came.map_err(failed(path, Salvage::Possible))?;
-        digest.update(&block[left..]);
-        size += came as u64;
-        let lines = memchr::memrchr(b'\n', &block[left..]).map_or(0, |end| left + end + 1);
-        reader.read(&block[..lines], log).map_err(in_file)?;
-        block.drain(..lines);
-        if block.len() > MAX_LINE {
-            let problem = format!("a line of more than {} MiB", MAX_LINE >> 20);
-            return Err(FormatError::malformed(
-                path,
-                At::Line(reader.line + 1),
-                problem,
-            ));
-        }
         if came == 0 {
             break;
         }
+        let filled = left + came;
+        digest.update(&block[left..filled]);
+        size += came as u64;
+        let lines = memchr::memrchr(b'\n', &block[left..filled]).map_or(0, |end| left + end + 1);
+        reader.read(&block[..lines], log).map_err(in_file)?;
+        block.copy_within(lines..filled, 0);
+        left = filled - lines;
+        if left > MAX_LINE {
+            let (line, most) = (reader.line + 1, MAX_LINE >> 20);
+            let problem = format!("a line of more than {most} MiB");
+            return Err(FormatError::malformed(path, At::Line(line), problem));
+        }
+        if left == block.len() {
+            block.resize(2 * left, 0);
+        }
     }
+    block.truncate(left);
     if !block.is_empty() && options.allow_truncated {
         warnings.push(format!(
             "The last line of {} has no line end, so it may be cut off and was left out.",
@@ -280,7 +284,12 @@ impl Lines {
             self.line += 1;
             match event(line) {
                 Some((Event::Begin, name, time)) => log.begin(self.names.number(name), time)?,
-                Some((Event::End, name, time)) => log.end(Some(self.names.number(name)), time),
+                Some((Event::End, name, time)) => {
+                    // Nearly always of the innermost call.
+                    let innermost = log.innermost();
+                    let ended = innermost.filter(|innermost| self.names.get(innermost.0) == name);
+                    log.end(ended.or_else(|| Some(self.names.number(name))), time);
+                }
                 None if line.trim_ascii().is_empty() => {}
                 None => {
                     let problem = format!(

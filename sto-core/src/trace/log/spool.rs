@@ -4,6 +4,7 @@ use crate::files::{Folder, Temporaries};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -23,7 +24,7 @@ pub(super) struct Spool {
     file: OnceLock<Result<File, Arc<io::Error>>>,
     written: AtomicU64,
     /// Threads that write to it.
-    pub(super) threads: AtomicUsize,
+    threads: AtomicUsize,
 }
 
 /// A chunk that was written.
@@ -54,6 +55,22 @@ impl Spool {
             written: AtomicU64::new(0),
             threads: AtomicUsize::new(0),
         }
+    }
+
+    /// Counts a thread that writes to it.
+    pub(super) fn add_thread(&self) {
+        self.threads.fetch_add(1, Relaxed);
+    }
+
+    /// Whether what a thread holds is its share of what all threads may hold together, within these bounds: looked at
+    /// where it is a multiple of the lower one.
+    #[inline]
+    pub(super) fn is_full(&self, held: usize, all: usize, bounds: RangeInclusive<usize>) -> bool {
+        let is_share = || {
+            let threads = self.threads.load(Relaxed).max(1);
+            held >= (all / threads).clamp(*bounds.start(), *bounds.end())
+        };
+        held.is_multiple_of(*bounds.start()) && is_share()
     }
 
     /// Keeps a chunk.

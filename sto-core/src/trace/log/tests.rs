@@ -263,6 +263,28 @@ fn calls_in_the_file_are_those_in_memory() {
 }
 
 #[test]
+fn whole_calls_that_are_sorted_in_runs_are_those_that_are_sorted_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let spooled = CallLogWriter::of(Spool::with_memory(Some(folder.path()), 1 << 17));
+    let events = loops(400_000);
+    let in_order = log_of(CallLogWriter::new(None), &events).0;
+    let in_order = rows(&in_order, ThreadNo(0));
+    // Callees before their callers, the last ones first; some of them begin and end.
+    let whole = in_order.iter().rev().filter(|of| of.1 != 1);
+    let whole = whole.map(|&(_, function, begin, time)| Whole(function, begin, begin + time));
+    let others = events
+        .iter()
+        .filter(|of| matches!(of, Begin(1, _) | End(1, _)));
+    let events: Vec<Event> = others.copied().chain(whole).collect();
+    let (log, warnings) = log_of(spooled, &events);
+    assert_eq!(
+        warnings,
+        ["1 call did not end; they last to the last event of their thread."]
+    );
+    assert!(rows(&log, ThreadNo(0)) == in_order);
+}
+
+#[test]
 fn a_folder_without_room_is_an_error_that_names_it() {
     let spooled = CallLogWriter::of(Spool::with_memory(Some("/proc/nowhere".as_ref()), 0));
     let mut writer = spooled;

@@ -4,14 +4,13 @@ use super::Lost;
 use super::chunk::{ChunkWriter, Start};
 use super::irregular::Irregular;
 use super::spool::{Spool, SpoolError, Stored};
-use super::whole::WholeCall;
+use super::whole::{WholeCall, WholeCalls};
 use crate::limits::MAX_DEPTH;
 use crate::trace::calls::CallThread;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Writes the calls of one thread, in the order of time. Threads may be written side by side.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ pub(crate) struct ThreadLog {
     now: u64,
     /// When the last whole call ends.
     last: u64,
-    whole: Vec<WholeCall>,
+    whole: WholeCalls,
 }
 
 /// What was written of a thread.
@@ -92,7 +91,7 @@ const CHUNK: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 14;
 
 impl ThreadLog {
     pub(super) fn new(thread: CallThread, spool: &Arc<Spool>) -> ThreadLog {
-        spool.threads.fetch_add(1, Relaxed);
+        spool.add_thread();
         ThreadLog {
             spool: Arc::clone(spool),
             written: WrittenThread {
@@ -113,7 +112,7 @@ impl ThreadLog {
             within: None,
             now: 0,
             last: 0,
-            whole: Vec::new(),
+            whole: WholeCalls::default(),
         }
     }
 
@@ -145,10 +144,16 @@ impl ThreadLog {
         if let Some(far) = self.open.len().checked_sub(NEAR + 1) {
             *self.far.entry(self.open[far].function).or_default() += 1;
         }
-        match self.chunk.len() >= self.most() {
+        match self.spool.is_full(self.chunk.len(), HELD, CHUNK) {
             true => self.flush(),
             false => Ok(()),
         }
+    }
+
+    /// The function of the innermost call that has not ended.
+    #[inline]
+    pub(crate) fn innermost(&self) -> Option<FunctionNo> {
+        self.open.last().map(|open| open.function)
     }
 
     /// The call of a function ends; without one, the innermost call.
@@ -159,7 +164,7 @@ impl ThreadLog {
             self.too_deep -= 1;
             return;
         }
-        let innermost = self.open.last().map(|open| open.function);
+        let innermost = self.innermost();
         if innermost.is_some() && (function.is_none() || function == innermost) {
             self.pop(end);
             return;
@@ -215,9 +220,8 @@ impl ThreadLog {
             self.written.irregular.back(begin.0 - end.0);
         }
         self.last = self.last.max(end.0);
-        self.whole
-            .push(WholeCall::new(function, begin.0, end.0.max(begin.0)));
-        Ok(())
+        let call = WholeCall::new(function, begin.0, end.0.max(begin.0));
+        self.whole.add(call, &self.spool)
     }
 
     /// Events of the thread were lost here.
@@ -265,12 +269,6 @@ impl ThreadLog {
         }
     }
 
-    /// How many calls a chunk has at most.
-    fn most(&self) -> usize {
-        let threads = self.spool.threads.load(Relaxed).max(1);
-        (HELD / threads).clamp(*CHUNK.start(), *CHUNK.end())
-    }
-
     fn flush(&mut self) -> Result<(), SpoolError> {
         let calls = self.chunk.len();
         let first = self.written.calls - calls as u64;
@@ -305,7 +303,7 @@ impl ThreadLog {
     }
 
     /// Ends the calls that did not end, and writes what is left; the whole calls beside them.
-    pub(super) fn finish(mut self) -> Result<(WrittenThread, Vec<WholeCall>), SpoolError> {
+    pub(super) fn finish(mut self) -> Result<(WrittenThread, WholeCalls), SpoolError> {
         self.written.irregular.never_ended += self.open.len() as u64;
         let now = self.now.max(self.last);
         while !self.open.is_empty() {
