@@ -3,6 +3,7 @@
 use super::spool::Spool;
 use super::*;
 use crate::trace::CallThread;
+use proptest::prelude::*;
 
 fn thread(tid: u32) -> CallThread {
     CallThread {
@@ -296,4 +297,117 @@ fn a_folder_without_room_is_an_error_that_names_it() {
     });
     let error = events.unwrap_err().to_string();
     assert!(error.contains("/proc/nowhere"), "{error}");
+}
+
+/// What the rules make of events, one after the other and all in memory.
+fn by_the_rules(events: &[Event]) -> Vec<Row> {
+    let mut calls: Vec<Row> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut now = 0;
+    for &event in events {
+        let (Begin(_, time) | End(_, time) | EndLast(time)) = event else {
+            continue;
+        };
+        now = time.max(now);
+        let innermost = open.len().checked_sub(1);
+        let ended = match event {
+            Begin(function, _) => {
+                open.push(calls.len());
+                calls.push((open.len() as u32 - 1, function, now, 0));
+                None
+            }
+            End(function, _) => open.iter().rposition(|&call| calls[call].1 == function),
+            _ => innermost,
+        };
+        for call in open.drain(ended.unwrap_or(open.len())..) {
+            calls[call].3 = now - calls[call].2;
+        }
+    }
+    for call in open {
+        calls[call].3 = now - calls[call].2;
+    }
+    calls
+}
+
+/// That each call lies within the one that made it, and after the one before.
+fn assert_nested(calls: &[Row]) {
+    // The end of the last call of each depth that is open.
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    for &(depth, _, begin, duration) in calls {
+        assert!(depth as usize <= open.len());
+        let before = open.get(depth as usize).map_or(0, |&(_, end)| end);
+        open.truncate(depth as usize);
+        assert!(before <= begin);
+        if let Some(&(caller_begin, caller_end)) = open.last() {
+            assert!(caller_begin <= begin && begin + duration <= caller_end);
+        }
+        open.push((begin, begin + duration));
+    }
+}
+
+/// A log whose chunks are as small as of ten thousand threads, of which few fit in memory.
+fn of_small_chunks(folder: &std::path::Path) -> CallLogWriter {
+    let spool = Spool::with_memory(Some(folder), 4096);
+    (0..20_000).for_each(|_| spool.add_thread());
+    CallLogWriter::of(spool)
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = (0..10_u8, 0..5_u32, 0..30_u64);
+    prop::collection::vec(event, 0..4000).prop_map(|events| {
+        let mut now = 0_u64;
+        let event = |(kind, function, time)| {
+            // One in ten goes back.
+            now = match kind {
+                0 => now.saturating_sub(time),
+                _ => now + time,
+            };
+            match kind {
+                0..6 => Begin(function, now),
+                6 | 7 => End(function, now),
+                _ => EndLast(now),
+            }
+        };
+        events.into_iter().map(event).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_begins_and_ends_calls_nest_by_the_rules(events in events()) {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = by_the_rules(&events);
+        assert_nested(&expected);
+        for writer in [CallLogWriter::new(None), of_small_chunks(folder.path())] {
+            let (log, _) = log_of(writer, &events);
+            match expected.is_empty() {
+                true => assert_eq!(log.threads().len(), 0),
+                false => assert!(rows(&log, ThreadNo(0)) == expected),
+            }
+        }
+    }
+
+    #[test]
+    fn whole_calls_nest_and_none_is_lost(
+        calls in prop::collection::vec((0..9_u32, 0..2000_u64, 0..300_u64), 1..4000),
+        begun in events(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = begun;
+        let others = by_the_rules(&events);
+        let whole = calls.iter().map(|&(function, begin, time)| Whole(10 + function, begin, begin + time));
+        events.extend(whole);
+        let logs = [CallLogWriter::new(None), of_small_chunks(folder.path())];
+        let [in_memory, spooled] = logs.map(|writer| rows(&log_of(writer, &events).0, ThreadNo(0)));
+        prop_assert!(in_memory == spooled);
+        assert_nested(&in_memory);
+        let mut found: Vec<(u32, u64)> = in_memory.iter().map(|of| (of.1, of.2)).collect();
+        let whole = calls.iter().map(|&(function, begin, _)| (10 + function, begin));
+        let mut all: Vec<(u32, u64)> = others.iter().map(|of| (of.1, of.2)).chain(whole).collect();
+        found.sort_unstable();
+        all.sort_unstable();
+        prop_assert_eq!(found, all);
+    }
 }
