@@ -101,12 +101,15 @@ impl WholeCalls {
     }
 }
 
+/// The next call of a run: begin, end, the run, function. In the order of calls, then of runs.
+type Next = (u64, Reverse<u64>, usize, FunctionNo);
+
 /// The calls of several runs in order.
 struct Sorted<'s> {
     spool: &'s Spool,
     runs: Vec<Run>,
     /// The next call of each run; of equal ones that of the earlier run.
-    next: BinaryHeap<Reverse<(u64, Reverse<u64>, usize, FunctionNo)>>,
+    next: BinaryHeap<Reverse<Next>>,
 }
 
 /// A run that is read.
