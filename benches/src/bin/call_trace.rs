@@ -111,7 +111,7 @@ impl Trace<'_> {
                 if self.next(8) < 6 {
                     let row = (function * 31 + site * 17) % (FUNCTIONS / LAYERS);
                     let callee = (layer + 1) * (FUNCTIONS / LAYERS) + row;
-                    let times = if function % 7 == 0 {
+                    let times = if function.is_multiple_of(7) {
                         1 + self.next(4)
                     } else {
                         1
