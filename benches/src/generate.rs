@@ -250,6 +250,7 @@ impl Stacks {
             slices: None,
             metrics: None,
             calls: None,
+            kept: None,
         }
     }
 }

@@ -83,6 +83,12 @@ pub const MAX_CALL_THREADS: usize = 1 << 20;
 /// trace of 50 million calls becomes some thousand.
 pub const MAX_CALL_RECORDS: usize = 1 << 26;
 
+/// Most pieces, of 262,144 calls at most, that the kept calls of a trace are in.
+pub const MAX_CALL_PIECES: usize = 1 << 20;
+
+/// Most distinct functions of kept calls.
+pub const MAX_CALL_FUNCTIONS: usize = 1 << 24;
+
 const ELLIPSIS: &str = "…";
 
 /// Cuts a text that is longer than `limit` bytes at a character, so that with the `…` at its end it

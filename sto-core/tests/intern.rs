@@ -336,6 +336,7 @@ fn check_order(interned: &Interned) {
         slices: _,
         metrics: _,
         calls: _,
+        kept: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);

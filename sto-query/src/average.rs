@@ -128,6 +128,7 @@ pub fn average(
         slices: None,
         metrics: None,
         calls: None,
+        kept: None,
         frames: matched.frames,
         tree: matched.tree,
     };

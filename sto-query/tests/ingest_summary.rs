@@ -104,6 +104,7 @@ const NEW: Added = Added::New {
     slices: Bytes(0),
     metrics: Bytes(0),
     calls: Bytes(0),
+    kept: Bytes(0),
     instead_of: None,
 };
 
@@ -178,6 +179,7 @@ fn slices_are_shown_with_their_share_of_the_size() {
         slices: Bytes(12_345),
         metrics: Bytes(0),
         calls: Bytes(0),
+        kept: Bytes(0),
         instead_of: None,
     };
     let report = IngestOutcome {
@@ -214,6 +216,7 @@ fn calls_over_time_are_shown_with_what_became_of_them() {
         calls: 50_000_000,
         records: 4_812,
         bytes: Bytes(61_234),
+        kept_bytes: Bytes(0),
     };
     let of = |added| {
         let profile = Ingested {
@@ -235,6 +238,7 @@ fn calls_over_time_are_shown_with_what_became_of_them() {
         id: ProfileId([7; 16]),
         metrics: Bytes(0),
         calls: calls.bytes,
+        kept: Bytes(0),
     });
     let now = format!("; now with its calls: {became}");
     assert!(

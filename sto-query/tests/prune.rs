@@ -64,6 +64,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         slices: None,
         metrics: None,
         calls: None,
+        kept: None,
     };
     store
         .writer()

@@ -89,6 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         slices: None,
         metrics: None,
         calls: None,
+        kept: None,
         tree,
     };
     drop(snapshot);

@@ -95,6 +95,10 @@ pub(crate) struct IngestArgs {
 
     #[command(flatten)]
     calls: CallArgs,
+
+    /// Keep every call of a trace of calls too, to zoom in and to compress them otherwise later
+    #[arg(long, help_heading = "Traces of calls")]
+    keep_calls: bool,
 }
 
 pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
@@ -212,6 +216,7 @@ impl IngestArgs {
             traces: self.traces.clone(),
             trace_start: self.trace_start,
             call_thresholds: self.calls.thresholds(),
+            keep_calls: self.keep_calls,
             format: self.format,
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,

@@ -76,6 +76,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         slices: None,
         metrics: None,
         calls: None,
+        kept: None,
     };
     store.writer().add(&build, &profile, &interned).unwrap();
 }

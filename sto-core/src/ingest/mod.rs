@@ -2,6 +2,7 @@
 
 mod describe;
 mod error;
+mod kept;
 mod moments;
 mod notices;
 mod options;
@@ -13,12 +14,12 @@ use crate::cancel::Cancel;
 use crate::formats::{self, FormatError};
 use crate::hint::{Hint, Notice};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
-use crate::intern::{Interned, intern, total};
+use crate::intern::{Interned, intern_with_nodes, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, Store, Writer};
 use crate::symbolize::{Symbols, symbolize_unless};
-use crate::trace::ThreadCalls;
+use crate::trace::{CallThread, ThreadCalls};
 use crate::units::{Bytes, Cost, Nanoseconds};
 use moments::add_moments;
 use notices::{
@@ -28,6 +29,7 @@ use programs::{Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 use traces::add_traces;
 
 pub use crate::binary::SymbolOptions;
@@ -125,8 +127,10 @@ pub struct IngestedCalls {
     pub calls: u64,
     /// Number of records that they were compressed to.
     pub records: usize,
-    /// Packed size of these.
+    /// Packed size of these; zero where they were stored before.
     pub bytes: Bytes,
+    /// Packed size of all calls, where they are kept from now on.
+    pub kept_bytes: Bytes,
 }
 
 /// The outcome of [`ingest`].
@@ -343,11 +347,15 @@ impl PreparedFile {
                     (
                         &(Added::New { calls: bytes, .. } | Added::Given { calls: bytes, .. }),
                         Some(calls),
-                    ) if bytes > Bytes(0) => Some(IngestedCalls {
+                    ) if bytes > Bytes(0) || added.keeps_calls() => Some(IngestedCalls {
                         threads: calls.threads.len(),
                         calls: calls.threads.iter().map(|thread| thread.calls).sum(),
                         records: calls.threads.iter().map(ThreadCalls::record_count).sum(),
                         bytes,
+                        kept_bytes: match added {
+                            Added::New { kept, .. } | Added::Given { kept, .. } => kept,
+                            Added::AlreadyStored(_) => Bytes(0),
+                        },
                     }),
                     _ => None,
                 },
@@ -420,11 +428,11 @@ pub fn profiles_of(
             is_of_part && !options.cancel.is_cancelled()
         };
         let (interned, profile) = rayon::join(
-            || intern(recording, symbols, options.slices, keep),
+            || intern_with_nodes(recording, symbols, options.slices, keep),
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         options.cancel.check()?;
-        let mut interned = interned.map_err(|source| IngestError::Intern {
+        let (mut interned, nodes) = interned.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;
@@ -432,6 +440,19 @@ pub fn profiles_of(
             let calls = interned.calls.take();
             interned.calls =
                 calls.and_then(|calls| calls.of_threads(|thread| programs.called(program, thread)));
+        }
+        if let Some(logged) = recording.logged.as_ref().filter(|_| options.keep_calls) {
+            let is_of_part = |thread: &CallThread| {
+                let of = |program| programs.called(program, thread);
+                part.program.is_none_or(of)
+            };
+            let folder = options.call_folder.as_deref();
+            let kept = kept::packed(logged, (&interned, &nodes), is_of_part, folder);
+            let kept = kept.map_err(|error| FormatError::Unsupported {
+                path: path.to_owned(),
+                problem: error.to_string(),
+            })?;
+            interned.kept = interned.calls.is_some().then(|| Arc::new(kept));
         }
         let others = [Granularity::Function, Granularity::Line].into_iter();
         let others = others.flat_map(|granularity| {

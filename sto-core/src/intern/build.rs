@@ -9,7 +9,8 @@ use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
 use crate::model::{FrameIx, FrameTable, RunMetrics};
 use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
-use crate::trace::RunCalls;
+use crate::trace::{PackedCalls, RunCalls};
+use std::sync::Arc;
 
 /// One profile as one tree: what the store takes.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Interned {
     pub metrics: Option<RunMetrics>,
     /// Calls over time, where the recording is a trace of calls.
     pub calls: Option<RunCalls<NodeIx>>,
+    /// Every call, where they are kept.
+    pub kept: Option<Arc<PackedCalls>>,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
@@ -49,10 +52,20 @@ pub fn intern(
     slices: Option<SliceCount>,
     keep: impl Fn(&Sample) -> bool + Copy,
 ) -> Result<Interned, InternError> {
+    intern_with_nodes(recording, symbols, slices, keep).map(|(interned, _)| interned)
+}
+
+/// The same, with the nodes of the recording's stacks.
+pub(crate) fn intern_with_nodes(
+    recording: &Recording,
+    symbols: &Symbols,
+    slices: Option<SliceCount>,
+    keep: impl Fn(&Sample) -> bool + Copy,
+) -> Result<(Interned, StackNodes), InternError> {
     let grid = slices.map(|count| grid(recording, count)).transpose()?;
     let metrics = run_metrics(recording)?;
     let (interned, nodes) = build(recording, symbols, keep)?;
-    Ok(Interned {
+    let interned = Interned {
         metrics,
         calls: recording
             .calls
@@ -60,7 +73,8 @@ pub fn intern(
             .map(|calls| calls.map(|stack| nodes.of(stack))),
         slices: grid.map(|grid| slice_costs(recording, &nodes, grid, keep)),
         ..interned
-    })
+    };
+    Ok((interned, nodes))
 }
 
 fn build(
@@ -91,6 +105,7 @@ fn build(
         slices: None,
         metrics: None,
         calls: None,
+        kept: None,
     };
     Ok((interned, nodes))
 }

@@ -225,10 +225,11 @@ impl FrameTree {
 }
 
 /// The nodes of the stacks of locations that have costs.
-pub(super) struct StackNodes(Vec<NodeIx>);
+pub(crate) struct StackNodes(Vec<NodeIx>);
 
 impl StackNodes {
-    pub(super) fn of(&self, stack: StackIx) -> NodeIx {
+    /// The node of a stack; one that no tree has where it is not part of the profile.
+    pub(crate) fn of(&self, stack: StackIx) -> NodeIx {
         self.0[stack.get()]
     }
 }

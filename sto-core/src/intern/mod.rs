@@ -11,7 +11,8 @@ mod stack_costs;
 mod tree;
 
 pub use build::Interned;
-pub(crate) use build::intern;
+pub(crate) use build::intern_with_nodes;
+pub(crate) use frame_tree::StackNodes;
 pub use line_costs::LineCost;
 pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,

@@ -195,6 +195,11 @@ pub(crate) enum InternalError {
     TooMuch(TooMuch),
 }
 
+/// The error of a temporary file of calls.
+pub(crate) fn unspooled(error: std::io::Error) -> InternalError {
+    InternalError::Redb(redb::Error::Io(error))
+}
+
 impl InternalError {
     /// Corruption at this location.
     pub(crate) fn damaged(location: impl ToString, what: impl Into<String>) -> Self {

@@ -7,6 +7,7 @@
 //! codec       values <-> bytes
 //! read        records, columns and packs out of redb; builds, stacks and costs out of these
 //! write       profiles go in and out: find their stacks among the stored ones, add the rest; tags, metrics
+//! kept        every call of a profile, by thread and time
 //! maintain    merge, write anew, verify, count
 //! error       what can go wrong
 //! guard       what redb does not expect in its file
@@ -24,6 +25,7 @@ mod codec;
 mod error;
 mod file;
 mod guard;
+mod kept;
 mod maintain;
 mod numbers;
 mod read;
@@ -42,9 +44,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 pub use codec::CameFrom;
+pub(crate) use codec::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 pub use error::StoreError;
 pub use file::access::Writer;
 pub use file::lock::{OnWait, StoreOptions, Waiting};
+pub use kept::{KeptCall, KeptCalls};
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
 pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};

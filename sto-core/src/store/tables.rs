@@ -47,8 +47,11 @@ pub(crate) const METRICS_OVER_TIME: &str = "metrics over time";
 /// The feature of a store that has a [`Column::Calls`].
 pub(crate) const CALLS_OVER_TIME: &str = "calls over time";
 
+/// The feature of a store that has a [`Column::CallTrees`].
+pub(crate) const KEPT_CALLS: &str = "kept calls";
+
 /// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 2] = [CALLS_OVER_TIME, METRICS_OVER_TIME];
+pub(crate) const KNOWN_FEATURES: [&str; 3] = [CALLS_OVER_TIME, KEPT_CALLS, METRICS_OVER_TIME];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -105,6 +108,8 @@ pub(crate) enum Column {
     Metrics(ProfileNo),
     /// Calls over time of a profile.
     Calls(ProfileNo),
+    /// Every call of a profile: 0 is what the pieces have in common, from 1 on are these.
+    CallTrees(ProfileNo, u32),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -168,6 +173,7 @@ impl Column {
             Column::Slices(profile) => (6, profile.0, 0),
             Column::Metrics(profile) => (7, profile.0, 0),
             Column::Calls(profile) => (8, profile.0, 0),
+            Column::CallTrees(profile, part) => (9, profile.0, part),
         }
     }
 
@@ -184,13 +190,14 @@ impl Column {
             6 => Column::Slices(ProfileNo(owner)),
             7 => Column::Metrics(ProfileNo(owner)),
             8 => Column::Calls(ProfileNo(owner)),
+            9 => Column::CallTrees(ProfileNo(owner), part),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 5] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 6] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
@@ -198,6 +205,7 @@ impl Column {
             Column::Slices(profile),
             Column::Metrics(profile),
             Column::Calls(profile),
+            Column::CallTrees(profile, 0),
         ]
     }
 
@@ -213,6 +221,7 @@ impl Column {
             Column::Slices(_) => "slices",
             Column::Metrics(_) => "metrics",
             Column::Calls(_) => "calls",
+            Column::CallTrees(..) => "kept calls",
         }
     }
 
@@ -221,6 +230,7 @@ impl Column {
         match self {
             Column::Metrics(_) => Some(METRICS_OVER_TIME),
             Column::Calls(_) => Some(CALLS_OVER_TIME),
+            Column::CallTrees(..) => Some(KEPT_CALLS),
             _ => None,
         }
     }

@@ -6,12 +6,14 @@
 #![doc = include_str!("regtime.md")]
 
 mod calls;
+pub(crate) mod dag;
 mod durations;
 #[allow(dead_code, reason = "formats write to it")]
 pub(crate) mod log;
 mod meanwhile;
 pub(crate) mod moments;
 pub(crate) mod outliers;
+mod packed;
 #[allow(dead_code, reason = "what compresses calls works on them")]
 pub(crate) mod paths;
 #[allow(dead_code, reason = "formats compress by it")]
@@ -23,5 +25,6 @@ pub use calls::{
     CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,
     ThreadCalls, Wait,
 };
+pub use packed::PackedCalls;
 pub use thresholds::{CallThresholds, Threshold};
 pub use waits::is_wait_function;

@@ -4,6 +4,7 @@ mod calls_over_time;
 mod conflicts;
 mod damage;
 mod folder;
+mod kept_calls;
 mod merge;
 mod metrics;
 mod metrics_over_time;

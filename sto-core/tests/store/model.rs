@@ -117,6 +117,7 @@ impl Plain {
             slices: None,
             metrics: None,
             calls: None,
+            kept: None,
         }
     }
 }

@@ -110,7 +110,12 @@ impl IngestedFile {
 fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     let (added, stored) = match ingested.added {
         Added::New { stored, .. } => (true, stored),
-        Added::Given { metrics, calls, .. } => (false, Bytes(metrics.0 + calls.0)),
+        Added::Given {
+            metrics,
+            calls,
+            kept,
+            ..
+        } => (false, Bytes(metrics.0 + calls.0 + kept.0)),
         Added::AlreadyStored(_) => (false, Bytes(0)),
     };
     IngestedProfile {

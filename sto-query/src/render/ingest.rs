@@ -8,6 +8,7 @@ use crate::text::{Style, bytes, counted, grouped, line, percent, printable, savi
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::ingest::{IngestedCalls, IngestedMetrics};
+use sto_core::units::Bytes;
 
 /// Modules without symbols that are shown of one file; JSON has all.
 const MAX_MODULES: usize = 5;
@@ -114,8 +115,12 @@ fn metrics_over_time(metrics: &IngestedMetrics) -> String {
 
 fn calls_over_time(calls: &IngestedCalls) -> String {
     let records = calls.records as u64;
+    let kept = match calls.kept_bytes {
+        Bytes(0) => String::new(),
+        Bytes(kept) => format!("; every call is kept ({})", bytes(kept)),
+    };
     format!(
-        "{} in {} became {}, 1 in {} ({})",
+        "{} in {} became {}, 1 in {} ({}){kept}",
         counted(calls.calls, "call"),
         counted(calls.threads as u64, "thread"),
         counted(records, "record"),

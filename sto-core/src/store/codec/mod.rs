@@ -5,6 +5,7 @@
 //! that the bytes at hand can hold. Where in the store a [`DecodeError`] is, the caller knows.
 
 mod bytes;
+mod call_trees;
 mod calls;
 mod checksum;
 mod contexts;
@@ -18,6 +19,9 @@ mod pairs;
 mod records;
 mod slices;
 
+pub(crate) use call_trees::{
+    KeptHead, PieceInfo, pack_kept_head, pack_piece, unpack_kept_head, unpack_piece,
+};
 pub(crate) use calls::{claimed_by_calls, pack_calls, unpack_calls};
 pub(crate) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
 pub(crate) use costs::{pack_costs, unpack_costs};

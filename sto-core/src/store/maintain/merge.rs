@@ -336,7 +336,7 @@ impl Source<'_> {
         let here = guarded(|| Beside::read(self.rows, record.number));
         let here = here.map_err(|error| self.error(error))?;
         let there = other.read(|rows| Beside::read(rows, profile_record(rows, id)?.number))?;
-        Ok(here == there)
+        Ok(here.is_same(&there))
     }
 
     fn listed(&mut self, id: ProfileId) -> Result<Listed, InternalError> {

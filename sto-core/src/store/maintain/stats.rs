@@ -57,7 +57,7 @@ pub struct StoreStats {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StorePart {
     /// What they are: packed columns of a kind by its name (`frames`, `nodes`, `costs`, `lines`, `modules`,
-    /// `sums`, `slices`, `metrics`, `calls`), records of a kind (`profile records`), `keys`, `checksums`, `free pages`, ...
+    /// `sums`, `slices`, `metrics`, `calls`, `kept calls`), records of a kind (`profile records`), `keys`, `checksums`, `free pages`, ...
     pub part: String,
     /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
     pub count: u64,

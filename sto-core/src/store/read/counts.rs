@@ -9,10 +9,13 @@ use crate::store::codec::{
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
+use crate::store::read::kept;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
+use crate::trace::PackedCalls;
 use crate::units::{Bytes, Cost};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Self costs by node of the executable: nodes in ascending order, none twice.
 pub(crate) type NodeCosts = Vec<(NodeNo, Cost)>;
@@ -27,12 +30,14 @@ pub(crate) struct Counts {
 }
 
 /// What a profile has beside what its id is of, packed: the same in every store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     /// Its metrics over time.
     pub(crate) metrics: Option<Vec<u8>>,
     /// Its calls over time. They name nodes by their indices in the profile's own tree.
     pub(crate) calls: Option<Vec<u8>>,
+    /// All its calls.
+    pub(crate) kept: Option<Arc<PackedCalls>>,
 }
 
 impl Beside {
@@ -46,10 +51,11 @@ impl Beside {
         Ok(Beside {
             metrics: metrics.map_err(refused)?,
             calls: calls.map_err(refused)?,
+            kept: interned.kept.clone(),
         })
     }
 
-    /// What a store has of a profile.
+    /// What a store has of a profile, but for all its calls.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
         let read = |column| {
             let is_there = rows.has_column(column)?;
@@ -58,10 +64,16 @@ impl Beside {
         Ok(Beside {
             metrics: read(Column::Metrics(profile))?,
             calls: read(Column::Calls(profile))?,
+            kept: None,
         })
     }
 
-    /// The columns that there are of a profile with this number, in the order of their kinds.
+    /// Whether both have the same metrics and calls.
+    pub(crate) fn is_same(&self, other: &Beside) -> bool {
+        self.metrics == other.metrics && self.calls == other.calls
+    }
+
+    /// The columns that there are of a profile with this number but for all its calls, in the order of their kinds.
     pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
         let metrics = (Column::Metrics(profile), self.metrics);
         let all = [metrics, (Column::Calls(profile), self.calls)];
@@ -117,7 +129,10 @@ impl Counts {
             slices: (record.slices > 0)
                 .then(|| rows.column(Column::Slices(profile)))
                 .transpose()?,
-            beside: Beside::read(rows, profile)?,
+            beside: Beside {
+                kept: kept::packed(rows, profile)?,
+                ..Beside::read(rows, profile)?
+            },
         })
     }
 
@@ -154,8 +169,10 @@ impl Counts {
         let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
         let beside = self.beside.clone().columns(profile);
         let beside: u64 = beside.map(|(column, pack)| new.column(column, pack)).sum();
+        let kept = self.beside.kept.clone();
+        let kept = kept.map_or(0, |kept| new.kept_calls(profile, kept));
         Ok(Sizes {
-            columns: size + slices + beside,
+            columns: size + slices + beside + kept,
             slices,
         })
     }

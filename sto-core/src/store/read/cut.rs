@@ -55,7 +55,11 @@ impl<'a> ExecutableTree<'a> {
             slices,
             beside,
         } = counts;
-        let Beside { metrics, calls } = beside;
+        let Beside {
+            metrics,
+            calls,
+            kept,
+        } = beside;
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
         let lines = by_index(&lines, &cut.frame_indices);
@@ -71,6 +75,7 @@ impl<'a> ExecutableTree<'a> {
             calls: calls
                 .map(|pack| calls::unpacked(&pack, record, cut.tree.len()))
                 .transpose()?,
+            kept,
             costs,
             lines,
             frames: cut.frames,

@@ -22,6 +22,8 @@ pub enum Added {
         metrics: Bytes,
         /// How much of it are its calls over time; zero where it has none.
         calls: Bytes,
+        /// How much of it are all its calls; zero where these are not kept.
+        kept: Bytes,
         /// The profile that stood for this source and build before, and is gone: it came from another
         /// store, and what is read here counts.
         instead_of: Option<(ProfileId, CameFrom)>,
@@ -36,6 +38,8 @@ pub enum Added {
         metrics: Bytes,
         /// Packed size of its calls over time; zero where these were not changed.
         calls: Bytes,
+        /// Packed size of all its calls, where these are kept from now on.
+        kept: Bytes,
     },
 }
 
@@ -44,6 +48,14 @@ impl Added {
     pub fn id(&self) -> ProfileId {
         match *self {
             Added::New { id, .. } | Added::AlreadyStored(id) | Added::Given { id, .. } => id,
+        }
+    }
+
+    /// Whether all its calls are kept from now on.
+    pub(crate) fn keeps_calls(&self) -> bool {
+        match *self {
+            Added::New { kept, .. } | Added::Given { kept, .. } => kept > Bytes(0),
+            Added::AlreadyStored(_) => false,
         }
     }
 

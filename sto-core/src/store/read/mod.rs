@@ -11,6 +11,7 @@
 //! slices      costs by context and slice of time
 //! metrics     metrics over time
 //! calls       calls over time
+//! kept        pieces of all calls
 //! loaded      what comes out
 //! snapshot    one state of the store, and the questions that it answers
 //! ```
@@ -19,6 +20,7 @@ pub(crate) mod builds;
 pub(crate) mod calls;
 pub(crate) mod counts;
 pub(crate) mod cut;
+pub(crate) mod kept;
 pub(crate) mod loaded;
 pub(crate) mod metrics;
 pub(crate) mod packs;

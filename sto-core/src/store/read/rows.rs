@@ -1,17 +1,21 @@
 //! Reading and writing whole records and columns: with checksums, and columns cut into segments.
 
 use crate::id::{ProfileId, ReadingId};
-use crate::store::codec::{self, Contents, ReadingRecord, with_checksum, without_checksum};
-use crate::store::error::{InternalError, Result, refused};
+use crate::store::codec::{
+    self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, without_checksum,
+};
+use crate::store::error::{InternalError, Result, refused, unspooled};
 use crate::store::numbers::ProfileNo;
 use crate::store::tables::{
     COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
     META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
+use crate::trace::PackedCalls;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// The tables, as one transaction that reads sees them.
 pub(crate) struct Rows {
@@ -30,6 +34,8 @@ pub(crate) struct NewRows {
     /// Columns that are replaced or removed.
     removed: Vec<Column>,
     removed_records: Vec<RecordKey>,
+    /// Every call of a profile, which need not fit in memory.
+    kept: Vec<(ProfileNo, Arc<PackedCalls>)>,
     bytes: u64,
     pub(crate) contents: Contents,
 }
@@ -66,9 +72,17 @@ impl NewRows {
         len
     }
 
-    /// Removes a column, before others are written.
+    /// Removes a column, before others are written; of kept calls all pieces.
     pub(crate) fn remove_column(&mut self, column: Column) {
         self.removed.push(column);
+    }
+
+    /// Adds every call of a profile; returns their size with the checksums.
+    pub(crate) fn kept_calls(&mut self, profile: ProfileNo, kept: Arc<PackedCalls>) -> u64 {
+        let len = kept.bytes() + u64::from(kept.len()) * CHECKSUM_LEN as u64;
+        self.bytes += len;
+        self.kept.push((profile, kept));
+        len
     }
 
     /// Removes a record, before others are written.
@@ -81,6 +95,11 @@ impl NewRows {
         let columns = self.columns.iter();
         let of_kind = columns.filter(|(column, _)| is_of_kind(*column));
         of_kind.map(|(_, stored)| stored.len() as u64).sum()
+    }
+
+    /// Packed bytes of kept calls.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.kept.iter().map(|(_, kept)| kept.bytes()).sum()
     }
 
     /// Packed bytes of all that was added.
@@ -102,11 +121,32 @@ impl NewRows {
         for column in &self.removed {
             columns.retain_in(segments_of(*column), |_, _| false)?;
             ends.remove(column.key())?;
+            if let Column::CallTrees(..) = column {
+                let (kind, owner, _) = column.key();
+                columns.retain_in(
+                    (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX),
+                    |_, _| false,
+                )?;
+                ends.retain_in((kind, owner, 0)..=(kind, owner, u32::MAX), |_, _| false)?;
+            }
         }
-        for (column, stored) in &self.columns {
+        let mut insert = |column: Column, stored: &[u8]| -> Result<()> {
             let (kind, owner, part) = column.key();
             for (segment, bytes) in (0..).zip(stored.chunks_exact(SEGMENT)) {
                 columns.insert((kind, owner, part, segment), bytes)?;
+            }
+            Ok(())
+        };
+        for (column, stored) in &self.columns {
+            insert(*column, stored)?;
+        }
+        for (profile, kept) in &self.kept {
+            for part in 0..kept.len() {
+                let column = Column::CallTrees(*profile, part);
+                let pack = kept.pack(part).map_err(unspooled)?;
+                let stored = with_checksum(&checksum_key(column), pack);
+                insert(column, &stored)?;
+                ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;
             }
         }
         let mut in_order: Vec<_> = self.columns.iter().collect();
@@ -124,8 +164,12 @@ impl NewRows {
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
-        let columns = self.columns.iter();
-        let new: BTreeSet<&str> = columns.filter_map(|(column, _)| column.feature()).collect();
+        let columns = self.columns.iter().map(|(column, _)| *column);
+        let kept = self
+            .kept
+            .iter()
+            .map(|&(profile, _)| Column::CallTrees(profile, 0));
+        let new: BTreeSet<&str> = columns.chain(kept).filter_map(Column::feature).collect();
         let before = features(&meta)?;
         if new
             .iter()

@@ -8,6 +8,7 @@ use crate::store::error::{InternalError, refused};
 use crate::store::file::access::begin;
 use crate::store::read::builds::profile_record;
 use crate::store::read::counts::Beside;
+use crate::store::read::kept;
 use crate::store::read::metrics::{check, of_record};
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::{Column, Record};
@@ -110,6 +111,9 @@ fn plan(
             // What is known of it beside its content is not lost.
             let record = profile_record(rows, id)?;
             beside = together(rows, id, &record, interned, beside)?;
+            if beside.kept.is_none() {
+                beside.kept = kept::packed(rows, record.number)?;
+            }
             let mut of_run = record.profile.metrics;
             of_run.extend(profile.metrics.clone());
             profile.to_mut().metrics = of_run;
@@ -117,7 +121,9 @@ fn plan(
         Some(known) if is_first_reading(known) => {}
         Some(known) if *from == CameFrom::ReadHere => {
             // Calls are of nodes by their indices in its tree.
-            beside.calls = beside.calls.filter(|_| known.profile == id);
+            if known.profile != id {
+                (beside.calls, beside.kept) = (None, None);
+            }
             return give(rows, known.profile, interned, beside);
         }
         Some(known) if known.profile == id => {
@@ -138,6 +144,7 @@ fn plan(
         slices: Bytes(new.bytes_of(|column| matches!(column, Column::Slices(_)))),
         metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
         calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
+        kept: Bytes(new.kept_bytes()),
         instead_of,
     };
     Ok((Put::Added(added), Some(new)))
@@ -159,7 +166,9 @@ fn give(
     if all.calls == before.calls {
         (all.calls, before.calls) = (None, None);
     }
-    if all == Beside::default() {
+    let has_kept = rows.has_column(Column::CallTrees(record.number, 0))?;
+    let kept = all.kept.take().filter(|_| !has_kept);
+    if all.is_same(&Beside::default()) && kept.is_none() {
         return Ok((Put::Added(Added::AlreadyStored(id)), None));
     }
     let mut new = NewRows::after(rows.contents);
@@ -172,11 +181,16 @@ fn give(
         new.contents.history = after(new.contents.history, &pack);
         record.columns += new.column(column, pack);
     }
+    if let Some(kept) = kept {
+        new.contents.history = after(new.contents.history, b"calls kept");
+        record.columns += new.kept_calls(record.number, kept);
+    }
     new.record(Record::Profile, id.0, &record)?;
     let given = Added::Given {
         id,
         metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
         calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
+        kept: Bytes(new.kept_bytes()),
     };
     Ok((Put::Added(given), Some(new)))
 }
@@ -204,5 +218,6 @@ fn together(
     Ok(Beside {
         metrics,
         calls: now.calls.or(known.calls),
+        kept: now.kept,
     })
 }

@@ -17,6 +17,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         slices,
         metrics,
         calls,
+        kept: _,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =

@@ -7,7 +7,7 @@ use crate::model::Build;
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::NodeNo;
-use crate::store::read::counts::Counts;
+use crate::store::read::counts::read_costs;
 use crate::store::read::rows::{Found, NewRows, Rows};
 use crate::store::tables::{Column, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +70,7 @@ impl Removal {
             }
             new.remove_column(Column::Metrics(record.number));
             new.remove_column(Column::Calls(record.number));
+            new.remove_column(Column::CallTrees(record.number, 0));
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
@@ -97,7 +98,10 @@ impl Removal {
                 revision: record.revision.clone(),
                 ..build.clone()
             };
-            let costs = Counts::read(rows, record, nodes_end)?.costs;
+            let costs = record.types().map(|sample_type| {
+                read_costs(rows, Column::Costs(record.number, sample_type), nodes_end)
+            });
+            let costs = costs.collect::<Result<Vec<_>>>()?;
             tally.add(*id, &known, &record.profile, record.number, &costs)?;
         }
         Ok(tally)

@@ -20,7 +20,7 @@ use crate::number::numbers;
 use crate::units::Nanoseconds;
 
 pub(crate) use read::CallLog;
-pub(crate) use spool::{SpoolError, nameless};
+pub(crate) use spool::{Spool, SpoolError, Stored, nameless};
 pub(crate) use thread::ThreadLog;
 pub(crate) use writer::CallLogWriter;
 

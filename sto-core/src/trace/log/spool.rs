@@ -15,7 +15,7 @@ const IN_MEMORY: u64 = 64 << 20;
 
 /// The chunks of all threads of a log. The file has no name, and goes when this is dropped.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(crate) struct Spool {
     /// Where the file is made; without one, everything stays in memory.
     folder: Option<PathBuf>,
     in_memory: u64,
@@ -29,7 +29,7 @@ pub(super) struct Spool {
 
 /// A chunk that was written.
 #[derive(Debug)]
-pub(super) enum Stored {
+pub(crate) enum Stored {
     Memory(Box<[u8]>),
     File { offset: u64, length: u32 },
 }
@@ -41,7 +41,7 @@ pub(crate) struct SpoolError(Box<(PathBuf, Arc<io::Error>)>);
 
 impl Spool {
     /// A spool with its file in this folder; without one, everything stays in memory.
-    pub(super) fn new(folder: Option<&Path>) -> Spool {
+    pub(crate) fn new(folder: Option<&Path>) -> Spool {
         Spool::with_memory(folder, IN_MEMORY)
     }
 
@@ -74,7 +74,7 @@ impl Spool {
     }
 
     /// Keeps a chunk.
-    pub(super) fn write(&self, chunk: &[u8]) -> Result<Stored, SpoolError> {
+    pub(crate) fn write(&self, chunk: &[u8]) -> Result<Stored, SpoolError> {
         let length = chunk.len() as u64;
         let is_within = self.taken.fetch_add(length, Relaxed) + length <= self.in_memory;
         let Some(folder) = self.folder.as_deref().filter(|_| !is_within) else {
@@ -90,7 +90,7 @@ impl Spool {
     }
 
     /// Puts a chunk into the buffer, and nothing else.
-    pub(super) fn read(&self, stored: &Stored, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
+    pub(crate) fn read(&self, stored: &Stored, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
         match *stored {
             Stored::Memory(ref chunk) => {
                 buffer.clear();
@@ -116,6 +116,12 @@ impl Spool {
 impl SpoolError {
     fn new(folder: &Path, error: io::Error) -> SpoolError {
         SpoolError(Box::new((folder.to_owned(), Arc::new(error))))
+    }
+}
+
+impl From<SpoolError> for io::Error {
+    fn from(error: SpoolError) -> io::Error {
+        io::Error::other(error)
     }
 }
 

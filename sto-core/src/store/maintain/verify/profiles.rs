@@ -9,11 +9,13 @@ use crate::model::{Build, Profile};
 use crate::store::codec::{BuildRecord, ProfileRecord};
 use crate::store::error::Result;
 use crate::store::guard::guarded;
+use crate::store::kept;
 use crate::store::maintain::merge::not_its_content;
 use crate::store::numbers::{NodeNo, TypeNo};
 use crate::store::read::builds::module_list;
 use crate::store::read::counts::{Beside, Counts, NodeCosts, read_costs, read_lines};
 use crate::store::read::cut::ExecutableTree;
+use crate::store::read::kept::parts;
 use crate::store::read::rows::{Rows, record_location};
 use crate::store::read::{calls, metrics, slices};
 use crate::store::tables::{Column, Record};
@@ -56,7 +58,9 @@ pub(super) fn check(
         for batch in profiles.chunks(2 * rayon::current_num_threads()) {
             progress()?;
             for (_, profile) in batch {
-                own(profile, columns);
+                // What keeps their number from being read is found below.
+                let kept_parts = guarded(|| parts(rows, profile.number)).unwrap_or(1);
+                own(profile, kept_parts, columns);
             }
             let read = batch.par_iter().map(|&(id, profile)| {
                 let mut damages = Corruptions::default();
@@ -80,7 +84,8 @@ pub(super) fn check(
     Ok(())
 }
 
-fn own(profile: &ProfileRecord, columns: &mut Columns) {
+/// `kept_parts` is how many columns its kept calls have.
+fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     for sample_type in profile.types() {
         columns.own(Column::Costs(profile.number, sample_type));
         columns.own(Column::Lines(profile.number, sample_type));
@@ -90,6 +95,9 @@ fn own(profile: &ProfileRecord, columns: &mut Columns) {
     }
     columns.own(Column::Metrics(profile.number));
     columns.own(Column::Calls(profile.number));
+    for part in 0..kept_parts {
+        columns.own(Column::CallTrees(profile.number, part));
+    }
 }
 
 /// Checks what a profile owns, and returns its costs by sample type, where they could be read.
@@ -128,6 +136,8 @@ fn profile_columns(
         false => Ok(()),
     });
     damages.keep(calls, concerns.clone());
+    let kept = guarded(|| kept::check(rows, id, profile));
+    damages.keep(kept, concerns.clone());
     let types = profile.types();
     types
         .map(|sample_type| {

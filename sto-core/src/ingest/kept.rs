@@ -1,0 +1,115 @@
+//! Every call of a trace, for a store to keep.
+
+use crate::id::FrameId;
+use crate::intern::{Interned, NodeIx, StackNodes};
+use crate::recording::LoggedCalls;
+use crate::store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
+use crate::trace::dag::{PIECE, Pieces};
+use crate::trace::log::Call;
+use crate::trace::paths::{FunctionNo, PathNo};
+use crate::trace::{CallThread, PackedCalls};
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::io;
+use std::path::Path;
+
+/// Packs the calls of those threads of a log that are of a profile, whose stacks have these nodes.
+pub(super) fn packed(
+    logged: &LoggedCalls,
+    (interned, nodes): (&Interned, &StackNodes),
+    is_of_profile: impl Fn(&CallThread) -> bool,
+    folder: Option<&Path>,
+) -> io::Result<PackedCalls> {
+    let Functions {
+        numbers,
+        stacks,
+        addresses,
+    } = Functions::of(logged, interned, nodes);
+    let mut head = KeptHead {
+        functions: stacks,
+        pieces: Vec::new(),
+    };
+    // What stands first is known last.
+    let mut pieces = PackedCalls::new(folder);
+    let threads = logged.log.threads();
+    let threads = threads.filter(|&no| is_of_profile(logged.log.thread(no)));
+    for (thread, no) in (0..).zip(threads) {
+        let mut calls = logged.log.calls(no);
+        let numbered = calls.by_ref().map(|call| Call {
+            function: numbers[call.function.get()],
+            ..call
+        });
+        let mut cut = Pieces::new(numbered, PIECE, &addresses);
+        loop {
+            let batch: Vec<_> = cut
+                .by_ref()
+                .take(2 * rayon::current_num_threads())
+                .collect();
+            if batch.is_empty() {
+                break;
+            }
+            head.pieces.extend(batch.iter().map(|piece| PieceInfo {
+                thread,
+                begin: piece.begin,
+                calls: piece.gaps.len() as u32,
+            }));
+            let packs: Vec<_> = batch.par_iter().map(pack_piece).collect();
+            for pack in packs {
+                pieces.push(&pack.map_err(|error| io::Error::other(error.0))?)?;
+            }
+        }
+        calls.check()?;
+    }
+    pieces.put_first(&pack_kept_head(&head).map_err(|error| io::Error::other(error.0))?)?;
+    Ok(pieces)
+}
+
+/// The functions of a trace that a profile has.
+#[derive(Default)]
+struct Functions {
+    /// By the number that the trace gave it: its number among these.
+    numbers: Vec<FunctionNo>,
+    /// A stack that has it as its leaf, and how many frames it has there.
+    stacks: Vec<(NodeIx, u32)>,
+    addresses: Vec<[u8; 16]>,
+}
+
+const NONE: FunctionNo = FunctionNo(u32::MAX);
+
+impl Functions {
+    fn of(logged: &LoggedCalls, interned: &Interned, nodes: &StackNodes) -> Functions {
+        let tree = &interned.tree;
+        let mut functions = Functions::default();
+        // Several functions of a trace may have the same frames.
+        let mut numbers: HashMap<[u8; 16], FunctionNo> = HashMap::new();
+        let node = |path: PathNo| nodes.of(logged.stacks[path.get()]);
+        for path in logged.paths.iter() {
+            let function = logged.paths.function(path).get();
+            if functions.numbers.len() <= function {
+                functions.numbers.resize(function + 1, NONE);
+            }
+            let leaf = node(path);
+            if functions.numbers[function] != NONE || leaf.get() >= tree.len() {
+                continue;
+            }
+            let caller = logged.paths.caller(path).map(node);
+            let frames = tree.ancestors(leaf);
+            let frames = frames.take_while(|&node| Some(node) != caller);
+            let frames: Vec<_> = frames.map(|node| tree.frame(node)).collect();
+            let mut hasher = blake3::Hasher::new();
+            for &frame in frames.iter().rev() {
+                hasher.update(&FrameId::of(interned.frames.frame(frame)).0);
+            }
+            let mut address = [0; 16];
+            address.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+            let new = FunctionNo(functions.stacks.len() as u32);
+            let number = *numbers.entry(address).or_insert(new);
+            functions.numbers[function] = number;
+            if number == new {
+                functions.stacks.push((leaf, frames.len() as u32));
+                functions.addresses.push(address);
+            }
+        }
+        functions
+    }
+}

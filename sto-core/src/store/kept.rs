@@ -1,0 +1,259 @@
+//! Every call of a profile, by thread and time.
+
+use crate::id::{ExecutableId, ProfileId};
+use crate::intern::{NodeIx, StackTree};
+use crate::model::{FrameIx, FrameTable};
+use crate::store::codec::{DecodeError, KeptHead, PieceInfo, ProfileRecord};
+use crate::store::error::{InternalError, Result, StoreError};
+use crate::store::numbers::ProfileNo;
+use crate::store::read::kept::{PieceCalls, head, read_piece};
+use crate::store::read::loaded::Loaded;
+use crate::store::read::rows::Rows;
+use crate::store::read::snapshot::Snapshot;
+use crate::store::read::{builds, calls};
+use crate::store::tables::Column;
+use crate::trace::log::Call;
+use crate::trace::paths::{FunctionNo, Paths};
+use crate::trace::regtime::RegTime;
+use crate::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
+use crate::units::Nanoseconds;
+use hashbrown::HashMap;
+
+/// Every call of a profile. They are read when they are asked for.
+#[derive(Clone)]
+pub struct KeptCalls {
+    snapshot: Snapshot,
+    profile: ProfileNo,
+    calls: RunCalls<NodeIx>,
+    frames: FrameTable,
+    tree: StackTree,
+    head: KeptHead,
+    callees: Callees,
+}
+
+/// A call of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptCall {
+    /// How many calls it was made in.
+    pub depth: u32,
+    /// Its stack: a node of [`KeptCalls::tree`].
+    pub stack: NodeIx,
+    /// When it began.
+    pub begin: Nanoseconds,
+    /// When it ended.
+    pub end: Nanoseconds,
+}
+
+impl Snapshot {
+    /// Every call of a profile, to be asked for by thread and time; `None` where they were not kept.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn kept_calls(&self, id: ProfileId) -> std::result::Result<Option<KeptCalls>, StoreError> {
+        self.read(|rows| {
+            let record = builds::profile_record(rows, id)?;
+            if !rows.has_column(Column::CallTrees(record.number, 0))? {
+                return Ok(None);
+            }
+            let Some(loaded) = calls::load(rows, id)? else {
+                return Err(without_calls(&record));
+            };
+            let head = head(rows, &record, loaded.tree.len())?;
+            Ok(Some(KeptCalls {
+                snapshot: self.clone(),
+                profile: record.number,
+                callees: Callees::of(&loaded.tree, &head),
+                calls: loaded.calls,
+                frames: loaded.frames,
+                tree: loaded.tree,
+                head,
+            }))
+        })
+    }
+}
+
+impl KeptCalls {
+    /// The frames of the tree.
+    pub fn frames(&self) -> &FrameTable {
+        &self.frames
+    }
+
+    /// The stacks of the profile, as [`Snapshot::load`] gives them for it alone.
+    pub fn tree(&self) -> &StackTree {
+        &self.tree
+    }
+
+    /// The threads, as [`Snapshot::load_calls`] gives them.
+    pub fn threads(&self) -> impl ExactSizeIterator<Item = &CallThread> {
+        self.calls.threads.iter().map(|of| &of.thread)
+    }
+
+    /// Shows the calls of a thread, by its index, that began before `end` and ended after `begin`: each before those
+    /// that it made, calls of one caller by time.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn during(
+        &self,
+        thread: usize,
+        (begin, end): (Nanoseconds, Nanoseconds),
+        mut see: impl FnMut(KeptCall),
+    ) -> std::result::Result<(), StoreError> {
+        self.each(thread, (begin, end), &mut |call, stack| {
+            if call.begin < end && (call.end() > begin || call.begin >= begin) {
+                see(KeptCall {
+                    depth: call.depth,
+                    stack,
+                    begin: call.begin,
+                    end: call.end(),
+                });
+            }
+        })
+    }
+
+    /// The calls over time, compressed anew with other thresholds.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn compressed(
+        &self,
+        thresholds: CallThresholds,
+    ) -> std::result::Result<RunCalls<NodeIx>, StoreError> {
+        let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
+        let threads = (0..).zip(&self.calls.threads).map(|(index, of)| {
+            let time = Nanoseconds(of.end.0 - of.begin.0);
+            let mut paths = Paths::default();
+            let mut regtime = RegTime::new(&thresholds, time, &mut paths);
+            self.each(index, all, &mut |call, stack| {
+                regtime.add(Call {
+                    function: FunctionNo(stack.0),
+                    ..*call
+                });
+            })?;
+            let compressed = regtime.finish();
+            let records = compressed.records.iter();
+            Ok(ThreadCalls {
+                records: records
+                    .map(|record| record.map(|path| NodeIx(paths.function(path).0)))
+                    .collect(),
+                ..of.clone()
+            })
+        });
+        Ok(RunCalls {
+            thresholds,
+            threads: threads.collect::<std::result::Result<_, StoreError>>()?,
+            ..self.calls.clone()
+        })
+    }
+
+    /// Shows the calls of those pieces that have any in this time, and the calls that the first of these is made in.
+    fn each(
+        &self,
+        thread: usize,
+        (begin, end): (Nanoseconds, Nanoseconds),
+        see: &mut dyn FnMut(&Call, NodeIx),
+    ) -> std::result::Result<(), StoreError> {
+        let pieces = self.head.pieces.iter().zip(1..);
+        let pieces: Vec<(&PieceInfo, u32)> = pieces
+            .filter(|(piece, _)| piece.thread as usize == thread && piece.begin < end)
+            .collect();
+        let first = pieces.partition_point(|(piece, _)| piece.begin <= begin);
+        let mut is_first = true;
+        for &(piece, part) in &pieces[first.saturating_sub(1)..] {
+            self.snapshot.read(|rows| {
+                let calls = read_piece(rows, self.profile, (piece, part), &self.head)?;
+                let damaged = || without_stack(self.profile, part);
+                each_stack(&self.callees, &calls, |call, stack, is_caller| {
+                    if is_first || !is_caller {
+                        see(call, stack);
+                    }
+                })
+                .ok_or_else(damaged)
+            })?;
+            is_first = false;
+        }
+        Ok(())
+    }
+}
+
+/// The stacks that functions are called from, and the stack of each call.
+#[derive(Clone)]
+struct Callees {
+    of: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
+    /// By function: its frames, outermost first.
+    functions: Vec<Vec<FrameIx>>,
+}
+
+impl Callees {
+    fn of(tree: &StackTree, head: &KeptHead) -> Callees {
+        let of = tree
+            .nodes()
+            .map(|node| ((tree.parent(node), tree.frame(node)), node));
+        let frames = |&(node, count): &(NodeIx, u32)| {
+            let mut frames: Vec<FrameIx> = tree
+                .ancestors(node)
+                .take(count as usize)
+                .map(|node| tree.frame(node))
+                .collect();
+            frames.reverse();
+            frames
+        };
+        Callees {
+            of: of.collect(),
+            functions: head.functions.iter().map(frames).collect(),
+        }
+    }
+
+    fn call(&self, caller: Option<NodeIx>, function: FunctionNo) -> Option<NodeIx> {
+        let mut frames = self.functions[function.get()].iter();
+        frames.try_fold(caller, |caller, &frame| {
+            Some(Some(*self.of.get(&(caller, frame))?))
+        })?
+    }
+}
+
+/// Shows each call with its stack, and whether it is of a piece before; none where a stack does not exist.
+fn each_stack(
+    callees: &Callees,
+    piece: &PieceCalls,
+    mut see: impl FnMut(&Call, NodeIx, bool),
+) -> Option<()> {
+    let mut open: Vec<NodeIx> = Vec::new();
+    let callers = piece.callers.iter().map(|call| (call, true));
+    for (call, is_caller) in callers.chain(piece.calls.iter().map(|call| (call, false))) {
+        open.truncate(call.depth as usize);
+        let stack = callees.call(open.last().copied(), call.function)?;
+        see(call, stack, is_caller);
+        open.push(stack);
+    }
+    Some(())
+}
+
+/// Checks that all kept calls of a profile can be read.
+pub(crate) fn check(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
+    if !rows.has_column(Column::CallTrees(record.number, 0))? {
+        return Ok(());
+    }
+    let executable = ExecutableId::of(&builds::build_of(rows, record)?.executable);
+    let Loaded { tree, .. } = builds::load(rows, executable, &[id])?;
+    let head = head(rows, record, tree.len())?;
+    let callees = Callees::of(&tree, &head);
+    for (info, part) in head.pieces.iter().zip(1..) {
+        let piece = read_piece(rows, record.number, (info, part), &head)?;
+        each_stack(&callees, &piece, |_, _, _| ())
+            .ok_or_else(|| without_stack(record.number, part))?;
+    }
+    match rows.has_column(Column::Calls(record.number))? {
+        true => Ok(()),
+        false => Err(without_calls(record)),
+    }
+}
+
+fn without_stack(profile: ProfileNo, part: u32) -> InternalError {
+    DecodeError("a call has a stack that the profile does not have")
+        .at(Column::CallTrees(profile, part))
+}
+
+fn without_calls(record: &ProfileRecord) -> InternalError {
+    DecodeError("its profile has no calls over time").at(Column::CallTrees(record.number, 0))
+}

@@ -1,0 +1,56 @@
+//! Kept calls on their way into a store.
+
+use super::log::{Spool, Stored};
+use std::io;
+use std::path::Path;
+
+/// Every call of a run, packed: what all pieces have in common, and the pieces. They are in memory up to a limit, and
+/// in a temporary file beyond.
+#[derive(Debug)]
+pub struct PackedCalls {
+    spool: Spool,
+    packs: Vec<Stored>,
+    bytes: u64,
+}
+
+impl PackedCalls {
+    /// None yet; with the temporary file in this folder, or all in memory.
+    pub(crate) fn new(folder: Option<&Path>) -> PackedCalls {
+        PackedCalls {
+            spool: Spool::new(folder),
+            packs: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Adds a pack.
+    pub(crate) fn push(&mut self, pack: &[u8]) -> io::Result<()> {
+        self.packs.push(self.spool.write(pack)?);
+        self.bytes += pack.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a pack before the others.
+    pub(crate) fn put_first(&mut self, pack: &[u8]) -> io::Result<()> {
+        self.push(pack)?;
+        self.packs.rotate_right(1);
+        Ok(())
+    }
+
+    /// Number of packs.
+    pub(crate) fn len(&self) -> u32 {
+        self.packs.len() as u32
+    }
+
+    /// Number of bytes of all packs.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A pack.
+    pub(crate) fn pack(&self, index: u32) -> io::Result<Vec<u8>> {
+        let mut pack = Vec::new();
+        self.spool.read(&self.packs[index as usize], &mut pack)?;
+        Ok(pack)
+    }
+}

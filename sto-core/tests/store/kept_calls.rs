@@ -1,0 +1,251 @@
+//! Every call of a trace: they come back exactly, and go along with their profile.
+
+use redb::{ReadableDatabase, TableDefinition};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use sto_core::id::ProfileId;
+use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
+use sto_core::store::{Added, KeptCall, KeptCalls, Store};
+use sto_core::trace::{CallThresholds, Threshold};
+use sto_core::units::{Bytes, Nanoseconds};
+
+const ALL: (Nanoseconds, Nanoseconds) = (Nanoseconds(0), Nanoseconds(u64::MAX));
+
+/// A call by its stack, when it began and when it ended.
+type Call = (String, u64, u64);
+
+/// The text of a thread that makes at least so many calls, and these in order.
+fn thread(seed: u64, at_least: usize) -> (String, Vec<Call>) {
+    let mut random = seed;
+    let mut next = |most: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) % most
+    };
+    let (mut text, mut calls) = (String::new(), Vec::<Call>::new());
+    let mut open: Vec<usize> = Vec::new();
+    let mut now = 1_000 * seed;
+    while calls.len() < at_least || !open.is_empty() {
+        now += next(300);
+        let is_deep = open.len() as u64 > 2 + next(4);
+        if open.len() > 1 && is_deep || calls.len() >= at_least {
+            let call = &mut calls[open.pop().unwrap()];
+            call.2 = now;
+            let function = call.0.rsplit(';').next().unwrap();
+            writeln!(text, "1 {function} {now}").unwrap();
+            continue;
+        }
+        let function = match open.len() {
+            0 => "main".to_owned(),
+            depth => format!("f{}", depth as u64 + next(3)),
+        };
+        let caller = open.last().map(|&caller| format!("{};", calls[caller].0));
+        writeln!(text, "0 {function} {now}").unwrap();
+        open.push(calls.len());
+        calls.push((caller.unwrap_or_default() + &function, now, 0));
+    }
+    (text, calls)
+}
+
+/// A folder with the text of two threads, and what these call.
+fn trace(counts: [usize; 2]) -> (tempfile::TempDir, [Vec<Call>; 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let threads = [(7, counts[0]), (8, counts[1])].map(|(seed, count)| {
+        let (text, calls) = thread(seed, count);
+        fs::write(folder.path().join(format!("t_{seed}.txt")), text).unwrap();
+        calls
+    });
+    (folder, threads)
+}
+
+fn stored(store: &Store, trace: &Path, keep: bool, thresholds: CallThresholds) -> IngestOutcome {
+    let options = IngestOptions {
+        executable: Some("demo".to_owned()),
+        version: Some("v1".to_owned()),
+        keep_calls: keep,
+        call_thresholds: thresholds,
+        ..IngestOptions::default()
+    };
+    ingest(store, trace, &options, &mut |_| ()).unwrap()
+}
+
+fn kept_in(store: &Store, trace: &Path) -> ProfileId {
+    stored(store, trace, true, CallThresholds::default()).profiles[0].id
+}
+
+fn kept(store: &Store, id: ProfileId) -> Option<KeptCalls> {
+    store.snapshot().unwrap().kept_calls(id).unwrap()
+}
+
+fn named(kept: &KeptCalls, call: KeptCall) -> Call {
+    let tree = kept.tree();
+    let mut names: Vec<&str> = tree
+        .ancestors(call.stack)
+        .map(|node| kept.frames().frame(tree.frame(node)).symbol)
+        .collect();
+    assert_eq!(call.depth as usize + 1, names.len());
+    names.reverse();
+    (names.join(";"), call.begin.0, call.end.0)
+}
+
+fn during(kept: &KeptCalls, thread: usize, time: (Nanoseconds, Nanoseconds)) -> Vec<Call> {
+    let mut calls = Vec::new();
+    kept.during(thread, time, |call| calls.push(named(kept, call)))
+        .unwrap();
+    calls
+}
+
+fn is_sound(folder: &Path) {
+    let verification = Store::verify(folder, None, &mut |_| Ok(())).unwrap();
+    assert!(verification.sound, "{verification:#?}");
+}
+
+#[test]
+fn every_call_comes_back_exactly_also_of_several_pieces() {
+    let (trace, threads) = trace([600_000, 3_000]);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let outcome = stored(&store, trace.path(), true, CallThresholds::default());
+    let [profile] = &outcome.profiles[..] else {
+        panic!()
+    };
+    let said = profile.calls.unwrap();
+    assert!(said.kept_bytes > Bytes(0) && said.bytes > Bytes(0));
+    let kept = kept(&store, profile.id).unwrap();
+    assert_eq!(kept.threads().len(), 2);
+    for (index, calls) in threads.iter().enumerate() {
+        assert!(during(&kept, index, ALL) == *calls, "{index}");
+        let (first, last) = (calls[0].1, calls[0].2);
+        for part in 1..40 {
+            let begin = first + (last - first) * part / 40;
+            let end = begin + (last - first) / 997;
+            let within = calls.iter().filter(|call| call.1 < end && call.2 > begin);
+            let within: Vec<Call> = within.cloned().collect();
+            let found = during(&kept, index, (Nanoseconds(begin), Nanoseconds(end)));
+            assert!(found == within, "{index} {part}");
+        }
+    }
+    is_sound(folder.path());
+}
+
+#[test]
+fn kept_calls_are_compressed_anew_as_the_trace_would_be() {
+    let (trace, _) = trace([20_000, 3_000]);
+    let store = Store::in_memory().unwrap();
+    let id = kept_in(&store, trace.path());
+    let thresholds = CallThresholds {
+        call_duration: Threshold::Share(0.002),
+        call_gap: Threshold::Time(Nanoseconds(290)),
+        total_time: Threshold::Share(0.05),
+    };
+    let other = Store::in_memory().unwrap();
+    stored(&other, trace.path(), false, thresholds);
+    let loaded = other.snapshot().unwrap().load_calls(id).unwrap().unwrap();
+    let anew = kept(&store, id).unwrap().compressed(thresholds).unwrap();
+    assert!(anew.threads == loaded.calls.threads);
+    let before = store.snapshot().unwrap().load_calls(id).unwrap().unwrap();
+    assert!(anew.threads != before.calls.threads);
+}
+
+#[test]
+fn kept_calls_go_along_with_their_profile() {
+    let (trace, threads) = trace([3_000, 400]);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let without = stored(&store, trace.path(), false, CallThresholds::default());
+    let id = without.profiles[0].id;
+    assert!(kept(&store, id).is_none());
+    // Read again, they are given to the profile; once.
+    let given = stored(&store, trace.path(), true, CallThresholds::default());
+    let added = &given.profiles[0].added;
+    assert!(matches!(added, Added::Given { kept, calls: Bytes(0), .. } if *kept > Bytes(0)));
+    let again = stored(&store, trace.path(), true, CallThresholds::default());
+    assert!(matches!(again.profiles[0].added, Added::AlreadyStored(_)));
+    let same = |store: &Store| during(&kept(store, id).unwrap(), 0, ALL) == threads[0];
+    assert!(same(&store));
+    is_sound(folder.path());
+    store.compact().unwrap();
+    assert!(same(&store));
+    is_sound(folder.path());
+    let stats = store.stats().unwrap();
+    assert!(
+        stats
+            .parts
+            .iter()
+            .any(|part| part.part == "kept calls" && part.count == 3)
+    );
+
+    let to = tempfile::tempdir().unwrap();
+    let exported = to.path().join(Store::FILE_NAME);
+    let snapshot = store.snapshot().unwrap();
+    snapshot.export(&BTreeSet::from([id]), &exported).unwrap();
+    is_sound(to.path());
+    let there = Store::open(to.path()).unwrap();
+    assert!(same(&there));
+    let other = tempfile::tempdir().unwrap();
+    let merged = Store::open_or_create(other.path()).unwrap();
+    merged.merge(&snapshot, &mut |_| Ok(())).unwrap();
+    drop(snapshot);
+    assert!(same(&merged));
+    is_sound(other.path());
+
+    store.prune(&BTreeSet::from([id])).unwrap();
+    is_sound(folder.path());
+    let file = folder.path().join(Store::FILE_NAME);
+    let database = redb::Database::open(file).unwrap();
+    let meta: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
+    let meta = database.begin_read().unwrap().open_table(meta).unwrap();
+    assert!(meta.get("features").unwrap().is_none());
+}
+
+#[test]
+fn stores_of_the_same_kept_calls_become_the_same_bytes_on_one_core_or_many() {
+    let (trace, _) = trace([3_000, 400]);
+    let written = |threads| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        pool.install(|| kept_in(&store, trace.path()));
+        store.compact().unwrap();
+        fs::read(folder.path().join(Store::FILE_NAME)).unwrap()
+    };
+    assert!(written(1) == written(3));
+}
+
+#[test]
+fn flipped_bits_never_make_kept_calls_wrong() {
+    let (trace, threads) = trace([2_000, 100]);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let id = kept_in(&store, trace.path());
+    assert!(during(&kept(&store, id).unwrap(), 0, ALL) == threads[0]);
+    drop(store);
+    let file = folder.path().join(Store::FILE_NAME);
+    let bytes = fs::read(&file).unwrap();
+    let mut random = 1u64;
+    let mut found = 0;
+    for _ in 0..300 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let bit = (random >> 33) as usize % (8 * bytes.len());
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, bytes).unwrap();
+        let kept = Store::open(folder.path()).and_then(|store| store.snapshot()?.kept_calls(id));
+        let Ok(Some(kept)) = kept else {
+            found += 1;
+            continue;
+        };
+        let mut calls = Vec::new();
+        match kept.during(0, ALL, |call| calls.push(named(&kept, call))) {
+            Ok(()) => assert!(calls == threads[0], "bit {bit}"),
+            Err(_) => found += 1,
+        }
+    }
+    assert!(found > 0);
+}
