@@ -1,6 +1,8 @@
 //! What Chrome's traces hold.
 
 use super::{error, metrics, read};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 use sto_core::recording::Recording;
 
 /// What each stack took; of how many calls is said twice, as samples of time and as events.
@@ -495,4 +497,80 @@ fn of_very_many_counters_as_many_as_are_read_are_kept() {
         "{:?}",
         found.warnings
     );
+}
+
+/// A thread's calls, made of random numbers: what each stack took by itself and how many calls it is, and the events that say so.
+#[derive(Default)]
+struct Random {
+    stacks: BTreeMap<String, (u64, u64)>,
+    events: Vec<String>,
+    now: u64,
+}
+
+impl Random {
+    fn calls(&mut self, tid: u32, stack: &str, numbers: &mut impl Iterator<Item = u8>) {
+        while let Some(number) = numbers.next().filter(|number| number % 4 != 0) {
+            self.now += 1 + u64::from(number % 7);
+            let name = format!("f{}", number % 5);
+            let (begin, before) = (self.now, self.stacks.values().map(|sum| sum.1).sum::<u64>());
+            let inner = format!("{stack};{name}");
+            self.calls(tid, &inner, numbers);
+            self.now += 1 + u64::from(number % 3);
+            let within = self.stacks.values().map(|sum| sum.1).sum::<u64>() - before;
+            let took = self.now - begin;
+            let sum = self.stacks.entry(inner).or_default();
+            *sum = (sum.0 + 1, sum.1 + took - within);
+            let at = |ph: &str, time: u64, more: &str| {
+                let us = format!("{}.{:03}", time / 1000, time % 1000);
+                format!(r#"{{"ph":"{ph}","name":"{name}","pid":1,"tid":{tid},"ts":{us}{more}}}"#)
+            };
+            match number % 3 {
+                0 => {
+                    let dur = format!(r#","dur":{}.{:03}"#, took / 1000, took % 1000);
+                    self.events.push(at("X", begin, &dur));
+                }
+                _ => self
+                    .events
+                    .extend([at("B", begin, ""), at("E", self.now, "")]),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn calls_are_the_same_by_whatever_events_in_whatever_order(
+        numbers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..4),
+        order in any::<[u8; 16]>(),
+    ) {
+        let mut expected = Vec::new();
+        let mut events = Vec::new();
+        for (tid, numbers) in (1..).zip(numbers) {
+            let mut random = Random::default();
+            let mut numbers = numbers.into_iter();
+            while numbers.len() > 0 {
+                random.calls(tid, "", &mut numbers);
+            }
+            let stacks = random.stacks.into_iter();
+            expected.extend(stacks.map(|(stack, (calls, took))| {
+                format!("wall {calls} {took} ns [{tid}]: {}", &stack[1..])
+            }));
+            events.extend(random.events);
+            let name = format!(r#"{{"ph":"M","name":"thread_name","pid":1,"tid":{tid},"args":{{"name":"{tid}"}}}}"#);
+            events.push(name);
+        }
+        prop_assume!(!expected.is_empty());
+        events.sort_by_key(|event| {
+            let bytes = event.bytes().zip(order.iter().cycle());
+            bytes.fold(0u32, |hash, (byte, salt)| hash.wrapping_mul(31) ^ u32::from(byte ^ salt))
+        });
+        let found = read(&object(&events)).unwrap();
+        prop_assert_eq!(&found.warnings, &[""; 0]);
+        let [mut found, mut expected] = [stacks(&found), expected];
+        found.sort();
+        expected.sort();
+        prop_assert_eq!(found, expected);
+    }
 }
