@@ -1,10 +1,11 @@
 //! The text of NonSequitur: folders with a file a thread, and single files.
 
 use crate::common::folded;
+use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use sto_core::formats::{Format, ReadOptions, is_recording, read, read_bytes};
+use sto_core::formats::{Format, ReadOptions, is_recording, read, read_bytes, read_stream};
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::recording::Recording;
 use sto_core::trace::Record;
@@ -225,4 +226,28 @@ fn slices_of_time_are_those_of_the_trace() {
         .sum();
     // From 1051 to 1061 of the clock.
     assert_eq!(in_slice_6, 10);
+}
+
+proptest! {
+    #[test]
+    fn any_lines_are_read_alike_from_memory_and_as_a_stream_or_refused(
+        lines in prop::collection::vec("[01] ?[abc]? ?[0-9]{0,3}|[01] a [0-9]{1,3}", 1..200),
+        cut in any::<bool>(),
+    ) {
+        let text = lines.join("\n");
+        let options = ReadOptions {
+            format: Some(Format::NonSequitur),
+            allow_truncated: cut,
+            ..ReadOptions::default()
+        };
+        let whole = read_bytes(Path::new("t"), text.as_bytes(), &options);
+        let stream = read_stream(Path::new("t"), text.as_bytes(), &options);
+        match (whole, stream) {
+            (Ok(whole), Ok(stream)) => prop_assert_eq!(&whole.calls, &stream.calls),
+            (whole, stream) => prop_assert_eq!(
+                whole.map(|_| ()).unwrap_err().to_string(),
+                stream.map(|_| ()).unwrap_err().to_string()
+            ),
+        }
+    }
 }
