@@ -100,3 +100,54 @@ fn a_part_of_the_time_is_shown_and_a_function_that_is_several_is_refused() {
         assert!(run.stderr.contains(part), "{run:?}");
     }
 }
+
+#[test]
+fn a_trace_of_calls_is_shown_by_thread_unless_something_else_is_asked_for() {
+    let sandbox = Sandbox::new();
+    let file = repository().join("testdata/xray/basic.xray");
+    let file = file.display().to_string();
+    let usual = sandbox.json(&["timeline", &file]);
+    assert_eq!(usual["schema"], "sto.calls/1");
+    assert_eq!(usual["threads"].as_array().unwrap().len(), 3);
+    // All is one expression a thread where nothing is long, and no gap is.
+    let summed = [
+        "timeline",
+        &file,
+        "--call-duration",
+        "1s",
+        "--call-gap",
+        "1s",
+        "--total-time",
+        "1s",
+    ];
+    let summed = sandbox.json(&summed);
+    assert_eq!(summed["calls"], usual["calls"]);
+    for thread in summed["threads"].as_array().unwrap() {
+        assert_eq!(thread["expressions"].as_array().unwrap().len(), 1);
+        assert!(thread["long_calls"].as_array().unwrap().is_empty());
+    }
+    let functions = sandbox.json(&["timeline", &file, "--by", "function"]);
+    assert_eq!(functions["schema"], "sto.timeline/1");
+
+    let ingest = ["ingest", &file, "--exe", "calls", "--build", "v1"];
+    sandbox.sto(&ingest).succeeds();
+    let stored = sandbox.json(&["timeline", "v1"]);
+    assert_eq!(stored["records"], usual["records"]);
+    sandbox
+        .sto(&["timeline", "v1", "--call-duration", "5%"])
+        .fails_with(&["were compressed when it was stored", "name the file"]);
+    sandbox
+        .sto(&[
+            "timeline",
+            &recording("threads.perf.data"),
+            "--call-gap",
+            "5%",
+        ])
+        .fails_with(&["is no trace of calls"]);
+    let run = sandbox.sto(&["timeline", &file, "--total", "--call-gap", "5%"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    let page = sandbox.path("calls.html").display().to_string();
+    sandbox.sto(&["timeline", &file, "-o", &page]).succeeds();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Calls of calls@basic.xray"));
+}
