@@ -19,6 +19,8 @@ mod error;
 #[cfg(feature = "viewers")]
 mod firefox;
 mod folded;
+#[cfg(feature = "call-traces")]
+mod ftrace;
 #[cfg(feature = "text")]
 mod ghc;
 #[cfg(feature = "jfr")]

@@ -23,10 +23,10 @@ use super::{
 };
 #[cfg(feature = "viewers")]
 use super::{chrome, cpuprofile, firefox, perfetto, speedscope, xctrace, yourkit};
+#[cfg(feature = "call-traces")]
+use super::{ftrace, uftrace, xray};
 #[cfg(feature = "pprof")]
 use super::{otlp, pprof};
-#[cfg(feature = "call-traces")]
-use super::{uftrace, xray};
 use crate::files::ReadAt;
 use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
@@ -70,6 +70,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Ghc => (ghc::matches, Lines(report::<Ghc>)),
         #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
+        #[cfg(feature = "call-traces")]
+        Format::Ftrace => (ftrace::matches, Lines(ftrace::reader)),
         #[cfg(feature = "text")]
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
         #[cfg(feature = "text")]

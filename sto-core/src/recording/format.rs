@@ -56,6 +56,8 @@ formats! {
     Ghc = "ghc" if "text",
     /// The text that macOS's `sample` prints.
     Sample = "sample" if "text",
+    /// The text of ftrace's `function_graph`.
+    Ftrace = "ftrace" if "call-traces",
     /// The text that `perf script` prints.
     PerfScript = "perf script" if "text",
     /// The text that NonSequitur reads, a file a thread.
