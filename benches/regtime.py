@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether RegTime compresses traces as the NonSequitur project's own Python does, and how fast both are.
+"""Whether RegTime compresses traces as the NonSequitur project's own Python does.
 
     python3 benches/regtime.py NONSEQUITUR
 
@@ -17,7 +17,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 import types
 from collections import Counter
 from pathlib import Path
@@ -166,12 +165,8 @@ def main():
             for file in files:
                 without_timeless(file, folder)
             files = sorted(folder.iterdir())
-            began = time.perf_counter()
             mine = ours(sto, folder)
-            took = time.perf_counter() - began
-            began = time.perf_counter()
             their = {file.stem: theirs(read, compress, file) for file in files}
-            their_took = time.perf_counter() - began
             found = {thread: differences(mine[thread], other) for thread, other in their.items()}
             failed += [f"{name}, {thread}: {', '.join(of)}" for thread, of in found.items() if of]
             calls = sum(sum(line.startswith("0") for line in file.open()) for file in files)
@@ -181,15 +176,13 @@ def main():
             sums[part, "expressions"] += sum(len(of[2]) for of in mine.values())
             sums[part, "records"] += sum(of[0] for of in mine.values())
             sums[part, "different"] += sum(bool(of) for of in found.values())
-            sums[part, "ms"] += took * 1000
-            sums[part, "their ms"] += their_took * 1000
     parts = ("its example", f"{SEEDS} generated")
     for part in parts:
         of = {key: value for (of_part, key), value in sums.items() if of_part == part}
         row = [of[key] for key in ("threads", "calls", "expressions", "records", "different")]
-        rows.append([part, *(f"{value:,}" for value in row), f"{of['ms']:.0f}", f"{of['their ms']:.0f}"])
+        rows.append([part, *(f"{value:,}" for value in row)])
     print(*failed, sep="\n")
-    columns = ["traces", "threads", "calls", "expressions", "records", "threads that differ", "sto, ms", "Python, ms"]
+    columns = ["traces", "threads", "calls", "expressions", "records", "threads that differ"]
     different = sum(sums[part, "different"] for part in parts)
     append(
         "regtime.md",

@@ -20,6 +20,9 @@ const MOST: usize = 256;
 /// more likely to be the cause.
 const WAITED: u64 = 10;
 
+/// How many times less time in what an outlier called counts, as that may only have been more than usual.
+const CALLED: u64 = 3;
+
 /// How many stacks of a thread are said of the time of an outlier.
 const STACKS: usize = 3;
 
@@ -68,7 +71,7 @@ pub(crate) fn moments(
     }
     let spans: Vec<_> = outliers
         .iter()
-        .map(|of| (of.call.begin, of.call.end))
+        .map(|(of, _)| (of.call.begin, of.call.end))
         .collect();
     let times = Times::new(&spans, waits.iter().map(|wait| wait.call.end));
     let ask = |no| {
@@ -87,21 +90,14 @@ pub(crate) fn moments(
         did,
     });
     let threads: Vec<Thread> = threads.collect();
-    let mut waits_for_others = vec![false; paths.len()];
-    for path in paths.iter() {
-        let caller = paths
-            .caller(path)
-            .is_some_and(|caller| waits_for_others[caller.get()]);
-        waits_for_others[path.get()] = caller || waiting[path.get()] == Some(WaitsFor::Others);
-    }
-    outliers.sort_by_cached_key(|of| {
-        let lost = of.call.end.0 - of.call.begin.0 - of.typical.0;
-        let waited = threads[of.thread as usize].waited(&of.call, &times, &waits_for_others);
-        let waited = waited.min(lost);
+    outliers.sort_by_cached_key(|(of, explained)| {
+        let thread = &threads[of.thread as usize];
+        let counted = thread.counted(&of.call, *explained, &times, paths, &waiting);
         // Equal ones stay in order.
-        Reverse(lost - waited + waited / WAITED)
+        Reverse(counted.min(of.call.end.0 - of.call.begin.0 - of.typical.0))
     });
     outliers.truncate(MOST);
+    let mut outliers: Vec<Outlier<PathNo>> = outliers.into_iter().map(|(of, _)| of).collect();
     outliers.par_iter_mut().for_each(|outlier| {
         let of_thread =
             |(ix, thread): (usize, &Thread)| thread.meanwhile(ix as u32, &outlier.call, &times);
@@ -165,11 +161,30 @@ impl Thread {
         meanwhile.collect()
     }
 
-    /// How long it waited for others during a call.
-    fn waited(&self, call: &LongCall<PathNo>, times: &Times, waits: &[bool]) -> u64 {
-        let spent = self.did.spent(times, call.begin, call.end);
-        let waited = spent.filter(|(path, _)| waits[self.here[path.get()].get()]);
-        waited.map(|(_, time)| time).sum()
+    /// How long a call took, for the order of outliers, where this much was lost in outliers that it called.
+    fn counted(
+        &self,
+        call: &LongCall<PathNo>,
+        explained: Nanoseconds,
+        times: &Times,
+        paths: &Paths,
+        waiting: &[Option<WaitsFor>],
+    ) -> u64 {
+        let (mut own, mut waited, mut called) = (0, 0, 0);
+        for (path, time) in self.did.spent(times, call.begin, call.end) {
+            let innermost = self.here[path.get()];
+            let up = std::iter::successors(Some(innermost), |&path| paths.caller(path));
+            let of_call: Vec<PathNo> = up.take_while(|&path| path != call.stack).collect();
+            let waits = |path: &PathNo| waiting[path.get()];
+            // The outermost wait is what it waited for.
+            match waiting[call.stack.get()].or(of_call.iter().rev().find_map(waits)) {
+                Some(WaitsFor::Others) => waited += time,
+                Some(WaitsFor::Time) if of_call.last().and_then(waits).is_some() => own += time,
+                _ if of_call.is_empty() => own += time,
+                _ => called += time,
+            }
+        }
+        own + waited / WAITED + called.saturating_sub(explained.0) / CALLED
     }
 
     /// The call in which it was when this wait of another thread ended, if it did not wait itself; and whether that
@@ -347,5 +362,28 @@ mod tests {
             .collect();
         let waited = [(2, "pthread_mutex_lock"), (1, "pthread_mutex_lock")];
         assert_eq!(named, [vec![(0, "handle")], waited.to_vec()].concat());
+    }
+
+    /// The first call calls more than usual, the second one is slow by itself.
+    #[test]
+    fn what_is_slow_by_itself_is_before_what_called_more() {
+        let mut calls = Vec::new();
+        for number in 0..200 {
+            let now = number * 1_000;
+            calls.push((1, SERVE, now, now + 10));
+            calls.push((1, FLUSH, now + 20, now + 40));
+            calls.push((1, HANDLE, now + 22, now + 30));
+        }
+        calls.push((1, SERVE, 300_000, 320_000));
+        calls.push((1, FLUSH, 400_000, 430_000));
+        calls.extend(
+            (0..2_990).map(|number| (1, HANDLE, 400_000 + number * 10, 400_008 + number * 10)),
+        );
+        let (found, paths) = found(&calls);
+        let functions = found
+            .outliers
+            .iter()
+            .map(|of| NAMES[paths.function(of.call.stack).get()]);
+        assert_eq!(functions.collect::<Vec<_>>(), ["serve", "flush"]);
     }
 }

@@ -68,14 +68,14 @@ impl RunDurations {
     }
 
     /// The outliers among the longest calls of each path and thread, those that lost most time first; none that lost
-    /// less than its thread's part of `least`. `waits` says of each path what its function waits for. What happened
-    /// meanwhile is not said yet.
+    /// less than its thread's part of `least`; and of each, how much is lost in outliers that it called. `waits` says
+    /// of each path what its function waits for. What happened meanwhile is not said yet.
     pub(crate) fn outliers(
         &self,
         paths: &Paths,
         waits: &[Option<WaitsFor>],
         least: &[Nanoseconds],
-    ) -> Vec<Outlier<PathNo>> {
+    ) -> Vec<(Outlier<PathNo>, Nanoseconds)> {
         let within = callers_wait(paths, waits);
         let typical = self.typical();
         let threads = self.longest.iter().zip(least).enumerate();
@@ -95,12 +95,15 @@ impl RunDurations {
         };
         all.sort_by_key(order);
         all.truncate(MOST);
-        let outliers = all.into_iter().map(|(thread, of)| Outlier {
-            thread,
-            call: of.call,
-            typical: of.typical,
-            calls: self.of(of.call.stack).calls(),
-            meanwhile: Vec::new(),
+        let outliers = all.into_iter().map(|(thread, of)| {
+            let outlier = Outlier {
+                thread,
+                call: of.call,
+                typical: of.typical,
+                calls: self.of(of.call.stack).calls(),
+                meanwhile: Vec::new(),
+            };
+            (outlier, Nanoseconds(of.explained))
         });
         outliers.collect()
     }

@@ -53,7 +53,7 @@ fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
         _ => None,
     });
     let outliers = run.outliers(&paths, &waits.collect::<Vec<_>>(), &least);
-    let rows = outliers.iter().map(|of| {
+    let rows = outliers.iter().map(|(of, _)| {
         let took = of.call.end.0 - of.call.begin.0;
         (of.thread, name(&paths, of.call.stack), took, of.typical.0)
     });

@@ -13,14 +13,20 @@ pub use page::html;
 pub use text::text;
 
 use crate::text::Style;
+use crate::text::names::shorten_name;
 
-/// Callers that are shown of a stack where the width is limited.
+/// Callers that are shown of a stack where the width is limited, and columns of each name.
 const CALLERS: usize = 3;
+const NAME: usize = 28;
 
 /// A stack in a line, its leaf first: `read < fill < main`.
 fn stack(frames: &[String], style: Style) -> String {
-    let most = style.width.map_or(usize::MAX, |_| CALLERS + 1);
-    let shown: Vec<&str> = frames.iter().rev().take(most).map(String::as_str).collect();
+    let (most, width) = match style.width {
+        Some(_) => (CALLERS + 1, NAME),
+        None => (usize::MAX, usize::MAX),
+    };
+    let shown = frames.iter().rev().take(most);
+    let shown: Vec<String> = shown.map(|name| shorten_name(name, width)).collect();
     let more = if frames.len() > shown.len() {
         " < …"
     } else {
