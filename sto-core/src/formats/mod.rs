@@ -6,7 +6,7 @@
 mod call_events;
 #[cfg(feature = "text")]
 mod callgrind;
-#[cfg(feature = "call-traces")]
+#[cfg(any(feature = "call-traces", feature = "text", feature = "viewers"))]
 mod calls;
 #[cfg(feature = "viewers")]
 mod chrome;
