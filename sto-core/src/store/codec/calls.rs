@@ -14,7 +14,7 @@ use crate::trace::{
 };
 use crate::units::Nanoseconds;
 
-/// Packs the calls of a run, which keep [their rules](crate::store::read::calls::broken_rule).
+/// Packs the calls of a run, which were checked by [`check`](crate::store::read::calls::check).
 pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let CallThresholds {
