@@ -96,7 +96,7 @@ fn a_folder_and_a_file_that_is_not_there() {
         (
             "./folder",
             "no file in this folder is a profile",
-            "directory",
+            "a folder that is not one recording",
         ),
         ("./missing", missing, missing),
     ] {
