@@ -354,9 +354,9 @@ fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
 
     let verification = after(|_, _, transaction| {
         let mut columns = transaction.open_table(COLUMNS).unwrap();
-        columns.insert((9, 0, 0, 0), &b"hello"[..]).unwrap();
+        columns.insert((99, 0, 0, 0), &b"hello"[..]).unwrap();
         let mut ends = transaction.open_table(ENDS).unwrap();
-        ends.insert((9, 0, 0), &b"world"[..]).unwrap();
+        ends.insert((99, 0, 0), &b"world"[..]).unwrap();
         let mut records = transaction.open_table(RECORDS).unwrap();
         records.insert((9, [0; 16]), &b"hello"[..]).unwrap();
     });
