@@ -220,6 +220,7 @@ mod tests {
     use super::super::paths::FunctionNo;
     use super::super::regtime::compress;
     use super::*;
+    use std::collections::BTreeMap;
 
     const NAMES: [&str; 6] = [
         "serve",
@@ -236,9 +237,10 @@ mod tests {
     const UNLOCK: FunctionNo = FunctionNo(4);
     const WRITE: FunctionNo = FunctionNo(5);
 
-    /// A log of threads; each call as (thread, function, begin, end).
+    /// A log of threads; each call as (thread, function, begin, end), those of a thread in order, callers first.
     fn found(calls: &[(u32, FunctionNo, u64, u64)]) -> (Moments, Paths) {
         let mut writer = CallLogWriter::new(None);
+        let mut open: BTreeMap<ThreadNo, Vec<u64>> = BTreeMap::new();
         for &(tid, function, begin, end) in calls {
             let thread: ThreadNo = writer.thread(CallThread {
                 pid: 1,
@@ -246,9 +248,17 @@ mod tests {
                 tid,
                 name: String::new(),
             });
-            writer
-                .call(thread, function, Nanoseconds(begin), Nanoseconds(end))
-                .unwrap();
+            let open = open.entry(thread).or_default();
+            while let Some(ended) = open.pop_if(|ended| *ended <= begin) {
+                writer.end(thread, None, Nanoseconds(ended));
+            }
+            open.push(end);
+            writer.begin(thread, function, Nanoseconds(begin)).unwrap();
+        }
+        for (thread, open) in open {
+            for end in open.into_iter().rev() {
+                writer.end(thread, None, Nanoseconds(end));
+            }
         }
         let (log, _) = writer.finish().unwrap();
         let thresholds = CallThresholds::default();

@@ -16,8 +16,6 @@ pub(super) struct Irregular {
     pub(super) ended_with_caller: u64,
     /// Calls that do not end.
     pub(super) never_ended: u64,
-    /// Whole calls that are longer than their caller.
-    pub(super) cut: u64,
     /// Calls that are deeper than stacks may be.
     pub(super) too_deep: u64,
     /// How often events were lost.
@@ -47,7 +45,6 @@ impl Irregular {
         self.ends_alone += other.ends_alone;
         self.ended_with_caller += other.ended_with_caller;
         self.never_ended += other.never_ended;
-        self.cut += other.cut;
         self.too_deep += other.too_deep;
         self.losses += other.losses;
         self.lost = self.lost.saturating_add(other.lost);
@@ -94,13 +91,6 @@ impl Irregular {
                 format!(
                     "{} did not end; they last to the last event of their thread.",
                     calls(self.never_ended)
-                ),
-            ),
-            (
-                self.cut,
-                format!(
-                    "{} ended after their caller did; cut there.",
-                    calls(self.cut)
                 ),
             ),
             (

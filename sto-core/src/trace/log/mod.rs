@@ -1,6 +1,6 @@
 //! The calls of a trace as its format writes them, and as they are read back: by thread, in order.
 //!
-//! A [`CallLogWriter`] takes what a format has: calls that begin and end, whole calls, and where events were lost. It
+//! A [`CallLogWriter`] takes what a format has: calls that begin and end, and where events were lost. It
 //! keeps the rules that hold for every format (SPEC.md, *Calls over time*), so that the calls of a thread always nest.
 //! A [`CallLog`] has them in order, each before those that it made, with how long it took. They are in memory up to
 //! a limit and in a temporary file beyond, so that a trace may be longer than memory.
@@ -12,7 +12,6 @@ mod spool;
 #[cfg(test)]
 mod tests;
 mod thread;
-mod whole;
 mod writer;
 
 use super::paths::FunctionNo;

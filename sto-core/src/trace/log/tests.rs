@@ -20,10 +20,9 @@ enum Event {
     End(u32, u64),
     /// Of the innermost call.
     EndLast(u64),
-    Whole(u32, u64, u64),
     Lost(Lost),
 }
-use Event::{Begin, End, EndLast, Whole};
+use Event::{Begin, End, EndLast};
 
 fn log_of(writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
     let mut writer = writer;
@@ -37,14 +36,6 @@ fn log_of(writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
                 writer.end(thread, Some(FunctionNo(function)), Nanoseconds(time));
             }
             EndLast(time) => writer.end(thread, None, Nanoseconds(time)),
-            Whole(function, begin, end) => writer
-                .call(
-                    thread,
-                    FunctionNo(function),
-                    Nanoseconds(begin),
-                    Nanoseconds(end),
-                )
-                .unwrap(),
             Event::Lost(lost) => writer.lost(thread, lost),
         }
     }
@@ -130,8 +121,6 @@ fn calls_that_do_not_end_last_to_the_last_event_of_their_thread() {
         warnings,
         ["2 calls did not end; they last to the last event of their thread."]
     );
-    let (calls, _) = calls_of(&[Begin(0, 0), Whole(1, 5, 50)]);
-    assert_eq!(calls, [(0, 0, 0, 50), (1, 1, 5, 45)]);
 }
 
 #[test]
@@ -156,45 +145,6 @@ fn what_does_not_fit_after_events_were_lost_is_counted_apart() {
     );
     let (_, warnings) = calls_of(&[Begin(0, 0), Event::Lost(Lost::Unknown), End(0, 1)]);
     assert_eq!(warnings, ["Events were lost, once."]);
-}
-
-#[test]
-fn whole_calls_nest_in_whatever_order_they_come() {
-    let events = [
-        Whole(2, 12, 18),
-        Whole(1, 10, 20),
-        Begin(0, 0),
-        End(0, 100),
-        Whole(3, 20, 30),
-        Whole(4, 110, 120),
-        Whole(4, 10, 20),
-    ];
-    let (calls, warnings) = calls_of(&events);
-    assert_eq!(
-        calls,
-        [
-            (0, 0, 0, 100),
-            (1, 1, 10, 10),
-            (2, 4, 10, 10),
-            (3, 2, 12, 6),
-            (1, 3, 20, 10),
-            (0, 4, 110, 10)
-        ]
-    );
-    assert_eq!(warnings, [""; 0]);
-}
-
-#[test]
-fn whole_calls_end_with_the_call_that_they_began_in() {
-    let (calls, warnings) = calls_of(&[Whole(0, 0, 10), Whole(1, 5, 15), Whole(2, 12, 11)]);
-    assert_eq!(calls, [(0, 0, 0, 10), (1, 1, 5, 5), (0, 2, 12, 0)]);
-    assert_eq!(
-        warnings,
-        [
-            "The clock went backwards in a thread, once by up to 1 ns; that is read as no time.",
-            "1 call ended after their caller did; cut there."
-        ]
-    );
 }
 
 #[test]
@@ -261,28 +211,6 @@ fn calls_in_the_file_are_those_in_memory() {
     assert_eq!(calls[0], (0, 0, 0, 10_000_090));
     let left = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 0, "the temporary file has no name");
-}
-
-#[test]
-fn whole_calls_that_are_sorted_in_runs_are_those_that_are_sorted_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let spooled = CallLogWriter::of(Spool::with_memory(Some(folder.path()), 1 << 17));
-    let events = loops(400_000);
-    let in_order = log_of(CallLogWriter::new(None), &events).0;
-    let in_order = rows(&in_order, ThreadNo(0));
-    // Callees before their callers, the last ones first; some of them begin and end.
-    let whole = in_order.iter().rev().filter(|of| of.1 != 1);
-    let whole = whole.map(|&(_, function, begin, time)| Whole(function, begin, begin + time));
-    let others = events
-        .iter()
-        .filter(|of| matches!(of, Begin(1, _) | End(1, _)));
-    let events: Vec<Event> = others.copied().chain(whole).collect();
-    let (log, warnings) = log_of(spooled, &events);
-    assert_eq!(
-        warnings,
-        ["1 call did not end; they last to the last event of their thread."]
-    );
-    assert!(rows(&log, ThreadNo(0)) == in_order);
 }
 
 #[test]
@@ -387,27 +315,5 @@ proptest! {
                 false => assert!(rows(&log, ThreadNo(0)) == expected),
             }
         }
-    }
-
-    #[test]
-    fn whole_calls_nest_and_none_is_lost(
-        calls in prop::collection::vec((0..9_u32, 0..2000_u64, 0..300_u64), 1..4000),
-        begun in events(),
-    ) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut events = begun;
-        let others = by_the_rules(&events);
-        let whole = calls.iter().map(|&(function, begin, time)| Whole(10 + function, begin, begin + time));
-        events.extend(whole);
-        let logs = [CallLogWriter::new(None), of_small_chunks(folder.path())];
-        let [in_memory, spooled] = logs.map(|writer| rows(&log_of(writer, &events).0, ThreadNo(0)));
-        prop_assert!(in_memory == spooled);
-        assert_nested(&in_memory);
-        let mut found: Vec<(u32, u64)> = in_memory.iter().map(|of| (of.1, of.2)).collect();
-        let whole = calls.iter().map(|&(function, begin, _)| (10 + function, begin));
-        let mut all: Vec<(u32, u64)> = others.iter().map(|of| (of.1, of.2)).chain(whole).collect();
-        found.sort_unstable();
-        all.sort_unstable();
-        prop_assert_eq!(found, all);
     }
 }

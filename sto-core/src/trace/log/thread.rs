@@ -4,7 +4,6 @@ use super::Lost;
 use super::chunk::{ChunkWriter, Start};
 use super::irregular::Irregular;
 use super::spool::{Spool, SpoolError, Stored};
-use super::whole::{WholeCall, WholeCalls};
 use crate::limits::MAX_DEPTH;
 use crate::trace::calls::CallThread;
 use crate::trace::paths::FunctionNo;
@@ -29,9 +28,6 @@ pub(crate) struct ThreadLog {
     within: Option<u32>,
     /// The time of the last event.
     now: u64,
-    /// When the last whole call ends.
-    last: u64,
-    whole: WholeCalls,
 }
 
 /// What was written of a thread.
@@ -111,8 +107,6 @@ impl ThreadLog {
             too_deep: 0,
             within: None,
             now: 0,
-            last: 0,
-            whole: WholeCalls::default(),
         }
     }
 
@@ -208,22 +202,6 @@ impl ThreadLog {
         }
     }
 
-    /// A whole call. These come in any order, also among calls that begin and end.
-    #[inline]
-    pub(crate) fn call(
-        &mut self,
-        function: FunctionNo,
-        begin: Nanoseconds,
-        end: Nanoseconds,
-    ) -> Result<(), SpoolError> {
-        if end < begin {
-            self.written.irregular.back(begin.0 - end.0);
-        }
-        self.last = self.last.max(end.0);
-        let call = WholeCall::new(function, begin.0, end.0.max(begin.0));
-        self.whole.add(call, &self.spool)
-    }
-
     /// Events of the thread were lost here.
     pub(crate) fn lost(&mut self, lost: Lost) {
         self.written.irregular.lost(lost);
@@ -302,16 +280,15 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// Ends the calls that did not end, and writes what is left; the whole calls beside them.
-    pub(super) fn finish(mut self) -> Result<(WrittenThread, WholeCalls), SpoolError> {
+    /// Ends the calls that did not end, and writes what is left.
+    pub(super) fn finish(mut self) -> Result<WrittenThread, SpoolError> {
         self.written.irregular.never_ended += self.open.len() as u64;
-        let now = self.now.max(self.last);
         while !self.open.is_empty() {
-            self.pop(now);
+            self.pop(self.now);
         }
         if self.chunk.len() > 0 {
             self.flush()?;
         }
-        Ok((self.written, self.whole))
+        Ok(self.written)
     }
 }

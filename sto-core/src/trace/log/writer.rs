@@ -4,7 +4,6 @@ use super::irregular::Irregular;
 use super::read::CallLog;
 use super::spool::{Spool, SpoolError};
 use super::thread::ThreadLog;
-use super::whole::nested;
 use super::{Lost, ThreadNo};
 use crate::trace::calls::CallThread;
 use crate::trace::paths::FunctionNo;
@@ -68,18 +67,6 @@ impl CallLogWriter {
         self.threads[thread.get()].end(function, time);
     }
 
-    /// A whole call. These come in any order, also among calls that begin and end.
-    #[inline]
-    pub(crate) fn call(
-        &mut self,
-        thread: ThreadNo,
-        function: FunctionNo,
-        begin: Nanoseconds,
-        end: Nanoseconds,
-    ) -> Result<(), SpoolError> {
-        self.threads[thread.get()].call(function, begin, end)
-    }
-
     /// Events of a thread were lost here.
     pub(crate) fn lost(&mut self, thread: ThreadNo, lost: Lost) {
         self.threads[thread.get()].lost(lost);
@@ -92,8 +79,7 @@ impl CallLogWriter {
 
     /// The log, and whole sentences about what was not as it should be.
     pub(crate) fn finish(self) -> Result<(CallLog, Vec<String>), SpoolError> {
-        let spool = &self.spool;
-        let written = self.threads.into_par_iter().map(|log| nested(log, spool));
+        let written = self.threads.into_par_iter().map(ThreadLog::finish);
         let threads = written.collect::<Result<Vec<_>, _>>()?;
         let mut irregular = Irregular::default();
         threads
