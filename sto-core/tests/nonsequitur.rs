@@ -206,6 +206,20 @@ fn names_may_have_spaces_and_lines_either_end() {
 }
 
 #[test]
+fn a_time_of_other_bytes_than_digits_is_refused() {
+    let mut line = b"0 work ".to_vec();
+    line.extend([0xff; 19]);
+    let options = ReadOptions {
+        format: Some(Format::NonSequitur),
+        ..ReadOptions::default()
+    };
+    let refused = read_bytes(Path::new("t"), &line, &options).unwrap_err();
+    let refused = refused.to_string();
+    assert!(refused.contains("expected `0` or `1`"), "{refused}");
+    assert!(read_bytes(Path::new("t"), &line, &ReadOptions::default()).is_err());
+}
+
+#[test]
 fn slices_of_time_are_those_of_the_trace() {
     let folder = folder(&[("a1", FIRST), ("a2", SECOND)]);
     let options = IngestOptions {

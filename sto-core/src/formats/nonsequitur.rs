@@ -337,7 +337,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     for digit in digits {
         let digit = digit.wrapping_sub(b'0');
         is_number &= digit < 10;
-        number = number * 10 + u64::from(digit);
+        // No 19 digits come to more than a u64; what is no digit may, and is no number.
+        number = u64::wrapping_add(u64::wrapping_mul(number, 10), u64::from(digit));
     }
     is_number.then_some(number)
 }
