@@ -438,8 +438,9 @@ pub fn profiles_of(
         })?;
         if let Some(program) = part.program {
             let calls = interned.calls.take();
-            interned.calls =
-                calls.and_then(|calls| calls.of_threads(|thread| programs.called(program, thread)));
+            let calls =
+                calls.map(|calls| calls.of_threads(|of| programs.called(program, &of.thread)));
+            interned.calls = calls.filter(|calls| !calls.threads.is_empty());
         }
         if let Some(logged) = recording.logged.as_ref().filter(|_| options.keep_calls) {
             let is_of_part = |thread: &CallThread| {

@@ -1,5 +1,7 @@
 //! Every call of a profile, by thread and time.
 
+mod zoomed;
+
 use crate::id::{ExecutableId, ProfileId};
 use crate::intern::{NodeIx, StackTree};
 use crate::model::{FrameIx, FrameTable};
@@ -18,6 +20,8 @@ use crate::trace::regtime::RegTime;
 use crate::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::fmt;
 
 /// Every call of a profile. They are read when they are asked for.
 #[derive(Clone)]
@@ -42,6 +46,16 @@ pub struct KeptCall {
     pub begin: Nanoseconds,
     /// When it ended.
     pub end: Nanoseconds,
+}
+
+impl fmt::Debug for KeptCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pieces = self.head.pieces.len();
+        f.debug_struct("KeptCalls")
+            .field("profile", &self.profile)
+            .field("pieces", &pieces)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Snapshot {
@@ -96,35 +110,37 @@ impl KeptCalls {
     pub fn during(
         &self,
         thread: usize,
-        (begin, end): (Nanoseconds, Nanoseconds),
+        time: (Nanoseconds, Nanoseconds),
         mut see: impl FnMut(KeptCall),
     ) -> std::result::Result<(), StoreError> {
-        self.each(thread, (begin, end), &mut |call, stack| {
-            if call.begin < end && (call.end() > begin || call.begin >= begin) {
-                see(KeptCall {
-                    depth: call.depth,
-                    stack,
-                    begin: call.begin,
-                    end: call.end(),
-                });
-            }
+        self.each_during(thread, time, &mut |call, stack| {
+            see(KeptCall {
+                depth: call.depth,
+                stack,
+                begin: call.begin,
+                end: call.end(),
+            });
         })
     }
 
-    /// The calls over time, compressed anew with other thresholds.
+    /// The calls over time, compressed anew with other thresholds. Of a part of the time these are as
+    /// [`RunCalls::during`] gives them, but that each thread's calls are compressed by its time in that part. Outliers
+    /// and waits stay those that were found when the trace was read.
     ///
     /// # Errors
     /// Where the store is damaged.
     pub fn compressed(
         &self,
         thresholds: CallThresholds,
+        window: Option<(Nanoseconds, Nanoseconds)>,
     ) -> std::result::Result<RunCalls<NodeIx>, StoreError> {
-        let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
-        let threads = (0..).zip(&self.calls.threads).map(|(index, of)| {
-            let time = Nanoseconds(of.end.0 - of.begin.0);
+        let (begin, end) = window.unwrap_or((Nanoseconds(0), Nanoseconds(u64::MAX)));
+        let threads = self.calls.threads.par_iter().enumerate();
+        let threads = threads.map(|(index, of)| {
+            let time = of.end.min(end).0.saturating_sub(of.begin.max(begin).0);
             let mut paths = Paths::default();
-            let mut regtime = RegTime::new(&thresholds, time, &mut paths);
-            self.each(index, all, &mut |call, stack| {
+            let mut regtime = RegTime::new(&thresholds, Nanoseconds(time), &mut paths);
+            self.each_during(index, (begin, end), &mut |call, stack| {
                 regtime.add(Call {
                     function: FunctionNo(stack.0),
                     ..*call
@@ -139,10 +155,28 @@ impl KeptCalls {
                 ..of.clone()
             })
         });
-        Ok(RunCalls {
+        let calls = RunCalls {
             thresholds,
             threads: threads.collect::<std::result::Result<_, StoreError>>()?,
             ..self.calls.clone()
+        };
+        Ok(match window {
+            Some(window) => calls.during(window),
+            None => calls,
+        })
+    }
+
+    /// Shows the calls that overlap this time.
+    fn each_during(
+        &self,
+        thread: usize,
+        (begin, end): (Nanoseconds, Nanoseconds),
+        see: &mut dyn FnMut(&Call, NodeIx),
+    ) -> std::result::Result<(), StoreError> {
+        self.each(thread, (begin, end), &mut |call, stack| {
+            if call.begin < end && (call.end() > begin || call.begin >= begin) {
+                see(call, stack);
+            }
         })
     }
 

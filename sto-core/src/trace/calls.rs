@@ -222,11 +222,31 @@ impl<S: Copy> Record<S> {
 }
 
 impl<S> RunCalls<S> {
-    /// Those of some threads, where these called anything.
-    pub(crate) fn of_threads(self, keep: impl Fn(&CallThread) -> bool) -> Option<RunCalls<S>> {
+    /// What there is of a part of the time: threads that had begun and not ended, from when to when of that they were
+    /// there, with those of their records, which stay whole, and of the outliers and waits, that overlap it. `calls` of a
+    /// thread are those of its records.
+    pub fn during(self, (begin, end): (Nanoseconds, Nanoseconds)) -> RunCalls<S> {
+        let overlaps =
+            |(from, to): (Nanoseconds, Nanoseconds)| from < end && (to > begin || from >= begin);
+        let mut run = self.of_threads(|of| overlaps((of.begin, of.end)));
+        for of in &mut run.threads {
+            (of.begin, of.end) = (of.begin.max(begin), of.end.min(end));
+            of.records.retain(|record| overlaps(record.time()));
+            let calls = of.records.iter().filter_map(Record::calls);
+            of.calls = calls.fold(0, u64::saturating_add);
+        }
+        run.outliers
+            .retain(|of| overlaps((of.call.begin, of.call.end)));
+        run.waits
+            .retain(|of| overlaps((of.call.begin, of.call.end)));
+        run
+    }
+
+    /// Those of some threads.
+    pub(crate) fn of_threads(self, keep: impl Fn(&ThreadCalls<S>) -> bool) -> RunCalls<S> {
         let mut kept = 0;
         let indices = self.threads.iter().map(|thread| {
-            let index = keep(&thread.thread).then_some(kept);
+            let index = keep(thread).then_some(kept);
             kept += u32::from(index.is_some());
             index
         });
@@ -256,17 +276,12 @@ impl<S> RunCalls<S> {
                 ..wait
             })
         });
-        let run = RunCalls {
+        RunCalls {
             thresholds: self.thresholds,
             outliers: outliers.collect(),
             waits: waits.collect(),
-            threads: self
-                .threads
-                .into_iter()
-                .filter(|thread| keep(&thread.thread))
-                .collect(),
-        };
-        (kept > 0).then_some(run)
+            threads: self.threads.into_iter().filter(keep).collect(),
+        }
     }
 }
 
@@ -382,7 +397,7 @@ mod tests {
             outliers: vec![outlier(0), outlier(1)],
             waits: vec![wait(0, 1), wait(2, 0), wait(2, 1)],
         };
-        let some = run.clone().of_threads(|thread| thread.tid > 0).unwrap();
+        let some = run.clone().of_threads(|of| of.thread.tid > 0);
         assert_eq!(some.threads, [thread(1), thread(2)]);
         let [left] = &some.outliers[..] else { panic!() };
         let others: Vec<u32> = left.meanwhile.iter().map(|of| of.thread).collect();
@@ -390,6 +405,7 @@ mod tests {
         let of_waits = some.waits.iter().map(|wait| (wait.thread, wait.ended_by));
         let expected = [(1, None), (1, Some((0, call)))];
         assert_eq!(of_waits.collect::<Vec<_>>(), expected);
-        assert_eq!(run.of_threads(|_| false), None);
+        let none = run.of_threads(|_| false);
+        assert!(none.threads.is_empty() && none.outliers.is_empty() && none.waits.is_empty());
     }
 }

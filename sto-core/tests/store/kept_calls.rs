@@ -1,14 +1,15 @@
 //! Every call of a trace: they come back exactly, and go along with their profile.
 
 use redb::{ReadableDatabase, TableDefinition};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
+use sto_core::intern::NodeIx;
 use sto_core::store::{Added, KeptCall, KeptCalls, Store};
-use sto_core::trace::{CallThresholds, Threshold};
+use sto_core::trace::{CallThresholds, Record, Threshold};
 use sto_core::units::{Bytes, Nanoseconds};
 
 const ALL: (Nanoseconds, Nanoseconds) = (Nanoseconds(0), Nanoseconds(u64::MAX));
@@ -144,10 +145,106 @@ fn kept_calls_are_compressed_anew_as_the_trace_would_be() {
     let other = Store::in_memory().unwrap();
     stored(&other, trace.path(), false, thresholds);
     let loaded = other.snapshot().unwrap().load_calls(id).unwrap().unwrap();
-    let anew = kept(&store, id).unwrap().compressed(thresholds).unwrap();
+    let anew = kept(&store, id)
+        .unwrap()
+        .compressed(thresholds, None)
+        .unwrap();
     assert!(anew.threads == loaded.calls.threads);
     let before = store.snapshot().unwrap().load_calls(id).unwrap().unwrap();
     assert!(anew.threads != before.calls.threads);
+}
+
+#[test]
+fn of_a_part_of_the_time_kept_calls_are_exact_and_records_are_whole() {
+    let (trace, threads) = trace([20_000, 3_000]);
+    let store = Store::in_memory().unwrap();
+    let id = kept_in(&store, trace.path());
+    let loaded = store.snapshot().unwrap().load_calls(id).unwrap().unwrap();
+    let kept = kept(&store, id).unwrap();
+    let (first, last) = (threads[0][0].1, threads[0][0].2);
+    let window = [3, 4].map(|fifth| Nanoseconds(first + (last - first) * fifth / 5));
+    let window = (window[0], window[1]);
+    assert!(threads[1].iter().all(|call| call.2 < window.0.0));
+    let each = CallThresholds {
+        call_duration: Threshold::Time(Nanoseconds(0)),
+        call_gap: Threshold::Time(Nanoseconds(0)),
+        total_time: Threshold::Time(Nanoseconds(0)),
+    };
+    let there = during(&kept, 0, window);
+    let [usual, each] =
+        [CallThresholds::default(), each].map(|of| kept.compressed(of, Some(window)).unwrap());
+    for calls in [&usual, &each] {
+        let [of] = &calls.threads[..] else { panic!() };
+        assert_eq!((of.begin, of.end), window);
+        assert_eq!(of.calls, there.len() as u64);
+    }
+    let times = each.threads[0].records.iter().map(Record::time);
+    let expected = there
+        .iter()
+        .map(|call| (Nanoseconds(call.1), Nanoseconds(call.2)));
+    assert!(times.eq(expected));
+    // By the length of the window, not of the thread.
+    let whole = loaded.calls.during(window);
+    assert!(whole.threads[0].records.len() < usual.threads[0].records.len());
+    assert!(whole.threads[0].calls > there.len() as u64);
+}
+
+#[test]
+fn a_record_is_zoomed_into_the_records_of_its_own_calls() {
+    let (trace, threads) = trace([300_000, 3_000]);
+    let store = Store::in_memory().unwrap();
+    let id = kept_in(&store, trace.path());
+    let loaded = store.snapshot().unwrap().load_calls(id).unwrap().unwrap();
+    let kept = kept(&store, id).unwrap();
+    let each = CallThresholds {
+        call_duration: Threshold::Time(Nanoseconds(0)),
+        ..CallThresholds::default()
+    };
+    for (index, of) in loaded.calls.threads.iter().enumerate() {
+        let is_expression = |record: &&Record<_>| matches!(record, Record::Expression(_));
+        let zoomed = |thresholds| {
+            let chosen = of.records.iter();
+            let chosen =
+                chosen.map(|record| (record, is_expression(&record).then_some(thresholds)));
+            kept.zoomed(index, chosen).unwrap()
+        };
+        let expressions: Vec<&Record<_>> = of.records.iter().filter(is_expression).collect();
+        assert!(expressions.len() > 2, "{}", expressions.len());
+        let mut calls = Vec::new();
+        for (expression, within) in expressions.iter().zip(zoomed(CallThresholds::default())) {
+            assert!(within.len() > 5 && within[0].time().0 == expression.time().0);
+            assert_eq!(summed(&within), summed(&[(*expression).clone()]));
+        }
+        // All but calls of no length are then kept each.
+        let all = zoomed(each).into_iter().flatten();
+        let all = all.chain(of.records.iter().cloned());
+        let each = all.filter(|record| matches!(record, Record::Call(_)));
+        calls.extend(each.map(|record| (record.time().0.0, record.time().1.0)));
+        let within = threads[index].iter().filter(|call| call.2 > call.1);
+        let mut expected: Vec<(u64, u64)> = within.map(|call| (call.1, call.2)).collect();
+        calls.sort_unstable();
+        expected.sort_unstable();
+        assert!(calls == expected);
+    }
+}
+
+/// Calls and their time by stack.
+fn summed(records: &[Record<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
+    let mut sums: BTreeMap<NodeIx, (u64, u64)> = BTreeMap::new();
+    let mut add = |stack, calls, time| {
+        let sum = sums.entry(stack).or_default();
+        *sum = (sum.0 + calls, sum.1 + time);
+    };
+    for record in records {
+        match record {
+            Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+            Record::Expression(of) => {
+                let stacks = of.stacks.iter();
+                stacks.for_each(|of| add(of.stack, of.calls, of.duration.0));
+            }
+        }
+    }
+    sums
 }
 
 #[test]
