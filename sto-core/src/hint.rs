@@ -27,6 +27,8 @@ pub enum Hint {
     KeepSlices,
     /// Keep costs by slices of time: read the file, or store it with them.
     SliceTime,
+    /// Keep every call of a trace of calls.
+    KeepCalls,
     /// Do not cut time into slices.
     WholeTime,
     /// Say in which folders files with symbols are.

@@ -171,8 +171,7 @@ impl QueryError {
             QueryError::Timeline(error)
             | QueryError::Correlate(CorrelateError::Timeline(error)) => error.hint(),
             QueryError::Annotate(error) => error.hint(),
-            QueryError::Calls(CallsError::Store(error)) => error.hint(),
-            QueryError::Calls(CallsError::Select(error)) => error.hint(),
+            QueryError::Calls(error) => error.hint(),
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),
             QueryError::Roots(RootsError::Store(error)) => error.hint(),

@@ -9,9 +9,9 @@ use sto_query::questions::{
     CallTimelineRequest, Drawn, TimelineRequest, call_page, call_timeline, timeline, timeline_page,
 };
 use sto_query::render;
-use sto_query::sources::Sources;
+use sto_query::sources::{Filter, Sources};
 use sto_query::timeline::RowsBy;
-use sto_query::tree::Order;
+use sto_query::tree::{Order, Window};
 
 const AFTER: &str = "\
 Examples:
@@ -20,6 +20,7 @@ Examples:
   sto timeline v1 --from 2.5s --to 4s
   sto timeline v1 -o run.html
   sto timeline trace --call-duration 2ms -o calls.html
+  sto timeline trace --from 2.5s --to 2.51s
   sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
 
 A metric is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
@@ -27,7 +28,9 @@ label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * /
 other characters than letters, digits and _.: stands between \". Counts and costs are per second.
 
 Of a trace of calls (uftrace, XRay, function_graph, Chrome) it shows what each thread called: calls that took long,
-and shorter ones in a row summed up by stack. --call-duration and the others below say how those of a file are.
+and shorter ones in a row summed up by stack. --call-duration and the others below compress every call anew, and
+--from and --to do so by the threads' time in that part: of a file, or of a run that `sto ingest --keep-calls` stored.
+Of other runs, --from and --to show what overlaps that part of what was stored.
 
 Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
 runs the newest is shown.";
@@ -86,9 +89,9 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
         || args.total
         || args.inlined.inlined
         || !args.metric.is_empty()
-        || filter.window.is_some()
+        || matches!(filter.window, Some(Window::Phase(_)))
         || filter.event.is_some();
-    if (!of_costs || args.calls.given().is_some()) && calls(args, &sources)? {
+    if (!of_costs || args.calls.given().is_some()) && calls(args, &filter, &sources)? {
         return Ok(Outcome::Clean);
     }
     let mut request = TimelineRequest::default();
@@ -113,10 +116,10 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
 }
 
 /// Shows what threads called; does nothing where that is not known.
-fn calls(args: &TimelineArgs, sources: &Sources) -> Result<bool, CliError> {
+fn calls(args: &TimelineArgs, filter: &Filter, sources: &Sources) -> Result<bool, CliError> {
     let mut request = CallTimelineRequest::default();
     request.named = args.select.named();
-    request.filter = args.select.filter();
+    request.filter = filter.clone();
     request.thresholds = args.calls.given();
     request.limit = args.limit.of(&args.format);
     if let Some(output) = &args.output {

@@ -39,6 +39,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
             "sto ingest --slices 1000",
             "`, after `sto prune` where it stands there without",
         ],
+        Hint::KeepCalls => ["; `", "sto ingest --keep-calls", "` keeps every one"],
         Hint::WholeTime => [
             "; ingest it without --slices, or with ",
             "--slices 1",

@@ -119,3 +119,114 @@ fn a_folder_is_asked_for_outliers_and_what_is_no_trace_of_calls_says_so() {
         assert!(run.stderr.contains("is no trace of calls"), "{run:?}");
     }
 }
+
+/// A store with the pool's calls as `all`, where every one is kept, and as `v1`, where they are not.
+fn stored() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let pool = pool();
+    sandbox.sto(&["ingest", "--build", "v1", &pool]).succeeds();
+    sandbox
+        .sto(&["ingest", "--build", "all", "--keep-calls", &pool])
+        .succeeds();
+    sandbox
+}
+
+/// The answer of `sto timeline`, but for the name of what was asked.
+fn timeline(sandbox: &Sandbox, asked: &[&str]) -> Value {
+    let asked = [&["timeline", "--format", "json"], asked].concat();
+    let json = sandbox.sto(&asked).succeeds().stdout;
+    let mut answer: Value = serde_json::from_str(&json).unwrap();
+    for name in ["build", "profiles", "every_call_kept"] {
+        answer.as_object_mut().unwrap().remove(name);
+    }
+    // Which calls are outliers, is found when the trace is read.
+    for thread in answer["threads"].as_array_mut().unwrap() {
+        thread.as_object_mut().unwrap().remove("outliers_ns");
+    }
+    answer
+}
+
+#[test]
+fn kept_calls_of_a_stored_run_are_compressed_anew_as_those_of_the_file_are() {
+    let sandbox = stored();
+    let thresholds = [
+        "--call-duration=5us",
+        "--call-gap=0.01%",
+        "--total-time=5ms",
+    ];
+    let of = |run: &str| timeline(&sandbox, &[&[run][..], &thresholds].concat());
+    let anew = of("all");
+    assert!(anew == of(&pool()), "{anew:#}");
+    assert!(anew["threads"] != timeline(&sandbox, &["all"])["threads"]);
+    let refused = sandbox.sto(&["timeline", "v1", "--call-gap", "50us"]);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.ends_with(
+            "name the file of the trace instead; `sto ingest --keep-calls` keeps every one\n"
+        ),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_part_of_the_time_has_exactly_its_calls_where_they_were_kept_and_else_the_records_that_overlap_it()
+ {
+    let sandbox = stored();
+    let part = ["--from", "262ms", "--to", "264ms"];
+    let of = |run: &str| timeline(&sandbox, &[&[run][..], &part].concat());
+    let (all, overlapping) = (of("all"), of("v1"));
+    assert!(all == of(&pool()), "{all:#}");
+    let numbers = |of: &Value| [of["calls"].as_u64(), of["records"].as_u64()].map(Option::unwrap);
+    // Twice 512 hashes of two threads that took the lock then, and the calls that were made in.
+    assert_eq!(numbers(&all)[0], 1053);
+    assert!(numbers(&all)[1] > numbers(&overlapping)[1], "{all:#}");
+    assert!(
+        numbers(&all)[0] < numbers(&overlapping)[0],
+        "{overlapping:#}"
+    );
+    for of in [&all, &overlapping] {
+        assert_eq!(
+            of["window"],
+            serde_json::json!({"start_ns": 262_000_000, "end_ns": 264_000_000})
+        );
+        for thread in of["threads"].as_array().unwrap() {
+            let own = thread["long_calls"].as_array().unwrap().iter();
+            let own: u64 = own.map(|call| call["self_ns"].as_u64().unwrap()).sum();
+            assert!(own <= 2_000_000, "{thread:#}");
+        }
+    }
+    let text = sandbox
+        .sto(&[&["timeline", "v1"][..], &part].concat())
+        .succeeds()
+        .stdout;
+    assert!(
+        text.contains("as not every call was kept; `sto ingest --keep-calls` keeps every one"),
+        "{text}"
+    );
+    // Costs over time are asked for as ever, of a part of the time, too.
+    let file = pool();
+    let costs = [&["timeline", &file, "--by", "function"][..], &part].concat();
+    let text = sandbox.sto(&costs).succeeds().stdout;
+    assert!(text.contains("hash"), "{text}");
+    let page = sandbox.path("part.html");
+    let output = ["-o", page.to_str().unwrap()];
+    sandbox
+        .sto(&[&["timeline", "all"][..], &part, &output].concat())
+        .succeeds();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("6 threads made 1,053 calls from 262.000 ms to 264.000 ms"),
+        "{page}"
+    );
+    for (from, said) in [
+        (
+            ["--from", "300ms"],
+            "ends after 285 ms, so it has nothing from 0.3 s on",
+        ),
+        (["--phase", "1"], "calls are shown from one time to another"),
+    ] {
+        let refused = sandbox.sto(&[&["timeline", "all", "--call-gap=1%"][..], &from].concat());
+        assert_eq!(refused.status, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains(said), "{refused:?}");
+    }
+}

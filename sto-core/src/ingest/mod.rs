@@ -427,8 +427,10 @@ pub fn profiles_of(
             let is_of_part = part.program.is_none_or(|ix| programs.ran(sample) == ix);
             is_of_part && !options.cancel.is_cancelled()
         };
+        let is_whole = options.whole_calls && recording.calls.is_some();
+        let slices = options.slices.filter(|_| !is_whole);
         let (interned, profile) = rayon::join(
-            || intern_with_nodes(recording, symbols, options.slices, keep),
+            || intern_with_nodes(recording, symbols, slices, keep),
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         options.cancel.check()?;

@@ -44,6 +44,8 @@ pub struct IngestOptions {
     pub call_thresholds: CallThresholds,
     /// Keep every call of a trace of calls, too.
     pub keep_calls: bool,
+    /// Keep no slices of what is a trace of calls, whatever `slices` says, as cutting these takes long.
+    pub whole_calls: bool,
     /// The format of the file; by default its content shows it.
     pub format: Option<Format>,
     /// Take what there is of a file that was cut off.
@@ -71,7 +73,10 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
-            call_parts: self.slices.and_then(|slices| NonZeroU32::new(slices.get())),
+            call_parts: self
+                .slices
+                .filter(|_| !self.whole_calls)
+                .and_then(|slices| NonZeroU32::new(slices.get())),
             call_folder: self.call_folder.clone(),
             call_thresholds: self.call_thresholds,
             keep_calls: self.keep_calls,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
-use sto_core::intern::NodeIx;
+use sto_core::intern::{NodeIx, SliceCount};
 use sto_core::store::{Added, KeptCall, KeptCalls, Store};
 use sto_core::trace::{CallThresholds, Record, Threshold};
 use sto_core::units::{Bytes, Nanoseconds};
@@ -345,4 +345,22 @@ fn flipped_bits_never_make_kept_calls_wrong() {
         }
     }
     assert!(found > 0);
+}
+
+#[test]
+fn a_trace_of_calls_that_is_left_whole_has_no_slices() {
+    let (trace, _) = trace([300, 40]);
+    let slices = |whole_calls| {
+        let store = Store::in_memory().unwrap();
+        let options = IngestOptions {
+            version: Some("v1".to_owned()),
+            slices: SliceCount::new(10),
+            whole_calls,
+            ..IngestOptions::default()
+        };
+        let outcome = ingest(&store, trace.path(), &options, &mut |_| ()).unwrap();
+        assert!(outcome.profiles[0].calls.is_some());
+        outcome.profiles[0].slices.is_some()
+    };
+    assert!(slices(false) && !slices(true));
 }

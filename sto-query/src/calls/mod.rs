@@ -13,7 +13,8 @@ pub(crate) use nesting::nested;
 pub use outliers::{InStack, Outliers, SlowCall, ThreadMeanwhile, outliers};
 pub use prominence::{ProminentFunction, prominence};
 pub use result::{
-    CallGap, CallTimeline, CalledExpression, CalledFrames, CalledThread, TimedCall, call_timeline,
+    CallGap, CallTimeline, CallWindow, CalledExpression, CalledFrames, CalledThread, TimedCall,
+    call_timeline,
 };
 pub use run::{CalledCall, CalledRun, CallsError};
 pub use waits::{Waited, WaitingFunction, Waits, waits};

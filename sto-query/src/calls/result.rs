@@ -22,6 +22,13 @@ pub struct CallTimeline {
     pub runs: usize,
     /// From the first call of any thread to the end of the last one.
     pub duration_ns: u64,
+    /// The part of that time that threads are shown of; JSON leaves it out where it is all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<CallWindow>,
+    /// Whether every call is kept. A part of the time then has exactly its calls, compressed by the threads' time in it;
+    /// otherwise it has the records of the run that overlap it.
+    #[serde(default)]
+    pub every_call_kept: bool,
     /// Number of calls of all threads.
     pub calls: u64,
     /// Number of records that they were compressed to.
@@ -42,7 +49,19 @@ impl Answer for CallTimeline {
     const SCHEMA: &'static str = "sto.calls/1";
 }
 
-/// What a thread called.
+/// A part of a run's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CallWindow {
+    /// When it begins.
+    pub start_ns: u64,
+    /// When it ends.
+    pub end_ns: u64,
+}
+
+/// What a thread called. Of a part of the time, this has what overlaps it, as it was, but that the thread begins, ends
+/// and spends its time within it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -139,6 +158,11 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
         subject: Subject::of(&run.view, 0),
         runs: run.runs,
         duration_ns: last.0 - first.0,
+        window: run.part().map(|(begin, end)| CallWindow {
+            start_ns: begin.0 - first.0,
+            end_ns: end.0 - first.0,
+        }),
+        every_call_kept: run.kept.is_some(),
         calls: calls.threads.iter().map(|thread| thread.calls).sum(),
         records: records.map(|count| count as u64).sum(),
         call_duration: calls.thresholds.call_duration.to_string(),
@@ -156,7 +180,7 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
     let of = &run.calls.threads[ix];
     let nested = nested(of, &run.view.tree);
     let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
-    let mut own = own_times(&nested).into_iter();
+    let mut own = own_times(&nested, (of.begin, of.end)).into_iter();
     let mut expressions = Vec::new();
     let mut long_calls = Vec::new();
     for record in &of.records {
@@ -211,11 +235,11 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
     }
 }
 
-/// How long each record took without those in it.
-fn own_times(nested: &[Nested]) -> Vec<u64> {
+/// How long each record took without those in it, within a time.
+fn own_times(nested: &[Nested], (from, to): (Nanoseconds, Nanoseconds)) -> Vec<u64> {
     let length = |of: &Nested| {
         let (begin, end) = span(of.record);
-        end.0.saturating_sub(begin.0)
+        end.min(to).0.saturating_sub(begin.max(from).0)
     };
     let mut own: Vec<u64> = nested.iter().map(length).collect();
     for of in nested {

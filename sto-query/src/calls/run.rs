@@ -2,13 +2,14 @@
 
 use crate::select::{SelectError, Selection, full_name};
 use crate::text::printable;
-use crate::tree::View;
+use crate::tree::{View, Window, WindowError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::intern::NodeIx;
-use sto_core::store::{Snapshot, StoreError, StoredProfile};
-use sto_core::trace::{CallThread, LongCall, RunCalls};
+use sto_core::store::{KeptCalls, Snapshot, StoreError, StoredProfile};
+use sto_core::trace::{CallThread, CallThresholds, LongCall, RunCalls};
 use sto_core::units::Nanoseconds;
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.
@@ -44,6 +45,22 @@ pub struct CalledRun {
     pub runs: usize,
     /// Its calls, whose stacks are those of the view.
     pub calls: RunCalls<NodeIx>,
+    /// Every one of them, where they were kept.
+    pub(crate) kept: Option<KeptCalls>,
+    /// From when to when there were calls in the whole run, and the part of that time that `calls` are of.
+    part: Option<[(Nanoseconds, Nanoseconds); 2]>,
+}
+
+impl CallsError {
+    /// What can be done about it.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            CallsError::Compressed { .. } => Some(Hint::KeepCalls),
+            CallsError::Select(error) => error.hint(),
+            CallsError::Store(error) => error.hint(),
+            _ => None,
+        }
+    }
 }
 
 /// Why what a run's threads called is not known.
@@ -69,8 +86,8 @@ pub enum CallsError {
     },
     /// Its calls were compressed when it was stored, and are not all there to be compressed by other thresholds.
     #[error(
-        "the calls of run {profile} of {} were compressed when it was stored; name the file of the trace instead, or \
-         ingest it anew with other thresholds",
+        "the calls of run {profile} of {} were compressed when it was stored, and are not all there to be compressed \
+         anew: name the file of the trace instead",
         printable(.build)
     )]
     Compressed {
@@ -79,6 +96,14 @@ pub enum CallsError {
         /// The run.
         profile: ProfileId,
     },
+    /// Of a phase, or the rest of its time, calls are not shown.
+    #[error(
+        "calls are shown from one time to another, and not by phases; `sto phases` has their times"
+    )]
+    NoTime,
+    /// There is no such part of its time.
+    #[error(transparent)]
+    Window(#[from] WindowError),
     /// The run cannot be loaded.
     #[error(transparent)]
     Select(#[from] SelectError),
@@ -106,19 +131,102 @@ impl CalledRun {
                 build: build(),
                 profile: newest.id,
             })?;
+        let kept = store.kept_calls(newest.id)?;
         let (runs, newest) = (runs.len(), (*newest).clone());
         // Its stacks are those of the calls.
         let view = View::load(store, Selection::new(selection.build, vec![newest]))?;
-        Ok(CalledRun::new(view, runs, loaded.calls))
+        Ok(CalledRun {
+            kept,
+            ..CalledRun::new(view, runs, loaded.calls)
+        })
     }
 
-    /// A run of these stacks.
+    /// A run of these stacks, of which not every call is kept.
     pub fn new(view: View, runs: usize, calls: RunCalls<NodeIx>) -> CalledRun {
-        CalledRun { view, runs, calls }
+        CalledRun {
+            view,
+            runs,
+            calls,
+            kept: None,
+            part: None,
+        }
     }
 
-    /// From when to when there were calls, by the recording's clock; 0 to 0 where no thread called anything.
+    /// The same with every call compressed anew.
+    ///
+    /// # Errors
+    /// Where they were not kept, or the store cannot be read.
+    pub fn compressed(self, thresholds: CallThresholds) -> Result<CalledRun, CallsError> {
+        let Some(kept) = &self.kept else {
+            return Err(CallsError::Compressed {
+                build: full_name(&self.view.selection.build),
+                profile: self.view.selection.profiles[0].id,
+            });
+        };
+        let calls = match self.part {
+            Some([_, part]) => kept.compressed(thresholds, Some(part)),
+            None => kept.compressed(thresholds, None),
+        };
+        Ok(CalledRun {
+            calls: calls?,
+            ..self
+        })
+    }
+
+    /// The same of a part of the time, from its first call: its calls, compressed by these thresholds, or as usual, of
+    /// their threads' time in that part; where they were not kept, and no thresholds are given, the records that overlap
+    /// it.
+    ///
+    /// # Errors
+    /// Where there is no such part, or it is not from one time to another, the calls were not kept and are to be compressed, or the store cannot be read.
+    pub fn during(
+        self,
+        window: Window,
+        thresholds: Option<CallThresholds>,
+    ) -> Result<CalledRun, CallsError> {
+        let Window::Time { from, to } = window else {
+            return Err(CallsError::NoTime);
+        };
+        let (first, last) = self.time();
+        let duration = Nanoseconds(last.0 - first.0);
+        if let Some(to) = to.filter(|&to| to <= from) {
+            return Err(WindowError::Empty { from, to }.into());
+        }
+        if from >= duration {
+            return Err(WindowError::Outside {
+                build: full_name(&self.view.selection.build),
+                profile: self.view.selection.profiles[0].id.to_string(),
+                from,
+                duration,
+            }
+            .into());
+        }
+        let end = first.0 + to.unwrap_or(duration).min(duration).0;
+        let part = (Nanoseconds(first.0 + from.0), Nanoseconds(end));
+        let run = CalledRun {
+            part: Some([(first, last), part]),
+            ..self
+        };
+        match (&run.kept, thresholds) {
+            (None, None) => Ok(CalledRun {
+                calls: run.calls.during(part),
+                ..run
+            }),
+            _ => run.compressed(thresholds.unwrap_or_default()),
+        }
+    }
+
+    /// The part of the time that it was asked for, by the recording's clock.
+    pub(crate) fn part(&self) -> Option<(Nanoseconds, Nanoseconds)> {
+        self.part.map(|[_, part]| part)
+    }
+
+    /// From when to when there were calls in the whole run, by the recording's clock; 0 to 0 where no thread called
+    /// anything.
     pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
+        if let Some([whole, _]) = self.part {
+            return whole;
+        }
         let begins = self.calls.threads.iter().map(|thread| thread.begin);
         let ends = self.calls.threads.iter().map(|thread| thread.end);
         (

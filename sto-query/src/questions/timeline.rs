@@ -113,9 +113,9 @@ pub fn timeline_page(
 pub struct CallTimelineRequest {
     /// The profiles; of several runs the newest is taken.
     pub named: Named,
-    /// Which of their runs.
+    /// Which of their runs, and which part of its time.
     pub filter: Filter,
-    /// How the calls of a file are compressed; as usual without it.
+    /// How calls are compressed; as usual, or as they were stored, without it.
     pub thresholds: Option<CallThresholds>,
     /// The most threads; all without it.
     pub limit: Option<usize>,
@@ -125,7 +125,8 @@ pub struct CallTimelineRequest {
 /// compressed.
 ///
 /// # Errors
-/// As [`Sources::called_run`], and where the calls of a stored run are to be compressed anew.
+/// As [`Sources::called_run`], where the calls of a stored run were not kept and are to be compressed anew, and where
+/// there is no such part of its time.
 pub fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,

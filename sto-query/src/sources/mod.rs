@@ -110,7 +110,16 @@ pub struct Sources {
 struct Reading {
     file: ProfileFile,
     slices: Option<SliceCount>,
-    calls: CallThresholds,
+    calls: CallReading,
+}
+
+/// How the calls of a file are read.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct CallReading {
+    thresholds: CallThresholds,
+    keep: bool,
+    /// Whether they are not cut into slices.
+    whole: bool,
 }
 
 /// Profiles of one build, and where they are.
@@ -304,21 +313,21 @@ impl Sources {
     }
 
     fn located(&self, target: Target, slices: Option<SliceCount>) -> Result<Located, QueryError> {
-        self.located_with_calls(target, slices, CallThresholds::default())
+        self.located_with_calls(target, slices, CallReading::default())
     }
 
-    /// The same, where files that are traces of calls are compressed by these thresholds.
+    /// The same, where files that are traces of calls are read in this way.
     fn located_with_calls(
         &self,
         target: Target,
         slices: Option<SliceCount>,
-        calls: CallThresholds,
+        calls: CallReading,
     ) -> Result<Located, QueryError> {
         let file = match target {
             Target::Stored(located) => return Ok(located),
             Target::File(file) => file,
         };
-        let reading = Reading {
+        let mut reading = Reading {
             file,
             slices,
             calls,
@@ -327,17 +336,22 @@ impl Sources {
         if let Some((_, located)) = read().iter().find(|(known, _)| *known == reading) {
             return Ok(located.clone());
         }
-        let located = self.read_file(&reading)?;
+        let (located, has_calls) = self.read_file(&reading)?;
+        // What has none is not to be read again to be cut.
+        reading.calls.whole &= has_calls;
         read().push((reading, located.clone()));
         Ok(located)
     }
 
-    fn read_file(&self, reading: &Reading) -> Result<Located, QueryError> {
+    /// Reads a file, and says whether it is a trace of calls.
+    fn read_file(&self, reading: &Reading) -> Result<(Located, bool), QueryError> {
         let path = &reading.file.path;
         let options = IngestOptions {
             version: Some(reading.file.name.clone()),
             slices: reading.slices,
-            call_thresholds: reading.calls,
+            call_thresholds: reading.calls.thresholds,
+            keep_calls: reading.calls.keep,
+            whole_calls: reading.calls.whole,
             ..IngestOptions::default()
         };
         let memory = Store::in_memory()?;
@@ -353,12 +367,17 @@ impl Sources {
             error => error.into(),
         })?;
         let read: Vec<_> = report.profiles.iter().map(|profile| profile.id).collect();
+        let has_calls = report
+            .profiles
+            .iter()
+            .any(|profile| profile.calls.is_some());
         let store = memory.snapshot()?;
-        Ok(Located {
+        let located = Located {
             selection: runs_of(&store, &read)?,
             store,
             is_stored: false,
-        })
+        };
+        Ok((located, has_calls))
     }
 }
 

@@ -1,8 +1,10 @@
 //! The stacks that names stand for: of one benchmark, in one event.
 
-use super::{CONTEXTS, Located, Named, OVER_TIME, Sources, Target, with_distinct_names};
+use super::{
+    CONTEXTS, CallReading, Located, Named, OVER_TIME, Sources, Target, with_distinct_names,
+};
 use crate::QueryError;
-use crate::calls::{CalledRun, CallsError};
+use crate::calls::CalledRun;
 use crate::compare::{Lines, shared_event};
 use crate::phases::{self, CostOverTime};
 use crate::select::{full_name, one_benchmark};
@@ -191,11 +193,12 @@ impl Sources {
         Ok(CalledRun::load(&located.store, located.selection)?)
     }
 
-    /// The same where the calls of a file are compressed by these thresholds, and it is read as
-    /// [`Sources::run_over_time`] does.
+    /// The same of the filter's part of the time, with calls compressed by these thresholds. A file that is no trace of
+    /// calls is read as [`Sources::run_over_time`] does.
     ///
     /// # Errors
-    /// As [`Sources::called_run`], and where thresholds are given for a stored run.
+    /// As [`Sources::called_run`], where the calls of a stored run were not kept and are to be compressed anew, and
+    /// where there is no such part.
     pub(crate) fn called_run_by(
         &self,
         named: &Named,
@@ -203,17 +206,21 @@ impl Sources {
         thresholds: Option<CallThresholds>,
     ) -> Result<CalledRun, QueryError> {
         let target = self.locate_runs(named, filter)?;
-        let calls = thresholds.unwrap_or_default();
-        let located = self.located_with_calls(target, OVER_TIME, calls)?;
-        let is_stored = located.is_stored;
+        let reading = CallReading {
+            // By those of a part, every call is compressed anew.
+            thresholds: thresholds
+                .filter(|_| filter.window.is_none())
+                .unwrap_or_default(),
+            keep: filter.window.is_some(),
+            whole: true,
+        };
+        let located = self.located_with_calls(target, OVER_TIME, reading)?;
         let run = CalledRun::load(&located.store, located.selection)?;
-        match thresholds {
-            Some(_) if is_stored => Err(CallsError::Compressed {
-                build: full_name(&run.view.selection.build),
-                profile: run.view.selection.profiles[0].id,
-            })?,
-            _ => Ok(run),
-        }
+        Ok(match (filter.window, thresholds) {
+            (Some(window), _) => run.during(window, thresholds)?,
+            (None, Some(thresholds)) if located.is_stored => run.compressed(thresholds)?,
+            _ => run,
+        })
     }
 
     /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines

@@ -12,8 +12,8 @@ mod time;
 
 pub(crate) use names::closest;
 pub(crate) use numbers::{
-    bytes, counted, grouped, not_shown, percent, probability, quantity, saving, seconds, short,
-    some_of,
+    bytes, counted, grouped, moment, not_shown, percent, probability, quantity, saving, seconds,
+    short, some_of,
 };
 pub(crate) use paragraph::{line, paragraph, title};
 pub use printable::printable;

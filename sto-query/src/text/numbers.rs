@@ -108,6 +108,19 @@ pub(crate) fn seconds(time: Nanoseconds) -> String {
     }
 }
 
+/// A point in time, in the unit that is usual at times like `end`, with the digits that tell times apart that are a
+/// thousandth of `length` apart: `2.46813 s`.
+pub(crate) fn moment(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -> String {
+    let (unit, most, name) = match end.0 {
+        0..1_000_000 => (1e3, 3, "µs"),
+        1_000_000..1_000_000_000 => (1e6, 6, "ms"),
+        _ => (1e9, 9, "s"),
+    };
+    let step = length.0.max(1) as f64 / 1_000.0;
+    let digits = (unit / step).log10().ceil().clamp(0.0, f64::from(most));
+    format!("{:.*} {name}", digits as usize, time.0 as f64 / unit)
+}
+
 /// How many times smaller, as `412x`.
 pub(crate) fn saving(saving: f64) -> String {
     if saving >= 10.0 {

@@ -37,7 +37,7 @@
   }
 
   // What is shown: a part of the time, threads, functions that stand out; what is pointed at, and what was chosen.
-  const all = { from: 0, to: Math.max(1, model.length) };
+  const all = { from: model.from, to: Math.max(model.from + 1, model.to) };
   let view = all;
   const views = [];
   const chosen = new Set(threads.map(({ ix }) => ix));
@@ -47,7 +47,7 @@
   let pinned = null;
 
   // Points in time are all in one unit.
-  const [UNIT, DIGITS, unit] = model.length >= 1e9 ? [1e9, 9, 's'] : model.length >= 1e6 ? [1e6, 6, 'ms'] : [1e3, 3, 'µs'];
+  const [UNIT, DIGITS, unit] = model.to >= 1e9 ? [1e9, 9, 's'] : model.to >= 1e6 ? [1e6, 6, 'ms'] : [1e3, 3, 'µs'];
   /** A point in time, with the digits that tell such steps apart. */
   function written(time, step) {
     const digits = Math.ceil(-Math.log10(step / UNIT) - 1e-9);
@@ -227,7 +227,7 @@
 
   /** The time between two records, or in a caller by itself, that has a time. */
   function between(thread, time) {
-    let [items, caller, from, to] = [thread.outermost, null, 0, model.length];
+    let [items, caller, from, to] = [thread.outermost, null, all.from, all.to];
     for (;;) {
       const next = items.find((item) => item.begin <= time && time < item.end);
       if (next?.stacks) return null;

@@ -15,8 +15,9 @@ const MAX_RECORDS: usize = 90_000;
 /// What the script works on. All times are nanoseconds since the run's first call.
 #[derive(Serialize)]
 pub(super) struct Data {
-    /// To the end of the last call.
-    length: u64,
+    /// From when to when the run is shown.
+    from: u64,
+    to: u64,
     /// The functions, the most prominent first.
     functions: Vec<String>,
     /// Of each stack its caller's, or -1, and its function.
@@ -66,6 +67,7 @@ struct Numbers<'a> {
 impl Data {
     pub(super) fn of(run: &CalledRun, functions: &[ProminentFunction]) -> (Data, LeftOut) {
         let (first, last) = run.time();
+        let (from, to) = run.part().unwrap_or((first, last));
         let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
         let least = least_duration(run);
         let mut left_out = LeftOut {
@@ -126,7 +128,8 @@ impl Data {
             functions[number] = short_name(name);
         }
         let data = Data {
-            length: since(last),
+            from: since(from),
+            to: since(to),
             functions,
             parents: numbers.parents,
             of: numbers.of,

@@ -132,5 +132,5 @@ const model = (() => {
   });
   const waits = data.waits.map((wait) => ({ ...call(wait), by: wait.length > 4 ? call(wait.slice(4)) : null }));
 
-  return { length: data.length, functions, of, parents, threads, outliers, waits, name, path, during, appearances };
+  return { from: data.from, to: data.to, functions, of, parents, threads, outliers, waits, name, path, during, appearances };
 })();

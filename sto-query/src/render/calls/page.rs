@@ -1,7 +1,7 @@
 //! The calls of a run as a page: a row a thread, whose script draws them for the window's width.
 
 use super::data::{Data, LeftOut};
-use super::text::kept;
+use super::text::{at, kept};
 use crate::calls::{
     CallTimeline, CalledRun, CalledThread, ProminentFunction, call_timeline, prominence,
 };
@@ -74,15 +74,29 @@ impl CallPage<'_> {
     /// `4 threads made 147,123 calls in 33.4 s, kept as 1,024 records (144x fewer).`
     fn about(&self) -> String {
         let of = &self.timeline;
+        let when = match of.window {
+            Some(window) => format!(
+                "from {} to {}",
+                at(of, window.start_ns),
+                at(of, window.end_ns)
+            ),
+            None => format!("in {}", seconds(Nanoseconds(of.duration_ns))),
+        };
+        let part = match of.window {
+            Some(_) if of.every_call_kept => {
+                " Every call of that time is compressed by the threads' time in it."
+            }
+            Some(_) => " Not every call was kept: shown are the records that overlap that time.",
+            None => "",
+        };
         let run = match (&of.subject.profiles[..], of.runs) {
             ([newest], runs @ 2..) => format!(" Run {newest}, the newest of {runs}."),
             _ => String::new(),
         };
         format!(
-            "{} made {} in {}, {}.{run}",
+            "{} made {} {when}, {}.{part}{run}",
             counted(of.threads.len() as u64, "thread"),
             counted(of.calls, "call"),
-            seconds(Nanoseconds(of.duration_ns)),
             kept(of),
         )
     }
@@ -222,7 +236,7 @@ impl CallPage<'_> {
 
     fn at(&self, call: &LongCall<NodeIx>) -> String {
         let (first, _) = self.run.time();
-        seconds(Nanoseconds(call.begin.0.saturating_sub(first.0)))
+        at(&self.timeline, call.begin.0.saturating_sub(first.0))
     }
 
     fn threads(&self) -> Markup {
@@ -245,7 +259,7 @@ impl CallPage<'_> {
                                 td.number data-label="records" { (grouped(thread.records)) }
                                 td.number data-label="time" {
                                     (seconds(Nanoseconds(thread.end_ns - thread.start_ns)))
-                                    small { "from " (seconds(Nanoseconds(thread.start_ns))) }
+                                    small { "from " (at(&self.timeline, thread.start_ns)) }
                                 }
                                 td data-label="most time" { (most_time(thread)) }
                             }

@@ -5,12 +5,13 @@ use crate::calls::{CallTimeline, CalledThread};
 use crate::render::header::full_name;
 use crate::render::timeline::axis_line;
 use crate::text::{
-    Cell, Column, Style, Table, counted, display_width, grouped, not_shown, printable, quantity,
-    saving, seconds, shorten, title,
+    Cell, Column, Style, Table, counted, display_width, grouped, moment, not_shown, printable,
+    quantity, saving, seconds, shorten, title,
 };
 use crate::timeline::Grid;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use sto_core::Hint;
 use sto_core::trace::Threshold;
 use sto_core::units::{Nanoseconds, Unit};
 
@@ -36,14 +37,15 @@ const LEAST_LISTED: usize = 2;
 /// expressions that took most time by themselves. `all` lists every one of these.
 pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     let mut text = headline(timeline, style);
-    let end = (timeline.duration_ns as f64).max(1.0);
-    let Some(grid) = Grid::new(0.0, end, columns(timeline, style)) else {
+    let (begin, end) = shown(timeline);
+    let end = (end as f64).max(begin as f64 + 1.0);
+    let Some(grid) = Grid::new(begin as f64, end, columns(timeline, style)) else {
         return text;
     };
     if timeline.threads.is_empty() {
         return text;
     }
-    text += &title(style, &about(timeline, grid));
+    text += &title(style, &about(timeline, grid, style));
     let mut table = Table::new(vec![
         Column::number("calls"),
         Column::number("records").dispensable(1),
@@ -72,7 +74,7 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
         false => LISTED / LEAST_LISTED,
     };
     for thread in timeline.threads.iter().take(threads) {
-        text += &format!("\n{}", calls_of(thread, listed, style));
+        text += &format!("\n{}", calls_of(timeline, thread, listed, style));
     }
     let others = timeline.threads.len().saturating_sub(threads);
     if others > 0 {
@@ -87,12 +89,19 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
 /// `demo@trace: 4 threads made 147,123 calls in 33.4 s, kept in 1,024 records (144x fewer)`.
 fn headline(timeline: &CallTimeline, style: Style) -> String {
     let threads = timeline.threads.len() + timeline.omitted;
+    let when = match timeline.window {
+        Some(of) => format!(
+            "from {} to {}",
+            at(timeline, of.start_ns),
+            at(timeline, of.end_ns)
+        ),
+        None => format!("in {}", seconds(Nanoseconds(timeline.duration_ns))),
+    };
     let mut said = format!(
-        "{}: {} made {} in {}",
+        "{}: {} made {} {when}",
         full_name(&timeline.subject),
         counted(threads as u64, "thread"),
         counted(timeline.calls, "call"),
-        seconds(Nanoseconds(timeline.duration_ns)),
     );
     if timeline.records > 0 {
         said += &format!(", {}", kept(timeline));
@@ -110,16 +119,46 @@ pub(super) fn kept(timeline: &CallTimeline) -> String {
     }
 }
 
+/// From when to when it is shown.
+fn shown(timeline: &CallTimeline) -> (u64, u64) {
+    let window = timeline.window.map(|of| (of.start_ns, of.end_ns));
+    window.unwrap_or((0, timeline.duration_ns))
+}
+
+/// A point in time: of a part of the time, with the digits that tell others in it apart.
+pub(super) fn at(timeline: &CallTimeline, time: u64) -> String {
+    match timeline.window {
+        None => seconds(Nanoseconds(time)),
+        Some(of) => moment(
+            Nanoseconds(time),
+            Nanoseconds(of.end_ns),
+            Nanoseconds(of.end_ns - of.start_ns),
+        ),
+    }
+}
+
 /// Which run it is, and what was kept by itself.
-fn about(timeline: &CallTimeline, grid: Grid) -> String {
+fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
     let run = match (&timeline.subject.profiles[..], timeline.runs) {
         ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}. "),
         _ => String::new(),
     };
+    let duration = threshold(&timeline.call_duration);
+    let gap = threshold(&timeline.call_gap);
+    let within = timeline.window.map_or("", |_| " in it");
+    let kept = match timeline.window {
+        Some(_) if !timeline.every_call_kept => format!(
+            "Shown are the records that overlap it, with their calls before and after it, as not every call was kept{}.",
+            style
+                .words
+                .within("; `", Hint::KeepCalls, "` keeps every one"),
+        ),
+        _ => {
+            format!("Kept each: calls over {duration}, gaps over {gap} of a thread's time{within}.")
+        }
+    };
     format!(
-        "{run}Kept each: calls over {}, gaps over {} of a thread's time. {} a column",
-        threshold(&timeline.call_duration),
-        threshold(&timeline.call_gap),
+        "{run}{kept} {} a column",
         quantity((grid.step() * 1e9).round() as u64, Unit::Nanoseconds).unwrap_or_default(),
     )
 }
@@ -170,8 +209,12 @@ fn drawn(thread: &CalledThread, grid: Grid) -> String {
     let in_any = parts(all.into_iter(), grid);
     let cells = in_any.into_iter().zip(in_short);
     let mut drawn: Vec<char> = cells.map(|(any, short)| shade(any, short)).collect();
-    for &outlier in &thread.outliers_ns {
-        let part = outlier as f64 / (grid.to() - grid.from());
+    let begins = thread
+        .outliers_ns
+        .iter()
+        .map(|&begin| begin as f64 - grid.from());
+    for since in begins.filter(|&since| since >= 0.0) {
+        let part = since / (grid.to() - grid.from());
         let cell = (part * grid.count() as f64) as usize;
         drawn[cell.min(grid.count() - 1)] = OUTLIER;
     }
@@ -193,7 +236,8 @@ fn parts(spans: impl Iterator<Item = (u64, u64)>, grid: Grid) -> Vec<f64> {
     let slice = (grid.to() - grid.from()) / grid.count() as f64;
     let mut parts = vec![0.0; grid.count()];
     for (begin, end) in spans {
-        let (begin, end) = (begin as f64 / slice, end as f64 / slice);
+        let slices = |time: u64| (time as f64 - grid.from()).max(0.0) / slice;
+        let (begin, end) = (slices(begin), slices(end));
         let overlapped = begin as usize..(end.ceil() as usize).min(grid.count());
         for ix in overlapped {
             let part = end.min((ix + 1) as f64) - begin.max(ix as f64);
@@ -228,7 +272,7 @@ struct Listed<'a> {
 }
 
 /// The long calls of a thread, and the stacks of its expressions, by the time that they took by themselves.
-fn calls_of(thread: &CalledThread, most: usize, style: Style) -> String {
+fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: Style) -> String {
     let long = thread.long_calls.iter().map(|call| Listed {
         own: call.self_ns,
         duration: call.end_ns - call.start_ns,
@@ -280,7 +324,7 @@ fn calls_of(thread: &CalledThread, most: usize, style: Style) -> String {
                     }
                 }
             };
-            let at = of.begin.map(|begin| seconds(Nanoseconds(begin)));
+            let at = of.begin.map(|begin| at(timeline, begin));
             table.row(vec![
                 Cell::from(time(of.own)),
                 Cell::from(time(of.duration)),
