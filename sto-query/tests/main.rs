@@ -35,6 +35,7 @@ mod history;
 mod hostile_names;
 mod ingest_summary;
 mod library_code;
+mod models;
 mod phases;
 mod policy;
 mod potential;

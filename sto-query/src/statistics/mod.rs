@@ -29,7 +29,7 @@
 //! The parts were written from the papers that each file names. `testdata/statistics` has counts,
 //! and what edgeR 3.40 makes of them, for the tests to agree with.
 //!
-//! [`warp`] stands apart: it aligns series over time.
+//! [`warp`] stands apart: it aligns series over time. So does [`models`]: it fits curves to points.
 //!
 #![doc = include_str!("statistics.md")]
 
@@ -39,6 +39,7 @@ mod design;
 mod exact;
 mod interval;
 mod levels;
+pub mod models;
 mod negbin;
 mod period;
 mod random;

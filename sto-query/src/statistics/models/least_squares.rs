@@ -1,0 +1,102 @@
+//! The sum of columns that is nearest to y.
+
+use super::condensed::Condensed;
+
+/// Part of a column that must be left when what others say is taken away.
+const OWN: f64 = 1e-11;
+
+/// The best coefficients.
+pub(super) struct Solution {
+    /// By column.
+    pub(super) coefficients: Vec<f64>,
+    /// By column and column: the covariance of coefficients, for a variance of y of 1.
+    pub(super) covariance: Vec<Vec<f64>>,
+    /// Weighted sum of the squares of what y differs by.
+    pub(super) residual_squares: f64,
+}
+
+/// Fits y by these columns of values at the nodes; `None` where one is a sum of the others.
+///
+/// Columns are made orthogonal one after the other, twice (L. Giraud, J. Langou and M. Rozložník, Comput. Math. Appl.
+/// 50:1069, 2005), and what is left of y is fitted once more.
+pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> {
+    let size = columns.len();
+    let mut orthogonal: Vec<Vec<f64>> = Vec::with_capacity(size);
+    // Upper triangular: column c is the sum over r of triangle[r][c] times orthogonal column r.
+    let mut triangle = vec![vec![0.0; size]; size];
+    for (c, column) in columns.iter().enumerate() {
+        let length = data.inner(column, column).max(0.0).sqrt();
+        let mut left = column.clone();
+        for _ in 0..2 {
+            for (r, other) in orthogonal.iter().enumerate() {
+                let part = data.inner(&left, other);
+                triangle[r][c] += part;
+                left.iter_mut().zip(other).for_each(|(l, o)| *l -= part * o);
+            }
+        }
+        let own = data.inner(&left, &left).max(0.0).sqrt();
+        if !own.is_finite() || own <= OWN * length {
+            return None;
+        }
+        triangle[c][c] = own;
+        left.iter_mut().for_each(|l| *l /= own);
+        orthogonal.push(left);
+    }
+    let mut fitted = vec![0.0; data.x.len()];
+    let mut parts = vec![0.0; size];
+    for _ in 0..2 {
+        for (part, column) in parts.iter_mut().zip(&orthogonal) {
+            let more = data.residual_with(&fitted, column);
+            *part += more;
+            fitted
+                .iter_mut()
+                .zip(column)
+                .for_each(|(f, c)| *f += more * c);
+        }
+    }
+    // Inverse of the triangle, column by column from the diagonal up.
+    let mut inverse = vec![vec![0.0; size]; size];
+    for c in 0..size {
+        inverse[c][c] = 1.0 / triangle[c][c];
+        for r in (0..c).rev() {
+            let sum: f64 = (r + 1..=c).map(|k| triangle[r][k] * inverse[k][c]).sum();
+            inverse[r][c] = -sum / triangle[r][r];
+        }
+    }
+    let product = |a: usize, b: usize| (0..size).map(|k| inverse[a][k] * inverse[b][k]).sum();
+    let residual_squares = data.residual_squares(&fitted);
+    residual_squares.is_finite().then(|| Solution {
+        coefficients: (0..size)
+            .map(|r| (0..size).map(|k| inverse[r][k] * parts[k]).sum())
+            .collect(),
+        covariance: (0..size)
+            .map(|a| (0..size).map(|b| product(a, b)).collect())
+            .collect(),
+        residual_squares,
+    })
+}
+
+impl Solution {
+    /// The same fit in other coefficients, each the sum of `by[row][column]` times these.
+    pub(super) fn in_terms_of(mut self, by: &[Vec<f64>]) -> Solution {
+        let times = |row: &[f64], column: &dyn Fn(usize) -> f64| -> f64 {
+            row.iter()
+                .enumerate()
+                .map(|(k, part)| part * column(k))
+                .sum()
+        };
+        self.coefficients = by
+            .iter()
+            .map(|row| times(row, &|k| self.coefficients[k]))
+            .collect();
+        self.covariance = by
+            .iter()
+            .map(|a| {
+                by.iter()
+                    .map(|b| times(a, &|k| times(b, &|l| self.covariance[k][l])))
+                    .collect()
+            })
+            .collect();
+        self
+    }
+}

@@ -1,0 +1,151 @@
+//! What curves are fitted to.
+
+use rayon::prelude::*;
+
+/// Pairs of x and y, in the order of x, then y.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Points {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Empty where all are of one.
+    group: Vec<u32>,
+    /// Empty where all weigh the same.
+    weight: Vec<f64>,
+}
+
+/// Why numbers are no points.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PointsError {
+    /// A number is infinite or none.
+    #[error("point {position} is ({x}, {y}); expected two finite numbers")]
+    NotFinite {
+        /// Which one, from 1, as they were given.
+        position: usize,
+        /// Its x.
+        x: f64,
+        /// Its y.
+        y: f64,
+    },
+    /// A weight is zero, negative, infinite or none.
+    #[error("weight {position} is {weight}; expected a finite number above 0")]
+    Weight {
+        /// Which one, from 1, in the order of points.
+        position: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// There are more or fewer weights than points.
+    #[error("there are {weights} weights for {points} points; expected one for each")]
+    Weights {
+        /// Number of weights.
+        weights: usize,
+        /// Number of points.
+        points: usize,
+    },
+}
+
+impl Points {
+    /// Points that are all of one run.
+    pub fn new(points: impl IntoIterator<Item = (f64, f64)>) -> Result<Points, PointsError> {
+        let mut points: Vec<(f64, f64)> = points.into_iter().collect();
+        finite(points.iter().copied())?;
+        if !points.is_sorted_by(|a, b| order(a, b).is_le()) {
+            points.par_sort_unstable_by(order);
+        }
+        let (x, y) = points.into_iter().unzip();
+        Ok(Points {
+            x,
+            y,
+            ..Points::default()
+        })
+    }
+
+    /// Points, each with the number of the run that it is of.
+    pub fn grouped(
+        points: impl IntoIterator<Item = (f64, f64, u32)>,
+    ) -> Result<Points, PointsError> {
+        let mut points: Vec<(f64, f64, u32)> = points.into_iter().collect();
+        finite(points.iter().map(|&(x, y, _)| (x, y)))?;
+        points.par_sort_unstable_by(|a, b| {
+            order(&(a.0, a.1), &(b.0, b.1)).then_with(|| a.2.cmp(&b.2))
+        });
+        Ok(Points {
+            x: points.iter().map(|point| point.0).collect(),
+            y: points.iter().map(|point| point.1).collect(),
+            group: points.iter().map(|point| point.2).collect(),
+            weight: Vec::new(),
+        })
+    }
+
+    /// The same points, each with a weight: a point whose variance is twice that of another should have half of its
+    /// weight. In the order of points; weights are scaled to a mean of 1.
+    pub fn with_weights(mut self, mut weights: Vec<f64>) -> Result<Points, PointsError> {
+        if weights.len() != self.len() {
+            return Err(PointsError::Weights {
+                weights: weights.len(),
+                points: self.len(),
+            });
+        }
+        let wrong = |weight: &f64| !weight.is_finite() || *weight <= 0.0;
+        if let Some(ix) = weights.iter().position(wrong) {
+            return Err(PointsError::Weight {
+                position: ix + 1,
+                weight: weights[ix],
+            });
+        }
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        weights.iter_mut().for_each(|weight| *weight /= mean);
+        self.weight = weights;
+        Ok(self)
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+
+    /// By point: x, from small to large.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// By point: y.
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// By point: the run that it is of; `None` where all are of one.
+    pub fn groups(&self) -> Option<&[u32]> {
+        (!self.group.is_empty()).then_some(&self.group)
+    }
+
+    /// By point: its weight; `None` where all weigh the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        (!self.weight.is_empty()).then_some(&self.weight)
+    }
+
+    /// The smallest and the largest x; `None` of no points.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        Some((*self.x.first()?, *self.x.last()?))
+    }
+}
+
+fn finite(points: impl Iterator<Item = (f64, f64)>) -> Result<(), PointsError> {
+    for (ix, (x, y)) in points.enumerate() {
+        if !x.is_finite() || !y.is_finite() {
+            let position = ix + 1;
+            return Err(PointsError::NotFinite { position, x, y });
+        }
+    }
+    Ok(())
+}
+
+fn order(a: &(f64, f64), b: &(f64, f64)) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then_with(|| a.1.total_cmp(&b.1))
+}

@@ -1,0 +1,16 @@
+//! Curves are what numpy, scipy, pandas, statsmodels and scikit-learn make of the same points;
+//! `testdata/models/README.md` says how.
+
+mod algebra;
+mod integrals;
+mod regression;
+
+/// Agreement relative to the size of the numbers.
+#[track_caller]
+fn same(what: &str, ours: f64, theirs: f64, size: f64) {
+    let off = (ours - theirs).abs();
+    assert!(
+        off <= 1e-8 * size.abs().max(theirs.abs()),
+        "{what}: {ours}, theirs is {theirs}"
+    );
+}
