@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what numpy, scipy, pandas, statsmodels and scikit-learn make of made-up points.
 
-    pip install numpy==2.4.6 scipy==1.17.1 pandas==3.1.1 statsmodels==0.15.0 scikit-learn==1.9.1
+    pip install numpy==2.4.6 scipy==1.17.1 pandas==3.1.1 statsmodels==0.15.0 scikit-learn==1.9.1 perun-toolsuite==0.28.3
     python3 reference.py
 """
 import json
@@ -9,6 +9,7 @@ import math
 
 import numpy
 import statsmodels.api as statsmodels
+from perun.check.methods import local_statistics
 from scipy import integrate, optimize, stats
 from statsmodels.tools.eval_measures import aicc
 
@@ -146,3 +147,29 @@ def regression():
 
 
 write("regression.json", list(regression()))
+
+
+# Detectors.
+
+def detector_cases():
+    for size, even in [(40, True), (41, True), (100, True), (60, False), (25, True)]:
+        x = numpy.arange(size, dtype=float) if even else numpy.cumsum(chance.uniform(0.5, 2, size))
+        baseline = 20 + x + chance.normal(0, 3, size)
+        candidate = baseline * numpy.where(x > x[size // 2], 1.4, 1.05) + chance.normal(0, 2, size)
+        yield x.round(2), baseline, candidate
+
+
+def local():
+    for x, baseline, candidate in detector_cases():
+        before, _ = local_statistics.compute_window_stats(x, baseline)
+        after, edges = local_statistics.compute_window_stats(x, candidate)
+        results, errors = local_statistics.classify_stats_diff(before, after)
+        yield {
+            "x": x, "baseline": baseline, "candidate": candidate,
+            "simpson": [integrate.simpson(y, x=x) for y in (baseline, candidate)],
+            "parts": [[result.value, error, *edge] for result, error, edge in zip(results, errors, edges)],
+            "error_rate": errors.sum() / errors.size,
+        }
+
+
+write("local_statistics.json", list(local()))

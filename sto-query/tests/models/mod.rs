@@ -2,6 +2,7 @@
 //! `testdata/models/README.md` says how.
 
 mod algebra;
+mod changes;
 mod integrals;
 mod regression;
 

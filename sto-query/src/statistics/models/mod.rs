@@ -11,18 +11,23 @@
 //!         |
 //!         v
 //! curves, the best one first   regression, model
+//!         |
+//!         v
+//! did it change                changes
 //! ```
 //!
 //! Nothing here knows of functions, runs or stores.
 //!
 #![doc = include_str!("models.md")]
 
+pub mod changes;
 mod condensed;
 mod curve;
 mod growth;
 mod least_squares;
 mod model;
 mod points;
+mod quantiles;
 mod regression;
 mod simpson;
 

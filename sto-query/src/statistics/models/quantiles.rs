@@ -1,0 +1,13 @@
+//! Quantiles of sorted numbers.
+
+/// The value below which this part of sorted numbers is, on a straight line between neighbours, as numpy has it; no
+/// number of none.
+pub(super) fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let position = part * last as f64;
+    let low = (position as usize).min(last);
+    let high = (low + 1).min(last);
+    sorted[low] + (sorted[high] - sorted[low]) * (position - low as f64)
+}
