@@ -88,6 +88,7 @@ impl Program {
             version: format!("v{build:05}"),
             gnu_build_id: GnuBuildId::from_bytes(&mix(u64::from(build), 2).to_le_bytes()),
             revision: None,
+            commit: None,
         };
         let samples = interned.costs[0].iter().map(|(_, cost)| cost.samples).sum();
         let duration = Nanoseconds(samples * PERIOD);

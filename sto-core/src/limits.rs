@@ -34,6 +34,9 @@ pub const MAX_SAMPLE_TYPES: usize = 1024;
 /// each.
 pub const MAX_PROGRAMS: usize = 1024;
 
+/// Most parents of a [commit](crate::model::Commit).
+pub const MAX_PARENTS: usize = 256;
+
 /// Longest name that a user gives: of an executable, a build, a revision, a benchmark, a metric, a
 /// label's key or its value; in bytes. These are never cut.
 pub const MAX_GIVEN_NAME: usize = 4096;

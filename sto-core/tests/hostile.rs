@@ -192,6 +192,7 @@ fn the_longest_names_of_everything_are_stored_and_found_again() {
         executable: Some(name(0)),
         version: Some(name(0)),
         revision: Some(name(0)),
+        commit: None,
         benchmark: Some(name(0)),
         labels: (0..MAX_LABELS).map(|ix| (name(ix), name(ix))).collect(),
         metrics: (0..MAX_LABELS).map(|ix| (name(ix), 1.0)).collect(),

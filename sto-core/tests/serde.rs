@@ -13,6 +13,7 @@ fn build() -> Build {
         version: "v1".to_owned(),
         gnu_build_id: GnuBuildId::from_bytes(&[0xab, 1, 0xff]),
         revision: None,
+        commit: None,
     }
 }
 

@@ -117,6 +117,7 @@ pub fn average(
         version: version.to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     };
     let (types, columns): (Vec<_>, Vec<_>) = by_type.into_iter().unzip();
     let interned = Interned {

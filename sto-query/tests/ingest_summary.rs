@@ -21,6 +21,7 @@ fn ingested(added: Added) -> Ingested {
         version: "v1".to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     };
     let profile = Profile {
         build: BuildId::of(ExecutableId::of("demo"), "v1"),

@@ -15,6 +15,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         version: version.to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     };
     let profile = Profile {
         build: build.id(),

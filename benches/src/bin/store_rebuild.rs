@@ -75,6 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         version: format!("{} made up", first.build.version),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     };
     let mut profile = Profile {
         build: build.id(),

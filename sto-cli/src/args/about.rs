@@ -1,7 +1,7 @@
 //! What the user says of a run that goes into the store.
 
 use crate::args::quantities::label;
-use crate::runtime::{CliError, git};
+use crate::runtime::{CliError, git, ui};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::collections::BTreeSet;
@@ -18,6 +18,11 @@ pub(crate) struct About {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     exe: Option<String>,
 
+    /// Store this git revision with the build (HEAD~3, v1.2); by default that of the work tree that
+    /// the working directory is in
+    #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
+    revision: Option<String>,
+
     /// Name the benchmark that ran
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmark: Option<String>,
@@ -32,8 +37,15 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Sees whether a label or a metric has two values.
+    /// Sees whether a label or a metric has two values; warns of a revision that git does not know.
     pub(crate) fn check(&self) -> Result<(), CliError> {
+        if let Some(revision) = &self.revision
+            && git::described(revision).is_none()
+        {
+            let text =
+                format!("git knows no revision `{revision}` here: it is stored as it is written");
+            ui::say("warning", &text);
+        }
         let labels = self.labels.iter().map(|(key, _)| ("label", key));
         let metrics = self.metrics.iter().map(|(name, _)| ("metric", name));
         let mut known = BTreeSet::new();
@@ -46,12 +58,21 @@ impl About {
         }
     }
 
-    /// The options that carry it, with the work tree's revision.
+    /// The options that carry it, with the work tree's revision and commit.
     pub(crate) fn options(&self) -> IngestOptions {
+        let described = match &self.revision {
+            None => git::work_tree_now(),
+            Some(revision) => git::described(revision),
+        };
+        let (revision, commit) = match described {
+            Some(known) => (Some(known.revision), known.commit),
+            None => (self.revision.clone(), None),
+        };
         IngestOptions {
             executable: self.exe.clone(),
             version: self.build.clone(),
-            revision: git::revision(),
+            revision,
+            commit,
             benchmark: self.benchmark.clone(),
             labels: self.labels.iter().cloned().collect(),
             metrics: self.metrics.iter().cloned().collect(),

@@ -6,7 +6,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use sto_query::select::Commit;
+use sto_core::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
+use sto_core::model::{Commit, CommitHash};
+use sto_core::units::UnixSeconds;
+use sto_query::select;
 
 /// What git says of the work tree that a folder is in; `None` where it fails, as where there is no work tree, or says
 /// nothing.
@@ -35,27 +38,85 @@ fn git(folder: &Path) -> Command {
     git
 }
 
-/// The revision of the work tree, as `git describe` gives it with the whole id of the commit, and with
+/// The revision of the work tree that a folder is in, as `git describe` gives it with the whole id of the commit, and with
 /// `-dirty` where files of it were changed; `None` where there is no git or no work tree.
 ///
 /// What was changed within submodules is not looked at, as git would do that by their own settings: so
 /// this is not `git describe --dirty`.
-pub(crate) fn revision() -> Option<String> {
-    revision_of(here())
-}
-
-/// The same of the work tree that a folder is in.
 pub(crate) fn revision_of(folder: &Path) -> Option<String> {
-    let revision = said(
-        folder,
-        &["describe", "--always", "--tags", "--long", "--abbrev=40"],
-    )?;
+    let revision = said(folder, &DESCRIBE)?;
     let dirty = if is_dirty(folder)? { "-dirty" } else { "" };
     Some(format!("{revision}{dirty}"))
 }
 
-/// The commit that a revision is in the work tree that the working directory is in.
-pub(crate) fn commit(revision: &str) -> Option<Commit> {
+const DESCRIBE: [&str; 5] = ["describe", "--always", "--tags", "--long", "--abbrev=40"];
+
+/// A revision as it is stored with a build, and what git knows of its commit.
+pub(crate) struct Described {
+    pub(crate) revision: String,
+    pub(crate) commit: Option<Commit>,
+}
+
+impl Described {
+    fn of(folder: &Path, revision: String) -> Described {
+        Described {
+            commit: CommitHash::of_revision(&revision)
+                .and_then(|hash| commit_of(folder, hash, Commit::is_dirty(&revision))),
+            revision,
+        }
+    }
+}
+
+/// The work tree that the working directory is in.
+pub(crate) fn work_tree_now() -> Option<Described> {
+    let revision = revision_of(here())?;
+    Some(Described::of(here(), revision))
+}
+
+/// A revision of the repository that the working directory is in, without changes; `None` where git does not
+/// know it.
+pub(crate) fn described(revision: &str) -> Option<Described> {
+    let id = id_of(revision)?;
+    let revision = said(here(), &[&DESCRIBE[..], &[id.as_str()]].concat())?;
+    Some(Described::of(here(), revision))
+}
+
+/// What git has of a commit. Its parents are those that it was made with, also where a shallow clone has none of
+/// them.
+fn commit_of(folder: &Path, hash: CommitHash, dirty: bool) -> Option<Commit> {
+    let id = hash.to_string();
+    let log = [
+        "log",
+        "-1",
+        "--no-color",
+        "--no-show-signature",
+        "--encoding=UTF-8",
+    ];
+    let raw = said(folder, &[&log[..], &["--format=raw", &id, "--"]].concat())?;
+    let (head, message) = raw.split_once("\n\n").unwrap_or((&raw, ""));
+    let fields = |name: &'static str| head.lines().filter_map(move |line| line.strip_prefix(name));
+    let parents = fields("parent ").map(str::parse).collect::<Result<_, _>>();
+    // `Ann Author <ann@example.org> 1700000000 +0100`
+    let author = fields("author ").next()?.rsplit(' ').nth(1)?;
+    let subject = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty());
+    let mut subject = subject.collect::<Vec<_>>().join(" ");
+    subject.truncate(subject.floor_char_boundary(MAX_GIVEN_NAME));
+    let commit = Commit {
+        hash,
+        parents: parents.ok()?,
+        // One before 1970 is none that git itself writes.
+        author_time: UnixSeconds(author.parse().unwrap_or(0)),
+        subject,
+        dirty,
+    };
+    (commit.parents.len() <= MAX_PARENTS).then_some(commit)
+}
+
+/// The id of the commit that a revision is in the work tree that the working directory is in.
+fn id_of(revision: &str) -> Option<String> {
     let commit = format!("{revision}^{{commit}}");
     let arguments = [
         "rev-parse",
@@ -64,10 +125,15 @@ pub(crate) fn commit(revision: &str) -> Option<Commit> {
         "--end-of-options",
         &commit,
     ];
-    let id = said(here(), &arguments)?;
+    said(here(), &arguments)
+}
+
+/// The commit that a revision is, as builds are found by it.
+pub(crate) fn commit(revision: &str) -> Option<select::Commit> {
+    let id = id_of(revision)?;
     let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
     let tags = tags.lines().map(str::to_owned).collect();
-    Some(Commit { id, tags })
+    Some(select::Commit { id, tags })
 }
 
 /// Whether files of the work tree were changed; `None` where that cannot be asked without running a program

@@ -24,6 +24,7 @@ fn build() -> Build {
         version: "v1".to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     }
 }
 

@@ -11,6 +11,8 @@ mod bounds;
 mod calibrate;
 mod calls;
 // Stacks of tens of thousands of frames.
+// Commits of git.
+mod commits;
 mod correlate;
 mod daily;
 mod deep;

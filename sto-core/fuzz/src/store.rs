@@ -232,6 +232,7 @@ fn add(store: &Store, build: u64, run: u64) {
         executable: Some("sound".to_owned()),
         version: Some(format!("v{build}")),
         revision: Some("0123abc".to_owned()),
+        commit: None,
         benchmark: Some("serve".to_owned()),
         labels: BTreeMap::from([("host".to_owned(), "a".to_owned())]),
         metrics: BTreeMap::from([("seconds".to_owned(), 1.5)]),

@@ -6,6 +6,7 @@ use crate::cancel::Cancel;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use crate::model::Commit;
 use crate::trace::CallThresholds;
 use crate::units::{Bytes, TimeOffset};
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub struct IngestOptions {
     pub version: Option<String>,
     /// Revision of the work tree.
     pub revision: Option<String>,
+    /// The commit of that revision.
+    pub commit: Option<Commit>,
     /// The benchmark that ran.
     pub benchmark: Option<String>,
     /// Labels.

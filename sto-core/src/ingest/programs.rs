@@ -201,6 +201,7 @@ fn build(
         version: named.or_else(|| build_id.map(GnuBuildId::to_string))?,
         gnu_build_id: build_id.cloned(),
         revision: options.revision.clone(),
+        commit: options.commit.clone(),
     })
 }
 

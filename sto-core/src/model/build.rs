@@ -1,5 +1,6 @@
 //! Executables and their builds.
 
+use super::Commit;
 use crate::id::{BuildId, ExecutableId};
 use crate::text::{ParseError, bytes_of_hex, serde_text_or_parts};
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,9 @@ pub struct Build {
     pub gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree that was current at ingestion, as `git describe` gives it.
     pub revision: Option<String>,
+    /// The commit of that revision, where it was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Commit>,
 }
 
 impl Build {

@@ -1,11 +1,13 @@
 //! The things that a store keeps: frames, executables, builds, profiles.
 
 mod build;
+mod commit;
 mod frame;
 mod metric_series;
 mod profile;
 
 pub use build::{Build, Executable, GnuBuildId};
+pub use commit::{Commit, CommitHash};
 pub(crate) use frame::FrameRow;
 pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
 pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};

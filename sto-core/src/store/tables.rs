@@ -50,8 +50,12 @@ pub(crate) const CALLS_OVER_TIME: &str = "calls over time";
 /// The feature of a store that has a [`Column::CallTrees`].
 pub(crate) const KEPT_CALLS: &str = "kept calls";
 
+/// The feature of a store that has a [`Record::Commit`].
+pub(crate) const COMMITS: &str = "commits";
+
 /// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 3] = [CALLS_OVER_TIME, KEPT_CALLS, METRICS_OVER_TIME];
+pub(crate) const KNOWN_FEATURES: [&str; 4] =
+    [CALLS_OVER_TIME, COMMITS, KEPT_CALLS, METRICS_OVER_TIME];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -85,6 +89,8 @@ pub(crate) enum Record {
     ModuleList = 3,
     /// By reading id: which profile stands for it, and where that came from.
     Reading = 4,
+    /// By digest of the commit's id: what is known of it.
+    Commit = 5,
 }
 
 /// A packed column: what is in it, and of what. Errors name it by its kind, owner and part.
@@ -135,12 +141,13 @@ pub(crate) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
     /// All kinds, in the order of their numbers.
-    pub(crate) const ALL: [Record; 5] = [
+    pub(crate) const ALL: [Record; 6] = [
         Record::Executable,
         Record::Build,
         Record::Profile,
         Record::ModuleList,
         Record::Reading,
+        Record::Commit,
     ];
 
     /// The kind with this number.
@@ -156,7 +163,13 @@ impl Record {
             Record::Profile => "profile",
             Record::ModuleList => "module list",
             Record::Reading => "reading",
+            Record::Commit => "commit",
         }
+    }
+
+    /// The feature of stores that have any of this kind, where not all readers of this version know it.
+    pub(crate) fn feature(self) -> Option<&'static str> {
+        (self == Record::Commit).then_some(COMMITS)
     }
 }
 

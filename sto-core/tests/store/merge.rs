@@ -6,7 +6,7 @@ use std::path::Path;
 use sto_core::Cancel;
 use sto_core::id::{ExecutableId, ProfileId};
 use sto_core::model::{Build, GnuBuildId, Profile};
-use sto_core::store::{Merged, Store, StoreError};
+use sto_core::store::{Merged, Store, StoreError, StoredBuild};
 use sto_core::units::Bytes;
 
 /// A profile that can be put into a store.
@@ -19,11 +19,18 @@ struct Run {
 
 /// `name` is what its file is taken to contain; the longer, the later it was recorded.
 fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
+    let commit = name
+        .len()
+        .is_multiple_of(2)
+        .then(|| model::commit(name.as_bytes()[0]));
     let build = Build {
         executable: executable.to_owned(),
         // Of what the profiles of a build say, the first recording is believed.
         gnu_build_id: GnuBuildId::from_bytes(name.as_bytes()),
-        revision: name.len().is_multiple_of(2).then(|| name.to_owned()),
+        revision: commit
+            .as_ref()
+            .map(|commit| format!("v1-{}-g{}", name.len(), commit.hash)),
+        commit,
         ..model::build(version)
     };
     Run {
@@ -119,6 +126,10 @@ fn said(store: &Store) -> String {
 /// Everything of a store in one file, whose bytes do not depend on the order of adding.
 fn exported(store: &Store) -> Vec<u8> {
     let builds = store.snapshot().unwrap().builds().unwrap();
+    exported_of(store, &builds)
+}
+
+fn exported_of(store: &Store, builds: &[StoredBuild]) -> Vec<u8> {
     let profiles = builds.iter().flat_map(|build| &build.profiles);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bundle");
@@ -256,6 +267,7 @@ fn what_an_id_does_not_vouch_for_stays_as_it_is_here_and_is_told() {
     let mine = store_of(&here[..6]);
     there[0].profile.origin.recorded = None;
     there[3].build.revision = Some("else".to_owned());
+    there[3].build.commit = None;
     let merged = merge(&mine, &store_of(&there));
     let mut expected = [0, 1, 3, 4].map(|at| there[at].id());
     expected.sort();
@@ -470,4 +482,28 @@ fn a_store_opens_by_the_path_of_its_file() {
         "{added:?}"
     );
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+}
+
+/// Profiles from before stores knew commits have a revision only.
+#[test]
+fn a_commit_that_either_store_knows_is_known_after_merging() {
+    let knows = runs();
+    let mut knows_not = knows.clone();
+    for run in &mut knows_not {
+        run.build.commit = None;
+    }
+    let (a, b) = (store_of(&knows[..4]), store_of(&knows_not));
+    merge(&a, &b);
+    merge(&b, &store_of(&knows[..4]));
+    assert_eq!(said(&a), said(&b));
+    assert_eq!(exported(&a), exported(&b));
+    let builds = a.snapshot().unwrap().builds().unwrap();
+    let known = builds.iter().filter(|build| build.build.commit.is_some());
+    assert_eq!(known.count(), 2, "of `bb` and `dddd`, and none of `ffffff`");
+    // What is gone with its profiles is gone.
+    let says =
+        |file: &[u8], subject: &[u8]| file.windows(subject.len()).any(|bytes| bytes == subject);
+    assert!(says(&exported(&a), b"Subject of 'd'.."));
+    let first = exported_of(&a, &builds[..1]);
+    assert!(says(&first, b"Subject of 'b'..") && !says(&first, b"Subject of 'd'.."));
 }

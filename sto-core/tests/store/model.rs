@@ -7,8 +7,8 @@ use std::path::Path;
 use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
 use sto_core::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
-    Build, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin,
-    Profile, Quality,
+    Build, Commit, CommitHash, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity,
+    ModuleRef, Origin, Profile, Quality,
 };
 use sto_core::store::{Loaded, LoadedLines, Store};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -129,6 +129,19 @@ pub(crate) fn build(version: &str) -> Build {
         version: version.to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
+    }
+}
+
+/// A commit whose id is made of this byte.
+pub(crate) fn commit(byte: u8) -> Commit {
+    let hash = |byte| CommitHash::from_bytes(&[byte; 20]).unwrap();
+    Commit {
+        hash: hash(byte),
+        parents: vec![hash(byte - 1)],
+        author_time: UnixSeconds(u64::from(byte)),
+        subject: format!("Subject of {:?}..", char::from(byte)),
+        dirty: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What goes in comes out, once each, in one order.
 
 use super::model::{
-    self, Plain, add, answer, build, by_id, executable, expected, expected_lines, forest,
+    self, Plain, add, answer, build, by_id, commit, executable, expected, expected_lines, forest,
     lines_by_id, of_stacks, plain, profile,
 };
 use proptest::prelude::*;
@@ -103,7 +103,10 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
     let plain = of_stacks(&[&[1, 2]]);
     let mut build = build("v1");
     build.gnu_build_id = GnuBuildId::from_bytes(&[1, 2, 3]);
-    build.revision = Some("v1-3-gabc".to_owned());
+    let mut commit = commit(b'c');
+    commit.dirty = true;
+    build.revision = Some(format!("v1-3-g{}-dirty", commit.hash));
+    build.commit = Some(commit);
     let profile = profile(&build, "source", &plain);
     let id = store
         .writer()
@@ -118,6 +121,7 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
     assert_eq!(id, ProfileId::of(&build, &profile, &plain.interned()));
     assert_eq!(stored.gnu_build_id, build.gnu_build_id);
     assert_eq!(stored.revision, build.revision);
+    assert_eq!(stored.commit, build.commit);
 }
 
 #[test]

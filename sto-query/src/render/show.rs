@@ -9,7 +9,7 @@ use crate::text::{
 };
 use std::fmt::Write;
 use sto_core::Hint;
-use sto_core::model::MetricKind;
+use sto_core::model::{Commit, MetricKind};
 use sto_core::units::Unit;
 
 /// Modules without symbols that are shown of one profile; JSON has all.
@@ -61,6 +61,7 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
             "revision",
             report.build.revision.as_deref().map(shortened_revision),
         ),
+        ("commit", report.build.commit.as_ref().map(commit)),
         ("recorded", profile.recorded.clone()),
         ("duration", duration),
         (
@@ -90,6 +91,12 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
         printable(&profile.format),
         bytes(shown.own_bytes),
     );
+}
+
+fn commit(commit: &Commit) -> String {
+    let id = commit.hash.to_string();
+    let (id, time) = (shortened_revision(&id), commit.author_time);
+    format!("{id} of {time}: {}", commit.subject)
 }
 
 fn write_sample_labels(text: &mut String, labels: &[SampleLabelKey], style: Style) {

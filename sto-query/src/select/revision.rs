@@ -2,7 +2,8 @@
 
 use super::{MAX_NAMED, SelectError, Selection, Selector, full_name, listed, there_are, whole};
 use crate::text::printable;
-use sto_core::store::StoredBuild;
+use sto_core::model::Build;
+use sto_core::store::{StoredBuild, StoredProfile};
 
 /// What a selector begins with that names a revision, after the name of a program if it has one.
 pub(super) const PREFIX: &str = "git:";
@@ -123,7 +124,8 @@ pub(crate) fn shortened(revision: &str) -> String {
     }
 }
 
-/// The build that was made of the commit that the selector names.
+/// The runs of a build that was made of the commit that the selector names: all of them, or those that were, where
+/// builds of several commits have one name, as the same program has.
 ///
 /// A build of a work tree with changes that were not committed is not of the commit.
 pub(super) fn select(
@@ -151,37 +153,72 @@ pub(super) fn select(
         if executable.is_some_and(|executable| *executable != build.build.executable) {
             continue;
         }
-        let Some(revision) = &build.build.revision else {
-            continue;
-        };
-        let described = Described::parse(revision);
         let name = full_name(&build.build);
-        match (described.is_of(&commit), described.is_dirty) {
-            (true, false) => of_commit.push(build),
-            (true, true) => with_changes.push(name),
-            (false, _) => known.push(format!("{name} ({})", shortened(revision))),
+        let mut is_changed = false;
+        let of_this = runs_where(build, |revision| {
+            let described = Described::parse(revision);
+            let is_of = described.is_of(&commit);
+            is_changed |= is_of && described.is_dirty;
+            is_of && !described.is_dirty
+        });
+        match (of_this, &build.build.revision) {
+            (Some(selection), _) => of_commit.push(selection),
+            (None, _) if is_changed => with_changes.push(name),
+            (None, Some(revision)) => {
+                known.push(format!("{name} ({})", shortened(revision)));
+            }
+            (None, None) => {}
         }
     }
-    match of_commit[..] {
-        [build] => Ok(whole(build)),
-        [] => Err(SelectError::NoBuildOfCommit(Box::new(NoBuildOfCommit {
-            revision: revision.to_owned(),
-            commit: shortened(&commit.id),
-            more: known.len().saturating_sub(MAX_NAMED),
-            known: {
-                known.truncate(MAX_NAMED);
-                known
-            },
-            with_changes,
-        }))),
-        ref several => Err(SelectError::SeveralOfCommit {
+    match <[_; 1]>::try_from(of_commit) {
+        Ok([selection]) => Ok(selection),
+        Err(none) if none.is_empty() => {
+            Err(SelectError::NoBuildOfCommit(Box::new(NoBuildOfCommit {
+                revision: revision.to_owned(),
+                commit: shortened(&commit.id),
+                more: known.len().saturating_sub(MAX_NAMED),
+                known: {
+                    known.truncate(MAX_NAMED);
+                    known
+                },
+                with_changes,
+            })))
+        }
+        Err(several) => Err(SelectError::SeveralOfCommit {
             revision: revision.to_owned(),
             candidates: several
                 .iter()
-                .map(|build| full_name(&build.build))
+                .map(|selection| full_name(&selection.build))
                 .collect(),
         }),
     }
+}
+
+/// The runs of a build whose revision is meant, with what that says of the build; `None` where none is.
+pub(crate) fn runs_where(
+    build: &StoredBuild,
+    mut is_meant: impl FnMut(&str) -> bool,
+) -> Option<Selection> {
+    let Selection { build, profiles } = whole(build);
+    let of_build = build.revision.clone();
+    let mut of_run = |stored: &StoredProfile| {
+        let revision = stored.revision.as_deref().or(of_build.as_deref());
+        revision.is_some_and(&mut is_meant)
+    };
+    let profiles: Vec<_> = profiles.into_iter().filter(|run| of_run(run)).collect();
+    let first = profiles.iter().find(|run| run.revision.is_some());
+    let (revision, commit) = match first {
+        Some(run) => (run.revision.clone(), run.commit.clone()),
+        None => (build.revision.clone(), build.commit.clone()),
+    };
+    (!profiles.is_empty()).then_some(Selection {
+        build: Build {
+            revision,
+            commit,
+            ..build
+        },
+        profiles,
+    })
 }
 
 #[cfg(test)]

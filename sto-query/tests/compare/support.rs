@@ -73,6 +73,7 @@ pub(crate) fn view_in_order(version: &str, runs: &[&str], order: Order) -> View 
         version: version.to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     };
     let profiles = (0..runs.len()).map(|run| profile(&build, run)).collect();
     View {
@@ -150,6 +151,7 @@ fn profile(build: &Build, run: usize) -> StoredProfile {
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
+        commit: build.commit.clone(),
         stored: Bytes(100),
         slices: Bytes(0),
     }

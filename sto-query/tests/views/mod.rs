@@ -115,6 +115,7 @@ pub(crate) fn build(executable: &str, version: &str) -> Build {
         version: version.to_owned(),
         gnu_build_id: None,
         revision: None,
+        commit: None,
     }
 }
 
@@ -149,6 +150,7 @@ pub(crate) fn stored_profile(
         profile,
         gnu_build_id: build.gnu_build_id.clone(),
         revision: build.revision.clone(),
+        commit: build.commit.clone(),
         stored: Bytes(87_600),
         slices: Bytes(0),
     }

@@ -33,8 +33,8 @@ pub(crate) use metrics::{claimed_by_metrics, pack_metrics, unpack_metrics};
 pub(crate) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
 pub use records::CameFrom;
 pub(crate) use records::{
-    BuildRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord, Sum, pack,
-    pack_modules, unpack, unpack_modules,
+    BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
+    Sum, pack, pack_modules, unpack, unpack_modules,
 };
 pub(crate) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 

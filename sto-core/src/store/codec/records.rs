@@ -4,9 +4,10 @@
 use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
 use crate::id::ProfileId;
-use crate::model::{Build, GnuBuildId, ModuleRef, Profile};
+use crate::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
+use crate::model::{Build, Commit, CommitHash, GnuBuildId, ModuleRef, Profile};
 use crate::store::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
-use crate::units::{Cost, SampleType};
+use crate::units::{Cost, SampleType, UnixSeconds};
 use serde::{Deserialize, Serialize};
 
 /// How much a store holds, and which numbers are free.
@@ -109,6 +110,15 @@ pub(crate) struct Sum {
     pub(crate) separate: Vec<(ProfileNo, TypeNo)>,
 }
 
+/// A commit that revisions of profiles name. It stands once, however many do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommitRecord {
+    pub(crate) hash: CommitHash,
+    pub(crate) parents: Vec<CommitHash>,
+    pub(crate) author_time: UnixSeconds,
+    pub(crate) subject: String,
+}
+
 /// A profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProfileRecord {
@@ -139,13 +149,48 @@ impl BuildRecord {
         (0..self.sums.len() as u32).map(TypeNo)
     }
 
-    /// What its profiles say of it together.
+    /// What its profiles say of it together; its commit has a record of its own.
     pub(crate) fn build(&self) -> Build {
         Build {
             executable: self.executable.clone(),
             version: self.version.clone(),
             gnu_build_id: self.gnu_build_id.as_ref().map(|known| known.value.clone()),
             revision: self.revision.as_ref().map(|known| known.value.clone()),
+            commit: None,
+        }
+    }
+}
+
+impl CommitRecord {
+    /// What there is to keep of a commit, whatever the work tree was like.
+    pub(crate) fn of(commit: &Commit) -> Self {
+        CommitRecord {
+            hash: commit.hash.clone(),
+            parents: commit.parents.clone(),
+            author_time: commit.author_time,
+            subject: commit.subject.clone(),
+        }
+    }
+
+    /// Whether it may be stored: git has no limits of its own.
+    pub(crate) fn is_within_limits(&self) -> bool {
+        self.subject.len() <= MAX_GIVEN_NAME && self.parents.len() <= MAX_PARENTS
+    }
+
+    /// The commit, of a work tree with this revision.
+    pub(crate) fn at(self, revision: &str) -> Commit {
+        let CommitRecord {
+            hash,
+            parents,
+            author_time,
+            subject,
+        } = self;
+        Commit {
+            hash,
+            parents,
+            author_time,
+            subject,
+            dirty: Commit::is_dirty(revision),
         }
     }
 }

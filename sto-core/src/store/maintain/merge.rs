@@ -8,6 +8,7 @@ use crate::store::error::InternalError;
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
 use crate::store::read::builds::{build_of, module_list, profile_record};
+use crate::store::read::commits::Commits;
 use crate::store::read::counts::Beside;
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::packs::Frames;
@@ -75,7 +76,7 @@ pub struct Conflict {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// The profiles; none where it is the tags.
+    /// The profiles; none where it is the tags, or what is known of commits.
     pub profiles: Vec<ProfileId>,
     /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
     /// break here ([`StoreError::Refused`]).
@@ -150,9 +151,13 @@ impl Store {
                 rows,
                 path: other.path(),
                 modules: HashMap::new(),
+                commits: guarded(|| Commits::read(rows)),
             };
             let merged = source.merge_into(&mut self.writer(), (snapshot, &here), progress);
-            Ok(merged.and_then(|merged| source.merge_tags(self, merged)))
+            Ok(merged.and_then(|mut merged| {
+                source.merge_commits(self, &mut merged)?;
+                source.merge_tags(self, merged)
+            }))
         })?
     }
 }
@@ -163,6 +168,8 @@ struct Source<'a> {
     path: &'a Path,
     /// Module lists that were read already, by number.
     modules: HashMap<ModulesNo, Arc<[ModuleRef]>>,
+    /// What it knows of commits; where that cannot be read, profiles have their revision all the same.
+    commits: Result<Commits, InternalError>,
 }
 
 /// A profile of the source, but for its stacks and counts.
@@ -246,6 +253,18 @@ impl Source<'_> {
         merged.conflicts.sort_by_key(|conflict| conflict.there);
         progress(&merged)?;
         Ok(merged)
+    }
+
+    /// What is known there of commits that profiles name which were here before.
+    fn merge_commits(&mut self, store: &Store, merged: &mut Merged) -> Result<(), StoreError> {
+        match std::mem::replace(&mut self.commits, Ok(Commits::default())) {
+            Ok(there) if there.is_empty() => Ok(()),
+            Ok(there) => store.add_commits(there),
+            Err(error) => {
+                merged.leave_out(Vec::new(), self.error(error));
+                Ok(())
+            }
+        }
     }
 
     /// Profiles have gone in, so that their builds are here.
@@ -353,6 +372,11 @@ impl Source<'_> {
                 version: build.version,
                 gnu_build_id: record.gnu_build_id.clone(),
                 revision: record.revision.clone(),
+                commit: self
+                    .commits
+                    .as_ref()
+                    .ok()
+                    .and_then(|known| known.of_revision(record.revision.as_ref())),
             },
             record,
         })

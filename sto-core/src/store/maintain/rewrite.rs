@@ -15,6 +15,7 @@ use crate::store::codec::{
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, ModulesNo, NodeNo, Number, ProfileNo};
 use crate::store::read::builds::module_lists;
+use crate::store::read::commits::{Commits, address};
 use crate::store::read::counts::Counts;
 use crate::store::read::cut::frame_order;
 use crate::store::read::picked::{Marks, Picked};
@@ -47,6 +48,7 @@ pub(crate) fn rewrite(
         write_executable(rows, executable, marks, &frames, &lists, &mut new)?;
     }
     write_tags(rows, &executables, &mut new)?;
+    write_commits(rows, &executables, &mut new)?;
     // Last, so that no addition to a store that was written anew leads to the same history.
     let contents = &mut new.new.contents;
     contents.history = after(contents.history, b"written anew\0\0\0\0");
@@ -180,6 +182,7 @@ fn write_executable(
                 version: record.version.clone(),
                 gnu_build_id: chosen.record.gnu_build_id.clone(),
                 revision: chosen.record.revision.clone(),
+                commit: None,
             };
             let modules = to.modules(&profile)?;
             let reading = ReadingRecord {
@@ -247,6 +250,18 @@ fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) ->
     let mut tags = rows.tags()?;
     tags.retain(|tag| ids.contains(&tag.build()));
     to.tags = tags;
+    Ok(())
+}
+
+/// Hands on what is known of commits that revisions of the chosen profiles name.
+fn write_commits(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<()> {
+    let builds = executables.iter().flat_map(|executable| &executable.builds);
+    let profiles = builds.flat_map(|(_, profiles)| profiles);
+    let revisions = profiles.filter_map(|chosen| chosen.record.revision.as_ref());
+    for commit in Commits::read(rows)?.named(revisions) {
+        to.new
+            .record(Record::Commit, address(&commit.hash), commit)?;
+    }
     Ok(())
 }
 

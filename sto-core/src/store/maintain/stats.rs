@@ -138,6 +138,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
                 Record::Profile => "profile records",
                 Record::ModuleList => "module list records",
                 Record::Reading => "reading records",
+                Record::Commit => "commits",
             };
             parts.add(part, 1, bytes);
         }

@@ -6,6 +6,7 @@ use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_m
 use crate::store::error::{InternalError, Result};
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
+use crate::store::read::commits::Commits;
 use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
 use crate::store::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
 use crate::store::read::picked::{Marks, Picked};
@@ -39,18 +40,19 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
         }
     }
     let modules = module_lists(rows)?;
+    let commits = Commits::read(rows)?;
     let mut builds: HashMap<BuildId, StoredBuild> = HashMap::with_capacity(records.len());
     for Found { id, record, .. } in &records {
         let build = StoredBuild {
             id: BuildId(*id),
-            build: record.build(),
+            build: known(record, &commits),
             profiles: Vec::with_capacity(record.profiles.min(rows.contents.profiles) as usize),
             tags: Vec::new(),
         };
         builds.insert(build.id, build);
     }
     for profile in profiles {
-        let profile = stored_profile(&modules, profile)?;
+        let profile = stored_profile(&modules, &commits, profile)?;
         let build = builds.get_mut(&profile.profile.build);
         let build = build.ok_or_else(|| {
             InternalError::damaged("table records", "a profile's build does not exist")
@@ -93,7 +95,16 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
 /// What is known of a build.
 pub(crate) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
     let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
-    Ok(record.map(|record| record.build()))
+    let commits = Commits::read(rows)?;
+    Ok(record.map(|record| known(&record, &commits)))
+}
+
+fn known(record: &BuildRecord, commits: &Commits) -> Build {
+    let build = record.build();
+    Build {
+        commit: commits.of_revision(build.revision.as_ref()),
+        ..build
+    }
 }
 
 /// Every module list, by its number.
@@ -113,6 +124,7 @@ pub(crate) fn module_list(rows: &Rows, number: ModulesNo) -> Result<Arc<[ModuleR
 
 fn stored_profile(
     modules: &[Arc<[ModuleRef]>],
+    commits: &Commits,
     Found { id, bytes, record }: Found<ProfileRecord>,
 ) -> Result<StoredProfile> {
     let modules = modules.get(record.modules.get());
@@ -129,6 +141,7 @@ fn stored_profile(
         id: ProfileId(id),
         profile,
         gnu_build_id: record.gnu_build_id,
+        commit: commits.of_revision(record.revision.as_ref()),
         revision: record.revision,
         stored: Bytes(stored),
         slices: Bytes(record.slices),

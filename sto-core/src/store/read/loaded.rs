@@ -2,7 +2,7 @@
 
 use crate::id::{BuildId, ProfileId};
 use crate::intern::{LineCost, NodeIx, SelfCosts, Slices, StackTree};
-use crate::model::{Build, FrameTable, GnuBuildId, Profile};
+use crate::model::{Build, Commit, FrameTable, GnuBuildId, Profile};
 use crate::store::codec::CameFrom;
 use crate::trace::RunCalls;
 use crate::units::{Bytes, SampleType};
@@ -89,6 +89,8 @@ pub struct StoredProfile {
     pub gnu_build_id: Option<GnuBuildId>,
     /// Revision of the work tree, as it was given with this profile.
     pub revision: Option<String>,
+    /// The commit of that revision, where it was known.
+    pub commit: Option<Commit>,
     /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
     pub stored: Bytes,
     /// How much of that are its slices of time; zero where none are kept.

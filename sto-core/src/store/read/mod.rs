@@ -7,6 +7,7 @@
 //! picked      the nodes that some costs need
 //! preorder    trees in an order of their own
 //! cut         the tree of some costs
+//! commits     what is known of commits
 //! builds      builds are listed, stacks and costs come out
 //! slices      costs by context and slice of time
 //! metrics     metrics over time
@@ -18,6 +19,7 @@
 
 pub(crate) mod builds;
 pub(crate) mod calls;
+pub(crate) mod commits;
 pub(crate) mod counts;
 pub(crate) mod cut;
 pub(crate) mod kept;

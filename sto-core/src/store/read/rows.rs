@@ -169,7 +169,12 @@ impl NewRows {
             .kept
             .iter()
             .map(|&(profile, _)| Column::CallTrees(profile, 0));
-        let new: BTreeSet<&str> = columns.chain(kept).filter_map(Column::feature).collect();
+        let columns = columns.chain(kept).filter_map(Column::feature);
+        let kinds = self
+            .records
+            .iter()
+            .filter_map(|((kind, _), _)| Record::from_number(*kind));
+        let new: BTreeSet<&str> = columns.chain(kinds.filter_map(Record::feature)).collect();
         let before = features(&meta)?;
         if new
             .iter()

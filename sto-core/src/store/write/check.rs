@@ -2,7 +2,8 @@
 
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
-use crate::model::{Build, FrameIx, Profile, StringIx};
+use crate::model::{Build, CommitHash, FrameIx, Profile, StringIx};
+use crate::store::codec::CommitRecord;
 use crate::store::error::{InternalError, Result};
 use crate::store::read::{calls, metrics, slices};
 use crate::units::Cost;
@@ -27,6 +28,13 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         (
             costs.len() == profile.sample_types.len() && lines.len() == costs.len(),
             "it has not as many columns of costs as sample types",
+        ),
+        (
+            build.commit.as_ref().is_none_or(|commit| {
+                let named = build.revision.as_deref().and_then(CommitHash::of_revision);
+                named.as_ref() == Some(&commit.hash)
+            }),
+            "its commit is not that of its revision",
         ),
         (is_preorder(tree), "its tree is not in preorder"),
         (
@@ -142,6 +150,13 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
         (
             profile.sample_types.len() <= MAX_SAMPLE_TYPES,
             "it has more than 1024 sample types",
+        ),
+        (
+            build
+                .commit
+                .as_ref()
+                .is_none_or(|commit| CommitRecord::of(commit).is_within_limits()),
+            "its commit has more than 256 parents, or a subject longer than 4096 bytes",
         ),
         (
             depth(tree) <= MAX_DEPTH,

@@ -3,6 +3,7 @@
 pub(crate) mod add;
 mod build;
 mod check;
+mod commits;
 pub(crate) mod frames;
 mod match_tree;
 pub(crate) mod metrics;
@@ -61,6 +62,7 @@ pub(crate) fn plan(
         &mut new, &mut tally, &reading, build, profile, modules, &counts,
     )?;
     tally.write(&mut new)?;
+    commits::plan(rows, &mut new, build)?;
     Ok(new)
 }
 

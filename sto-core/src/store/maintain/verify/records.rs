@@ -5,11 +5,12 @@ use super::damages::{Concerns, Corruption, Corruptions};
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::store::CameFrom;
 use crate::store::codec::{
-    BuildRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
+    BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
 };
 use crate::store::error::Result;
 use crate::store::guard::guarded;
 use crate::store::numbers::ModulesNo;
+use crate::store::read::commits::address;
 use crate::store::read::rows::{Rows, read_record, record_location};
 use crate::store::tables::Record;
 use hashbrown::HashSet;
@@ -27,6 +28,8 @@ pub(super) struct Records {
     /// Numbers of module lists by digest.
     pub(super) lists: BTreeMap<[u8; 16], ModulesNo>,
     readings: BTreeMap<ReadingId, ReadingRecord>,
+    /// By their addresses.
+    commits: BTreeMap<[u8; 16], CommitRecord>,
     /// Kinds of those that could not be read.
     broken: Vec<Record>,
 }
@@ -81,6 +84,7 @@ impl Records {
             Record::Profile => add(&mut self.profiles, ProfileId, entry),
             Record::ModuleList => add(&mut self.lists, |id| id, entry),
             Record::Reading => add(&mut self.readings, ReadingId, entry),
+            Record::Commit => add(&mut self.commits, |id| id, entry),
         }
     }
 
@@ -107,6 +111,8 @@ impl Records {
                 None => Concerns::Nothing,
             },
             Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
+            // A profile has its revision all the same.
+            Record::Commit => Concerns::Nothing,
         }
     }
 
@@ -228,6 +234,12 @@ impl Records {
                 let location = record_location(Record::Reading, id.0);
                 let what = "no profile of this source is there";
                 damages.add(location, what, Concerns::Nothing);
+            }
+        }
+        for (&id, commit) in &self.commits {
+            if address(&commit.hash) != id {
+                let location = record_location(Record::Commit, id);
+                damages.add(location, OTHER_ID, Concerns::Nothing);
             }
         }
     }

@@ -1,0 +1,217 @@
+//! Builds that know the commit that they were made of, in a real repository.
+
+use crate::missing::missing;
+use crate::support::{BEFORE, Run, Sandbox};
+use serde_json::{Value, json};
+
+/// A git repository whose commits are a day apart.
+pub(crate) struct Repository {
+    pub(crate) sandbox: Sandbox,
+    days: std::cell::Cell<u64>,
+}
+
+impl Repository {
+    /// `None` where there is no git.
+    pub(crate) fn new() -> Option<Repository> {
+        if missing(&["git"]) {
+            return None;
+        }
+        let repository = Repository {
+            sandbox: Sandbox::new(),
+            days: std::cell::Cell::new(0),
+        };
+        repository.git(&["init", "-q", "-b", "main"]);
+        let ignored = "/store\n/home\n*.folded\n*.redb\n";
+        repository.sandbox.write(".git/info/exclude", ignored);
+        Some(repository)
+    }
+
+    #[track_caller]
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=u", "-c", "user.email=u@example.org"];
+        let date = format!("{} +0100", 1_700_000_000 + self.days.get() * 86_400);
+        let mut git = self
+            .sandbox
+            .program("git", &[&identity, arguments].concat());
+        git.env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_DATE", &date);
+        Run::of(&mut git).succeeds().stdout.trim().to_owned()
+    }
+
+    /// Commits what is there; returns the commit's id.
+    pub(crate) fn commit(&self, subject: &str) -> String {
+        self.days.set(self.days.get() + 1);
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", subject]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn ingest(&self, build: &str, more: &[&str]) -> Run {
+        let file = format!("{build}{}.folded", more.len());
+        self.sandbox
+            .write(&file, format!("{BEFORE}main;{file} 1\n"));
+        let ingest = ["ingest", &file, "--build", build, "--exe", "demo"];
+        self.sandbox.sto(&[&ingest, more].concat())
+    }
+
+    fn build(&self, selector: &str) -> Value {
+        self.sandbox.json(&["show", selector])
+    }
+}
+
+#[test]
+fn a_build_knows_its_commit_with_parents_author_time_and_subject() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let first = repository.commit("One");
+    repository.git(&["checkout", "-q", "-b", "side"]);
+    let side = repository.commit("Two\nlines\n\nand a body");
+    repository.git(&["checkout", "-q", "main"]);
+    let second = repository.commit("Three \u{1b}[31m");
+    repository.git(&["merge", "-q", "--no-ff", "-m", "Merge", "side"]);
+    let merge = repository.git(&["rev-parse", "HEAD"]);
+    repository.ingest("merged", &[]).succeeds();
+    let commit = &repository.build("merged")["commit"];
+    let expected = json!({
+        "hash": merge, "parents": [second, side], "author_time": "2023-11-17T22:13:20Z",
+        "subject": "Merge", "dirty": false,
+    });
+    assert_eq!(*commit, expected);
+    // Of another commit than the work tree's, and of one that is not committed yet.
+    repository
+        .ingest("aside", &["--revision", "side"])
+        .succeeds();
+    let shown = repository
+        .sandbox
+        .sto(&["show", "git:side"])
+        .succeeds()
+        .stdout;
+    let line = format!(
+        "  commit {} of 2023-11-16T22:13:20Z: Two lines\n",
+        &side[..12]
+    );
+    assert!(shown.contains(&line), "{shown}");
+    repository.sandbox.write("source", "1");
+    let third = repository.commit("Four");
+    repository.sandbox.write("source", "2");
+    repository.ingest("changed", &[]).succeeds();
+    let commit = &repository.build("changed")["commit"];
+    assert_eq!(
+        (&commit["hash"], &commit["dirty"]),
+        (&json!(third), &json!(true))
+    );
+    assert_eq!(repository.build("git:main~1")["version"], "merged");
+    assert_eq!(
+        repository.build(&format!("git:{}", &merge[..7]))["version"],
+        "merged"
+    );
+    // Hostile bytes of a subject reach no terminal.
+    repository
+        .ingest("red", &["--revision", &second])
+        .succeeds();
+    let shown = repository.sandbox.sto(&["show", "red"]).succeeds().stdout;
+    assert!(
+        shown.contains("Three") && !shown.contains('\u{1b}'),
+        "{shown}"
+    );
+    // Tags and branches come and go; the commit stays, in another store too.
+    repository
+        .sandbox
+        .sto(&["export-store", "merged", "--output", "part.redb"])
+        .succeeds();
+    let other = repository
+        .sandbox
+        .json(&["show", "merged", "--store", "part.redb"]);
+    assert_eq!(other["commit"], expected);
+    let show = ["show", &format!("git:{first}")];
+    repository
+        .sandbox
+        .sto(&show)
+        .fails_with(&["no build is of", &first[..12]]);
+}
+
+/// The same program made of two commits is one build, as its name is that of its bytes.
+#[test]
+fn runs_of_one_build_are_told_apart_by_their_commits() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    repository.commit("One");
+    repository.ingest("same", &[]).succeeds();
+    repository.commit("Two");
+    repository.ingest("same", &["--label", "k=v"]).succeeds();
+    for (revision, subject) in [("HEAD", "Two"), ("HEAD~1", "One")] {
+        let build = repository.build(&format!("git:{revision}"));
+        assert_eq!(build["commit"]["subject"], subject);
+        assert_eq!(build["profiles"].as_array().map(Vec::len), Some(1));
+    }
+    assert_eq!(
+        repository.build("same")["profiles"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+}
+
+#[test]
+fn what_git_cannot_say_keeps_no_run_out_of_the_store() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    // Nothing is committed yet.
+    repository.ingest("unborn", &[]).succeeds();
+    assert_eq!(repository.build("unborn")["commit"], Value::Null);
+    let run = repository
+        .ingest("elsewhere", &["--revision", "r1841"])
+        .succeeds();
+    assert!(
+        run.stderr.contains("git knows no revision `r1841` here"),
+        "{run:?}"
+    );
+    assert_eq!(repository.build("elsewhere")["revision"], "r1841");
+    let first = repository.commit("One");
+    let second = repository.commit("Two");
+    repository.git(&["checkout", "-q", "--detach"]);
+    let clone = [
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        "file:///proc/self/cwd/.git",
+        "home/shallow",
+    ];
+    repository.git(&clone);
+    let sandbox = &repository.sandbox;
+    let file = sandbox.write("shallow.folded", format!("{BEFORE}main;shallow 1\n"));
+    let ingest = [
+        "ingest",
+        file.to_str().unwrap(),
+        "--build",
+        "shallow",
+        "--exe",
+        "demo",
+    ];
+    Run::of(
+        sandbox
+            .command(&ingest)
+            .current_dir(sandbox.path("home/shallow")),
+    )
+    .succeeds();
+    let commit = &repository.build("shallow")["commit"];
+    assert_eq!(
+        (&commit["hash"], &commit["parents"]),
+        (&json!(second), &json!([first]))
+    );
+    // No git at all.
+    let ingest = [
+        "ingest",
+        "unborn0.folded",
+        "--build",
+        "none",
+        "--exe",
+        "demo",
+    ];
+    Run::of(sandbox.command(&ingest).env("PATH", sandbox.path("home"))).succeeds();
+    assert_eq!(repository.build("none")["revision"], Value::Null);
+}
