@@ -8,7 +8,9 @@ import json
 import math
 
 import numpy
+import pandas
 import statsmodels.api as statsmodels
+import statsmodels.nonparametric.api as smooth
 from perun.check.methods import local_statistics
 from scipy import integrate, optimize, stats
 from statsmodels.tools.eval_measures import aicc
@@ -173,3 +175,119 @@ def local():
 
 
 write("local_statistics.json", list(local()))
+
+
+# Curves that are no formula.
+
+RULES = {"sturges": "sturges", "scott": "scott", "doane": "doane", "freedman_diaconis": "fd", "square_root": "sqrt",
+         "rice": "rice", "auto": "auto"}
+
+
+def smoothed_points():
+    x = numpy.sort(chance.gamma(4, 15, 150)).round(1)
+    yield "skewed", x, 20 + 0.5 * x + 8 * numpy.sin(x / 9) + chance.normal(0, 2, 150)
+    x = numpy.repeat(numpy.arange(1.0, 31), 4)
+    yield "four of each x", x, x**1.5 + chance.normal(0, 6, 120)
+
+
+def score(y, fitted):
+    known = ~numpy.isnan(fitted)
+    return 1 - ((y - fitted)[known] ** 2).sum() / ((y[known] - y[known].mean()) ** 2).sum()
+
+
+def buckets():
+    for name, x, y in smoothed_points():
+        order = numpy.lexsort((y, x))
+        x, y = x[order], y[order]
+        case = {"name": name, "x": x, "y": y, "rules": {}}
+        for rule, theirs in [*RULES.items(), ("number", 10)]:
+            edges = numpy.histogram_bin_edges(x, theirs)
+            found = {"edges": edges}
+            for middle in ["mean", "median"]:
+                values, _, number = stats.binned_statistic(x, y, middle, edges)
+                found[middle] = values
+                found[f"r_square_{middle}"] = score(y, values[number - 1])
+            case["rules"][rule] = found
+        yield case
+
+
+def averages():
+    for name, x, y in smoothed_points():
+        order = numpy.lexsort((y, x))
+        x, y = x[order], y[order]
+        series = pandas.Series(y)
+        windows = []
+        for width in [1, 4, 7, 30, 300]:
+            for centred in [False, True]:
+                for least in [1, min(width, 4)]:
+                    rolling = series.rolling(width, min_periods=least, center=centred)
+                    windows.append({"width": width, "centred": centred, "least": least,
+                                    "mean": rolling.mean().to_numpy(), "median": rolling.median().to_numpy()})
+        decays = []
+        for kind, value in [("span", 5), ("com", 3), ("halflife", 2.5), ("alpha", 0.3)]:
+            decays.append({kind: value, "values": series.ewm(**{kind: value}).mean().to_numpy()})
+        for found in windows:
+            found["r_square"] = score(y, found["mean"])
+        yield {"name": name, "x": x, "y": y, "windows": windows, "decays": decays}
+
+
+SHAPES = {
+    "gaussian": lambda z: numpy.exp(-z**2 / 2),
+    "epanechnikov": lambda z: numpy.where(abs(z) <= 5**0.5, 1 - z**2 / 5, 0),
+    "tricube": lambda z: numpy.where(abs(z) <= (243 / 35) ** 0.5, (1 - (abs(z) / (243 / 35) ** 0.5) ** 3) ** 3, 0),
+    "quartic": lambda z: numpy.where(abs(z) <= 7**0.5, (1 - z**2 / 7) ** 2, 0),
+    "gaussian4": lambda z: (3 - z**2) * numpy.exp(-z**2 / 2),
+    "epanechnikov4": lambda z: numpy.where(abs(z) <= 1, 9 - 15 * z**2, 0),
+}
+
+
+def smoother(shape, estimator, x, width):
+    """The matrix that makes fitted values of y."""
+    distance = x[None, :] - x[:, None]
+    weight = shape(distance / width)
+    if estimator == "nadaraya_watson":
+        return weight / weight.sum(axis=1, keepdims=True)
+    zero, one, two = [(weight * distance**k).sum(axis=1, keepdims=True) for k in range(3)]
+    return weight * (two - one * distance) / (zero * two - one**2)
+
+
+def kernels():
+    for name, x, y in smoothed_points():
+        order = numpy.lexsort((y, x))
+        x, y = x[order], y[order]
+        case = {"name": name, "x": x, "y": y, "fits": [], "chosen": [],
+                "scott": smooth.bandwidths.bw_scott(x), "silverman": smooth.bandwidths.bw_silverman(x)}
+        for kernel, shape in SHAPES.items():
+            for estimator, regression_type in [("nadaraya_watson", "lc"), ("local_linear", "ll")]:
+                if kernel.endswith("4") and regression_type == "ll":
+                    continue
+                for width in [12.0, 25.0]:
+                    matrix = smoother(shape, estimator, x, width)
+                    fitted = matrix @ y
+                    own = numpy.diag(matrix)
+                    if kernel == "gaussian":
+                        theirs = smooth.KernelReg(y, x, "c", regression_type, [width])
+                        assert numpy.allclose(theirs.fit()[0], fitted, rtol=1e-9)
+                        left_out = theirs.cv_loo(numpy.array([width]), theirs.est[regression_type])
+                        assert math.isclose(float(numpy.squeeze(left_out)), (((y - fitted) / (1 - own)) ** 2).mean(), rel_tol=1e-9)
+                    trace, variance = own.sum() / len(x), ((y - fitted) ** 2).mean()
+                    hurvich = math.log(variance) + (1 + trace) / (1 - trace - 2 / len(x))
+                    if kernel == "gaussian" and regression_type == "lc":
+                        assert math.isclose(float(numpy.squeeze(theirs.aic_hurvich(numpy.array([width])))), hurvich, rel_tol=1e-9)
+                    case["fits"].append({"kernel": kernel, "estimator": estimator, "width": width, "fitted": fitted,
+                                         "r_square": score(y, fitted), "trace": own.sum(), "hurvich": hurvich,
+                                         "cross_validation": (((y - fitted) / (1 - own)) ** 2).mean()})
+        for rule, theirs in [("cross_validation", "cv_ls"), ("aicc", "aic")]:
+            case["chosen"].append({"rule": rule, "width": float(smooth.KernelReg(y, x, "c", "lc", theirs).bw[0])})
+        gammas = numpy.geomspace(1e-4, 1, 9)
+        errors = []
+        for gamma in gammas:
+            matrix = smoother(lambda z: numpy.exp(-gamma * z**2), "nadaraya_watson", x, 1)
+            errors.append((((y - matrix @ y) / (1 - numpy.diag(matrix))) ** 2).mean())
+        case["gammas"], case["gamma"] = gammas, gammas[int(numpy.nanargmin(errors))]
+        yield case
+
+
+write("regressogram.json", list(buckets()))
+write("moving_average.json", list(averages()))
+write("kernel.json", list(kernels()))

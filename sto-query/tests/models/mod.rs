@@ -5,6 +5,7 @@ mod algebra;
 mod changes;
 mod integrals;
 mod regression;
+mod smoothed;
 
 /// Agreement relative to the size of the numbers.
 #[track_caller]

@@ -11,7 +11,7 @@ const CELLS: usize = 1024;
 /// No stretch goes from one x to more than this many times it, as logarithms bend there.
 const RATIO: f64 = 1.1;
 /// Nodes that stand for the points of a stretch.
-const NODES: usize = 8;
+pub(super) const NODES: usize = 8;
 
 /// Points, gathered in cells of neighbouring x.
 ///
@@ -27,8 +27,8 @@ pub(super) struct Condensed {
     mean: Vec<f64>,
     /// By node: the weight of what y differs by from that mean.
     rest: Vec<f64>,
-    /// Sum of squares of what y differs by from the mean of its cell.
-    within: f64,
+    /// By node: the weight of the square of that.
+    rest_squared: Vec<f64>,
     /// Number of points.
     pub(super) points: usize,
     /// The smallest and the largest x; no number of no points.
@@ -43,12 +43,21 @@ pub(super) struct Condensed {
     pub(super) about_mean: f64,
 }
 
-#[derive(Default)]
+/// Points of neighbouring x.
 struct Cell {
-    nodes: Vec<(f64, f64, f64)>,
+    /// x, and the weights of 1, of what y differs by from the mean, and of the square of that.
+    nodes: Vec<[f64; 4]>,
     mean: f64,
-    within: f64,
     squares: f64,
+}
+
+/// Where a cell's nodes are, of cells of equal width.
+pub(super) struct Place {
+    /// Cells before it, from the smallest x.
+    pub(super) number: usize,
+    pub(super) nodes: Range<usize>,
+    /// Whether its nodes are at [`Lagrange`]'s places.
+    pub(super) dense: bool,
 }
 
 impl Condensed {
@@ -69,14 +78,95 @@ impl Condensed {
         let cells: Vec<Cell> = cells
             .into_par_iter()
             .with_min_len(64)
-            .map(|range| cell(points, range, &lagrange))
+            .map(|range| {
+                let (low, high) = (x[range.start], x[range.end - 1]);
+                let (middle, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
+                match half > 0.0 {
+                    true => cell(points, range, &lagrange, middle, half),
+                    false => one_x(points, range),
+                }
+            })
             .collect();
+        Condensed::of_cells(points, cells, distinct)
+    }
+
+    /// Points of each distinct x, without their weights.
+    pub(super) fn by_x(points: &Points) -> Condensed {
+        let mut from = 0;
+        let runs: Vec<Range<usize>> = points
+            .x()
+            .chunk_by(|a, b| a == b)
+            .map(|run| {
+                from += run.len();
+                from - run.len()..from
+            })
+            .collect();
+        let plain = points.without_weights();
+        let cells: Vec<Cell> = runs
+            .into_par_iter()
+            .with_min_len(4096)
+            .map(|range| one_x(&plain, range))
+            .collect();
+        let distinct = cells.len();
+        Condensed::of_cells(&plain, cells, distinct)
+    }
+
+    /// Points without their weights, in cells of this width; where a cell has no more distinct x than it would have
+    /// nodes, they are kept.
+    pub(super) fn by_width(points: &Points, width: f64) -> (Condensed, Vec<Place>) {
+        let x = points.x();
+        let low = x.first().copied().unwrap_or(0.0);
+        let number = |x: f64| ((x - low) / width) as usize;
+        let mut ranges = Vec::new();
+        let mut from = 0;
+        while from < x.len() {
+            let of = number(x[from]);
+            let to = from + x[from..].partition_point(|&x| number(x) <= of);
+            ranges.push((of, from..to));
+            from = to;
+        }
+        let lagrange = Lagrange::new();
+        let plain = points.without_weights();
+        let cells: Vec<(usize, bool, Vec<Cell>)> = ranges
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|(of, range)| {
+                let runs = x[range.clone()].chunk_by(|a, b| a == b);
+                if runs.clone().take(NODES + 1).count() > NODES {
+                    let middle = low + (of as f64 + 0.5) * width;
+                    let cell = cell(&plain, range, &lagrange, middle, width / 2.0);
+                    return (of, true, vec![cell]);
+                }
+                let mut from = range.start;
+                let cells = runs.map(|run| {
+                    from += run.len();
+                    one_x(&plain, from - run.len()..from)
+                });
+                (of, false, cells.collect())
+            })
+            .collect();
+        let mut places = Vec::with_capacity(cells.len());
+        let mut nodes = 0;
+        for (number, dense, cells) in &cells {
+            let more: usize = cells.iter().map(|cell| cell.nodes.len()).sum();
+            places.push(Place {
+                number: *number,
+                nodes: nodes..nodes + more,
+                dense: *dense,
+            });
+            nodes += more;
+        }
+        let cells = cells.into_iter().flat_map(|(_, _, cells)| cells).collect();
+        (Condensed::of_cells(&plain, cells, distinct(x)), places)
+    }
+
+    fn of_cells(points: &Points, cells: Vec<Cell>, distinct: usize) -> Condensed {
         let mut condensed = Condensed {
             x: Vec::new(),
             weight: Vec::new(),
             mean: Vec::new(),
             rest: Vec::new(),
-            within: cells.iter().map(|cell| cell.within).sum(),
+            rest_squared: Vec::new(),
             points: points.len(),
             range: points.range().unwrap_or((f64::NAN, f64::NAN)),
             distinct,
@@ -87,11 +177,12 @@ impl Condensed {
             about_mean: 0.0,
         };
         for cell in cells {
-            for (x, weight, rest) in cell.nodes {
+            for [x, weight, rest, rest_squared] in cell.nodes {
                 condensed.x.push(x);
                 condensed.weight.push(weight);
                 condensed.mean.push(cell.mean);
                 condensed.rest.push(rest);
+                condensed.rest_squared.push(rest_squared);
             }
         }
         let ones = vec![1.0; condensed.x.len()];
@@ -127,11 +218,22 @@ impl Condensed {
 
     /// Sum over the points of w (y - fitted)².
     pub(super) fn residual_squares(&self, fitted: &[f64]) -> f64 {
-        let between = (0..fitted.len()).map(|ix| {
-            let off = self.mean[ix] - fitted[ix];
-            (self.weight[ix] * off + 2.0 * self.rest[ix]) * off
-        });
-        (self.within + between.sum::<f64>()).max(0.0)
+        let all = (0..fitted.len()).map(|ix| self.residual_square(ix, fitted[ix]));
+        all.sum::<f64>().max(0.0)
+    }
+
+    /// What a node adds to the sum over the points of w (y - fitted)².
+    pub(super) fn residual_square(&self, ix: usize, fitted: f64) -> f64 {
+        let off = self.mean[ix] - fitted;
+        self.rest_squared[ix] + (self.weight[ix] * off + 2.0 * self.rest[ix]) * off
+    }
+
+    /// A node's weights of 1 and of y.
+    pub(super) fn weights_of(&self, ix: usize) -> (f64, f64) {
+        (
+            self.weight[ix],
+            self.weight[ix] * self.mean[ix] + self.rest[ix],
+        )
     }
 }
 
@@ -172,59 +274,66 @@ fn stretches(x: &[f64]) -> Vec<Range<usize>> {
     cells
 }
 
-fn cell(points: &Points, range: Range<usize>, lagrange: &Lagrange) -> Cell {
+/// Points of one x.
+fn one_x(points: &Points, range: Range<usize>) -> Cell {
+    let (x, y) = (points.x()[range.start], &points.y()[range.clone()]);
+    let weights = points.weights().map(|weights| &weights[range]);
+    let weight = |ix: usize| weights.map_or(1.0, |weights| weights[ix]);
+    let total: f64 = weights.map_or(y.len() as f64, |weights| weights.iter().sum());
+    let mean = (0..y.len()).map(|ix| weight(ix) * y[ix]).sum::<f64>() / total;
+    let sum = |f: &dyn Fn(f64) -> f64| (0..y.len()).map(|ix| weight(ix) * f(y[ix])).sum::<f64>();
+    Cell {
+        nodes: vec![[x, total, 0.0, sum(&|y| (y - mean) * (y - mean))]],
+        mean,
+        squares: sum(&|y| y * y),
+    }
+}
+
+/// Points within `half` of `middle`, as nodes.
+fn cell(points: &Points, range: Range<usize>, lagrange: &Lagrange, middle: f64, half: f64) -> Cell {
     let (x, y) = (&points.x()[range.clone()], &points.y()[range.clone()]);
     let weights = points.weights().map(|weights| &weights[range]);
     let weight = |ix: usize| weights.map_or(1.0, |weights| weights[ix]);
     let total: f64 = weights.map_or(x.len() as f64, |weights| weights.iter().sum());
     let mean = (0..x.len()).map(|ix| weight(ix) * y[ix]).sum::<f64>() / total;
-    let (low, high) = (x[0], x[x.len() - 1]);
-    let (middle, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
-    let mut cell = Cell {
-        mean,
-        ..Cell::default()
-    };
-    let (mut powers, mut of_rest) = ([0.0; NODES], [0.0; NODES]);
+    // Sums of powers of x, and of those times what y differs by and its square.
+    let mut sums = [[0.0; 3]; NODES];
+    let mut squares = 0.0;
     for ix in 0..x.len() {
-        let (w, rest) = (weight(ix), y[ix] - mean);
-        cell.within += w * rest * rest;
-        cell.squares += w * y[ix] * y[ix];
-        if half > 0.0 {
-            let t = (x[ix] - middle) / half;
-            let mut power = w;
-            for k in 0..NODES {
-                powers[k] += power;
-                of_rest[k] += power * rest;
-                power *= t;
-            }
+        let (w, rest, t) = (weight(ix), y[ix] - mean, (x[ix] - middle) / half);
+        squares += w * y[ix] * y[ix];
+        let mut power = w;
+        for sum in &mut sums {
+            sum[0] += power;
+            sum[1] += power * rest;
+            sum[2] += power * rest * rest;
+            power *= t;
         }
     }
-    cell.nodes = match half > 0.0 {
-        false => vec![(low, total, 0.0)],
-        true => (0..NODES)
-            .map(|node| {
-                let sum = |moments: &[f64; NODES]| {
-                    let terms = lagrange.coefficients[node].iter().zip(moments);
-                    terms.map(|(c, m)| c * m).sum::<f64>()
-                };
-                let x = middle + half * lagrange.nodes[node];
-                (x, sum(&powers), sum(&of_rest))
-            })
-            .collect(),
+    let node = |node: usize| {
+        let of = |which: usize| -> f64 {
+            let terms = lagrange.coefficients[node].iter().zip(&sums);
+            terms.map(|(c, sum)| c * sum[which]).sum()
+        };
+        [middle + half * lagrange.nodes[node], of(0), of(1), of(2)]
     };
-    cell
+    Cell {
+        nodes: (0..NODES).map(node).collect(),
+        mean,
+        squares,
+    }
 }
 
 /// Polynomials that are 1 at one node and 0 at the others.
-struct Lagrange {
+pub(super) struct Lagrange {
     /// Zeros of the Chebyshev polynomial, between -1 and 1.
-    nodes: [f64; NODES],
+    pub(super) nodes: [f64; NODES],
     /// By node: the coefficients of its polynomial, the constant one first.
     coefficients: [[f64; NODES]; NODES],
 }
 
 impl Lagrange {
-    fn new() -> Lagrange {
+    pub(super) fn new() -> Lagrange {
         let angle = |node: usize| std::f64::consts::PI * (node as f64 + 0.5) / NODES as f64;
         let nodes: [f64; NODES] = std::array::from_fn(|node| -angle(node).cos());
         let coefficients = std::array::from_fn(|node| {

@@ -10,7 +10,7 @@
 //! best coefficients            least_squares, growth
 //!         |
 //!         v
-//! curves, the best one first   regression, model
+//! curves, the best one first   regression; regressogram, moving_average, kernel: curves without a formula
 //!         |
 //!         v
 //! did it change                changes
@@ -24,15 +24,26 @@ pub mod changes;
 mod condensed;
 mod curve;
 mod growth;
+mod kernel;
 mod least_squares;
 mod model;
+mod moving_average;
 mod points;
 mod quantiles;
 mod regression;
+mod regressogram;
+mod rolling;
 mod simpson;
+mod sums;
 
 pub use curve::{Curve, Term};
+pub use kernel::{
+    Bandwidth, Estimator, Kernel, cross_validation, hurvich, kernel_regression, kernel_ridge,
+};
 pub use model::{Coefficient, Model, ModelKind};
+pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
 pub use points::{Points, PointsError};
 pub use regression::{Models, Why, regression};
+pub use regressogram::{Buckets, Middle, regressogram};
+pub use rolling::Window;
 pub use simpson::simpson;

@@ -2,6 +2,7 @@
 
 use super::condensed::Condensed;
 use super::curve::Curve;
+use super::points::Points;
 use crate::statistics::student_quantile;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -112,6 +113,8 @@ pub struct Model {
     pub aicc: Option<f64>,
     /// Number of parameters that were fitted; of a smoothed curve, the trace of what smooths.
     pub parameters: f64,
+    /// What smooths: number of buckets, points of a window, bandwidth, gamma; `null` of a formula.
+    pub smoothing: Option<f64>,
     /// The smallest x of the points.
     pub x_start: f64,
     /// The largest.
@@ -158,6 +161,30 @@ impl Fitness {
             adjusted_r_square: (free > 0.0).then_some(adjusted),
             aicc: (points > all + 1.0)
                 .then_some(points * likelihood - log_weights + 2.0 * all + correction),
+        }
+    }
+
+    /// A curve that is no formula.
+    pub(super) fn smoothed(
+        self,
+        kind: ModelKind,
+        points: &Points,
+        parameters: f64,
+        smoothing: f64,
+        curve: Curve,
+    ) -> Model {
+        let (x_start, x_end) = points.range().unwrap_or((f64::NAN, f64::NAN));
+        Model {
+            kind,
+            coefficients: Vec::new(),
+            r_square: self.r_square,
+            adjusted_r_square: self.adjusted_r_square,
+            aicc: self.aicc,
+            parameters,
+            smoothing: Some(smoothing),
+            x_start,
+            x_end,
+            curve,
         }
     }
 

@@ -130,6 +130,18 @@ impl Points {
         (!self.weight.is_empty()).then_some(&self.weight)
     }
 
+    /// The same points, all with the same weight.
+    pub(super) fn without_weights(&self) -> std::borrow::Cow<'_, Points> {
+        use std::borrow::Cow;
+        match self.weight.is_empty() {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Points {
+                weight: Vec::new(),
+                ..self.clone()
+            }),
+        }
+    }
+
     /// The smallest and the largest x; `None` of no points.
     pub fn range(&self) -> Option<(f64, f64)> {
         Some((*self.x.first()?, *self.x.last()?))

@@ -43,6 +43,9 @@ pub enum Why {
     /// No coefficients are best: sums overflow, or more extreme ones are always better.
     #[error("no coefficients fit best")]
     NoBest,
+    /// A straight line is fitted with weights by their second moment, which is 0 of kernels of fourth order.
+    #[error("needs a kernel of second order, as a straight line is fitted with it")]
+    FourthOrder,
     /// It is no kind of regression.
     #[error("is no kind of regression")]
     NoRegression,
@@ -197,6 +200,7 @@ fn model(
         adjusted_r_square: fitness.adjusted_r_square,
         aicc: fitness.aicc,
         parameters: values.len() as f64,
+        smoothing: None,
         x_start: data.range.0,
         x_end: data.range.1,
         curve,

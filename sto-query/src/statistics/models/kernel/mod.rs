@@ -1,0 +1,202 @@
+//! Averages of neighbouring points that weigh less the farther away they are.
+
+mod bandwidth;
+mod compact;
+mod gaussian;
+mod ridge;
+
+use super::curve::Curve;
+use super::model::{Fitness, Model, ModelKind};
+use super::moving_average::samples;
+use super::points::Points;
+use super::regression::Why;
+pub use bandwidth::Bandwidth;
+pub use ridge::kernel_ridge;
+use serde::{Deserialize, Serialize};
+
+/// How weights fall with the distance; all but those of fourth order have a standard deviation of one bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kernel {
+    /// e^(-z²/2)
+    #[default]
+    Gaussian,
+    /// 1 - z²/5
+    Epanechnikov,
+    /// (1 - |z/a|³)³ with a² = 243/35
+    Tricube,
+    /// (1 - z²/7)²
+    Quartic,
+    /// (3 - z²) e^(-z²/2): the second moment is 0
+    Gaussian4,
+    /// 9 - 15 z² up to 1: the second moment is 0
+    Epanechnikov4,
+}
+
+/// What is made of weighted neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Estimator {
+    /// Their mean (E. A. Nadaraya, Theory Probab. Appl. 9:141, 1964; G. S. Watson, Sankhya A 26:359, 1964).
+    #[default]
+    NadarayaWatson,
+    /// A straight line through them.
+    LocalLinear,
+}
+
+/// A kernel regression of points; their weights do not count.
+pub fn kernel_regression(
+    points: &Points,
+    kernel: Kernel,
+    estimator: Estimator,
+    bandwidth: Bandwidth,
+) -> Result<Model, Why> {
+    let problem = Problem::new(points, kernel, estimator)?;
+    let width = bandwidth::choose(&problem, bandwidth).ok_or(Why::NoBest)?;
+    let smooth = problem.smooth(width);
+    problem.model(ModelKind::KernelRegression, &smooth, width)
+}
+
+/// What [`Bandwidth::CrossValidation`] makes least: the mean square by which points differ from the curve through all
+/// others.
+pub fn cross_validation(
+    points: &Points,
+    kernel: Kernel,
+    estimator: Estimator,
+    bandwidth: f64,
+) -> Result<f64, Why> {
+    let problem = Problem::new(points, kernel, estimator)?;
+    Ok(problem.smooth(bandwidth).left_out / points.len() as f64)
+}
+
+/// What [`Bandwidth::Aicc`] makes least: Akaike's criterion of Hurvich and others.
+pub fn hurvich(
+    points: &Points,
+    kernel: Kernel,
+    estimator: Estimator,
+    bandwidth: f64,
+) -> Result<f64, Why> {
+    let problem = Problem::new(points, kernel, estimator)?;
+    Ok(problem.smooth(bandwidth).hurvich(points.len() as f64))
+}
+
+/// Points that are smoothed with one bandwidth after another.
+struct Problem<'a> {
+    points: &'a Points,
+    kernel: Kernel,
+    estimator: Estimator,
+    /// Points of one x, for kernels that end somewhere.
+    by_x: Option<super::condensed::Condensed>,
+}
+
+/// A smoothed curve.
+struct Smooth {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Sum of squared residuals.
+    residual: f64,
+    /// The same, each point taken from the curve through all others.
+    left_out: f64,
+    /// Sum of what each point adds to its own value.
+    trace: f64,
+}
+
+impl Smooth {
+    fn hurvich(&self, points: f64) -> f64 {
+        let free = 1.0 - (self.trace + 2.0) / points;
+        match free > 0.0 {
+            true => (self.residual / points).ln() + (1.0 + self.trace / points) / free,
+            false => f64::INFINITY,
+        }
+    }
+}
+
+impl<'a> Problem<'a> {
+    fn new(points: &'a Points, kernel: Kernel, estimator: Estimator) -> Result<Problem<'a>, Why> {
+        let found = points.x().chunk_by(|a, b| a == b).take(3).count();
+        let needed = 3;
+        if found < needed {
+            return Err(Why::TooFewX { needed, found });
+        }
+        let is_fourth = matches!(kernel, Kernel::Gaussian4 | Kernel::Epanechnikov4);
+        if is_fourth && estimator == Estimator::LocalLinear {
+            return Err(Why::FourthOrder);
+        }
+        let is_gaussian = matches!(kernel, Kernel::Gaussian | Kernel::Gaussian4);
+        Ok(Problem {
+            points,
+            kernel,
+            estimator,
+            by_x: (!is_gaussian).then(|| super::condensed::Condensed::by_x(points)),
+        })
+    }
+
+    fn smooth(&self, width: f64) -> Smooth {
+        match &self.by_x {
+            Some(by_x) => compact::smooth(by_x, self.kernel, self.estimator, width),
+            None => gaussian::smooth(self.points, self.kernel, self.estimator, width),
+        }
+    }
+
+    fn model(&self, kind: ModelKind, smooth: &Smooth, smoothing: f64) -> Result<Model, Why> {
+        let y = super::sums::sums(self.points.y());
+        let all = (smooth.residual, y.about_mean(), y.squares);
+        let fitness = Fitness::new((self.points.len() as f64, smooth.trace), all, 0.0);
+        let curve: Curve = samples(&smooth.x, &smooth.y);
+        let model = fitness.smoothed(kind, self.points, smooth.trace, smoothing, curve);
+        smooth
+            .residual
+            .is_finite()
+            .then_some(model)
+            .ok_or(Why::NoBest)
+    }
+}
+
+/// Sums around one x: of weights, with the distance and its square, then the same of y.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    weights: [f64; 3],
+    of_y: [f64; 2],
+}
+
+impl Around {
+    /// The value there, and what a point there adds to it, if it weighs `own`.
+    fn value(&self, estimator: Estimator, own: f64) -> (f64, f64) {
+        let [zero, one, two] = self.weights;
+        let mean = (self.of_y[0] / zero, own / zero);
+        match estimator {
+            Estimator::NadarayaWatson => mean,
+            Estimator::LocalLinear => {
+                let determinant = zero * two - one * one;
+                // All neighbours have one x.
+                if determinant.abs() <= 1e-12 * (zero * two).abs() {
+                    return mean;
+                }
+                let value = (two * self.of_y[0] - one * self.of_y[1]) / determinant;
+                (value, own * two / determinant)
+            }
+        }
+    }
+}
+
+/// The sums of squares and the trace, from values and what points add to them, by node.
+fn smooth_of(data: &super::condensed::Condensed, values: Vec<(f64, f64)>) -> Smooth {
+    let (mut residual, mut left_out, mut trace) = (0.0, 0.0, 0.0);
+    for (ix, (value, own)) in values.iter().enumerate() {
+        let square = data.residual_square(ix, *value);
+        residual += square;
+        left_out += square / ((1.0 - own) * (1.0 - own));
+        trace += own * data.weights_of(ix).0;
+    }
+    Smooth {
+        x: data.x.clone(),
+        y: values.into_iter().map(|(value, _)| value).collect(),
+        residual: residual.max(0.0),
+        left_out,
+        trace,
+    }
+}

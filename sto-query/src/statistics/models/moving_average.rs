@@ -1,0 +1,153 @@
+//! Means and medians of neighbouring points.
+
+use super::curve::Curve;
+use super::model::{Fitness, Model, ModelKind};
+use super::points::Points;
+use super::rolling::{self, Window};
+use super::sums::sums;
+use serde::{Deserialize, Serialize};
+
+/// What neighbouring points are made one of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Average {
+    /// The mean of a window.
+    Simple(Window),
+    /// The median of a window.
+    Median(Window),
+    /// The mean of all points before, which weigh less the farther they are.
+    Exponential(Decay),
+}
+
+/// How fast weights fall from one point to the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Decay {
+    /// By 2 / (span + 1), at least 1.
+    Span(f64),
+    /// By 1 / (centre of mass + 1), at least 0.
+    CentreOfMass(f64),
+    /// To a half after so many points, above 0.
+    HalfLife(f64),
+    /// By this part, above 0 and at most 1.
+    Part(f64),
+}
+
+impl Decay {
+    /// The part by which weights fall; `None` where the number is out of its range.
+    pub fn part(self) -> Option<f64> {
+        let part = match self {
+            Decay::Span(span) if span >= 1.0 => 2.0 / (span + 1.0),
+            Decay::CentreOfMass(centre) if centre >= 0.0 => 1.0 / (centre + 1.0),
+            Decay::HalfLife(points) if points > 0.0 => -(-std::f64::consts::LN_2 / points).exp_m1(),
+            Decay::Part(part) => part,
+            _ => return None,
+        };
+        (part > 0.0 && part <= 1.0).then_some(part)
+    }
+}
+
+/// R² that ends the search for a window.
+const ENOUGH: f64 = 0.88;
+/// Part of the range of x that the search begins with.
+const FIRST: f64 = 0.05;
+/// Part of the window that is left out at once, for each 1 that R² lacks.
+const STEP: f64 = 0.15;
+
+/// Averages neighbouring points in their order; `None` of no points, of a window of none, or where the decay is out of
+/// its range. R² is of the points that have a value.
+pub fn moving_average(points: &Points, average: Average) -> Option<Model> {
+    let y = points.y();
+    if y.is_empty() {
+        return None;
+    }
+    let (values, smoothing) = match average {
+        Average::Simple(window) | Average::Median(window) if window.width == 0 => return None,
+        Average::Simple(window) => (rolling::mean(y, window), window.width as f64),
+        Average::Median(window) => (rolling::median(y, window), window.width as f64),
+        Average::Exponential(decay) => {
+            let part = decay.part()?;
+            (rolling::exponential(y, part), part)
+        }
+    };
+    // What a point adds to its own average.
+    let own = match average {
+        Average::Simple(window) | Average::Median(window) => {
+            let counts = (0..y.len()).map(|ix| window.range(ix, y.len()).len());
+            let counts = counts.filter(|count| *count >= window.least);
+            counts.map(|count| 1.0 / count as f64).sum()
+        }
+        Average::Exponential(decay) => rolling::own_weights(decay.part()?, y.len()),
+    };
+    let fitness = fitness(y, &values, own)?;
+    let curve = samples(points.x(), &values);
+    Some(fitness.smoothed(ModelKind::MovingAverage, points, own, smoothing, curve))
+}
+
+/// The same with a window that is made narrower until R² is 0.88, by the rule of Perun's algorithm 1; `average` says of
+/// what kind, and whether centred.
+pub fn iterative_moving_average(points: &Points, average: Average) -> Option<Model> {
+    let (low, high) = points.range()?;
+    let mut width = ((FIRST * (high - low)) as usize).clamp(1, points.len());
+    loop {
+        let average = match average {
+            Average::Simple(window) => Average::Simple(Window { width, ..window }),
+            Average::Median(window) => Average::Median(Window { width, ..window }),
+            Average::Exponential(_) => Average::Exponential(Decay::Span(width as f64)),
+        };
+        let model = moving_average(points, average)?;
+        let lacks = STEP * (width - 1) as f64 * (ENOUGH - model.r_square);
+        let less = lacks.min(0.9 * width as f64 - 1.0).max(1.0) as usize;
+        let next = width.saturating_sub(less).max(1);
+        if model.r_square >= ENOUGH || next == width {
+            return Some(model);
+        }
+        width = next;
+    }
+}
+
+/// Of the points that have a value; `None` where none has.
+fn fitness(y: &[f64], values: &[f64], parameters: f64) -> Option<Fitness> {
+    let of_all = values.iter().all(|value| value.is_finite());
+    let defined: Vec<f64>;
+    let y_of = match of_all {
+        true => y,
+        false => {
+            let pairs = y.iter().zip(values);
+            defined = pairs
+                .filter(|(_, v)| v.is_finite())
+                .map(|(y, _)| *y)
+                .collect();
+            &defined
+        }
+    };
+    let pairs = y.iter().zip(values).filter(|(_, value)| value.is_finite());
+    let residual = pairs.map(|(y, value)| (y - value).powi(2)).sum();
+    let of_y = sums(y_of);
+    let all = (residual, of_y.about_mean(), of_y.squares);
+    let fitness = Fitness::new((y_of.len() as f64, parameters), all, 0.0);
+    // Of other points, it does not compare.
+    (!y_of.is_empty()).then_some(Fitness {
+        aicc: fitness.aicc.filter(|_| of_all),
+        ..fitness
+    })
+}
+
+/// Samples that a curve has, at most.
+const SAMPLES: usize = 8192;
+
+/// The values that there are, or as many of them as a curve has, at equal distances.
+pub(super) fn samples(x: &[f64], values: &[f64]) -> Curve {
+    let step = x.len().div_ceil(SAMPLES).max(1);
+    let last = x.len().saturating_sub(1);
+    let pairs = x.iter().zip(values).enumerate();
+    let (x, y) = pairs
+        .filter(|(ix, (_, value))| (ix % step == 0 || *ix == last) && value.is_finite())
+        .map(|(_, (x, value))| (*x, *value))
+        .unzip();
+    Curve::Samples { x, y }
+}

@@ -1,0 +1,47 @@
+//! Sums of many numbers, the same in whatever order threads run.
+
+use rayon::prelude::*;
+
+/// Numbers of a chunk, which one thread sums.
+const CHUNK: usize = 1 << 16;
+
+/// Sums of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sums {
+    pub(super) count: f64,
+    pub(super) mean: f64,
+    /// Of squares.
+    pub(super) squares: f64,
+    about: f64,
+}
+
+impl Sums {
+    /// Of squares of what numbers differ by from their mean.
+    pub(super) fn about_mean(&self) -> f64 {
+        self.about
+    }
+
+    /// The standard deviation, of as many numbers as there are.
+    pub(super) fn deviation(&self) -> f64 {
+        (self.about / self.count).sqrt()
+    }
+}
+
+/// What f of parts of these numbers adds up to.
+pub(super) fn by_chunks(numbers: &[f64], f: impl Fn(&[f64]) -> f64 + Sync + Send) -> f64 {
+    let parts: Vec<f64> = numbers.par_chunks(CHUNK).map(f).collect();
+    parts.into_iter().sum()
+}
+
+pub(super) fn sums(numbers: &[f64]) -> Sums {
+    let count = numbers.len() as f64;
+    let mean = by_chunks(numbers, |part| part.iter().sum()) / count;
+    Sums {
+        count,
+        mean,
+        squares: by_chunks(numbers, |part| part.iter().map(|n| n * n).sum()),
+        about: by_chunks(numbers, |part| {
+            part.iter().map(|n| (n - mean) * (n - mean)).sum()
+        }),
+    }
+}
