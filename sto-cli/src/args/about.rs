@@ -58,6 +58,17 @@ impl About {
         }
     }
 
+    /// Sees whether a metric that runs are to have is given another value.
+    pub(crate) fn check_metric(&self, name: &str) -> Result<(), CliError> {
+        match self.metrics.iter().any(|(given, _)| given == name) {
+            false => Ok(()),
+            true => Err(CliError::GivenTwice {
+                what: "metric",
+                name: name.to_owned(),
+            }),
+        }
+    }
+
     /// The options that carry it, with the work tree's revision and commit.
     pub(crate) fn options(&self) -> IngestOptions {
         let described = match &self.revision {

@@ -172,6 +172,8 @@ pub(crate) enum CliError {
     RunCommand { command: String, source: io::Error },
     #[error("{}: a shell could not read this command line", printable(line))]
     CommandLine { line: String },
+    #[error("there is no `{place}` in `{line}` where the sizes would stand")]
+    NoPlace { place: String, line: String },
     #[error("perf does not know the event: {said}")]
     NoEvent { said: String },
     #[error("{}: there is no room for the recording on this file system", folder.display())]
@@ -301,6 +303,9 @@ impl CliError {
             CliError::CommandLine { .. } => {
                 Some("it needs a program, and an end for each quote".to_owned())
             }
+            CliError::NoPlace { place, .. } => Some(format!(
+                "write {place} where the command takes the size, as in `./sort {place}`"
+            )),
             CliError::NoEvent { .. } => Some("`perf list` names all events".to_owned()),
             CliError::NoRoom { .. } => Some(
                 "make room there, or name another folder: TMPDIR=DIR, or --keep DIR to keep the \

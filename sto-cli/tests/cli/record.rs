@@ -206,6 +206,28 @@ fn two_programs_are_recorded_in_turns_and_compared() {
 }
 
 #[test]
+fn a_program_is_recorded_with_each_size_in_turns_and_its_runs_have_the_size() {
+    let sandbox = Sandbox::new();
+    let script = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done; echo {n}";
+    let args = ["--scale", "n=20000,80000", "--runs", "2", "--build", "v1"];
+    let args = [&args[..], &["sh", "-c", script]].concat();
+    let Some(run) = record(&sandbox, &args) else {
+        return;
+    };
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(run.stdout, "20000\n80000\n80000\n20000\n");
+    let sizes = profiles(&sandbox)
+        .iter()
+        .map(|run| run["metrics"]["n"].as_f64().unwrap())
+        .collect::<Vec<_>>();
+    assert_eq!(sizes.iter().sum::<f64>(), 200_000.0, "{sizes:?}");
+    let refused = sandbox.sto(&["record", "--scale", "n=1", "--metric", "n=2", "echo", "{n}"]);
+    refused.fails_with(&["metric", "`n`"]);
+    let refused = sandbox.sto(&["record", "--scale", "n=1", "echo", "n"]);
+    refused.fails_with(&["there is no `{n}` in `echo n`"]);
+}
+
+#[test]
 fn command_lines_that_no_shell_could_read_are_refused() {
     let sandbox = Sandbox::new();
     for line in ["sh 'x", "", "  "] {

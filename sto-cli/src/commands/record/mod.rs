@@ -16,7 +16,7 @@ use crate::runtime::perf::{self, CallGraph, Perf, Recording, Target};
 use crate::runtime::{CliError, Outcome, StorePath, ui};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use plan::Program;
+use plan::{Program, Scale};
 use runs::Session;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -33,6 +33,7 @@ Examples:
   sto record --build v1 --runs 5 ./benchmark        Record five runs, to compare builds by
   sto record --compare './old in' './new in' --runs 10
                                                     Record two programs in turns, and compare them
+  sto record --scale n=1000,2000,4000 ./sort {n}    Record a program with several sizes of its input
   sto record --call-graph dwarf ./stripped          Where programs have no frame pointers
   sto record -p 1234 sleep 10                       Record a running process for ten seconds
   sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
@@ -95,6 +96,17 @@ pub(crate) struct RecordArgs {
     )]
     compare: Vec<String>,
 
+    /// Record the command with each of these sizes of its input in place of `{NAME}`, which each run has as a
+    /// metric: `sto model --x NAME` says how cost grows with it
+    #[arg(
+        long,
+        value_name = "NAME=N,N,...",
+        value_parser = Scale::parse,
+        requires = "command",
+        conflicts_with_all = ["compare", "processes", "all"]
+    )]
+    scale: Option<Scale>,
+
     /// Record this running process, until it or the command ends, or until Ctrl-C; may be given several
     /// times
     #[arg(
@@ -133,10 +145,14 @@ pub(crate) struct RecordArgs {
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.about.check()?;
-    let programs = match &args.compare[..] {
-        [] => vec![Program::only(&args.command)?],
-        lines => Program::pair(lines)?,
+    let programs = match (&args.compare[..], &args.scale) {
+        ([], None) => vec![Program::only(&args.command)?],
+        ([], Some(scale)) => Program::sweep(&args.command, scale)?,
+        (lines, _) => Program::pair(lines)?,
     };
+    if let Some(scale) = &args.scale {
+        args.about.check_metric(&scale.name)?;
+    }
     let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     for &pid in &args.pids {
         perf::check_process(pid)?;
@@ -165,7 +181,7 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
         ui::write(&render::recorded::text(&summary, ui::plain()));
     }
     match (outcome?, &recorded.ids[..]) {
-        (Outcome::Clean, [baseline, candidate]) => {
+        (Outcome::Clean, [baseline, candidate]) if !args.compare.is_empty() => {
             find_regressions::of_recorded(store_path, [baseline, candidate])
         }
         (outcome, _) => Ok(outcome),

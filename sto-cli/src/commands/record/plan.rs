@@ -1,7 +1,7 @@
-//! What is to be recorded: one program or two, how often, and in which order.
+//! What is to be recorded: one program, two, or one with several sizes of its input.
 
 use crate::runtime::{CliError, perf};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use sto_query::sources::distinct_names;
 use sto_query::text::Command;
@@ -12,7 +12,45 @@ pub(super) struct Program {
     /// `None` where the user names it, or nobody does.
     pub(super) build: Option<String>,
     /// The folder of its recordings among others.
-    pub(super) folder: &'static str,
+    pub(super) folder: String,
+    /// What its runs are given, as a metric of them.
+    pub(super) size: Option<(String, f64)>,
+}
+
+/// Sizes of input that a program is recorded with, by the name that stands for them in its command: `n=1000,2000`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scale {
+    pub(super) name: String,
+    /// As they were written.
+    sizes: Vec<(String, f64)>,
+}
+
+impl Scale {
+    /// Reads `NAME=NUMBER,NUMBER,...`.
+    pub(super) fn parse(text: &str) -> Result<Scale, String> {
+        let expected = "expected NAME=NUMBER,NUMBER,..., as in n=1000,2000,4000";
+        let (name, sizes) = text.split_once('=').ok_or(expected)?;
+        let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
+        if name.is_empty() || !name.chars().all(is_name) {
+            return Err(format!("{expected}; found the name `{name}`"));
+        }
+        let size = |text: &str| match text.trim().parse::<f64>() {
+            Ok(size) if size.is_finite() => Ok((text.trim().to_owned(), size)),
+            _ => Err(format!("{expected}; found `{text}`, which is no number")),
+        };
+        let sizes: Vec<(String, f64)> = sizes.split(',').map(size).collect::<Result<_, _>>()?;
+        let twice = sizes
+            .iter()
+            .enumerate()
+            .find(|(ix, (_, size))| sizes[..*ix].iter().any(|(_, known)| known == size));
+        match twice {
+            Some((_, (size, _))) => Err(format!("`{size}` is given twice")),
+            None => Ok(Scale {
+                name: name.to_owned(),
+                sizes,
+            }),
+        }
+    }
 }
 
 impl Program {
@@ -24,8 +62,37 @@ impl Program {
         Ok(Program {
             command: command.to_vec(),
             build: None,
-            folder: "",
+            folder: String::new(),
+            size: None,
         })
+    }
+
+    /// The same program with each size of its input in place of `{NAME}`.
+    pub(super) fn sweep(command: &[OsString], scale: &Scale) -> Result<Vec<Program>, CliError> {
+        let program = Program::only(command)?;
+        let place = format!("{{{}}}", scale.name);
+        let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
+        if !program.command.iter().any(has_place) {
+            return Err(CliError::NoPlace {
+                place,
+                line: program.line(),
+            });
+        }
+        let with = |word: &OsStr, size: &str| match word.to_str() {
+            Some(word) => OsString::from(word.replace(&place, size)),
+            None => word.to_owned(),
+        };
+        let programs = scale.sizes.iter().map(|(text, size)| Program {
+            command: program
+                .command
+                .iter()
+                .map(|word| with(word, text))
+                .collect(),
+            build: None,
+            folder: format!("{}={text}", scale.name),
+            size: Some((scale.name.clone(), *size)),
+        });
+        Ok(programs.collect())
     }
 
     /// Two that are compared, from their command lines. Their builds are named by as much as makes
@@ -42,10 +109,11 @@ impl Program {
         };
         let (a, b) = (split(baseline)?, split(candidate)?);
         let (name_a, name_b) = names(&a, &b);
-        let program = |words: Vec<String>, build, folder| Program {
+        let program = |words: Vec<String>, build, folder: &str| Program {
             command: words.into_iter().map(OsString::from).collect(),
             build: Some(build),
-            folder,
+            folder: folder.to_owned(),
+            size: None,
         };
         Ok(vec![
             program(a, name_a, "baseline"),
@@ -81,7 +149,8 @@ fn names(a: &[String], b: &[String]) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{Program, Scale, names};
+    use std::ffi::OsString;
 
     #[track_caller]
     fn assert_names(a: &str, b: &str, expected: (&str, &str)) {
@@ -100,5 +169,29 @@ mod tests {
             ("rg -j1 'a b'", "rg -j2 'a b'"),
         );
         assert_names("rg x", "rg x", ("rg x (1)", "rg x (2)"));
+    }
+
+    #[test]
+    fn a_sweep_has_a_command_and_a_metric_for_each_size() {
+        let scale = Scale::parse("n=1000,2e3").unwrap();
+        let command = ["true", "--size={n}", "{n}"].map(OsString::from);
+        let programs = Program::sweep(&command, &scale).unwrap();
+        let lines: Vec<String> = programs.iter().map(Program::line).collect();
+        assert_eq!(lines, ["true --size=1000 1000", "true --size=2e3 2e3"]);
+        assert_eq!(programs[1].size, Some(("n".to_owned(), 2000.0)));
+    }
+
+    #[test]
+    fn sizes_that_are_none_are_refused_and_so_is_a_command_without_a_place_for_them() {
+        for wrong in ["", "n", "=1", "n=", "n=1,x", "n=1,1.0", "n=inf", "a/b=1"] {
+            assert!(Scale::parse(wrong).is_err(), "{wrong}");
+        }
+        let scale = Scale::parse("n=1").unwrap();
+        let error = Program::sweep(&["true", "n"].map(OsString::from), &scale);
+        let error = error.err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "there is no `{n}` in `true n` where the sizes would stand"
+        );
     }
 }

@@ -18,7 +18,7 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_query::maintain::IngestedFile;
 
-/// The runs of a command, or of two in turns.
+/// The runs of a command, of two in turns, or of one with several sizes of its input in turns.
 pub(super) struct Session<'a> {
     args: &'a RecordArgs,
     perf: &'a Perf,
@@ -66,8 +66,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Makes all runs. Of two programs, the one that goes first changes from run to run: so what drifts
-    /// drifts for both.
+    /// Makes all runs. Of several programs, or sizes, the order is turned round from run to run: so what drifts
+    /// drifts for all.
     pub(super) fn record(&mut self) -> Result<Outcome, CliError> {
         for warmup in 1..=self.args.warmup {
             for which in 0..self.programs.len() {
@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let is_one = self.programs.len() == 1;
+        let ends_with_failure = self.args.compare.is_empty();
         for run in 1..=self.args.runs {
             let mut order: Vec<usize> = (0..self.programs.len()).collect();
             if run % 2 == 0 {
@@ -91,7 +91,7 @@ impl<'a> Session<'a> {
                 if let Outcome::Interrupted(_) = outcome {
                     return Ok(outcome);
                 }
-                if is_one {
+                if ends_with_failure {
                     self.say_last(run, outcome);
                     return Ok(outcome);
                 }
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
         if let Some(input) = &mut self.input {
             input.rewind();
         }
-        let is_silent = self.programs.len() > 1;
+        let is_silent = !self.args.compare.is_empty();
         let status = self.perf.run(&self.programs[which].command, is_silent)?;
         if let Some(interrupted) = self.perf.interrupted() {
             return Ok(interrupted);
@@ -167,7 +167,7 @@ impl<'a> Session<'a> {
         }
         let program = &self.programs[which];
         let folder = args.keep.as_ref().unwrap_or(&self.work.path);
-        let folder = folder.join(program.folder).join(run.to_string());
+        let folder = folder.join(&program.folder).join(run.to_string());
         fs::create_dir_all(&folder).map_err(|source| CliError::WriteFile {
             path: folder.clone(),
             source,
@@ -244,9 +244,11 @@ impl<'a> Session<'a> {
             slices: self.args.slices,
             ..self.args.about.options()
         };
-        if let Some(build) = &self.programs[which].build {
+        let program = &self.programs[which];
+        if let Some(build) = &program.build {
             options.version = Some(build.clone());
         }
+        options.metrics.extend(program.size.clone());
         if let Some(executable) = &self.executables[which] {
             options.executable.get_or_insert(executable.clone());
         }
