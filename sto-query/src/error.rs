@@ -9,6 +9,7 @@ use crate::functions::FunctionError;
 use crate::history::HistoryError;
 use crate::listing::ListingError;
 use crate::maintain::TagError;
+use crate::models::ModelError;
 use crate::select::SelectError;
 use crate::source::SourceError;
 use crate::text::printable;
@@ -48,6 +49,9 @@ pub enum QueryError {
     /// Metrics of runs cannot be ranked, or aligned.
     #[error(transparent)]
     Correlate(#[from] CorrelateError),
+    /// Cost cannot be modelled.
+    #[error(transparent)]
+    Model(ModelError),
     /// Profiles cannot be compared.
     #[error(transparent)]
     Compare(CompareError),
@@ -154,6 +158,16 @@ impl From<TimelineError> for QueryError {
             TimelineError::Function(error) => QueryError::Function(error),
             TimelineError::Roots(error) => QueryError::Roots(error),
             error => QueryError::Timeline(error),
+        }
+    }
+}
+
+/// A function that is not there is that, whatever is asked of it.
+impl From<ModelError> for QueryError {
+    fn from(error: ModelError) -> QueryError {
+        match error {
+            ModelError::Function(error) => QueryError::Function(error),
+            error => QueryError::Model(error),
         }
     }
 }

@@ -40,6 +40,7 @@ pub mod functions;
 pub mod history;
 pub mod listing;
 pub mod maintain;
+pub mod models;
 pub mod phases;
 pub mod policy;
 pub mod potential;

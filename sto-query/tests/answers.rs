@@ -20,6 +20,7 @@ use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
 use sto_query::listing::{BuildList, RunList};
 use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
+use sto_query::models::{CostModel, CostModels, ModelChanges};
 use sto_query::phases::Phases;
 use sto_query::potential::Potentials;
 use sto_query::prune::Pruned;
@@ -66,6 +67,8 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<CallTree>(),
         of::<Check>(),
         of::<Comparison>(),
+        of::<CostModel>(),
+        of::<CostModels>(),
         of::<DrawnFile>(),
         of::<Expansion>(),
         of::<ExportedStore>(),
@@ -74,6 +77,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<InStore<Merges>>(),
         of::<InStore<Verification>>(),
         of::<SymbolMatch>(),
+        of::<ModelChanges>(),
         of::<Occurrences>(),
         of::<Outliers>(),
         of::<Waits>(),

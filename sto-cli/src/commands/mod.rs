@@ -6,6 +6,7 @@ mod average;
 mod bottlenecks;
 mod calibrate;
 mod compact;
+mod compare_models;
 mod completions;
 mod config;
 mod correlate;
@@ -20,6 +21,7 @@ mod ingest;
 mod ls;
 mod man;
 mod merge;
+mod model;
 mod occurrences;
 mod open;
 mod outliers;
@@ -65,6 +67,7 @@ pub(crate) enum Command {
     Waits(waits::WaitsArgs),
     Potential(potential::PotentialArgs),
     Diff(diff::DiffArgs),
+    Model(model::ModelArgs),
     Average(average::AverageArgs),
     Bottlenecks(bottlenecks::BottlenecksArgs),
     Correlate(correlate::CorrelateArgs),
@@ -75,6 +78,7 @@ pub(crate) enum Command {
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
     Report(report::ReportArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    CompareModels(compare_models::CompareModelsArgs),
     Calibrate(calibrate::CalibrateArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
     Export(export::ExportArgs),
@@ -119,6 +123,7 @@ pub(crate) fn run(
         Command::Waits(args) => waits::run(&args, &store()?),
         Command::Potential(args) => potential::run(&args, &store()?),
         Command::Diff(args) => diff::run(&args, &store()?),
+        Command::Model(args) => model::run(&args, &store()?),
         Command::Average(args) => average::run(&args, &store()?),
         Command::Bottlenecks(args) => bottlenecks::run(&args, &store()?),
         Command::Correlate(args) => correlate::run(&args, &store()?),
@@ -129,6 +134,7 @@ pub(crate) fn run(
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
         Command::Report(args) => report::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::CompareModels(args) => compare_models::run(&args, &store()?),
         Command::Calibrate(args) => calibrate::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
         Command::Export(args) => export::run(&args, &store()?),

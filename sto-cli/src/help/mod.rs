@@ -40,6 +40,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "flame",
             "open",
             "potential",
+            "model",
             "export",
         ],
     ),
@@ -48,6 +49,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "find-regressions",
             "diff",
+            "compare-models",
             "average",
             "calibrate",
             "explain-match",

@@ -18,6 +18,7 @@ use sto_query::correlate::CorrelateError;
 use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
 use sto_query::maintain::{MergeError, TagError};
+use sto_query::models::ModelError;
 use sto_query::policy::PolicyError;
 use sto_query::source::SourceError;
 use sto_query::text::printable;
@@ -100,6 +101,10 @@ pub(crate) enum CliError {
         path: PathBuf,
         source: AnnotateError,
     },
+    #[error("{}: {source}", path.display())]
+    Model { path: PathBuf, source: ModelError },
+    #[error("expected {0}")]
+    Names(&'static str),
     #[error("{}: {source}", path.display())]
     Correlate {
         path: PathBuf,

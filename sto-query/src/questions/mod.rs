@@ -11,6 +11,7 @@ mod correlate;
 mod drawings;
 mod export;
 mod histories;
+mod models;
 mod phases;
 mod source;
 mod stacks;
@@ -29,6 +30,7 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
+pub use models::{CompareModelsRequest, ModelRequest, compare_models, model, model_table, models};
 pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};
 pub use stacks::{

@@ -22,6 +22,7 @@ pub mod ingest;
 pub mod ls;
 pub mod maintain;
 pub mod merge;
+pub mod models;
 pub mod occurrences;
 pub mod phases;
 #[cfg(feature = "pages")]

@@ -1,0 +1,84 @@
+//! `sto compare-models`: whether cost grows otherwise than it did with what a program is given.
+
+use crate::args::{FilterArgs, InlinedArg, Percent, choice};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
+use clap::Args;
+use std::ffi::OsString;
+use sto_query::compare::Verdict;
+use sto_query::models::CompareModelsOptions;
+use sto_query::questions::{CompareModelsRequest, compare_models};
+use sto_query::render;
+use sto_query::tree::Order;
+
+const AFTER: &str = "\
+Examples:
+  sto record --build v1 --scale n=1000,2000,4000,8000 --runs 3 ./old {n}
+  sto record --build v2 --scale n=1000,2000,4000,8000 --runs 3 ./new {n}
+  sto compare-models v1 v2 --x n
+
+A function is a degradation if its runs differ by more than chance from those of the baseline at the same x, and its \
+curve is above the baseline's by --min-effect at the largest x. Two or more runs for each x show much smaller changes.
+
+Exit status: 0 no degradation, 1 a degradation, 2 wrong usage or failure, 3 too few runs to compare.";
+
+/// Find functions whose cost grows otherwise with what their runs were given
+///
+/// Fits curves to each function's cost by a metric of the runs, as `sto model` does, in two builds; says which
+/// functions went from one kind of growth to another, how much more that is, and from which x on.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct CompareModelsArgs {
+    /// Compare with this build, profile or file: `[EXE@]BUILD`, ID or PATH
+    baseline: OsString,
+
+    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
+    candidate: OsString,
+
+    /// Compare cost by this metric or label of the runs
+    #[arg(long, value_name = "NAME")]
+    x: String,
+
+    /// Compare this function alone: its name, a part of it, or `re:` and a regular expression
+    #[arg(long, value_name = "FUNCTION")]
+    function: Option<String>,
+
+    /// Take what functions cost by themselves, or with all that they call
+    #[arg(long, default_value = "total", value_parser = choice::<Order>(["self", "total"]))]
+    by: Order,
+
+    /// Report only changes of this much, or more, at the largest x
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
+    #[arg(default_value_t = Percent::from_share(CompareModelsOptions::default().min_effect))]
+    min_effect: Percent,
+
+    #[command(flatten)]
+    inlined: InlinedArg,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    limit: LimitArg,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = CompareModelsRequest::default();
+    request.named = [&args.baseline, &args.candidate].map(Into::into);
+    request.filter = args.filter.filter();
+    request.x.clone_from(&args.x);
+    request.function.clone_from(&args.function);
+    request.cost = args.by;
+    request.inlined = args.inlined.inlined;
+    request.options.min_effect = args.min_effect.share();
+    request.limit = args.limit.of(&args.format);
+    let changes = compare_models(&store.sources(), &request)?;
+    args.format.print(&changes, render::models::changes::text)?;
+    Ok(match changes.verdict {
+        Verdict::Regression => Outcome::Regressions,
+        Verdict::Clean => Outcome::Clean,
+        _ => Outcome::TooLittleData,
+    })
+}

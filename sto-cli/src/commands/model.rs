@@ -1,0 +1,147 @@
+//! `sto model`: how cost grows with what a program is given.
+
+use crate::args::{FilterArgs, InlinedArg, choice};
+use crate::runtime::output::write_file;
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use sto_query::questions::{ModelRequest, model, model_table, models};
+use sto_query::render;
+use sto_query::statistics::models::ModelKind;
+use sto_query::tree::Order;
+
+const AFTER: &str = "\
+Examples:
+  sto record --build v1 --scale n=1000,2000,4000,8000 --runs 3 ./sort {n}
+  sto model sort v1 --x n                  How the cost of sort grows with n
+  sto model --all v1 --x n                 The same of every function
+  sto model --points points.csv            Of a file with columns x and y
+
+x is a metric of the runs, as `sto record --scale`, `sto ingest --metric` and `sto annotate` give it, or a \
+label of them that is a number. y is what the function cost in a run, with all that it called.
+
+Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model.";
+
+/// Model how the cost of a function grows with what its runs were given
+///
+/// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and says
+/// which of them fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+#[command(
+    override_usage = "sto model [OPTIONS] --x <NAME> <FUNCTION> <PROFILES>\n       \
+    sto model [OPTIONS] --x <NAME> --all <PROFILES>\n       \
+    sto model [OPTIONS] --points <FILE>"
+)]
+pub(crate) struct ModelArgs {
+    /// The function, by its name or a part of it, and the build, profile or file: `[EXE@]BUILD`, ID or PATH
+    #[arg(value_name = "FUNCTION PROFILES", num_args = 0..=2)]
+    names: Vec<OsString>,
+
+    /// Model every function
+    #[arg(long, conflicts_with = "points")]
+    all: bool,
+
+    /// Model cost by this metric or label of the runs
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "points",
+        conflicts_with = "points"
+    )]
+    x: Option<String>,
+
+    /// Model the points of this file instead: CSV with columns x, y and maybe group
+    #[arg(long, value_name = "FILE", conflicts_with = "names")]
+    points: Option<PathBuf>,
+
+    /// Take what functions cost by themselves, or with all that they call
+    #[arg(long, default_value = "total", value_parser = choice::<Order>(["self", "total"]))]
+    by: Order,
+
+    /// Draw both axes by logarithms: a power of x is a line
+    #[arg(long)]
+    log: bool,
+
+    #[command(flatten)]
+    inlined: InlinedArg,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    limit: LimitArg,
+
+    /// Draw points and the best curve into this SVG file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "all")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// Longest table, in bytes: some 20 million points.
+const MAX_TABLE: u64 = 1 << 30;
+
+pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let log = args.log;
+    let one = match (&args.points, args.all, &args.names[..]) {
+        (Some(path), ..) => {
+            let read = text::read_or_stdin(path, MAX_TABLE);
+            let table = read.map_err(|source| CliError::ReadFile {
+                path: path.clone(),
+                source,
+            })?;
+            let modelled = model_table(&table, &ModelKind::REGRESSION);
+            let modelled = modelled.map_err(|source| CliError::Model {
+                path: path.clone(),
+                source,
+            })?;
+            match modelled.into_one() {
+                Ok(one) => one,
+                Err(groups) => {
+                    args.format.print(&groups, render::models::all)?;
+                    return Ok(Outcome::Clean);
+                }
+            }
+        }
+        (None, true, [profiles]) => {
+            let mut request = args.request(profiles);
+            request.limit = args.limit.of(&args.format);
+            let all = models(&store.sources(), &request)?;
+            args.format.print(&all, render::models::all)?;
+            return Ok(Outcome::Clean);
+        }
+        (None, false, [function, profiles]) => {
+            let function = function.to_string_lossy();
+            model(&store.sources(), &args.request(profiles), &function)?
+        }
+        (None, true, _) => return Err(CliError::Names("profiles alone, as in `--all v1`")),
+        (None, false, _) => {
+            return Err(CliError::Names("a function and profiles, as in `parse v1`"));
+        }
+    };
+    match &args.output {
+        Some(path) => write_file(path, render::models::svg(&one, log).as_bytes())?,
+        None => args
+            .format
+            .print(&one, |one, style| render::models::text(one, style, log))?,
+    }
+    Ok(match one.function.models.is_empty() {
+        true => Outcome::TooLittleData,
+        false => Outcome::Clean,
+    })
+}
+
+impl ModelArgs {
+    fn request(&self, profiles: &OsString) -> ModelRequest {
+        let mut request = ModelRequest::default();
+        request.named = profiles.into();
+        request.filter = self.filter.filter();
+        request.x = self.x.clone().unwrap_or_default();
+        request.cost = self.by;
+        request.inlined = self.inlined.inlined;
+        request
+    }
+}

@@ -1,0 +1,336 @@
+//! Functions whose cost grows otherwise than it did.
+
+use super::costs::{Costs, FunctionCosts};
+use super::{ModelError, Modelled, Point, about, points};
+use crate::answer::{Answer, limited};
+use crate::compare::Verdict;
+use crate::statistics::benjamini_hochberg;
+use crate::statistics::models::{Coefficient, Model, ModelKind, Points, curves_differ, regression};
+use crate::tree::{Order, View};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Steps in which x is looked at for where a change begins to matter.
+const STEPS: usize = 1_000;
+
+/// What counts as a change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CompareModelsOptions {
+    /// The share of comparisons of equal builds that show any change.
+    pub alpha: f64,
+    /// What a function has to cost more or less at the largest x, as a part of the smaller cost.
+    pub min_effect: f64,
+    /// The share of all cost at the largest x that a function has to hold on one side.
+    pub min_share: f64,
+}
+
+impl Default for CompareModelsOptions {
+    fn default() -> Self {
+        CompareModelsOptions {
+            alpha: 0.05,
+            min_effect: 0.10,
+            min_share: 0.005,
+        }
+    }
+}
+
+/// Functions of two builds whose cost goes otherwise with x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ModelChanges {
+    /// Whether the candidate got worse: where a function is a degradation. Insufficient where no function could be
+    /// tested.
+    pub verdict: Verdict,
+    /// The side that is compared against.
+    pub baseline: Modelled,
+    /// The side that is judged.
+    pub candidate: Modelled,
+    /// The functions: what got worse first, of each result those that cost most at the largest x first.
+    pub functions: Vec<FunctionChange>,
+    /// Number of functions that a limit left out.
+    pub omitted: usize,
+}
+
+impl Answer for ModelChanges {
+    const SCHEMA: &'static str = "sto.compare-models/1";
+}
+
+/// What became of a function, in the words of Perun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ModelChange {
+    /// It costs more: by more than chance, and by more than the least effect at the largest x.
+    Degradation,
+    /// It seems to cost more, but chance is not excluded.
+    MaybeDegradation,
+    /// It seems to cost less, but chance is not excluded.
+    MaybeOptimisation,
+    /// It costs less.
+    Optimisation,
+    /// It costs the same, as far as is known.
+    NoChange,
+}
+
+/// How the cost of a function went with x, and goes now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FunctionChange {
+    /// The function.
+    pub function: String,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// What became of it.
+    pub result: ModelChange,
+    /// How it was.
+    pub baseline: SideModel,
+    /// How it is.
+    pub candidate: SideModel,
+    /// The largest x that both sides reach.
+    pub largest_x: f64,
+    /// What the candidate's curve says there, as a multiple of what the baseline's does; `null` where that is nothing.
+    pub ratio: Option<f64>,
+    /// The x from which on the curves differ by the least effect; `null` where they do not at the largest.
+    pub matters_from: Option<f64>,
+    /// What the exponent of x grew by; `null` where a side fits no power of x.
+    pub growth: Option<Growth>,
+    /// How likely runs of one curve differ as much; `null` where it could not be tested.
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of functions.
+    pub q: Option<f64>,
+}
+
+/// The points and the best model of a function on one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SideModel {
+    /// The points, in the order of x, then y.
+    pub points: Vec<Point>,
+    /// The best model; `null` where nothing can be fitted.
+    pub model: Option<Model>,
+}
+
+/// What the exponent of a power of x grew by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Growth {
+    /// The baseline's exponent, of the power of x that fits best.
+    pub baseline: f64,
+    /// The candidate's.
+    pub candidate: f64,
+    /// Start of the interval that the difference is in with 95 %; `null` where the points are too few.
+    pub low: Option<f64>,
+    /// End of that interval.
+    pub high: Option<f64>,
+}
+
+/// Compares how the cost of functions goes with x in two builds; of one function, where one is named.
+///
+/// # Errors
+/// Where a side has no run with x, or no function has the name.
+pub fn compare_models(
+    [baseline, candidate]: [&View; 2],
+    sample_types: [usize; 2],
+    (x, cost): (&str, Order),
+    function: Option<&str>,
+    options: &CompareModelsOptions,
+    limit: Option<usize>,
+) -> Result<ModelChanges, ModelError> {
+    let program = &candidate.selection.build.executable;
+    let old = Costs::of(baseline, sample_types[0], (x, cost), program)?;
+    let new = Costs::of(candidate, sample_types[1], (x, cost), program)?;
+    let whole = whole(&old).max(whole(&new));
+    let mut pairs: BTreeMap<(&str, &str), [Option<&FunctionCosts>; 2]> = BTreeMap::new();
+    for (side, costs) in [&old, &new].into_iter().enumerate() {
+        for function in &costs.functions {
+            let key = (&*function.function, &*function.module);
+            pairs.entry(key).or_default()[side] = Some(function);
+        }
+    }
+    if let Some(name) = function {
+        let keys: Vec<_> = pairs.keys().copied().collect();
+        let chosen = super::named(keys.iter().map(|(function, _)| *function), name, program)?;
+        let is_chosen: Vec<bool> = (0..keys.len()).map(|ix| chosen.contains(&ix)).collect();
+        let mut is_chosen = is_chosen.into_iter();
+        pairs.retain(|_, _| is_chosen.next().unwrap_or(false));
+    }
+    let sides = [&old, &new];
+    let changes = pairs.into_par_iter().map(|((function, module), pair)| {
+        let points = [0, 1].map(|side| match pair[side] {
+            Some(function) => points(&function.costs, sides[side]),
+            None => sides[side].runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
+        });
+        change((function, module), points, options)
+    });
+    let mut functions = changes.collect::<Result<Vec<_>, ModelError>>()?;
+    functions
+        .retain(|change| function.is_some() || change.at_largest() >= options.min_share * whole);
+    judge(&mut functions, options);
+    functions.sort_by(|a, b| {
+        let order = |of: &FunctionChange| of.result;
+        order(a)
+            .cmp(&order(b))
+            .then(b.at_largest().total_cmp(&a.at_largest()))
+    });
+    let is_worse = |of: &FunctionChange| of.result == ModelChange::Degradation;
+    let verdict = match functions.iter().any(is_worse) {
+        true => Verdict::Regression,
+        false if functions.iter().any(|of| of.p.is_some()) => Verdict::Clean,
+        false => Verdict::Insufficient,
+    };
+    let omitted = limited(&mut functions, limit);
+    Ok(ModelChanges {
+        verdict,
+        baseline: about(baseline, sample_types[0], (x, cost), &old),
+        candidate: about(candidate, sample_types[1], (x, cost), &new),
+        functions,
+        omitted,
+    })
+}
+
+/// What all runs at the largest x cost, on average.
+fn whole(costs: &Costs) -> f64 {
+    let largest = costs.runs.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
+    let of_run = |run: usize| {
+        costs
+            .functions
+            .iter()
+            .map(move |function| function.costs[run])
+    };
+    let runs = costs.runs.iter().enumerate();
+    let at = runs.filter(|(_, (x, _))| *x == largest);
+    let wholes: Vec<f64> = at.map(|(run, _)| of_run(run).fold(0.0, f64::max)).collect();
+    wholes.iter().sum::<f64>() / wholes.len().max(1) as f64
+}
+
+fn change(
+    (function, module): (&str, &str),
+    [old, new]: [Vec<(f64, f64)>; 2],
+    options: &CompareModelsOptions,
+) -> Result<FunctionChange, ModelError> {
+    let (old, new) = (Points::new(old)?, Points::new(new)?);
+    let [before, now] =
+        [&old, &new].map(|points| regression(points, &ModelKind::REGRESSION).models);
+    let start = smallest(&old).max(smallest(&new));
+    let end = largest(&old).min(largest(&new));
+    let p = match start < end {
+        true => curves_differ(&old, &new),
+        false => None,
+    };
+    let growth = growth(&before, &now);
+    let [baseline, candidate] = [(&old, before), (&new, now)].map(|(points, models)| SideModel {
+        points: shown(points),
+        model: models.into_iter().next(),
+    });
+    let at = |side: &SideModel, x: f64| side.model.as_ref().map(|model| model.curve.at(x));
+    let ratio = |x: f64| match (at(&baseline, x)?, at(&candidate, x)?) {
+        (old, new) if old > 0.0 => Some(new.max(0.0) / old),
+        _ => None,
+    };
+    let is_other = |x: f64| {
+        let (Some(old), Some(new)) = (at(&baseline, x), at(&candidate, x)) else {
+            return false;
+        };
+        let (less, more) = (old.min(new).max(0.0), old.max(new));
+        more > less * (1.0 + options.min_effect)
+    };
+    let step = |step: usize| start + (end - start) * step as f64 / STEPS as f64;
+    let same = (0..=STEPS).rev().find(|&at| !is_other(step(at)));
+    let matters_from = match same {
+        None => Some(start),
+        Some(STEPS) => None,
+        Some(last) => Some(step(last + 1)),
+    };
+    Ok(FunctionChange {
+        function: function.to_owned(),
+        module: module.to_owned(),
+        result: ModelChange::NoChange,
+        largest_x: end,
+        ratio: ratio(end),
+        matters_from,
+        growth,
+        p,
+        q: None,
+        baseline,
+        candidate,
+    })
+}
+
+impl FunctionChange {
+    /// The larger of the two sides' costs at their largest x.
+    fn at_largest(&self) -> f64 {
+        let last = |side: &SideModel| side.points.last().map_or(0.0, |point| point.y);
+        last(&self.baseline).max(last(&self.candidate))
+    }
+
+    fn is_more(&self) -> bool {
+        let at = |side: &SideModel| {
+            let model = side.model.as_ref();
+            model.map_or(0.0, |model| model.curve.at(self.largest_x))
+        };
+        at(&self.candidate) > at(&self.baseline)
+    }
+}
+
+/// Adjusts for the number of functions, and says what became of each.
+fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
+    let p: Vec<Option<f64>> = functions.iter().map(|of| of.p).collect();
+    for (change, q) in functions.iter_mut().zip(benjamini_hochberg(&p)) {
+        change.q = q;
+        let is_below = |p: Option<f64>| p.is_some_and(|p| p <= options.alpha);
+        let is_sure = is_below(change.q);
+        let is_likely = is_below(change.p);
+        change.result = match (change.matters_from.is_some(), is_sure, is_likely) {
+            (false, ..) | (true, false, false) => ModelChange::NoChange,
+            (true, true, _) if change.is_more() => ModelChange::Degradation,
+            (true, true, _) => ModelChange::Optimisation,
+            (true, false, true) if change.is_more() => ModelChange::MaybeDegradation,
+            (true, false, true) => ModelChange::MaybeOptimisation,
+        };
+    }
+}
+
+/// The exponents of the powers of x that fit best.
+fn growth(before: &[Model], now: &[Model]) -> Option<Growth> {
+    let exponent = |models: &[Model]| {
+        let power = models.iter().find(|model| model.kind == ModelKind::Power)?;
+        power.coefficients.get(1).cloned()
+    };
+    let (old, new) = (exponent(before)?, exponent(now)?);
+    let half = |of: &Coefficient| Some((of.high? - of.low?) / 2.0);
+    // Half of an interval of 95 % is some two standard errors, or more of few points; of the difference of two
+    // independent ones, the root of the sum of their squares.
+    let reach = half(&old).zip(half(&new)).map(|(old, new)| old.hypot(new));
+    let difference = new.value - old.value;
+    Some(Growth {
+        baseline: old.value,
+        candidate: new.value,
+        low: reach.map(|reach| difference - reach),
+        high: reach.map(|reach| difference + reach),
+    })
+}
+
+fn shown(points: &Points) -> Vec<Point> {
+    let points = points.x().iter().zip(points.y());
+    points.map(|(&x, &y)| Point { x, y }).collect()
+}
+
+fn smallest(points: &Points) -> f64 {
+    points
+        .range()
+        .map_or(f64::INFINITY, |(smallest, _)| smallest)
+}
+
+fn largest(points: &Points) -> f64 {
+    points
+        .range()
+        .map_or(f64::NEG_INFINITY, |(_, largest)| largest)
+}

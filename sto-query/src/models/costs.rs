@@ -1,0 +1,141 @@
+//! What functions cost in each run, beside what the run was given.
+
+use super::ModelError;
+use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key};
+use crate::select::{full_name, main_modules};
+use crate::text::closest;
+use crate::tree::{Order, View, costs_by};
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use sto_core::model::Profile;
+use sto_core::units::Cost;
+
+/// What the functions of a view cost in each of its runs that have x.
+pub(super) struct Costs {
+    /// x of each run, and its index in the view.
+    pub(super) runs: Vec<(f64, usize)>,
+    /// Number of runs that have no x.
+    pub(super) without_x: usize,
+    pub(super) functions: Vec<FunctionCosts>,
+}
+
+/// What a function cost in each run of [`Costs::runs`].
+#[derive(Clone)]
+pub(super) struct FunctionCosts {
+    pub(super) function: String,
+    pub(super) module: String,
+    /// In the unit of the sample type; in samples where these have no value.
+    pub(super) costs: Vec<f64>,
+}
+
+impl Costs {
+    /// By functions in the order of their names; the program's own are of the module `program`. Inlined functions are of
+    /// their own where the view has them.
+    ///
+    /// # Errors
+    /// Where no run has x.
+    pub(super) fn of(
+        view: &View,
+        sample_type: usize,
+        (x, of): (&str, Order),
+        program: &str,
+    ) -> Result<Costs, ModelError> {
+        let profiles = &view.selection.profiles;
+        let given = profiles.iter().map(|stored| given(&stored.profile, x));
+        let runs: Vec<(f64, usize)> = given
+            .enumerate()
+            .filter_map(|(run, x)| Some((x?, run)))
+            .collect();
+        if runs.is_empty() {
+            return Err(no_x(view, x));
+        }
+        let (names, number_of) = numbered(view, program);
+        let costs: Vec<Vec<Cost>> = runs
+            .par_iter()
+            .map(|&(_, run)| {
+                let mut self_costs = vec![Cost::ZERO; view.tree.len()];
+                for (node, cost) in view.runs[run].get(sample_type).into_iter().flatten() {
+                    self_costs[node.get()] += *cost;
+                }
+                let costs = costs_by(view, &self_costs, &number_of).into_iter();
+                let chosen = costs.map(|(self_cost, total)| match of {
+                    Order::SelfCost => self_cost,
+                    Order::Total => total,
+                });
+                chosen.collect()
+            })
+            .collect();
+        let has_value = costs.iter().flatten().any(|cost| cost.value > 0);
+        let amount = |cost: &Cost| match has_value {
+            true => cost.value as f64,
+            false => cost.samples as f64,
+        };
+        let functions = names
+            .into_iter()
+            .enumerate()
+            .map(|(ix, (function, module))| {
+                let costs = costs.iter().map(|run| run.get(ix).map_or(0.0, amount));
+                FunctionCosts {
+                    function,
+                    module,
+                    costs: costs.collect(),
+                }
+            });
+        let mut functions: Vec<FunctionCosts> = functions
+            .filter(|of| of.costs.iter().any(|&cost| cost > 0.0))
+            .collect();
+        functions.sort_by(|a, b| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        Ok(Costs {
+            without_x: profiles.len() - runs.len(),
+            runs,
+            functions,
+        })
+    }
+}
+
+/// What a run was given: a metric of it, or a label that is a number.
+fn given(profile: &Profile, x: &str) -> Option<f64> {
+    let metric = profile.metrics.get(x).copied();
+    let label = || profile.labels.get(x)?.trim().parse::<f64>().ok();
+    metric.or_else(label).filter(|x| x.is_finite())
+}
+
+fn no_x(view: &View, x: &str) -> ModelError {
+    let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
+    let names = profiles.flat_map(|profile| {
+        let labels = profile.labels.iter();
+        let labels = labels.filter(|(_, value)| value.trim().parse::<f64>().is_ok());
+        profile.metrics.keys().chain(labels.map(|(key, _)| key))
+    });
+    let mut known: Vec<String> = names.cloned().collect();
+    known.sort();
+    known.dedup();
+    ModelError::NoX {
+        build: full_name(&view.selection.build),
+        x: x.to_owned(),
+        closest: closest(x, known.iter().map(String::as_str)).map(str::to_owned),
+        known,
+    }
+}
+
+/// The functions of a view, and by frame the number of its function.
+fn numbered<'v>(view: &'v View, program: &str) -> (Vec<(String, String)>, Vec<u32>) {
+    let main = main_modules(&view.selection.build, &view.selection.profiles);
+    let mut numbers: HashMap<FunctionKey<'v>, u32> = HashMap::new();
+    let mut names = Vec::new();
+    let number_of = view.frames.iter().map(|(_, frame)| {
+        let key = function_key(frame, &main, KeyOptions::default());
+        *numbers.entry(key).or_insert_with_key(|(symbol, module)| {
+            names.push((
+                symbol.clone().into_owned(),
+                match module {
+                    ModuleKey::MainProgram => program.to_owned(),
+                    ModuleKey::Named(name) => (*name).to_owned(),
+                },
+            ));
+            names.len() as u32 - 1
+        })
+    });
+    let number_of = number_of.collect();
+    (names, number_of)
+}

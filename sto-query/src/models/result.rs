@@ -1,0 +1,110 @@
+//! How cost goes with what runs were given, as plain data.
+
+use crate::answer::Answer;
+use crate::statistics::models::{Model, ModelKind, Why};
+use crate::tree::Order;
+use serde::{Deserialize, Serialize};
+use sto_core::units::SampleType;
+
+/// How the cost of one function, or what a table has, goes with x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CostModel {
+    /// What was modelled.
+    #[serde(flatten)]
+    pub of: Modelled,
+    /// Its points and models.
+    #[serde(flatten)]
+    pub function: FunctionModels,
+}
+
+impl Answer for CostModel {
+    const SCHEMA: &'static str = "sto.model/1";
+}
+
+/// How the cost of several functions, or groups of a table, goes with x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CostModels {
+    /// What was modelled.
+    #[serde(flatten)]
+    pub of: Modelled,
+    /// The functions: those that cost most at the largest x first, equals by name and module.
+    pub functions: Vec<FunctionModels>,
+    /// Number of functions that a limit left out.
+    pub omitted: usize,
+}
+
+impl Answer for CostModels {
+    const SCHEMA: &'static str = "sto.models/1";
+}
+
+impl CostModels {
+    /// The only function.
+    ///
+    /// # Errors
+    /// These models, where they are of several functions or none.
+    pub fn into_one(mut self) -> Result<CostModel, CostModels> {
+        match (self.functions.pop(), self.functions.is_empty()) {
+            (Some(function), true) => Ok(CostModel {
+                of: self.of,
+                function,
+            }),
+            (function, _) => {
+                self.functions.extend(function);
+                Err(self)
+            }
+        }
+    }
+}
+
+/// What was modelled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Modelled {
+    /// The program; `None` for a table.
+    pub executable: Option<String>,
+    /// The build's version; `None` for a table.
+    pub build: Option<String>,
+    /// What x is: a metric of runs, a label of them, or a column.
+    pub x: String,
+    /// What was measured; `None` for a table.
+    pub sample_type: Option<SampleType>,
+    /// Which cost of functions is y.
+    pub cost: Option<Order>,
+    /// Number of runs that have x; of a table, of its rows.
+    pub runs: usize,
+    /// Number of runs that have none, and were left out.
+    pub without_x: usize,
+}
+
+/// The points of a function, and what was fitted to them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FunctionModels {
+    /// The function, or the group of a table; empty where the table has none.
+    pub function: String,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// The points, in the order of x, then y.
+    pub points: Vec<Point>,
+    /// The models, best first: by AICc.
+    pub models: Vec<Model>,
+    /// Kinds that were not fitted, and why.
+    pub left_out: Vec<(ModelKind, Why)>,
+}
+
+/// What a run was given, and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Point {
+    /// What the run was given.
+    pub x: f64,
+    /// What it cost, in the unit of the sample type; in samples where these have no value.
+    pub y: f64,
+}

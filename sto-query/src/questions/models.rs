@@ -1,0 +1,155 @@
+//! How cost goes with what runs were given.
+
+use crate::QueryError;
+use crate::models::{self, CompareModelsOptions, CostModel, CostModels, ModelChanges, ModelError};
+use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::statistics::models::ModelKind;
+use crate::tree::Order;
+use serde::{Deserialize, Serialize};
+
+/// How the cost of functions goes with x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ModelRequest {
+    /// The runs.
+    pub named: Named,
+    /// Which of them, and by which event.
+    pub filter: Filter,
+    /// What x is: a metric of the runs, or a label of them that is a number.
+    pub x: String,
+    /// Which cost of functions is y.
+    pub cost: Order,
+    /// Whether inlined functions count separately from those that they were compiled into.
+    pub inlined: bool,
+    /// The kinds of curves that are fitted.
+    pub kinds: Vec<ModelKind>,
+    /// The most functions to list, where all are asked for.
+    pub limit: Option<usize>,
+}
+
+impl Default for ModelRequest {
+    fn default() -> Self {
+        ModelRequest {
+            named: Named::default(),
+            filter: Filter::default(),
+            x: String::new(),
+            cost: Order::Total,
+            inlined: false,
+            kinds: ModelKind::REGRESSION.to_vec(),
+            limit: None,
+        }
+    }
+}
+
+/// Models the cost of one function: its name, a part of it, or `re:` and a regular expression that one alone fits.
+///
+/// # Errors
+/// As [`Sources::view`], where no run has x, or not one function has the name.
+pub fn model(
+    sources: &Sources,
+    request: &ModelRequest,
+    function: &str,
+) -> Result<CostModel, QueryError> {
+    let view = runs(sources, request)?;
+    Ok(models::of_function(
+        &view,
+        EVENT,
+        (&request.x, request.cost),
+        &request.kinds,
+        function,
+    )?)
+}
+
+/// Models the cost of every function.
+///
+/// # Errors
+/// As [`Sources::view`], and where no run has x.
+pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
+    let view = runs(sources, request)?;
+    Ok(models::of_functions(
+        &view,
+        EVENT,
+        (&request.x, request.cost),
+        &request.kinds,
+        request.limit,
+    )?)
+}
+
+/// Models what a table has: CSV with columns `x`, `y` and maybe `group`.
+///
+/// # Errors
+/// Where it is no such table.
+pub fn model_table(table: &str, kinds: &[ModelKind]) -> Result<CostModels, ModelError> {
+    models::of_table(table, kinds)
+}
+
+/// How the cost of functions goes otherwise with x in a candidate than in a baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CompareModelsRequest {
+    /// The baseline and the candidate.
+    pub named: [Named; 2],
+    /// Which of their runs, and by which event.
+    pub filter: Filter,
+    /// What x is: a metric of the runs, or a label of them that is a number.
+    pub x: String,
+    /// Which cost of functions is y.
+    pub cost: Order,
+    /// Whether inlined functions count separately from those that they were compiled into.
+    pub inlined: bool,
+    /// The function, or those that a regular expression after `re:` fits; without it, all.
+    pub function: Option<String>,
+    /// What counts as a change.
+    pub options: CompareModelsOptions,
+    /// The most functions to list.
+    pub limit: Option<usize>,
+}
+
+impl Default for CompareModelsRequest {
+    fn default() -> Self {
+        CompareModelsRequest {
+            named: Default::default(),
+            filter: Filter::default(),
+            x: String::new(),
+            cost: Order::Total,
+            inlined: false,
+            function: None,
+            options: CompareModelsOptions::default(),
+            limit: None,
+        }
+    }
+}
+
+/// Compares how the cost of functions goes with x in two builds.
+///
+/// # Errors
+/// As [`Sources::view`], where a side has no run with x, or no function has the name.
+pub fn compare_models(
+    sources: &Sources,
+    request: &CompareModelsRequest,
+) -> Result<ModelChanges, QueryError> {
+    let [baseline, candidate] = &request.named;
+    let [baseline, candidate] = sources.pair([baseline, candidate], &request.filter, None)?;
+    let [baseline, candidate] = match request.inlined {
+        true => [baseline, candidate],
+        false => [baseline.without_inlined(), candidate.without_inlined()],
+    };
+    Ok(models::compare_models(
+        [&baseline, &candidate],
+        [EVENT, EVENT],
+        (&request.x, request.cost),
+        request.function.as_deref(),
+        &request.options,
+        request.limit,
+    )?)
+}
+
+fn runs(sources: &Sources, request: &ModelRequest) -> Result<crate::tree::View, QueryError> {
+    let view = sources.runs(&request.named, &request.filter)?;
+    Ok(match request.inlined {
+        true => view,
+        false => view.without_inlined(),
+    })
+}

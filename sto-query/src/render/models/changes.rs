@@ -1,0 +1,130 @@
+//! Functions whose cost grows otherwise than it did, as text.
+
+use super::formula::{formula, kind};
+use super::{run_of, unit, without_x};
+use crate::models::{FunctionChange, Growth, ModelChange, ModelChanges, SideModel};
+use crate::text::{Style, counted, not_shown, paragraph, printable, probability, short, title};
+use std::fmt::Write;
+use sto_core::units::Unit;
+
+/// Columns before the formulas.
+const INDENT: usize = 10;
+
+/// The report as text: what got worse first, each function with its formulas before and now.
+pub fn text(report: &ModelChanges, style: Style) -> String {
+    let head = format!(
+        "{}: {} against {}",
+        report.verdict.name().to_uppercase(),
+        run_of(&report.candidate),
+        run_of(&report.baseline),
+    );
+    let mut text = style.bold(&title(style, &head));
+    let unit = unit(&report.candidate);
+    let x = printable(&report.candidate.x);
+    let changed = report
+        .functions
+        .iter()
+        .filter(|of| of.result != ModelChange::NoChange);
+    let changed: Vec<&FunctionChange> = changed.collect();
+    for change in &changed {
+        let sentence = format!("{}: {}", said(change.result), sentence(change, &x));
+        let line = paragraph(style, "\n", &sentence, 2);
+        text += &match change.result {
+            ModelChange::Degradation => style.worse(&line),
+            ModelChange::Optimisation => style.better(&line),
+            _ => line,
+        };
+        for (name, side) in [("before", &change.baseline), ("now", &change.candidate)] {
+            let _ = writeln!(
+                text,
+                "  {name:<width$}{}",
+                modelled(side, &x, unit),
+                width = INDENT - 2
+            );
+        }
+    }
+    let same = report.functions.len() - changed.len();
+    let _ = match (changed.is_empty(), same) {
+        (_, 0) => Ok(()),
+        (true, same) => writeln!(text, "\nNone of {same} functions grows otherwise with {x}."),
+        (false, same) => writeln!(
+            text,
+            "\n{same} other functions do not grow otherwise with {x}."
+        ),
+    };
+    text += &not_shown(report.omitted, "function");
+    text + &without_x(&report.baseline) + &without_x(&report.candidate)
+}
+
+/// What became of a function.
+fn said(result: ModelChange) -> &'static str {
+    match result {
+        ModelChange::Degradation => "degradation",
+        ModelChange::MaybeDegradation => "maybe degradation",
+        ModelChange::Optimisation => "optimisation",
+        ModelChange::MaybeOptimisation => "maybe optimisation",
+        ModelChange::NoChange => "no change",
+    }
+}
+
+/// `parse went from linear to quadratic: 14.2 times as much at n = 20000, other from n = 1500 on; ...`.
+fn sentence(change: &FunctionChange, x: &str) -> String {
+    let kinds = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
+    let name = printable(&change.function);
+    let mut text = match kinds {
+        [Some(old), Some(new)] if old.kind != new.kind => {
+            format!("{name} went from {} to {}", kind(old.kind), kind(new.kind))
+        }
+        [_, Some(new)] => format!("{name} is {}, as before", kind(new.kind)),
+        _ => name.into_owned(),
+    };
+    let at = short(change.largest_x);
+    match change.ratio {
+        Some(0.0) => text += "; it costs nothing now",
+        Some(ratio) => {
+            let _ = write!(text, "; {} times as much at {x} = {at}", short(ratio));
+        }
+        None => {
+            let _ = write!(text, "; it cost nothing before at {x} = {at}");
+        }
+    }
+    if let Some(from) = change.matters_from {
+        let _ = write!(text, ", and other from {x} = {} on", short(from));
+    }
+    text += &change
+        .growth
+        .map_or_else(String::new, |growth| grown(growth, x));
+    if let Some(q) = change.q {
+        let _ = write!(text, " (q {})", probability(q));
+    }
+    text
+}
+
+/// `; the exponent of n grew from 1.01 to 2.02, by 0.96 to 1.06`; nothing where chance may have made the difference.
+fn grown(growth: Growth, x: &str) -> String {
+    let Growth {
+        baseline,
+        candidate,
+        low: Some(low),
+        high: Some(high),
+    } = growth
+    else {
+        return String::new();
+    };
+    let (verb, least, most) = match (low > 0.0, high < 0.0) {
+        (true, _) => ("grew", low, high),
+        (_, true) => ("fell", -high, -low),
+        _ => return String::new(),
+    };
+    format!(
+        "; the exponent of {x} {verb} from {baseline:.2} to {candidate:.2}, by {least:.2} to {most:.2} with 95 %"
+    )
+}
+
+fn modelled(side: &SideModel, x: &str, unit: Option<Unit>) -> String {
+    let Some(model) = &side.model else {
+        return "nothing can be fitted".to_owned();
+    };
+    let formula = formula(model, x, unit).unwrap_or_default();
+    format!("{formula}  {}, R² {:.3}", kind(model.kind), model.r_square)
+}

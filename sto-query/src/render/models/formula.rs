@@ -1,0 +1,90 @@
+//! Fitted models as formulas that people read.
+
+use crate::statistics::models::{Model, ModelKind};
+use crate::text::{quantity, short};
+use sto_core::units::Unit;
+
+/// What a kind is called.
+pub(super) fn kind(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::Constant => "constant",
+        ModelKind::Logarithmic => "logarithmic",
+        ModelKind::Linear => "linear",
+        ModelKind::Linearithmic => "n log n",
+        ModelKind::Quadratic => "quadratic",
+        ModelKind::Cubic => "cubic",
+        ModelKind::Power => "power",
+        ModelKind::Exponential => "exponential",
+        ModelKind::NormalForm => "normal form",
+        ModelKind::Regressogram => "regressogram",
+        ModelKind::MovingAverage => "moving average",
+        ModelKind::KernelRegression => "kernel regression",
+        ModelKind::KernelRidge => "kernel ridge",
+    }
+}
+
+/// `3.10 ms + 2.02 ns·n²`: y by x; `None` where a model is its values, and has no coefficients.
+pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<String> {
+    let values: Vec<f64> = model.coefficients.iter().map(|of| of.value).collect();
+    let terms: Vec<(f64, String)> = match (model.kind, &values[..]) {
+        (ModelKind::Power, &[b0, b1]) => vec![(b0, format!("{x}^{}", short(b1)))],
+        (ModelKind::Exponential, &[b0, b1]) => vec![(b0, format!("{}^{x}", base(b1)))],
+        (ModelKind::Logarithmic, &[b0, b1]) => vec![(b0, String::new()), (b1, format!("ln {x}"))],
+        (ModelKind::Linearithmic, &[b0, b1]) => {
+            vec![(b0, String::new()), (b1, format!("{x} ln {x}"))]
+        }
+        (_, []) => return None,
+        _ => {
+            let powers = ["", "", "²", "³"];
+            let of = values.iter().zip(powers).enumerate();
+            of.map(|(power, (&value, sign))| match power {
+                0 => (value, String::new()),
+                _ => (value, format!("{x}{sign}")),
+            })
+            .collect()
+        }
+    };
+    // What is but rounding beside the largest.
+    let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let mut text = String::new();
+    for (value, of) in terms {
+        if of.is_empty() && model.coefficients.len() > 1 && value.abs() < 1e-12 * largest {
+            continue;
+        }
+        let sign = match (text.is_empty(), value < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        text += sign;
+        text += &amount(value.abs(), unit);
+        if !of.is_empty() {
+            text += &format!("\u{b7}{of}");
+        }
+    }
+    Some(text)
+}
+
+/// The base of an exponential: near 1, every digit counts.
+fn base(base: f64) -> String {
+    match (base - 1.0).abs() < 0.01 {
+        true => format!("{base:.6}"),
+        false => short(base),
+    }
+}
+
+/// A cost, which may be less than one, or below nothing.
+pub(super) fn amount(value: f64, unit: Option<Unit>) -> String {
+    if value < 0.0 {
+        return format!("-{}", amount(-value, unit));
+    }
+    let whole = value.round();
+    let exact = (1000.0..1.8e19).contains(&whole);
+    match unit {
+        Some(unit) if exact => quantity(whole as u64, unit).unwrap_or_else(|| short(value)),
+        Some(Unit::Nanoseconds) => format!("{} ns", short(value)),
+        Some(Unit::Bytes) => format!("{} B", short(value)),
+        _ => short(value),
+    }
+}

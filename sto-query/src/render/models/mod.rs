@@ -1,0 +1,150 @@
+//! How cost goes with what runs were given: formulas, and a drawing of points and the best curve.
+
+pub mod changes;
+mod formula;
+mod plot;
+#[cfg(feature = "pages")]
+mod svg;
+
+#[cfg(feature = "pages")]
+pub use svg::svg;
+
+use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
+use crate::statistics::models::{Model, ModelKind, Why};
+use crate::text::{Cell, Column, Style, Table, counted, not_shown, printable, short, title};
+use formula::{amount, formula, kind};
+use plot::{Axis, Plot};
+use std::fmt::Write;
+use sto_core::units::Unit;
+
+/// Models that text lists.
+const LISTED: usize = 8;
+
+/// The models of one function as text: the best one, its drawing, and the others.
+pub fn text(report: &CostModel, style: Style, by_logarithm: bool) -> String {
+    let mut text = style.bold(&title(style, &heading(report)));
+    text += &drawn(&report.of, &report.function, style, by_logarithm);
+    text + &without_x(&report.of)
+}
+
+/// The models of several functions as text: the best one of each.
+pub fn all(report: &CostModels, style: Style) -> String {
+    let mut text = style.bold(&title(style, &about(&report.of)));
+    let unit = unit(&report.of);
+    let mut table = Table::new(vec![
+        Column::number("largest"),
+        Column::text("model"),
+        Column::text("formula").dispensable(1),
+        Column::number("R²"),
+        Column::text("function"),
+    ]);
+    for function in &report.functions {
+        let Some(best) = function.models.first() else {
+            continue;
+        };
+        let largest = function.points.last().map_or(0.0, |point| point.y);
+        table.row(vec![
+            Cell::from(amount(largest, unit)),
+            Cell::from(kind(best.kind)),
+            Cell::from(formula(best, &report.of.x, unit).unwrap_or_default()),
+            Cell::from(format!("{:.3}", best.r_square)),
+            Cell::from(&function.function),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.render(style));
+    text += &not_shown(report.omitted, "function");
+    text + &without_x(&report.of)
+}
+
+/// `parse: total cpu-clock by n, 21 runs of demo@v1`.
+fn heading(report: &CostModel) -> String {
+    match &*report.function.function {
+        "" => about(&report.of),
+        name => format!("{}: {}", printable(name), about(&report.of)),
+    }
+}
+
+/// `total cpu-clock by n, 21 runs of demo@v1`.
+fn about(of: &Modelled) -> String {
+    let x = printable(&of.x);
+    if of.build.is_none() {
+        return format!("y by {x}, {}", counted(of.runs as u64, "point"));
+    }
+    let event = of.sample_type.as_ref().map_or("", |of| &of.event);
+    let cost = of.cost.map_or("", |cost| cost.name());
+    format!("{cost} {} by {x}, {}", printable(event), run_of(of))
+}
+
+/// `14 runs of demo@v1`.
+fn run_of(of: &Modelled) -> String {
+    let name = |name: &Option<String>| printable(name.as_deref().unwrap_or_default()).into_owned();
+    let runs = counted(of.runs as u64, "run");
+    format!("{runs} of {}@{}", name(&of.executable), name(&of.build))
+}
+
+fn unit(of: &Modelled) -> Option<Unit> {
+    of.sample_type.as_ref().map(|of| of.unit)
+}
+
+fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: bool) -> String {
+    let (unit, x) = (unit(of), printable(&of.x));
+    let Some(best) = function.models.first() else {
+        return "No model can be fitted.\n".to_owned() + &left_out(&function.left_out);
+    };
+    let mut text = format!("\n{}\n\n", sentence(best, &x, unit));
+    let points: Vec<(f64, f64)> = function.points.iter().map(|of| (of.x, of.y)).collect();
+    let plot = Plot {
+        points: &points,
+        curve: &|x| best.curve.at(x),
+        x: Axis::over(points.iter().map(|point| point.0), by_logarithm),
+        y: Axis::over(points.iter().map(|point| point.1), by_logarithm),
+        x_text: &|value| format!("{x} = {}", short(value)),
+        y_text: &|value| amount(value, unit),
+    };
+    text += &plot.text(style);
+    let mut table = Table::new(vec![
+        Column::text("model"),
+        Column::text("formula").dispensable(2),
+        Column::number("R²"),
+        Column::number("AICc").dispensable(1),
+    ]);
+    for model in function.models.iter().take(LISTED) {
+        table.row(vec![
+            Cell::from(kind(model.kind)),
+            Cell::from(formula(model, &x, unit).unwrap_or_default()),
+            Cell::from(format!("{:.3}", model.r_square)),
+            Cell::from(
+                model
+                    .aicc
+                    .map_or_else(String::new, |aicc| format!("{aicc:.1}")),
+            ),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.render(style));
+    text += &not_shown(function.models.len().saturating_sub(LISTED), "model");
+    text + &left_out(&function.left_out)
+}
+
+/// `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
+fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
+    let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
+    format!("{}{formula}, R² {:.3}", kind(best.kind), best.r_square)
+}
+
+fn left_out(kinds: &[(ModelKind, Why)]) -> String {
+    let of = kinds
+        .iter()
+        .map(|(of, why)| format!("{} {why}\n", kind(*of)));
+    of.collect()
+}
+
+fn without_x(of: &Modelled) -> String {
+    match of.without_x {
+        0 => String::new(),
+        runs => format!(
+            "{} left out: without a number `{}`\n",
+            counted(runs as u64, "run"),
+            printable(&of.x)
+        ),
+    }
+}

@@ -1,0 +1,208 @@
+//! Models of cost by what runs were given, and what changed of them.
+
+use crate::views::{assert_fits, assert_golden};
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::Store;
+use sto_query::answer::json;
+use sto_query::compare::Verdict;
+use sto_query::models::{ModelChange, ModelError};
+use sto_query::questions::{
+    CompareModelsRequest, ModelRequest, compare_models, model, model_table, models,
+};
+use sto_query::render;
+use sto_query::sources::{Named, Sources};
+use sto_query::statistics::models::{ModelKind, Points, curves_differ};
+use sto_query::{QueryError, answer};
+
+const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
+
+/// Two runs of each size of three builds: `sort` costs n log n, `fixed` always the same, and `find` goes with n in `v1`
+/// and `same`, and with its square in `v2`. A run without a size is among those of `v1`.
+fn sources() -> Sources {
+    let store = Store::in_memory().unwrap();
+    let mut add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
+        let folded: String = lines
+            .iter()
+            .map(|(name, count)| format!("main;{name} {count}\n"))
+            .collect();
+        let folded = format!("# {build} {run} {size:?}\n{folded}");
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some(build.to_owned()),
+            metrics: size
+                .map(|n| ("n".to_owned(), n as f64))
+                .into_iter()
+                .collect(),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("run.folded");
+        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    };
+    for (build, jitter) in [("v1", [0, 7]), ("same", [5, 2]), ("v2", [3, 6])] {
+        for (run, jitter) in (0..).zip(jitter) {
+            for (ix, n) in (0..).zip(SIZES) {
+                let log = n as f64 * (n as f64).ln();
+                let find = match build {
+                    "v2" => 2000 + n * n / 40,
+                    _ => 2000 + 3 * n,
+                };
+                // A part in a hundred, another one for each size.
+                let noise = |count: u64| count * (99 + (jitter * 5 + ix * ix) % 3) / 100;
+                let lines = [
+                    ("sort", noise(log as u64)),
+                    ("find", noise(find)),
+                    ("fixed", noise(5000)),
+                ];
+                add(build, run, Some(n), &lines);
+            }
+        }
+    }
+    add("v1", 9, None, &[("sort", 1)]);
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+fn request() -> ModelRequest {
+    let mut request = ModelRequest::default();
+    request.named = Named::from("app@v1");
+    request.x = "n".to_owned();
+    request
+}
+
+#[test]
+fn growth_is_found_for_each_function_and_those_that_cost_most_stand_first() {
+    let sources = sources();
+    let found = models(&sources, &request()).unwrap();
+    let best: Vec<(&str, ModelKind)> = found
+        .functions
+        .iter()
+        .map(|of| (&*of.function, of.models[0].kind))
+        .collect();
+    assert_eq!(
+        best[1..],
+        [
+            ("sort", ModelKind::Linearithmic),
+            ("find", ModelKind::Linear),
+            ("fixed", ModelKind::Constant),
+        ]
+    );
+    assert_eq!((found.of.runs, found.of.without_x), (12, 1));
+    assert_fits("models", |style| render::models::all(&found, style));
+    assert_golden("models.json", &json(&found).unwrap());
+    let mut some = request();
+    some.limit = Some(1);
+    let some = models(&sources, &some).unwrap();
+    assert_eq!((some.functions.len(), some.omitted), (1, 3));
+}
+
+#[test]
+fn one_function_is_drawn_with_its_points_and_best_curve() {
+    let found = model(&sources(), &request(), "find").unwrap();
+    let slope = found.function.models[0].coefficients[1].value;
+    assert!((2.9..3.1).contains(&slope), "{slope}");
+    assert_eq!(found.function.points.len(), 12);
+    assert_fits("model", |style| render::models::text(&found, style, false));
+    assert_fits("model-log", |style| {
+        render::models::text(&found, style, true)
+    });
+    assert_golden("model.json", &json(&found).unwrap());
+    assert_golden("model.svg", &render::models::svg(&found, false));
+}
+
+#[test]
+fn what_runs_do_not_have_is_said_with_what_they_have() {
+    let mut other = request();
+    other.x = "m".to_owned();
+    let error = model(&sources(), &other, "find").unwrap_err();
+    assert!(matches!(error, QueryError::Model(ModelError::NoX { .. })));
+    assert_eq!(
+        error.to_string(),
+        "no run of app@v1 has a metric or a label `m` that is a number; they have n"
+    );
+    let error = model(&sources(), &request(), "fined")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("did you mean `find`?"), "{error}");
+}
+
+#[test]
+fn a_table_is_modelled_by_group() {
+    let table = "x,y,group\n1,1,b\n2,2,b\n3,3.1,b\n4,4,b\n1,5,a\n2,5,a\n3,5,a\n4,5,a\n";
+    let found = model_table(table, &ModelKind::REGRESSION).unwrap();
+    let best: Vec<(&str, ModelKind)> = found
+        .functions
+        .iter()
+        .map(|of| (&*of.function, of.models[0].kind))
+        .collect();
+    assert_eq!(best[0], ("a", ModelKind::Constant));
+    assert_eq!(best[1].0, "b");
+    assert!(found.into_one().is_err());
+    let one = model_table("1,2\n2,4\n3,6\n", &ModelKind::REGRESSION).unwrap();
+    let one = one.into_one().unwrap();
+    assert_eq!(one.function.points.len(), 3);
+    let text = answer::json(&one).unwrap();
+    let text: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(text["models"][0]["kind"].is_string());
+}
+
+#[test]
+fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
+    let sources = sources();
+    let mut request = CompareModelsRequest::default();
+    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.x = "n".to_owned();
+    let found = compare_models(&sources, &request).unwrap();
+    assert_eq!(found.verdict, Verdict::Regression);
+    let results: Vec<(&str, ModelChange)> = found
+        .functions
+        .iter()
+        .map(|of| (&*of.function, of.result))
+        .collect();
+    assert_eq!(
+        results,
+        [
+            ("main", ModelChange::Degradation),
+            ("find", ModelChange::Degradation),
+            ("sort", ModelChange::NoChange),
+            ("fixed", ModelChange::NoChange),
+        ]
+    );
+    let find = &found.functions[1];
+    let growth = find.growth.unwrap();
+    assert!(
+        growth.low.unwrap() > 1.0,
+        "{growth:?}"
+    );
+    // 2000 + n²/40 is more than 2000 + 3 n by a tenth from 177 on.
+    let from = find.matters_from.unwrap();
+    assert!((165.0..190.0).contains(&from), "{from}");
+    assert!((find.ratio.unwrap() - 258.0 / 11.6).abs() < 1.0);
+    assert_fits("compare-models", |style| {
+        render::models::changes::text(&found, style)
+    });
+    assert_golden("compare-models.json", &json(&found).unwrap());
+
+    request.function = Some("sort".to_owned());
+    let one = compare_models(&sources, &request).unwrap();
+    assert_eq!((one.functions.len(), one.verdict), (1, Verdict::Clean));
+    request.function = None;
+    request.named = ["app@v1", "app@same"].map(Named::from);
+    let same = compare_models(&sources, &request).unwrap();
+    assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
+}
+
+#[test]
+fn runs_of_one_curve_differ_by_chance_alone() {
+    let points = |y: &[f64]| Points::new((1..).map(f64::from).zip(y.iter().copied())).unwrap();
+    // One run a side at each of five x: 2^5 ways, of which two make the sides differ most.
+    let old = points(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+    let new = points(&[1.2, 2.4, 3.6, 4.8, 6.0]);
+    let p = curves_differ(&old, &new).unwrap();
+    assert_eq!(p, curves_differ(&new, &old).unwrap());
+    assert!((2.0 / 32.0..=1.0).contains(&p), "{p}");
+    assert_eq!(curves_differ(&old, &old), Some(1.0));
+    // No x has two runs that could be dealt otherwise.
+    assert_eq!(curves_differ(&points(&[1.0]), &points(&[])), None);
+}
