@@ -26,6 +26,7 @@ mod calls;
 mod check;
 mod compare;
 mod correlate;
+mod cost_models;
 mod expand;
 mod export;
 mod flame;

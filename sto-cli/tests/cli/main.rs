@@ -42,6 +42,7 @@ mod library;
 // What comes from other stores.
 mod merge;
 // Stores that earlier versions wrote.
+mod models;
 mod naming;
 mod old_stores;
 // Where data goes, and how it looks there.

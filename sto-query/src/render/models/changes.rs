@@ -1,9 +1,11 @@
 //! Functions whose cost grows otherwise than it did, as text.
 
-use super::formula::{formula, kind};
+use super::formula::kind;
 use super::{run_of, unit, without_x};
 use crate::models::{FunctionChange, Growth, ModelChange, ModelChanges, SideModel};
-use crate::text::{Style, counted, not_shown, paragraph, printable, probability, short, title};
+use crate::text::{
+    Style, counted, line, not_shown, paragraph, printable, probability, short, title,
+};
 use std::fmt::Write;
 use sto_core::units::Unit;
 
@@ -35,25 +37,23 @@ pub fn text(report: &ModelChanges, style: Style) -> String {
             _ => line,
         };
         for (name, side) in [("before", &change.baseline), ("now", &change.candidate)] {
-            let _ = writeln!(
-                text,
-                "  {name:<width$}{}",
-                modelled(side, &x, unit),
-                width = INDENT - 2
-            );
+            let head = format!("  {name:<width$}", width = INDENT - 2);
+            text += &paragraph(style, &head, &modelled(side, &x, unit), INDENT);
         }
     }
-    let same = report.functions.len() - changed.len();
-    let _ = match (changed.is_empty(), same) {
-        (_, 0) => Ok(()),
-        (true, same) => writeln!(text, "\nNone of {same} functions grows otherwise with {x}."),
-        (false, same) => writeln!(
-            text,
-            "\n{same} other functions do not grow otherwise with {x}."
-        ),
+    let noun = if changed.is_empty() {
+        "function"
+    } else {
+        "other function"
     };
+    let same = counted((report.functions.len() - changed.len()) as u64, noun);
+    if report.functions.len() > changed.len() {
+        let sentence = format!("The cost of {same} goes with {x} as before.");
+        text += "\n";
+        text += &line(style, &sentence, 0);
+    }
     text += &not_shown(report.omitted, "function");
-    text + &without_x(&report.baseline) + &without_x(&report.candidate)
+    text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
 }
 
 /// What became of a function.
@@ -125,6 +125,5 @@ fn modelled(side: &SideModel, x: &str, unit: Option<Unit>) -> String {
     let Some(model) = &side.model else {
         return "nothing can be fitted".to_owned();
     };
-    let formula = formula(model, x, unit).unwrap_or_default();
-    format!("{formula}  {}, R² {:.3}", kind(model.kind), model.r_square)
+    super::sentence(model, x, unit)
 }

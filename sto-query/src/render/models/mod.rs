@@ -11,7 +11,7 @@ pub use svg::svg;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::statistics::models::{Model, ModelKind, Why};
-use crate::text::{Cell, Column, Style, Table, counted, not_shown, printable, short, title};
+use crate::text::{Cell, Column, Style, Table, counted, line, not_shown, printable, short, title};
 use formula::{amount, formula, kind};
 use plot::{Axis, Plot};
 use std::fmt::Write;
@@ -24,7 +24,7 @@ const LISTED: usize = 8;
 pub fn text(report: &CostModel, style: Style, by_logarithm: bool) -> String {
     let mut text = style.bold(&title(style, &heading(report)));
     text += &drawn(&report.of, &report.function, style, by_logarithm);
-    text + &without_x(&report.of)
+    text + &without_x(&report.of, style)
 }
 
 /// The models of several functions as text: the best one of each.
@@ -53,7 +53,7 @@ pub fn all(report: &CostModels, style: Style) -> String {
     }
     let _ = write!(text, "\n{}", table.render(style));
     text += &not_shown(report.omitted, "function");
-    text + &without_x(&report.of)
+    text + &without_x(&report.of, style)
 }
 
 /// `parse: total cpu-clock by n, 21 runs of demo@v1`.
@@ -89,7 +89,7 @@ fn unit(of: &Modelled) -> Option<Unit> {
 fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: bool) -> String {
     let (unit, x) = (unit(of), printable(&of.x));
     let Some(best) = function.models.first() else {
-        return "No model can be fitted.\n".to_owned() + &left_out(&function.left_out);
+        return "No model can be fitted.\n".to_owned() + &left_out(&function.left_out, style);
     };
     let mut text = format!("\n{}\n\n", sentence(best, &x, unit));
     let points: Vec<(f64, f64)> = function.points.iter().map(|of| (of.x, of.y)).collect();
@@ -122,7 +122,7 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     }
     let _ = write!(text, "\n{}", table.render(style));
     text += &not_shown(function.models.len().saturating_sub(LISTED), "model");
-    text + &left_out(&function.left_out)
+    text + &left_out(&function.left_out, style)
 }
 
 /// `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
@@ -131,20 +131,17 @@ fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     format!("{}{formula}, R² {:.3}", kind(best.kind), best.r_square)
 }
 
-fn left_out(kinds: &[(ModelKind, Why)]) -> String {
-    let of = kinds
-        .iter()
-        .map(|(of, why)| format!("{} {why}\n", kind(*of)));
+fn left_out(kinds: &[(ModelKind, Why)], style: Style) -> String {
+    let of = kinds.iter();
+    let of = of.map(|(of, why)| line(style, &format!("{} {why}", kind(*of)), 0));
     of.collect()
 }
 
-fn without_x(of: &Modelled) -> String {
+fn without_x(of: &Modelled, style: Style) -> String {
+    let runs = counted(of.without_x as u64, "run");
+    let sentence = format!("{runs} left out: without a number `{}`", of.x);
     match of.without_x {
         0 => String::new(),
-        runs => format!(
-            "{} left out: without a number `{}`\n",
-            counted(runs as u64, "run"),
-            printable(&of.x)
-        ),
+        _ => line(style, &sentence, 0),
     }
 }

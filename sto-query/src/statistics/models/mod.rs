@@ -23,6 +23,7 @@
 pub mod changes;
 mod condensed;
 mod curve;
+mod difference;
 mod growth;
 mod kernel;
 mod least_squares;
@@ -37,9 +38,13 @@ mod simpson;
 mod sums;
 
 pub use curve::{Curve, Term};
+<<<<<<< HEAD
 pub use kernel::{
     Bandwidth, Estimator, Kernel, cross_validation, hurvich, kernel_regression, kernel_ridge,
 };
+=======
+pub use difference::curves_differ;
+>>>>>>> b090a10f (Test models of cost, say them in SPEC and changelog, and whether two groups of runs follow one curve)
 pub use model::{Coefficient, Model, ModelKind};
 pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
 pub use points::{Points, PointsError};

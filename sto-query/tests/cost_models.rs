@@ -22,7 +22,7 @@ const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 /// and `same`, and with its square in `v2`. A run without a size is among those of `v1`.
 fn sources() -> Sources {
     let store = Store::in_memory().unwrap();
-    let mut add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
+    let add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
         let folded: String = lines
             .iter()
             .map(|(name, count)| format!("main;{name} {count}\n"))
@@ -171,10 +171,7 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     );
     let find = &found.functions[1];
     let growth = find.growth.unwrap();
-    assert!(
-        growth.low.unwrap() > 1.0,
-        "{growth:?}"
-    );
+    assert!(growth.low.unwrap() > 1.0, "{growth:?}");
     // 2000 + n²/40 is more than 2000 + 3 n by a tenth from 177 on.
     let from = find.matters_from.unwrap();
     assert!((165.0..190.0).contains(&from), "{from}");

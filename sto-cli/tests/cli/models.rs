@@ -1,0 +1,118 @@
+//! `sto model` and `sto compare-models`.
+
+use crate::support::Sandbox;
+
+/// Two runs of each size of `v1`, whose `find` goes with n, and `v2`, where it goes with n².
+fn swept() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (build, power) in [("v1", 1), ("v2", 2)] {
+        for n in [10_u64, 20, 40, 80, 160] {
+            for run in [0, 1] {
+                let file = format!("{build}-{n}-{run}.folded");
+                let find = 1000 + 10 * n.pow(power) + run * n;
+                sandbox.write(
+                    &file,
+                    format!("main;find {find}\nmain;fixed {}\n", 3000 + run),
+                );
+                let metric = format!("n={n}");
+                let args = [
+                    "ingest", "--exe", "app", "--build", build, "--metric", &metric,
+                ];
+                let path = sandbox.path(&file);
+                sandbox
+                    .sto(&[&args[..], &[path.to_str().unwrap()]].concat())
+                    .succeeds();
+            }
+        }
+    }
+    sandbox
+}
+
+#[test]
+fn a_function_is_modelled_by_a_metric_of_its_runs() {
+    let sandbox = swept();
+    let run = sandbox.sto(&["model", "find", "v1", "--x", "n"]).succeeds();
+    assert!(
+        run.stdout
+            .starts_with("find: total samples by n, 10 runs of app@v1\n\nlinear: "),
+        "{run:?}"
+    );
+    let json = sandbox.json(&["model", "find", "v2", "--x", "n"]);
+    let best = &json["models"][0];
+    assert!(
+        ["quadratic", "power"].contains(&best["kind"].as_str().unwrap()),
+        "{best}"
+    );
+    assert!(best["r_square"].as_f64().unwrap() > 0.999 && best["aicc"].is_f64());
+    let all = sandbox
+        .sto(&["model", "--all", "v1", "--x", "n"])
+        .succeeds();
+    assert!(all.stdout.contains("constant"), "{all:?}");
+    let drawing = sandbox.path("find.svg");
+    let args = [
+        "model",
+        "find",
+        "v1",
+        "--x",
+        "n",
+        "-o",
+        drawing.to_str().unwrap(),
+    ];
+    sandbox.sto(&args).succeeds();
+    assert!(
+        std::fs::read_to_string(drawing)
+            .unwrap()
+            .contains("<polyline")
+    );
+}
+
+#[test]
+fn a_file_of_points_is_modelled_and_one_that_is_none_is_refused_with_its_line() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.write("points.csv", "x,y\n1,3\n2,5\n3,7.1\n4,9\n5,11\n");
+    let file = file.to_str().unwrap();
+    let json = sandbox.json(&["model", "--points", file]);
+    assert_eq!(json["models"][0]["kind"], "linear");
+    let bad = sandbox.write("bad.csv", "x,y\n1,3\n2,slow\n");
+    let run = sandbox.sto(&["model", "--points", bad.to_str().unwrap()]);
+    run.fails_with(&["bad.csv", "line 3: expected a number in `y`, found `slow`"]);
+    let few = sandbox.write("few.csv", "x,y\n1,3\n");
+    let run = sandbox.sto(&["model", "--points", few.to_str().unwrap()]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stdout.contains("constant"), "{run:?}");
+}
+
+#[test]
+fn growth_that_changed_fails_and_growth_that_did_not_passes() {
+    let sandbox = swept();
+    let run = sandbox.sto(&[
+        "compare-models",
+        "v1",
+        "v2",
+        "--x",
+        "n",
+        "--function",
+        "find",
+    ]);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stdout.starts_with("REGRESSION: "), "{run:?}");
+    assert!(run.stdout.contains("find went from linear to "), "{run:?}");
+    let run = sandbox.sto(&["compare-models", "v1", "v1", "--x", "n"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let run = sandbox.sto(&["compare-models", "v1", "v2", "--x", "m"]);
+    run.fails_with(&["no run of app@v1 has a metric or a label `m`"]);
+}
+
+#[test]
+fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
+    let sandbox = swept();
+    for args in [&["model", "v1", "--x", "n"][..], &["model", "--x", "n"]] {
+        sandbox
+            .sto(args)
+            .fails_with(&["expected a function and profiles"]);
+    }
+    let run = sandbox.sto(&["model", "--all", "find", "v1", "--x", "n"]);
+    run.fails_with(&["expected profiles alone"]);
+    let run = sandbox.sto(&["model", "find", "v1"]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+}
