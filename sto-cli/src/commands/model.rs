@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             match modelled.into_one() {
                 Ok(one) => one,
                 Err(groups) => {
-                    args.format.print(&groups, render::models::all)?;
+                    args.format.print(&*groups, render::models::all)?;
                     return Ok(Outcome::Clean);
                 }
             }

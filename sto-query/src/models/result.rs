@@ -46,7 +46,7 @@ impl CostModels {
     ///
     /// # Errors
     /// These models, where they are of several functions or none.
-    pub fn into_one(mut self) -> Result<CostModel, CostModels> {
+    pub fn into_one(mut self) -> Result<CostModel, Box<CostModels>> {
         match (self.functions.pop(), self.functions.is_empty()) {
             (Some(function), true) => Ok(CostModel {
                 of: self.of,
@@ -54,7 +54,7 @@ impl CostModels {
             }),
             (function, _) => {
                 self.functions.extend(function);
-                Err(self)
+                Err(Box::new(self))
             }
         }
     }
