@@ -38,13 +38,10 @@ mod simpson;
 mod sums;
 
 pub use curve::{Curve, Term};
-<<<<<<< HEAD
+pub use difference::curves_differ;
 pub use kernel::{
     Bandwidth, Estimator, Kernel, cross_validation, hurvich, kernel_regression, kernel_ridge,
 };
-=======
-pub use difference::curves_differ;
->>>>>>> b090a10f (Test models of cost, say them in SPEC and changelog, and whether two groups of runs follow one curve)
 pub use model::{Coefficient, Model, ModelKind};
 pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
 pub use points::{Points, PointsError};
