@@ -37,6 +37,8 @@ pub enum Hint {
     AddProfile,
     /// List the builds with their runs.
     ListBuilds,
+    /// List the phases of a run with their times.
+    ListPhases,
     /// List the runs with what is known of them.
     ListRuns,
     /// Name the program.

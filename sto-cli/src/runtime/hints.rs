@@ -48,6 +48,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
         Hint::SymbolFolder => [" with ", "--symbol-dir", ""],
         Hint::AddProfile => ["; `", "sto ingest FILE", "` adds one"],
         Hint::ListBuilds => ["; `", "sto ls", "` shows their ids"],
+        Hint::ListPhases => ["; `", "sto phases", "` has their times"],
         Hint::ListRuns => ["; `", "sto runs", "` lists them all"],
         Hint::NameProgram => ["; name one with ", "--exe", ""],
         Hint::NameBenchmark => ["; name one with ", "--benchmark", ""],

@@ -56,6 +56,7 @@ impl CallsError {
     pub fn hint(&self) -> Option<Hint> {
         match self {
             CallsError::Compressed { .. } => Some(Hint::KeepCalls),
+            CallsError::NoTime => Some(Hint::ListPhases),
             CallsError::Select(error) => error.hint(),
             CallsError::Store(error) => error.hint(),
             _ => None,
@@ -97,9 +98,7 @@ pub enum CallsError {
         profile: ProfileId,
     },
     /// Of a phase, or the rest of its time, calls are not shown.
-    #[error(
-        "calls are shown from one time to another, and not by phases; `sto phases` has their times"
-    )]
+    #[error("calls are shown from one time to another, and not by phases")]
     NoTime,
     /// There is no such part of its time.
     #[error(transparent)]
