@@ -18,7 +18,8 @@ Examples:
 
 A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a \
 build (`last-good`), [EXE]@newest, @previous or @newest~N (a build by its age), git:REVISION (the \
-build made of that commit), a profile's id or the start of one (`sto ls` shows them), or the path of a file \
+build made of that commit), git:FROM..TO (all builds made of commits in that range, where a command takes \
+several), a profile's id or the start of one (`sto ls` shows them), or the path of a file \
 of any format that `sto ingest` reads. A build in the store comes before a file of the same name; \
 `./NAME` always means the file.
 

@@ -6,7 +6,7 @@
 mod runs;
 
 use crate::answer::Answer;
-use crate::select::SelectError;
+use crate::select::{SelectError, Selector};
 use crate::text::printable;
 use hashbrown::HashSet;
 use runs::Runs;
@@ -110,16 +110,21 @@ pub enum AnnotateFault {
 }
 
 /// Reads metrics, and finds the runs that they are of among those of `builds`. What begins with `{`
-/// is JSON lines, everything else CSV with the names of the columns in its first line.
+/// is JSON lines, everything else CSV with the names of the columns in its first line. `resolve` gives a selector
+/// the commits that its revision is.
 ///
 /// # Errors
 /// Where a row is not of its form, or is not of exactly one run.
-pub fn metrics_of(text: &str, builds: &[StoredBuild]) -> Result<GivenMetrics, AnnotateError> {
+pub fn metrics_of(
+    text: &str,
+    builds: &[StoredBuild],
+    resolve: &dyn Fn(Selector) -> Selector,
+) -> Result<GivenMetrics, AnnotateError> {
     let rows = match text.trim_start().starts_with('{') {
         true => json_lines(text),
         false => csv_rows(text),
     }?;
-    let runs = Runs::of(builds);
+    let runs = Runs::of(builds, resolve);
     let mut given = GivenMetrics::new();
     for Row { line, run, metrics } in rows {
         let at = |why| AnnotateError { line, why };

@@ -108,6 +108,12 @@ pub enum QueryError {
         /// What follows `git:`.
         revision: String,
     },
+    /// A selector names a range of revisions, and nobody knows which commits it has.
+    #[error("git knows no range of commits `{}` here", printable(.range))]
+    NoRange {
+        /// What follows `git:`.
+        range: String,
+    },
     /// A run that is asked for by its id is not in the store.
     #[error("the store has no run {run}")]
     NoRun {

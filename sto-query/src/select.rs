@@ -5,11 +5,12 @@
 mod benchmark;
 mod error;
 mod newest;
+mod range;
 mod revision;
 
 pub use benchmark::BenchmarkRuns;
 pub(crate) use benchmark::one_benchmark;
-pub use error::SelectError;
+pub use error::{NoBuildInRange, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;
 pub(crate) use revision::shortened as shortened_revision;
@@ -21,7 +22,7 @@ use sto_core::model::Build;
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
 
 /// What a user wrote to name profiles: `[EXE@]BUILD`, `[EXE@]TAG`, `[EXE]@newest`, `[EXE@]git:REVISION`,
-/// or a GNU build id, a profile's id, or a prefix of either.
+/// `[EXE@]git:FROM..TO`, or a GNU build id, a profile's id, or a prefix of either.
 ///
 /// The text is split at its first `@`, since versions may have one (`parser@2.1`) and names of
 /// executables hardly do. Where that guess is wrong, [`select`] still finds the build, because it
@@ -35,6 +36,8 @@ pub struct Selector {
     pub name: String,
     /// The commit that the git revision of the name was found to be.
     pub(crate) commit: Option<Commit>,
+    /// The commits that the range of git revisions of the name was found to have.
+    pub(crate) range: Option<Vec<Commit>>,
 }
 
 /// Profiles of one build.
@@ -95,6 +98,7 @@ impl std::str::FromStr for Selector {
             executable: executable.map(str::to_owned),
             name: name.to_owned(),
             commit: None,
+            range: None,
         })
     }
 }
@@ -137,7 +141,7 @@ pub fn select(store: &Snapshot, selector: &Selector) -> Result<Selection, Select
 ///
 /// In this order, the first that fits: `EXE@BUILD` exactly; a build's version exactly; a tag, or
 /// `EXE@TAG`, exactly; `[EXE]@newest`, `@previous` and `@newest~N`, a build by its age; `git:` with a
-/// commit; GNU build ids and profile ids that begin with the name, which then has at least four
+/// commit, or with a range of commits of which one build was made; GNU build ids and profile ids that begin with the name, which then has at least four
 /// hexadecimal digits.
 ///
 /// # Errors
@@ -177,10 +181,36 @@ pub fn select_from(builds: &[StoredBuild], selector: &Selector) -> Result<Select
     if let Some(age) = newest::age(selector) {
         return newest::select(&builds, selector, age);
     }
+    if let Some(range) = selector.range() {
+        return range::select_one(&builds, selector, range);
+    }
     if let Some(revision) = selector.revision() {
         return revision::select(&builds, selector, revision);
     }
     select_by_id(&builds, selector)
+}
+
+/// Finds the profiles that a selector names, of any number of builds: all that were made of the commits of a
+/// range, and else as [`select_from`]. At least one.
+///
+/// # Errors
+/// As [`select_from`].
+pub fn select_all_from(
+    builds: &[StoredBuild],
+    selector: &Selector,
+) -> Result<Vec<Selection>, SelectError> {
+    let Some(range) = selector.range() else {
+        return Ok(vec![select_from(builds, selector)?]);
+    };
+    // A build or tag may be called so.
+    match select_from(builds, selector) {
+        Err(SelectError::SeveralInRange { .. }) => {
+            let builds: Vec<&StoredBuild> =
+                builds.iter().filter(|b| !b.profiles.is_empty()).collect();
+            range::select(&builds, selector, range)
+        }
+        one => Ok(vec![one?]),
+    }
 }
 
 fn select_by_id(builds: &[&StoredBuild], selector: &Selector) -> Result<Selection, SelectError> {

@@ -1,6 +1,6 @@
 //! `sto annotate`: metrics of many runs at once.
 
-use crate::runtime::{CliError, FormatArg, Outcome, StorePath, text};
+use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath, text};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{AnnotateRequest, annotate};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AnnotateArgs, store_path: &StorePath) -> Result<Outcome
             source,
         })?;
     request.may_replace = args.force;
-    let annotated = annotate(&store_path.open()?, &request);
+    let annotated = annotate(&store_path.open()?, &Machine, &request);
     let annotated = annotated.map_err(|error| match error {
         QueryError::Annotate(source) => CliError::Annotate {
             path: path(),

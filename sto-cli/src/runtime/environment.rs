@@ -46,6 +46,10 @@ impl Surroundings for Machine {
         git::commit(revision)
     }
 
+    fn commits(&self, range: &str) -> Option<Vec<Commit>> {
+        git::commits(range)
+    }
+
     fn read(
         &self,
         memory: &Store,

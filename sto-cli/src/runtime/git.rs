@@ -4,6 +4,7 @@
 //! name programs for git to run. None of them is run here. Whether git looks into a work tree of another
 //! user at all is left to its `safe.directory`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
@@ -14,10 +15,16 @@ use sto_query::select;
 /// What git says of the work tree that a folder is in; `None` where it fails, as where there is no work tree, or says
 /// nothing.
 pub(crate) fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let said = answered(folder, arguments)?;
+    let said = said.trim();
+    (!said.is_empty()).then(|| said.to_owned())
+}
+
+/// The same, where nothing may be an answer; `None` where git fails.
+fn answered(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = git(folder).args(arguments).output().ok()?;
     let said = String::from_utf8_lossy(&output.stdout);
-    let said = said.trim();
-    (output.status.success() && !said.is_empty()).then(|| said.to_owned())
+    output.status.success().then(|| said.into_owned())
 }
 
 fn git(folder: &Path) -> Command {
@@ -134,6 +141,26 @@ pub(crate) fn commit(revision: &str) -> Option<select::Commit> {
     let tags = said(here(), &["tag", "--points-at", &id]).unwrap_or_default();
     let tags = tags.lines().map(str::to_owned).collect();
     Some(select::Commit { id, tags })
+}
+
+/// The commits of a range of revisions, such as `v1.2..HEAD`, as builds are found by them; newest first.
+pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
+    let listed = answered(here(), &["rev-list", "--end-of-options", range, "--"])?;
+    let named = "--format=%(objectname) %(*objectname) %(refname:strip=2)";
+    let tags = answered(here(), &["for-each-ref", named, "refs/tags"]).unwrap_or_default();
+    let mut of_commit: HashMap<&str, Vec<String>> = HashMap::new();
+    for line in tags.lines() {
+        // The commit that a tag with a message points to stands second; else that is empty.
+        if let [tag, commit, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] {
+            let commit = if commit.is_empty() { tag } else { commit };
+            of_commit.entry(commit).or_default().push(name.to_owned());
+        }
+    }
+    let commits = listed.lines().map(|id| select::Commit {
+        id: id.to_owned(),
+        tags: of_commit.remove(id).unwrap_or_default(),
+    });
+    Some(commits.collect())
 }
 
 /// Whether files of the work tree were changed; `None` where that cannot be asked without running a program

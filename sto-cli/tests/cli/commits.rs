@@ -215,3 +215,58 @@ fn what_git_cannot_say_keeps_no_run_out_of_the_store() {
     Run::of(sandbox.command(&ingest).env("PATH", sandbox.path("home"))).succeeds();
     assert_eq!(repository.build("none")["revision"], Value::Null);
 }
+
+#[test]
+fn a_range_is_all_builds_of_its_commits_where_several_can_be_taken() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    for name in ["one", "two", "three", "four"] {
+        repository.commit(name);
+        repository.git(&["tag", name]);
+        if name != "three" {
+            repository.ingest(name, &[]).succeeds();
+        }
+    }
+    let sandbox = &repository.sandbox;
+    let export = |range: &str, file: &str| {
+        let export = ["export-store", range, "--output", file];
+        sandbox.sto(&export)
+    };
+    for (range, expected) in [
+        ("git:one..HEAD", &["four", "two"][..]),
+        ("demo@git:one..four", &["four", "two"]),
+        ("git:two..", &["four"]),
+        ("git:four~3..two", &["two"]),
+    ] {
+        let file = format!("{}.redb", range.replace(['~', '.', ':', '@'], "_"));
+        export(range, &file).succeeds();
+        let listed = sandbox.json(&["ls", "--store", &file]);
+        let builds = listed["builds"].as_array().unwrap().iter();
+        let mut builds: Vec<&str> = builds.map(|b| b["version"].as_str().unwrap()).collect();
+        builds.sort_unstable();
+        assert_eq!(builds, expected, "{range}");
+    }
+    let potential = sandbox.sto(&["potential", "git:one..HEAD"]).succeeds();
+    assert!(
+        potential
+            .stdout
+            .starts_with("demo@four: 10,001 samples in 1 profile\ndemo@two: "),
+        "{potential:?}"
+    );
+    // One build is shown, and one alone.
+    assert_eq!(repository.build("git:two..HEAD")["version"], "four");
+    let show = |range: &str| sandbox.sto(&["show", range]);
+    show("git:one..HEAD").fails_with(&["several builds are of commits in `one..HEAD`", "demo@two"]);
+    show("git:two..three")
+        .fails_with(&["no build is of a commit in `two..three`, which has 1 commit"]);
+    show("git:four..two").fails_with(&["which has 0 commits"]);
+    show("git:one..nowhere").fails_with(&["git knows no range of commits `one..nowhere` here"]);
+    show("git:--all..HEAD").fails_with(&["git knows no range of commits"]);
+    // Rows of a table name runs so, too.
+    let table = sandbox.write("metrics.csv", "build,ms\ngit:HEAD~2,5\ngit:two..HEAD,7\n");
+    let annotate = ["annotate", table.to_str().unwrap()];
+    sandbox.sto(&annotate).succeeds();
+    let metric = |build: &str| repository.build(build)["profiles"][0]["metrics"]["ms"].clone();
+    assert_eq!((metric("two"), metric("four")), (json!(5.0), json!(7.0)));
+}

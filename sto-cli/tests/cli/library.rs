@@ -178,7 +178,7 @@ fn a_store_is_changed_as_its_commands_change_it() {
 
     let table = "build,seconds\nv1,2\nv2,3\n";
     let file = by_command.write("metrics.csv", table);
-    let annotated = annotate(store, &ask(json!({"table": table}))).unwrap();
+    let annotated = annotate(store, &(), &ask(json!({"table": table}))).unwrap();
     same(
         &["annotate", file.to_str().unwrap()],
         answer::json(&annotated).unwrap(),

@@ -1,6 +1,6 @@
 //! The runs of a store by what a row may say of them.
 
-use crate::select::{MIN_PREFIX, SelectError, Selector, select_from};
+use crate::select::{MIN_PREFIX, SelectError, Selector, select_all_from};
 use hashbrown::{HashMap, HashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use sto_core::store::StoredBuild;
 /// The runs of a store, to be found by what rows say of them: there may be a row for each.
 pub(super) struct Runs<'b> {
     builds: &'b [StoredBuild],
+    resolve: &'b dyn Fn(Selector) -> Selector,
     pub(super) all: Vec<ProfileId>,
     /// Names and tags of builds.
     names: HashSet<&'b str>,
@@ -23,9 +24,10 @@ pub(super) struct Runs<'b> {
 }
 
 impl<'b> Runs<'b> {
-    pub(super) fn of(builds: &'b [StoredBuild]) -> Self {
+    pub(super) fn of(builds: &'b [StoredBuild], resolve: &'b dyn Fn(Selector) -> Selector) -> Self {
         let mut runs = Runs {
             builds,
+            resolve,
             all: Vec::new(),
             names: HashSet::new(),
             ids: BTreeMap::new(),
@@ -67,8 +69,10 @@ impl<'b> Runs<'b> {
         if let Some(known) = self.by_name.borrow().get(name) {
             return Ok(known.clone());
         }
-        let found = select_from(self.builds, &name.parse::<Selector>()?)?;
-        let ids = found.profiles.iter().map(|stored| stored.id.to_string());
+        let selector = (self.resolve)(name.parse::<Selector>()?);
+        let found = select_all_from(self.builds, &selector)?;
+        let found = found.iter().flat_map(|selection| &selection.profiles);
+        let ids = found.map(|stored| stored.id.to_string());
         let mut indices: Vec<usize> = ids.filter_map(|id| *self.ids.get(&id)?).collect();
         indices.sort_unstable();
         let indices = Rc::new(indices);

@@ -9,7 +9,7 @@ use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
 use crate::maintain::{ExportedStore, MergeError, MergedStore, Merges, TagError, TagList};
 use crate::prune::{self, PruneOptions, Pruned};
-use crate::select::{Selection, Selector, full_name, select_from};
+use crate::select::{Selection, Selector, full_name, select_all_from, select_from};
 use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -129,11 +129,14 @@ pub fn average(
 ) -> Result<StoredAverage, QueryError> {
     let snapshot = store.snapshot()?;
     let builds = snapshot.builds()?;
-    let selections = request.selectors.iter().map(|text| {
-        let selected = selection(surroundings, &builds, text)?;
-        Ok(selected.of_one_benchmark(request.benchmark.as_deref())?)
-    });
-    let selections: Vec<_> = selections.collect::<Result<_, QueryError>>()?;
+    let mut selected = Vec::new();
+    for text in &request.selectors {
+        selected.extend(selections(surroundings, &builds, text)?);
+    }
+    let of_benchmark = selected
+        .into_iter()
+        .map(|selection| Ok(selection.of_one_benchmark(request.benchmark.as_deref())?));
+    let selections: Vec<_> = of_benchmark.collect::<Result<_, QueryError>>()?;
     let average = average::average(&snapshot, &selections, &request.build, request.matching)?;
     // Whoever writes waits for those who read.
     drop(snapshot);
@@ -159,8 +162,14 @@ pub struct AnnotateRequest {
 /// # Errors
 /// Where a row cannot be read or is not of exactly one run, a run has another value that is not to be
 /// replaced, or the store cannot be read or written; it is then as it was.
-pub fn annotate(store: &Store, request: &AnnotateRequest) -> Result<AnnotatedRuns, QueryError> {
-    let choose = |builds: &[StoredBuild]| metrics_of(&request.table, builds);
+pub fn annotate(
+    store: &Store,
+    surroundings: &dyn Surroundings,
+    request: &AnnotateRequest,
+) -> Result<AnnotatedRuns, QueryError> {
+    // A revision that nobody knows is said of its row.
+    let resolve = |selector: Selector| resolved(surroundings, selector.clone()).unwrap_or(selector);
+    let choose = |builds: &[StoredBuild]| metrics_of(&request.table, builds, &resolve);
     let (given, annotated) = store.annotate_chosen(choose, request.may_replace)??;
     match annotated.different.first() {
         Some(first) if !request.may_replace => Err(QueryError::OtherMetric {
@@ -344,20 +353,21 @@ fn selected(
 ) -> Result<BTreeSet<ProfileId>, QueryError> {
     let mut ids = BTreeSet::new();
     for text in selectors {
-        let chosen = selection(surroundings, builds, text)?.profiles;
-        ids.extend(chosen.iter().map(|stored| stored.id));
+        let chosen = selections(surroundings, builds, text)?;
+        let profiles = chosen.iter().flat_map(|selection| &selection.profiles);
+        ids.extend(profiles.map(|stored| stored.id));
     }
     Ok(ids)
 }
 
-/// What a selector names.
-fn selection(
+/// What a selector names, of each build.
+fn selections(
     surroundings: &dyn Surroundings,
     builds: &[StoredBuild],
     text: &str,
-) -> Result<Selection, QueryError> {
+) -> Result<Vec<Selection>, QueryError> {
     let selector = resolved(surroundings, text.parse()?)?;
-    Ok(select_from(builds, &selector)?)
+    Ok(select_all_from(builds, &selector)?)
 }
 
 fn ids_of(build: &StoredBuild) -> impl Iterator<Item = ProfileId> {

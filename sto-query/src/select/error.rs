@@ -1,7 +1,7 @@
 //! Why a selector names nothing, or too much.
 
 use super::{BenchmarkRuns, MIN_PREFIX, NoBuildOfCommit, listed, there_are};
-use crate::text::printable;
+use crate::text::{counted, printable};
 use sto_core::Hint;
 use sto_core::store::StoreError;
 
@@ -113,6 +113,24 @@ pub enum SelectError {
         /// The builds, as `EXE@BUILD`.
         candidates: Vec<String>,
     },
+    /// No build was made of a commit of this range.
+    #[error(transparent)]
+    NoBuildInRange(Box<NoBuildInRange>),
+    /// Several builds were made of commits of a range, where one is meant.
+    #[error(
+        "several builds are of commits in `{}`, and one is meant: {}{}",
+        printable(.range),
+        listed(.candidates),
+        if *.more == 0 { String::new() } else { format!(" and {} more", .more) }
+    )]
+    SeveralInRange {
+        /// What follows `git:`.
+        range: String,
+        /// The builds, as `EXE@BUILD`.
+        candidates: Vec<String>,
+        /// Number of builds that `candidates` leaves out.
+        more: usize,
+    },
     /// The start of an id has too few digits.
     #[error(
         "`{}` is too short for the start of an id: write at least {MIN_PREFIX} digits{}",
@@ -136,6 +154,35 @@ pub enum SelectError {
         /// What begins like this.
         candidates: Vec<String>,
     },
+}
+
+/// That no build was made of a commit of a range.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no build is of a commit in `{}`, which has {}{}{}",
+    printable(.range),
+    counted(*.commits as u64, "commit"),
+    match &with_changes[..] {
+        [] => String::new(),
+        changed => format!("; not committed changes were in {}", listed(changed)),
+    },
+    match &known[..] {
+        [] => String::new(),
+        known => format!("; {}", there_are(known, *more)),
+    }
+)]
+#[non_exhaustive]
+pub struct NoBuildInRange {
+    /// What follows `git:`.
+    pub(crate) range: String,
+    /// Number of commits in it.
+    pub(crate) commits: usize,
+    /// Builds of them with changes that were not committed.
+    pub(crate) with_changes: Vec<String>,
+    /// Other builds, with their revisions.
+    pub(crate) known: Vec<String>,
+    /// Number of those that `known` leaves out.
+    pub(crate) more: usize,
 }
 
 impl SelectError {

@@ -102,8 +102,13 @@ impl<'a> Described<'a> {
         }
     }
 
+    /// Whether it has all digits of a commit's id.
+    pub(super) fn is_whole(&self) -> bool {
+        self.commit.is_some_and(|id| matches!(id.len(), 40 | 64))
+    }
+
     /// Whether the work tree was at this commit, whatever had been changed in it.
-    fn is_of(&self, commit: &Commit) -> bool {
+    pub(super) fn is_of(&self, commit: &Commit) -> bool {
         match (self.commit, self.tag) {
             (Some(id), _) => commit.id.starts_with(id) || id.starts_with(&commit.id),
             (None, tag) => commit.tags.iter().any(|known| Some(known.as_str()) == tag),

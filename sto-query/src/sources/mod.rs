@@ -13,7 +13,8 @@ pub(crate) use views::{of_event, parts};
 
 use crate::QueryError;
 use crate::select::{
-    Commit, SelectError, Selection, Selector, full_name, oldest_first, one_benchmark, select, whole,
+    Commit, SelectError, Selection, Selector, full_name, oldest_first, one_benchmark, select,
+    select_all_from, whole,
 };
 use crate::tree::{View, WindowError};
 use named::last_components;
@@ -31,6 +32,11 @@ use sto_core::units::UnixSeconds;
 pub trait Surroundings: Send + Sync {
     /// The commit that a git revision such as `HEAD~1` is; `None` where that is not known.
     fn commit(&self, _revision: &str) -> Option<Commit> {
+        None
+    }
+
+    /// The commits of a range of git revisions such as `v1.2..HEAD`, newest first; `None` where that is not known.
+    fn commits(&self, _range: &str) -> Option<Vec<Commit>> {
         None
     }
 
@@ -75,7 +81,7 @@ pub type Ages = Box<dyn Fn(&str) -> Option<Duration>>;
 /// A machine that nobody asks.
 impl Surroundings for () {}
 
-/// The selector, with the commit that its revision is.
+/// The selector, with the commit that its revision is, or the commits that its range has.
 ///
 /// # Errors
 /// Where nobody knows the revision, and it is no commit's id by itself.
@@ -86,6 +92,13 @@ pub(crate) fn resolved(
     let Some(revision) = selector.revision() else {
         return Ok(selector);
     };
+    if let Some(range) = selector.range() {
+        let commits = surroundings.commits(range);
+        let commits = commits.ok_or_else(|| QueryError::NoRange {
+            range: range.to_owned(),
+        })?;
+        return Ok(selector.within(commits));
+    }
     match surroundings.commit(revision) {
         Some(commit) => Ok(selector.at(commit)),
         None if revision.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(selector),
@@ -289,6 +302,24 @@ impl Sources {
         }
     }
 
+    /// What a name stands for, a name for each build: of a range of commits there may be several.
+    fn each(&self, named: &Named) -> Result<Vec<Named>, QueryError> {
+        let selector = match named {
+            Named::Selector(text) => text.parse::<Selector>().ok(),
+            Named::File(_) | Named::Runs(_) => None,
+        };
+        let Some(selector) = selector.filter(|selector| selector.range().is_some()) else {
+            return Ok(vec![named.clone()]);
+        };
+        let selector = resolved(self.surroundings(), selector)?;
+        let selections = select_all_from(&self.store()?.builds()?, &selector)?;
+        let runs = selections.into_iter().map(|selection| {
+            let runs = selection.profiles.iter().map(|stored| stored.id);
+            Named::Runs(runs.collect())
+        });
+        Ok(runs.collect())
+    }
+
     /// A build or tag of an executable, or else whatever the selector names.
     fn locate_of(&self, name: &str, executable: &str) -> Result<Target, QueryError> {
         // `@previous` is the program's own, as `demo@previous` is.
@@ -454,5 +485,7 @@ fn is_of_program(error: &SelectError) -> bool {
         SelectError::TooFewBuilds { .. }
             | SelectError::NoBuildOfCommit(_)
             | SelectError::SeveralOfCommit { .. }
+            | SelectError::NoBuildInRange(_)
+            | SelectError::SeveralInRange { .. }
     )
 }

@@ -59,7 +59,11 @@ impl Sources {
     pub(crate) fn views(&self, named: &[Named], filter: &Filter) -> Result<Vec<View>, QueryError> {
         let mut filter = filter.clone();
         let mut views = Vec::with_capacity(named.len());
-        for named in named {
+        let each: Vec<Vec<Named>> = named
+            .iter()
+            .map(|n| self.each(n))
+            .collect::<Result<_, _>>()?;
+        for named in each.iter().flatten() {
             let view = self.view(named, &filter)?;
             let first = view.sample_types.get(EVENT);
             filter.event = filter.event.or(first.map(|first| first.event.clone()));

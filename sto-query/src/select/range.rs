@@ -1,0 +1,123 @@
+//! Builds by a range of commits: `git:v1.2..HEAD`.
+
+use super::error::NoBuildInRange;
+use super::revision::{Commit, Described, PREFIX, runs_where, shortened};
+use super::{MAX_NAMED, SelectError, Selection, Selector, full_name};
+use std::collections::HashSet;
+use sto_core::store::StoredBuild;
+
+/// What stands between the two ends of a range; no name of a branch or tag has it.
+const BETWEEN: &str = "..";
+
+/// Commits by which builds are found: by whole ids at once, by first digits and tags one after another.
+pub(crate) struct CommitSet<'a> {
+    commits: &'a [Commit],
+    ids: HashSet<&'a str>,
+}
+
+impl<'a> CommitSet<'a> {
+    pub(crate) fn of(commits: &'a [Commit]) -> CommitSet<'a> {
+        CommitSet {
+            ids: commits.iter().map(|commit| commit.id.as_str()).collect(),
+            commits,
+        }
+    }
+
+    /// Whether a revision is of one of them, whatever had been changed in the work tree.
+    fn has(&self, revision: &Described<'_>) -> bool {
+        revision.commit.is_some_and(|id| self.ids.contains(id))
+            || (!revision.is_whole() && self.commits.iter().any(|commit| revision.is_of(commit)))
+    }
+}
+
+impl Selector {
+    /// The range of git revisions that it names, such as `v1.2..HEAD`; [`Selector::within`] says which commits
+    /// these are.
+    pub(crate) fn range(&self) -> Option<&str> {
+        let named = self.name.strip_prefix(PREFIX)?;
+        named.contains(BETWEEN).then_some(named)
+    }
+
+    /// The same, of the commits that its range was found to have.
+    #[must_use]
+    pub fn within(self, commits: Vec<Commit>) -> Self {
+        Selector {
+            range: Some(commits),
+            ..self
+        }
+    }
+}
+
+/// The builds that were made of commits of the range, in the order of the store; of each the runs that were. At
+/// least one.
+///
+/// # Errors
+/// Where there is none, or nobody said which commits the range has.
+pub(super) fn select(
+    builds: &[&StoredBuild],
+    selector: &Selector,
+    range: &str,
+) -> Result<Vec<Selection>, SelectError> {
+    let Some(commits) = &selector.range else {
+        return Err(SelectError::UnresolvedRevision {
+            revision: range.to_owned(),
+        });
+    };
+    let set = CommitSet::of(commits);
+    let executable = selector.executable.as_ref();
+    let (mut found, mut known, mut with_changes) = (Vec::new(), Vec::new(), Vec::new());
+    for build in builds {
+        if executable.is_some_and(|executable| *executable != build.build.executable) {
+            continue;
+        }
+        let name = full_name(&build.build);
+        let mut is_changed = false;
+        let of_these = runs_where(build, |revision| {
+            let revision = Described::parse(revision);
+            let has = set.has(&revision);
+            is_changed |= has && revision.is_dirty;
+            has && !revision.is_dirty
+        });
+        match (of_these, &build.build.revision) {
+            (Some(selection), _) => found.push(selection),
+            (None, _) if is_changed => with_changes.push(name),
+            (None, Some(revision)) => known.push(format!("{name} ({})", shortened(revision))),
+            (None, None) => {}
+        }
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let more = known.len().saturating_sub(MAX_NAMED);
+    known.truncate(MAX_NAMED);
+    Err(SelectError::NoBuildInRange(Box::new(NoBuildInRange {
+        range: range.to_owned(),
+        commits: commits.len(),
+        with_changes,
+        known,
+        more,
+    })))
+}
+
+/// The only build that was made of commits of the range.
+///
+/// # Errors
+/// As [`select`], and where there are several.
+pub(super) fn select_one(
+    builds: &[&StoredBuild],
+    selector: &Selector,
+    range: &str,
+) -> Result<Selection, SelectError> {
+    match <[_; 1]>::try_from(select(builds, selector, range)?) {
+        Ok([selection]) => Ok(selection),
+        Err(several) => Err(SelectError::SeveralInRange {
+            range: range.to_owned(),
+            more: several.len().saturating_sub(MAX_NAMED),
+            candidates: several
+                .iter()
+                .take(MAX_NAMED)
+                .map(|selection| full_name(&selection.build))
+                .collect(),
+        }),
+    }
+}
