@@ -39,6 +39,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "call-traces")]
         Format::XRay => (xray::matches, Pieces(xray::read)),
         #[cfg(feature = "call-traces")]
+        Format::XRayYaml => (xray::yaml::matches, Lines(xray::yaml::reader)),
+        #[cfg(feature = "call-traces")]
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),

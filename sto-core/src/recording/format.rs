@@ -24,6 +24,8 @@ formats! {
     PerfData = "perf.data" if "perf-data",
     /// LLVM XRay's logs, in the basic mode or of the flight data recorder.
     XRay = "xray" if "call-traces",
+    /// The same as `llvm-xray convert -f yaml` writes them.
+    XRayYaml = "xray yaml" if "call-traces",
     /// The data folder of uftrace.
     Uftrace = "uftrace" if "call-traces",
     /// Recordings of JDK Flight Recorder.

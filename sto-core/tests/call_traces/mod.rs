@@ -1,5 +1,6 @@
 //! Traces of calls of native programs: the logs of LLVM XRay, the folders of uftrace, the text of ftrace.
 
+mod converted;
 mod ftrace;
 mod uftrace;
 mod xray;

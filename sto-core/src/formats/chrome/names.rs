@@ -70,7 +70,8 @@ impl Names {
             program: name(self.processes.get(pid), pid),
             name: name(self.threads.get(&key), tid),
             pid: number(pid),
-            tid: number(tid),
+            // Of a process's first thread, uftrace names the process alone.
+            tid: number(if tid.is_empty() { pid } else { tid }),
         }
     }
 

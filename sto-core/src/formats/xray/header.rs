@@ -59,13 +59,17 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    fn new(frequency: u64) -> Option<Clock> {
+    /// One of so many cycles a second; `None` where no processor has such a one.
+    pub(super) fn new(frequency: u64) -> Option<Clock> {
         let is_credible = frequency == 0 || (1_000_000..=10_000_000_000).contains(&frequency);
         is_credible.then_some(Clock { frequency })
     }
 
-    pub(super) fn is_known(self) -> bool {
-        self.frequency > 0
+    /// What to know of its times.
+    pub(super) fn warning(self) -> Option<String> {
+        (self.frequency == 0).then(|| {
+            "XRay could not find out how fast the processor's clock goes; its cycles are shown as nanoseconds.".to_owned()
+        })
     }
 
     /// A number of cycles as time, rounded down. Cycles of a clock that is not known are nanoseconds.

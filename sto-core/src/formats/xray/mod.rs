@@ -1,5 +1,5 @@
 //! LLVM XRay's logs of calls, as programs write them: of the basic mode, versions 1 to 3, and of the flight data
-//! recorder, versions 1 to 5.
+//! recorder, versions 1 to 5; and as `llvm-xray convert -f yaml` writes them.
 //!
 #![doc = include_str!("xray.md")]
 
@@ -8,6 +8,7 @@ mod fdr;
 mod header;
 mod program;
 mod threads;
+pub(super) mod yaml;
 
 use super::error::DecodeError;
 use super::source::Head;
@@ -183,9 +184,7 @@ impl Log<'_> {
     }
 
     fn warning(&self, damage: Option<Damage>) -> impl Iterator<Item = String> {
-        let clock = (!self.header.clock.is_known()).then(|| {
-            "XRay could not find out how fast the processor's clock goes; its cycles are shown as nanoseconds.".to_owned()
-        });
+        let clock = self.header.clock.warning();
         let damage = damage.map(|Damage { at, left_out }| {
             format!(
                 "The file is cut off or damaged after byte {at}: {left_out} bytes were left out."
