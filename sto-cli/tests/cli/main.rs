@@ -68,6 +68,7 @@ mod selectors;
 mod show;
 // Costs by thread and time.
 mod slices;
+mod slower_calls;
 // Source with the cost of its lines.
 mod source;
 // Which store a command uses.

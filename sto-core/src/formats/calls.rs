@@ -7,7 +7,7 @@ use crate::trace::log::{CallLog, CallLogWriter, SpoolError, ThreadNo};
 use crate::trace::outliers::RunDurations;
 use crate::trace::paths::{PathNo, Paths};
 use crate::trace::regtime::{Compressed, compress};
-use crate::trace::{CallThread, RunCalls, ThreadCalls};
+use crate::trace::{CALLS, CallThread, RunCalls, ThreadCalls, WALL};
 use crate::units::{Cost, Nanoseconds, Unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) fn finish(
     functions: &[LocationIx],
     options: &ReadOptions,
 ) -> Decoded<RecordingBuilder> {
-    finish_as("wall", builder, log, functions, options)
+    finish_as(WALL, builder, log, functions, options)
 }
 
 /// The same, with the time as samples of this event: beside samples that were taken in the same threads, calls are
@@ -67,7 +67,7 @@ pub(super) fn finish_as(
         .collect();
     let stacks = stacks(&mut builder, &paths, functions)?;
     let wall = builder.sample_type(event, Unit::Nanoseconds);
-    let calls = builder.sample_type("calls", Unit::Events);
+    let calls = builder.sample_type(CALLS, Unit::Events);
     let mut run = RunCalls {
         thresholds: options.call_thresholds,
         threads: Vec::with_capacity(threads.len()),

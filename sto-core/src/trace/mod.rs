@@ -8,6 +8,7 @@
 mod calls;
 pub(crate) mod dag;
 mod durations;
+mod events;
 #[allow(dead_code, reason = "formats write to it")]
 pub(crate) mod log;
 mod meanwhile;
@@ -25,6 +26,7 @@ pub use calls::{
     CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,
     ThreadCalls, Wait,
 };
+pub use events::{CALLS, SPANS, WALL, is_time_of_calls};
 pub use packed::PackedCalls;
 pub use thresholds::{CallThresholds, Threshold};
 pub use waits::is_wait_function;

@@ -3,6 +3,7 @@
 #![doc = include_str!("calls.md")]
 
 mod nesting;
+mod new_outliers;
 mod outliers;
 mod prominence;
 mod result;
@@ -10,6 +11,7 @@ mod run;
 mod waits;
 
 pub(crate) use nesting::nested;
+pub(crate) use new_outliers::new_outliers;
 pub use outliers::{InStack, Outliers, SlowCall, ThreadMeanwhile, outliers};
 pub use prominence::{ProminentFunction, prominence};
 pub use result::{

@@ -10,11 +10,12 @@ pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
 
 use crate::QueryError;
+use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Comparison, Finding, Lines, compare_with_earlier};
 use crate::functions::KeyOptions;
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
-use crate::sources::{self, Located, Named, Sources, of_event};
+use crate::sources::{self, Located, Named, Sources, of_event_to_compare};
 use crate::text::Date;
 use crate::tree::{View, Window};
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,7 @@ fn compare_runs(
         None => all,
     };
     let keep = |view: View| match &request.event {
-        Some(event) if !view.runs.is_empty() => of_event(view, event),
+        Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
         _ => Ok(view),
     };
     let runs = |side: &Located| chosen(side.selection.clone());
@@ -162,6 +163,13 @@ fn compare_runs(
         sources.with_several_runs(&new.selection.build.executable, chosen)?
     };
     let mut comparison = compare_with_earlier(&old, &new, earlier.as_ref(), options)?;
+    if comparison.counted_in.is_some() {
+        let sides = [(baseline, &old), (candidate, &new)];
+        let sides = sides.map(|(side, view)| (&side.store, &view.selection));
+        comparison
+            .warnings
+            .extend(new_outliers(sides, options.min_share)?);
+    }
     find_lines(&mut comparison, baseline, &old, true)?;
     find_lines(&mut comparison, candidate, &new, false)?;
     Ok(comparison)

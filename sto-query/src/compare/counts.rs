@@ -4,6 +4,7 @@ use super::functions::Functions;
 use super::pair::Pair;
 use super::union::UnionTree;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use sto_core::intern::SelfCosts;
 
 /// Samples of each function in each run: `runs[run][function]`, baseline runs first.
@@ -79,13 +80,13 @@ pub(super) fn owners(tree: &UnionTree, functions: &Functions) -> Vec<u32> {
 
 /// Counts the runs of both sides.
 pub(super) fn count(
-    runs: Pair<&[&SelfCosts]>,
+    runs: Pair<&[Cow<SelfCosts>]>,
     tree: &UnionTree,
     owners: &[u32],
     functions: usize,
 ) -> (FunctionCounts, NodeCounts) {
-    let side = |runs: &[&SelfCosts], of_node: &[u32]| {
-        let count = |subtrees: &mut Vec<u64>, run: &&SelfCosts| {
+    let side = |runs: &[Cow<SelfCosts>], of_node: &[u32]| {
+        let count = |subtrees: &mut Vec<u64>, run: &Cow<SelfCosts>| {
             count_run(run, subtrees, of_node, tree, owners, functions)
         };
         rayon::join(
@@ -120,13 +121,13 @@ pub(super) fn count(
 
 /// Samples by node in all runs of a side: attributed self, and total.
 fn node_counts(
-    runs: &[&SelfCosts],
+    runs: &[Cow<SelfCosts>],
     of_node: &[u32],
     tree: &UnionTree,
     owners: &[u32],
 ) -> (Vec<u64>, Vec<u64>) {
     let (mut attributed, mut total) = (vec![0; tree.len()], vec![0; tree.len()]);
-    for (node, cost) in runs.iter().copied().flatten() {
+    for (node, cost) in runs.iter().flat_map(|run| run.iter()) {
         add(&mut total[of_node[node.get()] as usize], cost.samples);
     }
     for (&owner, &samples) in owners.iter().zip(&total) {

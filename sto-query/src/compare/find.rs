@@ -1,6 +1,7 @@
 //! The way from two views to findings, on one page. `compare.md` has it in formulas, with an example.
 
 use super::blame::{Evidences, causes};
+use super::called::Called;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests};
 use super::findings::{findings, tested_functions};
@@ -67,6 +68,7 @@ pub fn compare_with_earlier(
         baseline: side(baseline, runs.as_ref().map(|runs| &runs.baseline)),
         candidate: side(candidate, runs.as_ref().map(|runs| &runs.candidate)),
         sample_type: sample_type.cloned(),
+        counted_in: runs.as_ref().and_then(|runs| runs.baseline.counted_in),
         metrics: Vec::new(),
         statistics: None,
         unchanged_modules: Vec::new(),
@@ -100,7 +102,7 @@ pub fn compare_with_earlier(
         Some(runs) => {
             let earlier = earlier
                 .zip(sample_type)
-                .and_then(|(view, t)| Earlier::of(view, t, options));
+                .and_then(|(view, t)| Earlier::of(view, t, runs.baseline.counted_in, options));
             let amounts = amounts(views, runs, &options.normalisation)?;
             let mut functions =
                 Functions::of(baseline, candidate, options.matching, &options.attribution);
@@ -229,6 +231,7 @@ fn find(
         sizes: &sizes,
         tests: &tests,
     };
+    let called = Called::of(views, runs.as_ref(), &tree, functions.list.len());
     let causes = causes(&evidences);
     let partners = partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {
@@ -269,6 +272,7 @@ fn find(
         &evidences,
         (causes, partners.of_cause),
         &owners,
+        called.as_ref(),
         &setting,
         &variations,
     );

@@ -1,6 +1,7 @@
 //! From causes to findings: what happened to each, in the order in which to look at them.
 
 use super::blame::{Cause, Evidences};
+use super::called::Called;
 use super::evidence::{Direction, Evidence, Setting};
 use super::functions::FunctionIx;
 use super::moved::Partner;
@@ -8,7 +9,7 @@ use super::normalise::Replaced;
 use super::pair::Pair;
 use super::paths::PathEnds;
 use super::result::{
-    AffectedCaller, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
+    AffectedCaller, Basis, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,
     TestedFunction, rounded,
 };
 use super::variation::Variations;
@@ -27,6 +28,7 @@ pub(super) fn findings(
     evidences: &Evidences,
     (mut causes, mut partners): (Vec<Cause>, Vec<Option<Partner>>),
     owners: &[u32],
+    called: Option<&Called>,
     setting: &Setting,
     variations: &Variations,
 ) -> (Vec<Finding>, Pair<f64>, Option<Replaced>) {
@@ -67,6 +69,13 @@ pub(super) fn findings(
         let pair = pair(evidences, partner);
         (finding.call_paths, finding.more_call_paths) = ends.changed(evidences, cause, setting);
         finding.weak = !variations.estimated;
+        finding.calls = called.map(|called| {
+            let change = match cause.basis {
+                Basis::AttributedSelf => &finding.attributed_self,
+                Basis::Total | Basis::Calls => &finding.total,
+            };
+            called.change(cause.function, change.change)
+        });
         let entries = ignored.get(&finding.function).into_iter().flatten();
         let entry = entries
             .into_iter()
@@ -74,7 +83,8 @@ pub(super) fn findings(
         finding.ignored = entry.map(|entry| entry.why.clone());
         finding.attributed_callees = callees.named;
         let unchanged = evidences.functions.list[cause.function.get()].unchanged;
-        finding.reason = sentence::finding(&finding, callees.have_most, unchanged, &pair);
+        let least = setting.options.min_effect;
+        finding.reason = sentence::finding(&finding, callees.have_most, unchanged, &pair, least);
         findings.push((cause.explains.abs(), finding));
     }
     // Functions are sorted by name, causes by function, and the sort is stable.
@@ -200,6 +210,7 @@ fn finding(
         affected_callers: affected.iter().map(|&f| caller(evidences, f)).collect(),
         attributed_callees: Vec::new(),
         grown_callees: grown_callees(evidences, cause),
+        calls: None,
         moved_to,
         moved_from,
         replaces,

@@ -43,6 +43,7 @@
 
 mod blame;
 mod calibrate;
+mod called;
 mod callees;
 mod counts;
 mod evidence;
@@ -80,11 +81,11 @@ pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;
 pub use result::{
-    AffectedCaller, AttributedCallee, Basis, CallPath, Change, CompareError, CompareOptions,
-    Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored, IgnoredFunction, Measured,
-    MetricChange, MetricOutcome, MetricUnit, Needed, Normalisation, NormalisationMethod, Run,
-    RunCost, RunCosts, SECONDS, Side, StackNode, Stacks, Statistics, TOTAL_COST, Tested,
-    TestedFunction, Verdict, WorseIf,
+    AffectedCaller, AttributedCallee, Basis, CallChange, CallPath, Change, CompareError,
+    CompareOptions, Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored,
+    IgnoredFunction, Measured, MetricChange, MetricOutcome, MetricUnit, Needed, Normalisation,
+    NormalisationMethod, Run, RunCost, RunCosts, SECONDS, Side, StackNode, Stacks, Statistics,
+    TOTAL_COST, Tested, TestedFunction, Verdict, WorseIf,
 };
 pub(crate) use runs::shared_event;
 pub(crate) use stacks::in_preorder;

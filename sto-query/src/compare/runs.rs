@@ -1,18 +1,20 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
+use super::called;
 use super::metrics::Metrics;
 use super::pair::Pair;
 use super::result::{CompareError, NormalisationMethod, Run, Side, rounded};
 use crate::select::full_name;
 use crate::tree::View;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, total};
 use sto_core::model::{Profile, Quality};
-use sto_core::units::{Cost, SampleType};
+use sto_core::units::{Cost, Nanoseconds, SampleType};
 
-/// Of the sample types that both sides have, the one with most samples on the smaller side, and the
-/// runs that have it.
+/// Of the sample types that both sides have, the time of calls in a trace of these, or else the one with most samples
+/// on the smaller side, and the runs that have it.
 /// None where the sides share none.
 pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<Runs<'a>>)> {
     let candidate = &views.candidate.sample_types;
@@ -20,10 +22,17 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
     let shared = types.filter(|t| t.index_in(candidate).is_some());
     let shared = shared.map(|t| (t, views.map(|view| Runs::of(view, t))));
     // Of equals, the last is taken: so the order is turned round.
-    shared.rev().max_by_key(|(_, runs)| {
+    let (sample_type, runs) = shared.rev().max_by_key(|(t, runs)| {
         let samples = runs.as_ref().map(|runs| runs.cost.samples);
-        samples.baseline.min(samples.candidate)
-    })
+        let account = views.map(|view| called::account(view, t));
+        (
+            account.baseline.min(account.candidate),
+            samples.baseline.min(samples.candidate),
+        )
+    })?;
+    let most = runs.baseline.costs.len().max(runs.candidate.costs.len());
+    let period = called::period(views, sample_type, runs.as_ref(), most);
+    Some((sample_type, runs.map(|runs| runs.counted_in(period))))
 }
 
 /// The seconds of each run, baseline first, where the sides are parts of the same runs: else `None`.
@@ -59,13 +68,15 @@ pub(crate) fn shared_event<'a>(baseline: &'a View, candidate: &'a View) -> Optio
 #[derive(Default)]
 pub(super) struct Runs<'a> {
     /// Self costs of each run that has samples.
-    pub(super) costs: Vec<&'a SelfCosts>,
+    pub(super) costs: Vec<Cow<'a, SelfCosts>>,
     /// Their indices in the selection.
-    profiles: Vec<usize>,
+    pub(super) profiles: Vec<usize>,
     /// What one sample stands for in each of them, in the event's unit.
     pub(super) periods: Vec<f64>,
     /// What all of them cost.
     pub(super) cost: Cost,
+    /// What counts as a sample, where time was not sampled but measured.
+    pub(super) counted_in: Option<Nanoseconds>,
 }
 
 impl<'a> Runs<'a> {
@@ -75,26 +86,41 @@ impl<'a> Runs<'a> {
             profiles: Vec::new(),
             periods: Vec::new(),
             cost: Cost::ZERO,
+            counted_in: None,
         };
         let column = sample_type.index_in(&view.sample_types);
         for (ix, run) in view.runs.iter().enumerate() {
             let costs = column.and_then(|column| run.get(column));
             let costs = costs.map(|costs| (costs, total(costs)));
             if let Some((costs, cost)) = costs.filter(|(_, cost)| cost.samples > 0) {
-                runs.costs.push(costs);
+                runs.costs.push(Cow::Borrowed(costs));
                 runs.profiles.push(ix);
-                // A period of 0 is no period; samples are then taken as alike.
-                runs.periods
-                    .push((cost.value as f64 / cost.samples as f64).max(1.0));
+                runs.periods.push(period(cost));
                 runs.cost += cost;
             }
         }
         runs
     }
 
+    /// The same runs with a sample for each period of their time, where there is one.
+    pub(super) fn counted_in(mut self, period: Option<Nanoseconds>) -> Runs<'a> {
+        let Some(of_a_sample) = period else {
+            return self;
+        };
+        self.cost = Cost::ZERO;
+        for (costs, period) in self.costs.iter_mut().zip(&mut self.periods) {
+            *costs = Cow::Owned(called::counted_in(of_a_sample, costs));
+            let cost = total(costs);
+            *period = self::period(cost);
+            self.cost += cost;
+        }
+        self.counted_in = period;
+        self
+    }
+
     /// What each run cost as a whole, with its metrics.
     pub(super) fn totals<'v>(&self, view: &'v View) -> Vec<(&'v Metrics, f64)> {
-        let total = |(&ix, costs): (&usize, &&SelfCosts)| {
+        let total = |(&ix, costs): (&usize, &Cow<SelfCosts>)| {
             let metrics = &view.selection.profiles[ix].profile.metrics;
             (metrics, total(costs).value as f64)
         };
@@ -108,7 +134,7 @@ impl<'a> Runs<'a> {
 
     fn described(&self, view: &View) -> Vec<Run> {
         let samples = |costs: &SelfCosts| total(costs).samples;
-        let run = |(&ix, costs): (&usize, &&SelfCosts)| {
+        let run = |(&ix, costs): (&usize, &Cow<SelfCosts>)| {
             let stored = &view.selection.profiles[ix];
             let origin = &stored.profile.origin;
             Run {
@@ -121,6 +147,14 @@ impl<'a> Runs<'a> {
             }
         };
         self.profiles.iter().zip(&self.costs).map(run).collect()
+    }
+}
+
+/// What one sample stands for; a period of 0 is no period, and samples are then taken as alike.
+fn period(cost: Cost) -> f64 {
+    match cost.samples {
+        0 => 1.0,
+        samples => (cost.value as f64 / samples as f64).max(1.0),
     }
 }
 
@@ -204,6 +238,7 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         }),
         samples: cost.samples,
         value: cost.value,
+        calls: runs.and_then(|runs| called::calls(view, runs)),
         hosts: hosts.into_iter().map(str::to_owned).collect(),
         first_recorded: recorded().min().map(|time| time.to_string()),
         last_recorded: recorded().max().map(|time| time.to_string()),

@@ -3,7 +3,8 @@
 use super::normalise::Replaced;
 use super::pair;
 use super::result::{
-    AttributedCallee, Basis, CompareOptions, Finding, FindingKind, FunctionName, Needed, rounded,
+    AttributedCallee, Basis, CallChange, CompareOptions, Finding, FindingKind, FunctionName,
+    Needed, rounded,
 };
 
 /// Characters of a name in a sentence; the finding has the whole name.
@@ -38,8 +39,14 @@ fn percent(share: f64) -> String {
 
 /// The reason of a finding. `in_callees` is whether most of its change is in what is
 /// attributed to it, `unchanged` whether its own code is the same on both sides, and `pair` what it has
-/// to do with the function that it replaced, or that replaced it.
-pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair: &Pair) -> String {
+/// to do with the function that it replaced, or that replaced it. A change of less than `least` is none.
+pub(super) fn finding(
+    finding: &Finding,
+    in_callees: bool,
+    unchanged: bool,
+    pair: &Pair,
+    least: f64,
+) -> String {
     let function = short(&finding.function);
     let (change, what) = match finding.basis {
         Basis::AttributedSelf => (&finding.attributed_self, ""),
@@ -102,11 +109,36 @@ pub(super) fn finding(finding: &Finding, in_callees: bool, unchanged: bool, pair
                 Basis::Total => ", and no single function below it explains that".to_owned(),
                 Basis::Calls => called(finding),
             };
+            let called = finding
+                .calls
+                .and_then(|calls| how_called(calls, least))
+                .map_or(String::new(), |called| format!("; {called}"));
             format!(
-                "{function}{what} costs {times}: {old} of all before, {new} now{where_in}{unexplained}"
+                "{function}{what} costs {times}: {old} of all before, {new} \
+                 now{called}{where_in}{unexplained}"
             )
         }
     }
+}
+
+/// Whether a function costs more as it is called more often, or as each call takes longer: `it is called as often, and
+/// each call takes 1.8 times as long`. What differs by less than `least` is as it was.
+fn how_called(calls: CallChange, least: f64) -> Option<String> {
+    let (often, each) = calls.often.zip(calls.each)?;
+    let is_same = |ratio: f64| ratio.ln().abs() <= least.ln_1p();
+    let often = match often {
+        often if is_same(often) => "as often".to_owned(),
+        often if often >= 2.0 => format!("{often:.1} times as often"),
+        often if often >= 1.0 => format!("{:.0}% more often", (often - 1.0) * 100.0),
+        often => format!("{:.0}% less often", (1.0 - often) * 100.0),
+    };
+    let each = match each {
+        each if is_same(each) => "as long as before".to_owned(),
+        each if each >= 2.0 => format!("{each:.1} times as long"),
+        each if each >= 1.0 => format!("{:.0}% longer", (each - 1.0) * 100.0),
+        each => format!("{:.0}% less time", (1.0 - each) * 100.0),
+    };
+    Some(format!("it is called {often}, and each call takes {each}"))
 }
 
 /// What the finding's function calls and spends most of its change in.
@@ -305,6 +337,13 @@ pub(super) fn no_runs(baseline: bool, candidate: bool) -> String {
         _ => "the candidate does not have",
     };
     format!("{sides} any runs to compare")
+}
+
+/// The reason where each side is one trace of calls, and these are short.
+pub(super) fn one_trace_a_side() -> String {
+    "one short run a side does not say whether calls take longer, as how long threads stand still differs from run to run; \
+     record two or more of each"
+        .to_owned()
 }
 
 /// The reason where a side has no samples.

@@ -9,8 +9,7 @@ use super::runs::Runs;
 use super::union::UnionTree;
 use crate::statistics::{Design, Variation};
 use crate::tree::View;
-use sto_core::intern::SelfCosts;
-use sto_core::units::SampleType;
+use sto_core::units::{Nanoseconds, SampleType};
 
 /// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
 /// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.
@@ -79,16 +78,17 @@ impl Earlier {
     pub(super) fn of(
         view: &View,
         sample_type: &SampleType,
+        counted_in: Option<Nanoseconds>,
         options: &CompareOptions,
     ) -> Option<Earlier> {
-        let runs = Runs::of(view, sample_type);
+        let runs = Runs::of(view, sample_type).counted_in(counted_in);
         if runs.costs.len() < 2 {
             return None;
         }
         let functions = Functions::of(view, view, options.matching, &options.attribution);
         let tree = UnionTree::new(Pair::new(&view.tree, &view.tree), &functions);
         let owners = owners(&tree, &functions);
-        let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
+        let costs: Pair<&[_]> = Pair::new(&runs.costs, &[]);
         let (counts, _) = count(costs, &tree, &owners, functions.list.len());
         let sizes = Sizes::of(
             &counts.attributed,

@@ -64,6 +64,9 @@ pub(super) fn verdict(
         .iter()
         .find(|(_, side)| side.samples < options.min_samples)
     {
+        if sides.iter().all(|(_, side)| side.is_one_trace()) {
+            return (Verdict::Insufficient, sentence::one_trace_a_side());
+        }
         let reason = format!(
             "the {name} has {} samples, fewer than the {} that it takes to call it clean; {}",
             side.samples,

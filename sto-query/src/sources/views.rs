@@ -13,9 +13,10 @@ use crate::tree::{
     ContextCosts, RootsBy, RunWindow, ThreadNames, View, WholeRun, Window, WindowError,
 };
 use serde::{Deserialize, Serialize};
+use std::mem::take;
 use sto_core::intern::SliceCount;
 use sto_core::store::Snapshot;
-use sto_core::trace::CallThresholds;
+use sto_core::trace::{CALLS, CallThresholds, is_time_of_calls};
 use sto_core::units::SampleType;
 
 /// Which of the runs that are named a question is about, and what they were measured by.
@@ -405,13 +406,32 @@ fn part(run: &WholeRun, window: Window, sample_type: usize) -> Result<RunWindow,
 }
 
 /// A view by one event alone.
-pub(crate) fn of_event(mut view: View, event: &str) -> Result<View, QueryError> {
+fn of_event(view: View, event: &str) -> Result<View, QueryError> {
     let ix = index_of_event(&view, event)?;
-    view.sample_types = vec![view.sample_types.swap_remove(ix)];
+    Ok(of_columns(view, &[ix]))
+}
+
+/// A view by one event, to compare: the time of calls is compared with how often functions were called.
+pub(crate) fn of_event_to_compare(view: View, event: &str) -> Result<View, QueryError> {
+    let ix = index_of_event(&view, event)?;
+    let types = &view.sample_types;
+    let calls = match is_time_of_calls(&types[ix], types) {
+        true => types.iter().position(|known| known.event == CALLS),
+        false => None,
+    };
+    let columns: Vec<usize> = [Some(ix), calls].into_iter().flatten().collect();
+    Ok(of_columns(view, &columns))
+}
+
+fn of_columns(mut view: View, columns: &[usize]) -> View {
+    view.sample_types = columns
+        .iter()
+        .map(|&ix| view.sample_types[ix].clone())
+        .collect();
     for run in &mut view.runs {
-        *run = vec![run.swap_remove(ix)];
+        *run = columns.iter().map(|&ix| take(&mut run[ix])).collect();
     }
-    Ok(view)
+    view
 }
 
 fn index_of_event(view: &View, event: &str) -> Result<usize, QueryError> {

@@ -6,6 +6,7 @@ use sto_core::id::ProfileId;
 use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{FrameKind, FrameTable};
 use sto_core::store::{Loaded, Snapshot};
+use sto_core::trace::is_time_of_calls;
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection: what every analysis walks over.
@@ -73,16 +74,21 @@ impl View {
             // Which of them are one, the runs say.
             return View::load(store, selection);
         }
-        let mut columns: Vec<_> = build.sample_types.into_iter().zip(build.costs).collect();
+        let is_time: Vec<bool> = types.iter().map(|t| is_time_of_calls(t, types)).collect();
+        let types = build.sample_types.into_iter().zip(is_time);
+        let mut columns: Vec<_> = types.zip(build.costs).collect();
         let default = default_sample_type(&selection);
-        columns.sort_by_cached_key(|(sample_type, costs)| {
+        columns.sort_by_cached_key(|((sample_type, is_time), costs)| {
             (
                 default != Some(sample_type),
                 std::cmp::Reverse(samples(costs)),
+                // As many as their count has.
+                !is_time,
                 sample_type.clone(),
             )
         });
-        let (sample_types, run) = columns.into_iter().unzip();
+        let columns = columns.into_iter().map(|((t, _), costs)| (t, costs));
+        let (sample_types, run) = columns.unzip();
         Ok(View {
             selection,
             sample_types,
@@ -149,6 +155,12 @@ impl View {
             }
         }
         costs
+    }
+
+    /// Whether a sample type is the time of calls: its samples are these calls.
+    pub(crate) fn is_time_of_calls(&self, sample_type: &SampleType) -> bool {
+        let mut profiles = self.selection.profiles.iter();
+        profiles.any(|stored| is_time_of_calls(sample_type, &stored.profile.sample_types))
     }
 
     /// Whether code was inlined, and its frames have been taken out of the stacks.

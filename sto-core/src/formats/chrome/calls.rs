@@ -7,9 +7,9 @@ use crate::formats::calls;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::source::ReadOptions;
 use crate::recording::RecordingBuilder;
-use crate::trace::CallThread;
 use crate::trace::log::CallLogWriter;
 use crate::trace::paths::FunctionNo;
+use crate::trace::{CallThread, SPANS, WALL};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 
@@ -169,9 +169,9 @@ impl Calls {
             .write(zero, size, &mut log, row)?;
         builder.warnings.extend(misfits);
         let event = match builder.samples.is_empty() {
-            true => "wall",
+            true => WALL,
             // V8's are called so.
-            false => "spans",
+            false => SPANS,
         };
         calls::finish_as(
             event,

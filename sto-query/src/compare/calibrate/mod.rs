@@ -23,6 +23,7 @@ mod thin;
 
 pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
 
+use super::called;
 use super::counts::{Counts, count, owners};
 use super::functions::Functions;
 use super::pair::Pair;
@@ -33,6 +34,7 @@ use crate::tree::{Subject, View};
 use judge::{Judged, Table};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::Cancelled;
@@ -102,12 +104,16 @@ pub fn calibrate(
         return Ok(calibration);
     };
     // All runs are of one side until they are split.
+    let views = Pair::new(view, view);
     let runs = Pair::new(Runs::of(view, event), Runs::default());
+    let runs_a_side = options.runs.unwrap_or(runs.baseline.costs.len() / 2);
+    let period = called::period(views, event, runs.as_ref(), runs_a_side);
+    let runs = runs.map(|runs| runs.counted_in(period));
     let normalisation = &options.compare.normalisation;
-    let amounts = amounts(Pair::new(view, view), &runs, normalisation)?;
+    let amounts = amounts(views, &runs, normalisation)?;
     let runs = runs.baseline;
     calibration.runs = runs.costs.len();
-    calibration.runs_a_side = options.runs.unwrap_or(runs.costs.len() / 2);
+    calibration.runs_a_side = runs_a_side;
     if calibration.runs >= calibration.runs_needed {
         fill_in(
             &mut calibration,
@@ -150,11 +156,11 @@ fn fill_in(
     );
     let tree = UnionTree::new(Pair::new(&view.tree, &other_build.tree), &functions);
     let owners = owners(&tree, &functions);
-    let costs: Pair<&[&SelfCosts]> = Pair::new(&runs.costs, &[]);
+    let costs: Pair<&[_]> = Pair::new(&runs.costs, &[]);
     let (counts, _) = count(costs, &tree, &owners, functions.list.len());
     let shares = shares(&counts.attributed);
     let watched = watched(&shares, &functions, options.compare.min_share);
-    let below = |run: &&SelfCosts| -> Vec<Vec<u64>> {
+    let below = |run: &Cow<SelfCosts>| -> Vec<Vec<u64>> {
         let below =
             |&function: &usize| samples_below(run, function, &tree, &owners, functions.list.len());
         watched.iter().map(below).collect()

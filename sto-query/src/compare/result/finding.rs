@@ -43,6 +43,9 @@ pub struct Finding {
     pub attributed_callees: Vec<AttributedCallee>,
     /// Functions below it that changed because it calls them more, or less; largest change first.
     pub grown_callees: Vec<FunctionName>,
+    /// In traces of calls, how often it was called; JSON leaves it out elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallChange>,
     /// For a moved function: where its cost is now.
     pub moved_to: Option<FunctionName>,
     /// For a moved function: where its cost was. For one that costs more or less, and has another name
@@ -222,6 +225,23 @@ pub struct Change {
     pub p: Option<f64>,
     /// `p` adjusted for the number of functions tested (Benjamini & Hochberg).
     pub q: Option<f64>,
+}
+
+/// How often a function was called, in a run on average. A call within another one of the same function does not count:
+/// its time is that of the outer one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CallChange {
+    /// Calls in a run of the baseline.
+    pub baseline: f64,
+    /// Calls in a run of the candidate.
+    pub candidate: f64,
+    /// Candidate / baseline, divided by what that is for most functions: by how much more the candidate's runs had to
+    /// do. `None` where a side never calls it.
+    pub often: Option<f64>,
+    /// What the change of the count that the finding rests on leaves for one call: how much longer each takes.
+    pub each: Option<f64>,
 }
 
 /// What a function cost in each run, in the order of its side's profiles.

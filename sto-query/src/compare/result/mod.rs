@@ -6,8 +6,8 @@ mod options;
 mod stacks;
 
 pub use finding::{
-    AffectedCaller, AttributedCallee, Basis, CallPath, Change, Finding, FindingKind, FunctionName,
-    Ignored, RunCost, RunCosts,
+    AffectedCaller, AttributedCallee, Basis, CallChange, CallPath, Change, Finding, FindingKind,
+    FunctionName, Ignored, RunCost, RunCosts,
 };
 pub use metrics::{
     Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
@@ -21,7 +21,7 @@ use crate::functions::Matching;
 use crate::text::Command;
 use crate::tree::RunWindow;
 use serde::{Deserialize, Serialize};
-use sto_core::units::SampleType;
+use sto_core::units::{Nanoseconds, SampleType};
 
 /// The outcome of [`compare`](super::compare).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,10 @@ pub struct Comparison {
     pub candidate: Side,
     /// What is compared; `None` where the sides share none.
     pub sample_type: Option<SampleType>,
+    /// In a trace of calls, whose time was not sampled but measured: what counts as a sample here. JSON leaves it out
+    /// elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_in: Option<Nanoseconds>,
     /// What was measured of each run as a whole: time first, then total cost, then others by name.
     pub metrics: Vec<MetricChange>,
     /// How it was tested; `None` where there was nothing to test.
@@ -166,6 +170,9 @@ pub struct Side {
     pub samples: u64,
     /// What the samples stand for, in the event's unit.
     pub value: u64,
+    /// All calls of these runs, in traces of calls; JSON leaves it out elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
     /// Hosts that the runs were recorded on. Sorted.
     pub hosts: Vec<String>,
     /// When the oldest run was recorded, as RFC 3339 writes it.
@@ -183,6 +190,11 @@ pub struct Side {
 }
 
 impl Side {
+    /// Whether it is one run, a trace of calls.
+    pub(crate) fn is_one_trace(&self) -> bool {
+        self.calls.is_some() && self.profiles.len() == 1
+    }
+
     /// What was taken of each run's time; empty where it is all of it.
     pub(crate) fn windows(&self) -> Vec<RunWindow> {
         let mut runs: Vec<&Run> = self.profiles.iter().collect();

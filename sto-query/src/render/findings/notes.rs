@@ -1,8 +1,9 @@
 //! How a comparison was tested, in sentences.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
-use crate::text::{Words, counted};
+use crate::text::{Words, counted, quantity};
 use sto_core::Hint;
+use sto_core::units::{Nanoseconds, Unit};
 
 /// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.
 pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Words) -> Vec<String> {
@@ -68,6 +69,12 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
             modules.join(", ")
         ),
     });
+    if let Some(Nanoseconds(period)) = comparison.counted_in {
+        notes.push(format!(
+            "The time of calls was measured, and not sampled: {} of it count as one sample.",
+            quantity(period, Unit::Nanoseconds).unwrap_or_default()
+        ));
+    }
     notes.push(format!(
         "Tested: self counts of {} and totals of {}; {} are on both sides. Reported: changes of at \
          least {}, in functions that hold at least {} of a side, with a false discovery rate (q) \

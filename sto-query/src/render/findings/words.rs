@@ -127,7 +127,10 @@ pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<Str
     if side.profiles.len() > side.runs {
         facts.push(format!("in {} parts", side.profiles.len()));
     }
-    let mut samples = counted(side.samples, "sample");
+    let mut samples = match side.calls {
+        Some(calls) => counted(calls, "call"),
+        None => counted(side.samples, "sample"),
+    };
     if let Some(sample_type) = sample_type {
         let _ = write!(samples, " of {}", printable(&sample_type.event));
         if let Some(quantity) = quantity(side.value, sample_type.unit) {

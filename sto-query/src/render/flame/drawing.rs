@@ -41,6 +41,8 @@ pub(super) struct Node {
     pub(super) label: LabelIx,
     pub(super) level: usize,
     pub(super) totals: [Cost; 2],
+    /// In traces of calls, how often it was called: the samples that end in it.
+    pub(super) calls: [u64; 2],
 }
 
 impl Node {
@@ -57,6 +59,8 @@ pub(super) struct Drawing {
     whole: [Cost; 2],
     /// What of it was chosen.
     pub(super) drawn: [Cost; 2],
+    /// Where samples are calls, of how many runs they are.
+    pub(super) called_in: Option<[usize; 2]>,
     /// The side that widths are of.
     pub(super) side: Side,
     /// Whether only what the candidate does not have is drawn.
@@ -76,6 +80,7 @@ impl Drawing {
             index: HashMap::new(),
             whole: [Cost::ZERO; 2],
             drawn: [Cost::ZERO; 2],
+            called_in: called_in(views),
             side: Side::Candidate,
             is_elided: false,
             is_cut: false,
@@ -116,7 +121,7 @@ impl Drawing {
             let parent = caller.and_then(|caller| indices[caller.get()]);
             let level = parent.map_or(0, |parent| self.nodes[parent].level + 1);
             let is_below = caller.is_some() && parent.is_none();
-            let total = totals[node.get()];
+            let (own, total) = (stacks.self_costs[node.get()], totals[node.get()]);
             if is_below || level >= MAX_LEVELS || total.is_zero() {
                 self.is_cut |= !total.is_zero();
                 indices.push(None);
@@ -125,6 +130,8 @@ impl Drawing {
             let label = stacks.labels[tree.frame(node).get()];
             let node = self.node(parent, label);
             self.nodes[node].totals[stacks.side as usize] += total;
+            let calls = &mut self.nodes[node].calls[stacks.side as usize];
+            *calls = calls.saturating_add(own.samples);
             indices.push(Some(node));
         }
     }
@@ -138,6 +145,7 @@ impl Drawing {
                 label,
                 level,
                 totals: [Cost::ZERO; 2],
+                calls: [0; 2],
             });
             self.nodes.len() - 1
         })
@@ -204,4 +212,17 @@ impl Drawing {
         let cost = outermost.map(|node| node.totals[side as usize]).sum();
         share(cost, self.whole(side))
     }
+}
+
+/// Of how many runs of each side samples are calls; `None` where they are samples.
+fn called_in(views: &[(Side, (&View, usize))]) -> Option<[usize; 2]> {
+    let mut runs = [0; 2];
+    for &(side, (view, sample_type)) in views {
+        let sample_type = view.sample_types.get(sample_type)?;
+        if !view.is_time_of_calls(sample_type) {
+            return None;
+        }
+        runs[side as usize] = view.selection.profiles.len();
+    }
+    Some(runs)
 }

@@ -32,7 +32,9 @@ impl Drawing {
             for of_label in paths.chunk_by(|a, b| label(a) == label(b)) {
                 let ix = self.node(parent, label(&of_label[0]));
                 for path in of_label {
-                    self.nodes[ix].totals[path.stacks.side as usize] += path.cost;
+                    let (node, side) = (&mut self.nodes[ix], path.stacks.side as usize);
+                    node.totals[side] += path.cost;
+                    node.calls[side] = node.calls[side].saturating_add(path.cost.samples);
                 }
                 let node = &self.nodes[ix];
                 let mut sides = node.totals.iter().zip(self.drawn);

@@ -1,10 +1,11 @@
 //! The drawing as boxes.
 
-use super::drawing::{Drawing, MIN_SHARE, Side};
+use super::drawing::{Drawing, MIN_SHARE, Node, Side};
 use super::label::Label;
 use super::picture::{Color, Frame, MAX_FRAMES, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
-use crate::text::{counted, quantity};
+use crate::render::findings::words::ratio;
+use crate::text::{counted, grouped, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 
@@ -24,20 +25,26 @@ impl Drawing {
         let changes: Vec<f64> = nodes.iter().map(|&node| self.change(node)).collect();
         let largest = changes.iter().map(|change| change.abs());
         let full = largest.fold(FULL_COLOR_SHARE, f64::max);
-        let about = |cost: Cost| {
+        let about = |cost: Cost, calls: u64| {
             let whole = self.whole(self.side);
             let value = (whole.value > 0)
                 .then(|| quantity(cost.value, unit))
                 .flatten();
             let value = value.map_or_else(String::new, |value| value + " in ");
-            let samples = counted(cost.samples, "sample");
+            let samples = match self.called_in {
+                Some(_) => counted(calls, "call"),
+                None => counted(cost.samples, "sample"),
+            };
             let part = 100.0 * share(cost, self.drawn[self.side as usize]);
             format!("{value}{samples}, {part:.2}%")
         };
         let all = Frame {
             level: 0,
             name: "all".to_owned(),
-            about: about(self.drawn[self.side as usize]),
+            about: {
+                let drawn = self.drawn[self.side as usize];
+                about(drawn, drawn.samples)
+            },
             color: match palette {
                 Some(_) => Color::Kind(NEUTRAL),
                 None => Color::Change(0),
@@ -48,7 +55,10 @@ impl Drawing {
         let frames = nodes.into_iter().zip(changes).map(|(ix, change)| {
             let node = &self.nodes[ix];
             let label = &labels[node.label.0 as usize];
-            let about = about(node.totals[self.side as usize]);
+            let about = about(
+                node.totals[self.side as usize],
+                node.calls[self.side as usize],
+            );
             let (about, color) = match palette {
                 Some(palette) => (about, Color::Kind(label.color(palette))),
                 None => {
@@ -60,7 +70,7 @@ impl Drawing {
                         part + part.signum() * 0.1
                     };
                     (
-                        format!("{about}; {:+.2}%", 100.0 * change),
+                        format!("{about}; {:+.2}%{}", 100.0 * change, self.called(node)),
                         Color::of_change(part),
                     )
                 }
@@ -115,6 +125,28 @@ impl Drawing {
         }
         let part = |side: Side| share(node.totals[side as usize], self.whole(side));
         (part(Side::Candidate) - part(Side::Baseline)) / self.share_drawn(self.side)
+    }
+
+    /// In traces of calls, how often a function was called in a run, and how much longer a call takes:
+    /// `; 300 → 300 calls a run, each +80.0%`.
+    fn called(&self, node: &Node) -> String {
+        let Some(runs) = self.called_in else {
+            return String::new();
+        };
+        let side = |side: Side| {
+            let side = side as usize;
+            let calls = node.calls[side] as f64;
+            let each = (calls > 0.0).then(|| node.totals[side].value as f64 / calls);
+            (
+                calls / runs[side].max(1) as f64,
+                each.filter(|each| *each > 0.0),
+            )
+        };
+        let ((before, old), (after, new)) = (side(Side::Baseline), side(Side::Candidate));
+        let each = old.zip(new).map(|(old, new)| ratio(Some(new / old), true));
+        let each = each.map_or(String::new(), |each| format!(", each {each}"));
+        let calls = |calls: f64| grouped(calls.round() as u64);
+        format!("; {} → {} calls a run{each}", calls(before), calls(after))
     }
 
     /// The roots, and then each node's children: by label.

@@ -1,0 +1,178 @@
+//! Two traces of calls compared: what takes longer, and what is called more often.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// How often a function is called in a run, and how long each call takes, in nanoseconds.
+type Calls = (&'static str, u64, u64);
+
+const BEFORE: [Calls; 4] = [
+    ("read", 400, 50_000),
+    ("parse", 300, 60_000),
+    ("sum", 2_000, 4_000),
+    ("write", 100, 90_000),
+];
+
+/// A run that makes these calls from `main`, one function after the other; no two runs take exactly as long.
+fn trace(functions: &[Calls], run: u64) -> String {
+    let mut trace = "0 main 1000\n".to_owned();
+    let mut now = 1_000;
+    for &(function, calls, each) in functions {
+        for call in 0..calls {
+            let took = each * (98 + (call + run + function.len() as u64) % 5) / 100;
+            let _ = write!(trace, "0 {function} {now}\n1 {function} {}\n", now + took);
+            now += took + 10;
+        }
+    }
+    let _ = writeln!(trace, "1 main {now}");
+    trace
+}
+
+/// Adds three runs of a build that makes these calls.
+fn ingest(sandbox: &Sandbox, build: &str, functions: &[Calls]) {
+    for run in 0..3 {
+        let file = sandbox.write(&format!("{build}-{run}.txt"), trace(functions, run));
+        let file = file.to_str().unwrap();
+        sandbox
+            .sto(&["ingest", "--exe", "app", "--build", build, file])
+            .succeeds();
+    }
+}
+
+/// A store with two builds, the second of which makes one function's calls so.
+fn builds(changed: Calls) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let after = BEFORE.map(|of| if of.0 == changed.0 { changed } else { of });
+    ingest(&sandbox, "v1", &BEFORE);
+    ingest(&sandbox, "v2", &after);
+    sandbox
+}
+
+fn compared(sandbox: &Sandbox, options: &[&str]) -> (Option<i32>, Value) {
+    let command = ["find-regressions", "v1", "v2", "--format", "json"];
+    let run = sandbox.sto(&[&command, options].concat());
+    let json = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    (run.status, json)
+}
+
+#[test]
+fn a_function_whose_calls_take_longer_is_a_regression_though_it_is_called_as_often() {
+    let sandbox = builds(("parse", 300, 108_000));
+    for options in [&[][..], &["--event", "wall"]] {
+        let (status, json) = compared(&sandbox, options);
+        assert_eq!(status, Some(1), "{json}");
+        assert_eq!(json["sample_type"]["event"], "wall");
+        let findings = json["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{json}");
+        let parse = &findings[0];
+        assert_eq!(parse["function"], "parse");
+        assert_eq!(parse["calls"]["baseline"], 300.0);
+        assert_eq!(parse["calls"]["candidate"], 300.0);
+        assert_eq!(parse["calls"]["often"], 1.0);
+        let each = parse["calls"]["each"].as_f64().unwrap();
+        assert!((each - 1.8).abs() < 0.02, "{each}");
+        let reason = parse["reason"].as_str().unwrap();
+        let said = "it is called as often, and each call takes 80% longer";
+        assert!(reason.contains(said), "{reason}");
+    }
+}
+
+#[test]
+fn a_function_that_is_called_more_often_is_a_regression_and_says_so() {
+    let sandbox = builds(("sum", 5_000, 4_000));
+    let (status, json) = compared(&sandbox, &[]);
+    assert_eq!(status, Some(1), "{json}");
+    let sum = &json["findings"][0];
+    assert_eq!(sum["function"], "sum");
+    let reason = sum["reason"].as_str().unwrap();
+    let said = "it is called 2.5 times as often, and each call takes as long as before";
+    assert!(reason.contains(said), "{reason}");
+    // Those who ask for calls are told of these alone.
+    let (_, json) = compared(&sandbox, &["--event", "calls"]);
+    assert_eq!(json["sample_type"]["event"], "calls");
+    assert_eq!(json["findings"][0]["function"], "sum");
+
+    let text = sandbox.sto(&["find-regressions", "v1", "v2"]).stdout;
+    assert!(text.contains("8,403 calls"), "{text}");
+}
+
+#[test]
+fn shorter_calls_that_are_more_are_no_regression_where_they_take_as_long_together() {
+    let sandbox = builds(("sum", 4_000, 1_995));
+    let (status, json) = compared(&sandbox, &[]);
+    assert_eq!(status, Some(0), "{json}");
+    assert_eq!(json["findings"].as_array().unwrap().len(), 0, "{json}");
+    let (status, _) = compared(&sandbox, &["--event", "calls"]);
+    assert_eq!(status, Some(1));
+}
+
+#[test]
+fn equal_traces_are_clean() {
+    let sandbox = builds(("sum", 2_000, 4_000));
+    let (status, json) = compared(&sandbox, &[]);
+    assert_eq!(status, Some(0), "{json}");
+    assert_eq!(json["verdict"], "clean");
+}
+
+#[test]
+fn calls_that_take_unusually_long_in_the_candidate_alone_are_named_and_fail_no_check() {
+    let sandbox = Sandbox::new();
+    for (build, longest) in [("v1", 90_000), ("v2", 600_000)] {
+        // One call of a hundred.
+        let [read, parse, sum, _] = BEFORE;
+        let writes = [
+            ("write", 50, 90_000),
+            ("write", 1, longest),
+            ("write", 49, 90_000),
+        ];
+        let functions = [&[read, parse, sum], &writes[..]].concat();
+        ingest(&sandbox, build, &functions);
+    }
+    let (status, json) = compared(&sandbox, &[]);
+    assert_eq!(status, Some(0), "{json}");
+    let said = "Unusually long in the candidate, and never in the baseline: 3 calls of write (by ";
+    let warnings = json["warnings"].as_array().unwrap();
+    let says_so = |warning: &Value| warning.as_str().unwrap().starts_with(said);
+    assert!(warnings.iter().any(says_so), "{json}");
+    let run = sandbox.sto(&["find-regressions", "v2", "v1", "--format", "json"]);
+    assert!(!run.stdout.contains("Unusually long"), "{}", run.stdout);
+}
+
+#[test]
+fn a_box_of_a_difference_says_how_often_it_was_called_and_how_much_longer_a_call_takes() {
+    let sandbox = builds(("parse", 300, 108_000));
+    sandbox
+        .sto(&["diff", "v1", "v2", "-o", "diff.svg"])
+        .succeeds();
+    let drawing = std::fs::read_to_string(sandbox.path("diff.svg")).unwrap();
+    assert!(
+        drawing.contains("; 300 → 300 calls a run, each +80.0%)"),
+        "{drawing}"
+    );
+    // Of several traces too, it is time that is shown by default.
+    let top = sandbox.sto(&["top", "v1"]).succeeds().stdout;
+    assert!(top.contains("wall"), "{top}");
+    sandbox.sto(&["flame", "v1", "-o", "flame.svg"]).succeeds();
+    let drawing = std::fs::read_to_string(sandbox.path("flame.svg")).unwrap();
+    assert!(
+        drawing.contains("read (60.0 ms in 1,200 calls, "),
+        "{drawing}"
+    );
+}
+
+#[test]
+fn one_short_trace_a_side_says_nothing_of_time() {
+    let sandbox = Sandbox::new();
+    let after = BEFORE.map(|(name, calls, each)| match name {
+        "sum" => (name, calls, 3 * each),
+        _ => (name, calls, each),
+    });
+    let files = [("v1.txt", BEFORE), ("v2.txt", after)]
+        .map(|(name, functions)| sandbox.write(name, trace(&functions, 0)));
+    let files = files.each_ref().map(|file| file.to_str().unwrap());
+    let run = sandbox.sto(&["find-regressions", files[0], files[1]]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    let said = "one short run a side does not say whether calls take longer";
+    assert!(run.stdout.replace('\n', " ").contains(said), "{run:?}");
+}

@@ -1,0 +1,34 @@
+//! What a trace of calls measures.
+
+use crate::units::{SampleType, Unit};
+
+/// The event whose values are the time that calls took without those that they made, in nanoseconds. Its samples are
+/// these calls.
+pub const WALL: &str = "wall";
+/// The same, beside samples that were taken in the same threads: calls are then another account of one time.
+pub const SPANS: &str = "spans";
+/// The event that counts calls.
+pub const CALLS: &str = "calls";
+
+/// Whether a sample type is the time of calls, among those of a profile. How many samples a stack has then says how
+/// often it was called, and only their value how long that took.
+///
+/// ```
+/// use sto_core::trace::{CALLS, WALL, is_time_of_calls};
+/// use sto_core::units::{SampleType, Unit};
+///
+/// let [wall, calls] = [(WALL, Unit::Nanoseconds), (CALLS, Unit::Events)].map(|(event, unit)| SampleType {
+///     event: event.to_owned(),
+///     unit,
+/// });
+/// assert!(is_time_of_calls(&wall, &[wall.clone(), calls.clone()]));
+/// // A profiler that takes a sample now and then has an event of that name too.
+/// assert!(!is_time_of_calls(&wall, std::slice::from_ref(&wall)));
+/// assert!(!is_time_of_calls(&calls, &[wall, calls.clone()]));
+/// ```
+pub fn is_time_of_calls(sample_type: &SampleType, of_profile: &[SampleType]) -> bool {
+    let is_time =
+        sample_type.unit == Unit::Nanoseconds && [WALL, SPANS].contains(&&*sample_type.event);
+    let is_count = |known: &SampleType| known.unit == Unit::Events && known.event == CALLS;
+    is_time && of_profile.iter().any(is_count)
+}

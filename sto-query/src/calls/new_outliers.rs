@@ -1,0 +1,96 @@
+//! Functions that took unusually long for some calls in one build, and never in another.
+
+use super::{CalledRun, CallsError};
+use crate::select::Selection;
+use crate::text::names::shorten_name;
+use crate::text::{counted, printable, quantity};
+use std::collections::BTreeMap;
+use sto_core::store::Snapshot;
+use sto_core::units::Unit;
+
+/// Functions that are named.
+const NAMED: usize = 3;
+/// Columns of a name.
+const NAME_WIDTH: usize = 60;
+
+/// What the calls of a function lost that took unusually long.
+#[derive(Default)]
+struct Lost {
+    calls: usize,
+    runs: usize,
+    nanoseconds: u64,
+}
+
+/// A sentence about functions whose calls took [unusually long](super::outliers) in half of the candidate's runs or
+/// more and in none of the baseline's, and lost at least this share of a run's time. There is none where there is no
+/// such function, or a side has no run that is a trace of calls.
+///
+/// # Errors
+/// Where a store cannot be read.
+pub(crate) fn new_outliers(
+    [baseline, candidate]: [(&Snapshot, &Selection); 2],
+    least: f64,
+) -> Result<Option<String>, CallsError> {
+    let (Some((_, old, _)), Some((time, new, runs))) = (lost(baseline)?, lost(candidate)?) else {
+        return Ok(None);
+    };
+    let is_new = |(function, of): &(String, Lost)| {
+        let is_large = of.nanoseconds as f64 >= least * time as f64;
+        !old.contains_key(function) && 2 * of.runs >= runs && is_large
+    };
+    let mut new: Vec<(String, Lost)> = new.into_iter().filter(is_new).collect();
+    // Names stand in order, and the sort is stable.
+    new.sort_by_key(|(_, of)| std::cmp::Reverse(of.nanoseconds));
+    let named = new.iter().take(NAMED).map(|(function, of)| {
+        let time = quantity(of.nanoseconds, Unit::Nanoseconds).unwrap_or_default();
+        let calls = counted(of.calls as u64, "call");
+        format!(
+            "{calls} of {} (by {time})",
+            shorten_name(&printable(function), NAME_WIDTH)
+        )
+    });
+    let mut named: Vec<String> = named.collect();
+    if let more @ 1.. = new.len().saturating_sub(NAMED) {
+        named.push(counted(more as u64, "other function"));
+    }
+    Ok((!named.is_empty()).then(|| {
+        format!(
+            "Unusually long in the candidate, and never in the baseline: {}.",
+            named.join(", ")
+        )
+    }))
+}
+
+/// The time of all runs that are traces of calls, what functions lost in them, and how many such runs there are; `None`
+/// where there is none.
+fn lost(
+    (store, selection): (&Snapshot, &Selection),
+) -> Result<Option<(u64, BTreeMap<String, Lost>, usize)>, CallsError> {
+    let (mut time, mut runs) = (0_u64, 0);
+    let mut functions: BTreeMap<String, Lost> = BTreeMap::new();
+    for stored in &selection.profiles {
+        let one = Selection::new(selection.build.clone(), vec![stored.clone()]);
+        let run = match CalledRun::load(store, one) {
+            Ok(run) => run,
+            Err(CallsError::NoCalls { .. } | CallsError::NoRun { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        runs += 1;
+        let (first, last) = run.time();
+        time = time.saturating_add(last.0 - first.0);
+        let mut of_run: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+        for outlier in &run.calls.outliers {
+            let took = outlier.call.end.0 - outlier.call.begin.0;
+            let (calls, lost) = of_run.entry(run.function(outlier.call.stack)).or_default();
+            *calls += 1;
+            *lost = lost.saturating_add(took.saturating_sub(outlier.typical.0));
+        }
+        for (function, (calls, lost)) in of_run {
+            let sum = functions.entry(function.to_owned()).or_default();
+            sum.calls += calls;
+            sum.runs += 1;
+            sum.nanoseconds = sum.nanoseconds.saturating_add(lost);
+        }
+    }
+    Ok((runs > 0).then_some((time, functions, runs)))
+}
