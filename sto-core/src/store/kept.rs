@@ -1,6 +1,8 @@
 //! Every call of a profile, by thread and time.
 
-mod zoomed;
+mod numbered;
+
+pub use numbered::NumberedCalls;
 
 use crate::id::{ExecutableId, ProfileId};
 use crate::intern::{NodeIx, StackTree};
@@ -174,7 +176,7 @@ impl KeptCalls {
         see: &mut dyn FnMut(&Call, NodeIx),
     ) -> std::result::Result<(), StoreError> {
         self.each(thread, (begin, end), &mut |call, stack| {
-            if call.begin < end && (call.end() > begin || call.begin >= begin) {
+            if numbered::overlaps((call.begin, call.end()), (begin, end)) {
                 see(call, stack);
             }
         })
@@ -191,7 +193,7 @@ impl KeptCalls {
         let pieces: Vec<(&PieceInfo, u32)> = pieces
             .filter(|(piece, _)| piece.thread as usize == thread && piece.begin < end)
             .collect();
-        let first = pieces.partition_point(|(piece, _)| piece.begin <= begin);
+        let first = pieces.partition_point(|(piece, _)| piece.begin < begin);
         let mut is_first = true;
         for &(piece, part) in &pieces[first.saturating_sub(1)..] {
             self.snapshot.read(|rows| {

@@ -315,7 +315,7 @@ impl<S> Record<S> {
     }
 
     /// Number of calls; none where 64 bits cannot count them.
-    pub(crate) fn calls(&self) -> Option<u64> {
+    pub fn calls(&self) -> Option<u64> {
         match self {
             Record::Call(_) => Some(1),
             Record::Expression(expression) => {

@@ -165,14 +165,9 @@ fn of_a_part_of_the_time_kept_calls_are_exact_and_records_are_whole() {
     let window = [3, 4].map(|fifth| Nanoseconds(first + (last - first) * fifth / 5));
     let window = (window[0], window[1]);
     assert!(threads[1].iter().all(|call| call.2 < window.0.0));
-    let each = CallThresholds {
-        call_duration: Threshold::Time(Nanoseconds(0)),
-        call_gap: Threshold::Time(Nanoseconds(0)),
-        total_time: Threshold::Time(Nanoseconds(0)),
-    };
     let there = during(&kept, 0, window);
     let [usual, each] =
-        [CallThresholds::default(), each].map(|of| kept.compressed(of, Some(window)).unwrap());
+        [CallThresholds::default(), EACH].map(|of| kept.compressed(of, Some(window)).unwrap());
     for calls in [&usual, &each] {
         let [of] = &calls.threads[..] else { panic!() };
         assert_eq!((of.begin, of.end), window);
@@ -189,42 +184,70 @@ fn of_a_part_of_the_time_kept_calls_are_exact_and_records_are_whole() {
     assert!(whole.threads[0].calls > there.len() as u64);
 }
 
+/// Every call by itself, but for those of no length.
+const EACH: CallThresholds = CallThresholds {
+    call_duration: Threshold::Time(Nanoseconds(0)),
+    call_gap: Threshold::Time(Nanoseconds(0)),
+    total_time: Threshold::Time(Nanoseconds(0)),
+};
+
+/// The records of each expression of a thread by itself.
+fn zoomed(
+    kept: &KeptCalls,
+    (index, window): (usize, Option<(Nanoseconds, Nanoseconds)>),
+    records: &[Record<NodeIx>],
+    thresholds: CallThresholds,
+) -> Vec<Vec<Record<NodeIx>>> {
+    let mut numbered = kept.numbered(index, window).unwrap();
+    let mut first = 0;
+    let mut zoomed = Vec::new();
+    for record in records {
+        let numbers = first..first + record.calls().unwrap();
+        first = numbers.end;
+        let (begin, end) = record.time();
+        if let Record::Expression(_) = record {
+            let time = Nanoseconds(end.0 - begin.0);
+            zoomed.push(numbered.compressed(numbers, thresholds, time).unwrap());
+        }
+    }
+    zoomed
+}
+
 #[test]
 fn a_record_is_zoomed_into_the_records_of_its_own_calls() {
     let (trace, threads) = trace([300_000, 3_000]);
     let store = Store::in_memory().unwrap();
     let id = kept_in(&store, trace.path());
-    let loaded = store.snapshot().unwrap().load_calls(id).unwrap().unwrap();
     let kept = kept(&store, id).unwrap();
-    let each = CallThresholds {
-        call_duration: Threshold::Time(Nanoseconds(0)),
-        ..CallThresholds::default()
-    };
-    for (index, of) in loaded.calls.threads.iter().enumerate() {
-        let is_expression = |record: &&Record<_>| matches!(record, Record::Expression(_));
-        let zoomed = |thresholds| {
-            let chosen = of.records.iter();
-            let chosen =
-                chosen.map(|record| (record, is_expression(&record).then_some(thresholds)));
-            kept.zoomed(index, chosen).unwrap()
-        };
-        let expressions: Vec<&Record<_>> = of.records.iter().filter(is_expression).collect();
-        assert!(expressions.len() > 2, "{}", expressions.len());
-        let mut calls = Vec::new();
-        for (expression, within) in expressions.iter().zip(zoomed(CallThresholds::default())) {
-            assert!(within.len() > 5 && within[0].time().0 == expression.time().0);
-            assert_eq!(summed(&within), summed(&[(*expression).clone()]));
+    let (first, last) = (threads[0][0].1, threads[0].last().unwrap().2);
+    // Of a part of the time, calls that go on at its ends are whole.
+    let part = [9, 10].map(|part| Nanoseconds(first + (last - first) * part / 11));
+    for window in [None, Some((part[0], part[1]))] {
+        let calls = kept.compressed(CallThresholds::default(), window).unwrap();
+        assert_eq!(calls.threads.len(), if window.is_none() { 2 } else { 1 });
+        for (index, of) in calls.threads.iter().enumerate() {
+            let zoomed = |thresholds| zoomed(&kept, (index, window), &of.records, thresholds);
+            let is_expression = |record: &&Record<_>| matches!(record, Record::Expression(_));
+            let expressions: Vec<&Record<_>> = of.records.iter().filter(is_expression).collect();
+            assert!(expressions.len() > 2, "{}", expressions.len());
+            for (expression, within) in expressions.iter().zip(zoomed(CallThresholds::default())) {
+                assert!(within.len() > 5 && within[0].time().0 == expression.time().0);
+                assert_eq!(summed(&within), summed(&[(*expression).clone()]));
+            }
+            let all = zoomed(EACH).into_iter().flatten();
+            let all = all.chain(of.records.iter().cloned());
+            let each = all.filter(|record| matches!(record, Record::Call(_)));
+            let mut calls: Vec<_> = each
+                .map(|record| (record.time().0.0, record.time().1.0))
+                .collect();
+            let (from, to) = window.unwrap_or(ALL);
+            let within = threads[index].iter();
+            let within = within.filter(|call| call.2 > call.1.max(from.0) && call.1 < to.0);
+            let mut expected: Vec<(u64, u64)> = within.map(|call| (call.1, call.2)).collect();
+            calls.sort_unstable();
+            expected.sort_unstable();
+            assert!(calls == expected, "{} {}", calls.len(), expected.len());
         }
-        // All but calls of no length are then kept each.
-        let all = zoomed(each).into_iter().flatten();
-        let all = all.chain(of.records.iter().cloned());
-        let each = all.filter(|record| matches!(record, Record::Call(_)));
-        calls.extend(each.map(|record| (record.time().0.0, record.time().1.0)));
-        let within = threads[index].iter().filter(|call| call.2 > call.1);
-        let mut expected: Vec<(u64, u64)> = within.map(|call| (call.1, call.2)).collect();
-        calls.sort_unstable();
-        expected.sort_unstable();
-        assert!(calls == expected);
     }
 }
 
