@@ -76,6 +76,22 @@ pub struct CallsOverTime {
     pub calls: u64,
     /// Number of records that they were compressed to.
     pub records: usize,
+    /// Every one of them; JSON leaves it out where they were not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<AllCalls>,
+}
+
+/// Every call of a profile, as a graph of equal subtrees of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AllCalls {
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of nodes of the graph.
+    pub nodes: u64,
+    /// Packed size.
+    pub bytes: u64,
 }
 
 /// Where and how a profile was recorded, as far as it is known.
@@ -210,14 +226,21 @@ fn calls_over_time(
     store: &Snapshot,
     stored: &StoredProfile,
 ) -> Result<Option<CallsOverTime>, StoreError> {
-    let loaded = store.load_calls(stored.id)?;
-    Ok(loaded.map(|loaded| {
-        let threads = loaded.calls.threads.iter();
-        CallsOverTime {
-            threads: threads.len(),
-            calls: threads.clone().map(|thread| thread.calls).sum(),
-            records: threads.map(ThreadCalls::record_count).sum(),
-        }
+    let Some(loaded) = store.load_calls(stored.id)? else {
+        return Ok(None);
+    };
+    let kept = store.kept_calls(stored.id)?;
+    let kept = kept.map(|kept| kept.size()).transpose()?;
+    let threads = loaded.calls.threads.iter();
+    Ok(Some(CallsOverTime {
+        threads: threads.len(),
+        calls: threads.clone().map(|thread| thread.calls).sum(),
+        records: threads.map(ThreadCalls::record_count).sum(),
+        kept: kept.map(|kept| AllCalls {
+            calls: kept.calls,
+            nodes: kept.nodes,
+            bytes: kept.bytes.0,
+        }),
     }))
 }
 

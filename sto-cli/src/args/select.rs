@@ -2,7 +2,7 @@
 
 use super::quantities::{RunPart, run_time, run_window};
 use clap::{ArgGroup, Args};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use sto_core::units::Nanoseconds;
 use sto_query::check::{Baseline, CheckRequest};
 use sto_query::functions::KeyOptions;
@@ -136,6 +136,11 @@ impl SelectArgs {
     /// The same for the library.
     pub(crate) fn named(&self) -> Named {
         (&self.selector).into()
+    }
+
+    /// What was typed.
+    pub(crate) fn selector(&self) -> &OsStr {
+        &self.selector
     }
 
     pub(crate) fn filter(&self) -> Filter {

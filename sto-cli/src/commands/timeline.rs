@@ -5,10 +5,11 @@ use crate::args::{InlinedArg, SelectArgs, WindowArgs, drawing};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, output};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use sto_core::id::ProfileId;
 use sto_query::questions::{
     CallTimelineRequest, Drawn, TimelineRequest, call_page, call_timeline, timeline, timeline_page,
 };
-use sto_query::render;
+use sto_query::render::{self, calls::PartCommand};
 use sto_query::sources::{Filter, Sources};
 use sto_query::timeline::RowsBy;
 use sto_query::tree::{Order, Window};
@@ -34,6 +35,9 @@ Of other runs, --from and --to show what overlaps that part of what was stored.
 
 Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
 runs the newest is shown.";
+
+/// Digits of an id that name a run.
+const SHORT_ID: usize = 12;
 
 /// Options that are of traces of calls alone.
 const OF_CALLS: [&str; 3] = ["call_duration", "call_gap", "total_time"];
@@ -91,7 +95,7 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
         || !args.metric.is_empty()
         || matches!(filter.window, Some(Window::Phase(_)))
         || filter.event.is_some();
-    if (!of_costs || args.calls.given().is_some()) && calls(args, &filter, &sources)? {
+    if (!of_costs || args.calls.given().is_some()) && calls(args, &filter, (&sources, store))? {
         return Ok(Outcome::Clean);
     }
     let mut request = TimelineRequest::default();
@@ -116,14 +120,19 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
 }
 
 /// Shows what threads called; does nothing where that is not known.
-fn calls(args: &TimelineArgs, filter: &Filter, sources: &Sources) -> Result<bool, CliError> {
+fn calls(
+    args: &TimelineArgs,
+    filter: &Filter,
+    (sources, store): (&Sources, &StorePath),
+) -> Result<bool, CliError> {
     let mut request = CallTimelineRequest::default();
     request.named = args.select.named();
     request.filter = filter.clone();
     request.thresholds = args.calls.given();
     request.limit = args.limit.of(&args.format);
     if let Some(output) = &args.output {
-        let Some(drawn) = call_page(sources, &request)? else {
+        let part = |run: Option<ProfileId>| part_command(args, store, run);
+        let Some(drawn) = call_page(sources, &request, WORDS, &part)? else {
             return Ok(false);
         };
         write(drawn, output, args)?;
@@ -136,6 +145,30 @@ fn calls(args: &TimelineArgs, filter: &Filter, sources: &Sources) -> Result<bool
     let text = |timeline: &_, style| render::calls::text(timeline, all, style);
     args.format.print(&timeline, text)?;
     Ok(true)
+}
+
+/// What opens a part of the time of the run that was shown: by its id, as the newest may be another one later.
+fn part_command(args: &TimelineArgs, store: &StorePath, run: Option<ProfileId>) -> PartCommand {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let mut command = PartCommand {
+        before: words(&["sto", "timeline"]),
+        between: words(&["--to"]),
+        after: words(&["-o", "part.html"]),
+    };
+    let named = match run {
+        Some(run) => {
+            command.before.extend(store.option());
+            run.to_string()[..SHORT_ID].to_owned()
+        }
+        None => args.select.selector().to_string_lossy().into_owned(),
+    };
+    match named.starts_with('-') {
+        // It would be taken for an option.
+        true => command.after.extend(["--".to_owned(), named]),
+        false => command.before.push(named),
+    }
+    command.before.push("--from".to_owned());
+    command
 }
 
 fn write(drawn: Drawn, output: &Path, args: &TimelineArgs) -> Result<(), CliError> {

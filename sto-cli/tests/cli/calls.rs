@@ -230,3 +230,32 @@ fn a_part_of_the_time_has_exactly_its_calls_where_they_were_kept_and_else_the_re
         assert!(refused.stderr.contains(said), "{refused:?}");
     }
 }
+
+#[test]
+fn kept_calls_are_shown_with_a_run_and_zoomed_in_on_on_its_page() {
+    let sandbox = stored();
+    let shown = sandbox.sto(&["show", "all"]).succeeds().stdout;
+    assert!(shown.contains("every call is kept: 15,211 as "), "{shown}");
+    let json = sandbox.json(&["show", "all"]);
+    let kept = &json["profiles"][0]["calls_over_time"]["kept"];
+    assert_eq!(kept["calls"], 15_211);
+    let nodes = kept["nodes"].as_u64().unwrap();
+    assert!(nodes > 6 && nodes < 1_000, "{kept}");
+    let without = sandbox.json(&["show", "v1"]);
+    assert!(without["profiles"][0]["calls_over_time"]["kept"].is_null());
+
+    let page = |asked: &str| {
+        let page = sandbox.path("page.html").display().to_string();
+        sandbox.sto(&["timeline", asked, "-o", &page]).succeeds();
+        std::fs::read_to_string(page).unwrap()
+    };
+    let (all, v1, file) = (page("all"), page("v1"), page(&pool()));
+    assert!(all.contains("zooms in on it"));
+    let id = &json["profiles"][0]["id"].as_str().unwrap()[..12];
+    assert!(all.contains(&format!("{id} --from\",\"--to\",\"-o part.html\"]")));
+    assert!(v1.contains("were not kept; `sto ingest --keep-calls` keeps them."));
+    assert!(v1.contains("\"command\":[]"));
+    // A file is read again.
+    let command = format!("\"command\":[\"sto timeline {} --from\"", pool());
+    assert!(file.contains(&command));
+}

@@ -10,7 +10,7 @@ use crate::model::{FrameIx, FrameTable};
 use crate::store::codec::{DecodeError, KeptHead, PieceInfo, ProfileRecord};
 use crate::store::error::{InternalError, Result, StoreError};
 use crate::store::numbers::ProfileNo;
-use crate::store::read::kept::{PieceCalls, head, read_piece};
+use crate::store::read::kept::{PieceCalls, head, read_piece, size};
 use crate::store::read::loaded::Loaded;
 use crate::store::read::rows::Rows;
 use crate::store::read::snapshot::Snapshot;
@@ -20,7 +20,7 @@ use crate::trace::log::Call;
 use crate::trace::paths::{FunctionNo, Paths};
 use crate::trace::regtime::RegTime;
 use crate::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
-use crate::units::Nanoseconds;
+use crate::units::{Bytes, Nanoseconds};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::fmt;
@@ -48,6 +48,18 @@ pub struct KeptCall {
     pub begin: Nanoseconds,
     /// When it ended.
     pub end: Nanoseconds,
+}
+
+/// How much the kept calls of a profile are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptSize {
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of nodes, of which equal ones are one in each piece of the calls.
+    pub nodes: u64,
+    /// How much they take in the store, packed.
+    pub bytes: Bytes,
 }
 
 impl fmt::Debug for KeptCalls {
@@ -102,6 +114,22 @@ impl KeptCalls {
     /// The threads, as [`Snapshot::load_calls`] gives them.
     pub fn threads(&self) -> impl ExactSizeIterator<Item = &CallThread> {
         self.calls.threads.iter().map(|of| &of.thread)
+    }
+
+    /// How much they are.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn size(&self) -> std::result::Result<KeptSize, StoreError> {
+        let pieces = &self.head.pieces;
+        let (bytes, nodes) = self
+            .snapshot
+            .read(|rows| size(rows, self.profile, pieces.len()))?;
+        Ok(KeptSize {
+            calls: pieces.iter().map(|piece| u64::from(piece.calls)).sum(),
+            nodes,
+            bytes,
+        })
     }
 
     /// Shows the calls of a thread, by its index, that began before `end` and ended after `begin`: each before those

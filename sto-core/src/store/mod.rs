@@ -48,7 +48,7 @@ pub(crate) use codec::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 pub use error::StoreError;
 pub use file::access::Writer;
 pub use file::lock::{OnWait, StoreOptions, Waiting};
-pub use kept::{KeptCall, KeptCalls, NumberedCalls};
+pub use kept::{KeptCall, KeptCalls, KeptSize, NumberedCalls};
 pub use maintain::merge::{Conflict, LeftOut, Merged};
 pub use maintain::replace::Rewritten;
 pub use maintain::stats::{ExecutableStats, StorePart, StoreStats};

@@ -9,7 +9,11 @@ mod prominence;
 mod result;
 mod run;
 mod waits;
+#[cfg(feature = "pages")]
+mod zoom;
 
+#[cfg(feature = "pages")]
+pub(crate) use nesting::Nested;
 pub(crate) use nesting::nested;
 pub(crate) use new_outliers::new_outliers;
 pub use outliers::{InStack, Outliers, SlowCall, ThreadMeanwhile, outliers};
@@ -20,3 +24,5 @@ pub use result::{
 };
 pub use run::{CalledCall, CalledRun, CallsError};
 pub use waits::{Waited, WaitingFunction, Waits, waits};
+#[cfg(feature = "pages")]
+pub(crate) use zoom::ZoomTarget;

@@ -1,7 +1,7 @@
 //! Which record is in which: a thread's records say when calls were, and by whom they were made follows.
 
 use sto_core::intern::{NodeIx, StackTree};
-use sto_core::trace::{Record, ThreadCalls};
+use sto_core::trace::Record;
 use sto_core::units::Nanoseconds;
 
 /// A record, and the long call that it is in.
@@ -19,21 +19,13 @@ pub(crate) struct Between {
     pub(crate) caller: Option<usize>,
 }
 
-/// When a record begins and ends.
-pub(crate) fn span(record: &Record<NodeIx>) -> (Nanoseconds, Nanoseconds) {
-    match record {
-        Record::Call(call) => (call.begin, call.end),
-        Record::Expression(expression) => (expression.begin, expression.end),
-    }
-}
-
-/// The records of a thread with their callers.
-pub(crate) fn nested<'a>(thread: &'a ThreadCalls<NodeIx>, tree: &StackTree) -> Vec<Nested<'a>> {
+/// The records of a thread, or of what an expression is made of, with their callers.
+pub(crate) fn nested<'a>(records: &'a [Record<NodeIx>], tree: &StackTree) -> Vec<Nested<'a>> {
     let mut open: Vec<usize> = Vec::new();
-    let mut nested: Vec<Nested<'a>> = Vec::with_capacity(thread.records.len());
-    for (ix, record) in thread.records.iter().enumerate() {
-        let (begin, _) = span(record);
-        while let Some(Record::Call(caller)) = open.last().map(|&caller| &thread.records[caller]) {
+    let mut nested: Vec<Nested<'a>> = Vec::with_capacity(records.len());
+    for (ix, record) in records.iter().enumerate() {
+        let (begin, _) = record.time();
+        while let Some(Record::Call(caller)) = open.last().map(|&caller| &records[caller]) {
             // A call of no length may be at the very end of its caller, or just after it.
             let is_in =
                 begin < caller.end || begin == caller.end && calls(tree, caller.stack, record);
@@ -67,7 +59,7 @@ pub(crate) fn gaps(nested: &[Nested], longer_than: Nanoseconds) -> Vec<Between> 
     let mut last: Vec<Option<Nanoseconds>> = vec![None; nested.len() + 1];
     let mut gaps = Vec::new();
     for of in nested {
-        let (begin, end) = span(of.record);
+        let (begin, end) = of.record.time();
         let last = &mut last[of.caller.map_or(0, |caller| caller + 1)];
         if let Some(before) = last.filter(|before| begin.0.saturating_sub(before.0) > longer_than.0)
         {

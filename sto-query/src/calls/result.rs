@@ -1,7 +1,7 @@
 //! What the threads of a run called, as plain data.
 
 use super::CalledRun;
-use super::nesting::{Nested, gaps, nested, span};
+use super::nesting::{Nested, gaps, nested};
 use crate::answer::{Answer, limited};
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
@@ -178,13 +178,13 @@ pub fn call_timeline(run: &CalledRun, limit: Option<usize>) -> CallTimeline {
 
 fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> CalledThread {
     let of = &run.calls.threads[ix];
-    let nested = nested(of, &run.view.tree);
+    let nested = nested(&of.records, &run.view.tree);
     let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
     let mut own = own_times(&nested, (of.begin, of.end)).into_iter();
     let mut expressions = Vec::new();
     let mut long_calls = Vec::new();
     for record in &of.records {
-        let (begin, end) = span(record);
+        let (begin, end) = record.time();
         let own = own.next().unwrap_or_default();
         match record {
             Record::Call(call) => long_calls.push(TimedCall {
@@ -238,7 +238,7 @@ fn thread(run: &CalledRun, ix: usize, name: String, first: Nanoseconds) -> Calle
 /// How long each record took without those in it, within a time.
 fn own_times(nested: &[Nested], (from, to): (Nanoseconds, Nanoseconds)) -> Vec<u64> {
     let length = |of: &Nested| {
-        let (begin, end) = span(of.record);
+        let (begin, end) = of.record.time();
         end.min(to).0.saturating_sub(begin.max(from).0)
     };
     let mut own: Vec<u64> = nested.iter().map(length).collect();

@@ -47,6 +47,8 @@ pub struct CalledRun {
     pub calls: RunCalls<NodeIx>,
     /// Every one of them, where they were kept.
     pub(crate) kept: Option<KeptCalls>,
+    /// Whether it is of a store, and not of a file that was read.
+    pub(crate) is_stored: bool,
     /// From when to when there were calls in the whole run, and the part of that time that `calls` are of.
     part: Option<[(Nanoseconds, Nanoseconds); 2]>,
 }
@@ -147,6 +149,7 @@ impl CalledRun {
             runs,
             calls,
             kept: None,
+            is_stored: false,
             part: None,
         }
     }

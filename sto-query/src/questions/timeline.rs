@@ -8,7 +8,7 @@ use crate::answer::limited;
 use crate::calls::{self, CallTimeline, CalledRun, CallsError};
 use crate::phases::borders_of;
 #[cfg(feature = "pages")]
-use crate::render;
+use crate::render::{self, calls::PartCommand};
 use crate::sources::{Filter, Named, Sources};
 #[cfg(feature = "pages")]
 use crate::text::Words;
@@ -17,6 +17,8 @@ use crate::tree::Order;
 #[cfg(feature = "pages")]
 use crate::{sources::EVENT, tree::Subject};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "pages")]
+use sto_core::id::ProfileId;
 use sto_core::trace::CallThresholds;
 
 /// Most metrics that a page has where nobody names any, and most keys of labels.
@@ -135,7 +137,9 @@ pub fn call_timeline(
     Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
 }
 
-/// The same of all threads as a page of HTML, on which parts of the time can be looked at.
+/// The same of all threads as a page of HTML, on which parts of the time can be looked at, and expressions down to
+/// their calls, where every one was kept. `part` is the command that opens a part of the time of a run, which is stored
+/// with this id or else the file that was named.
 ///
 /// # Errors
 /// As [`call_timeline`].
@@ -143,11 +147,22 @@ pub fn call_timeline(
 pub fn call_page(
     sources: &Sources,
     request: &CallTimelineRequest,
+    words: Words,
+    part: &dyn Fn(Option<ProfileId>) -> PartCommand,
 ) -> Result<Option<Drawn>, QueryError> {
-    let run = request.run(sources)?;
-    Ok(run.map(|run| Drawn {
+    let Some(run) = request.run(sources)? else {
+        return Ok(None);
+    };
+    let stored = run.view.selection.profiles.first().map(|stored| stored.id);
+    let part = match (run.is_stored, run.has_every_call()) {
+        (true, true) => part(stored),
+        // A part of what was kept is no more than this page has.
+        (true, false) => PartCommand::default(),
+        (false, _) => part(None),
+    };
+    Ok(Some(Drawn {
         subjects: vec![Subject::of(&run.view, EVENT)],
-        drawing: render::calls::html(&run),
+        drawing: render::calls::html(&run, words, &part)?,
     }))
 }
 

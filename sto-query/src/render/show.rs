@@ -39,6 +39,15 @@ pub fn text(report: &ShownBuild, style: Style) -> String {
                 counted(calls.threads as u64, "thread"),
                 counted(calls.records as u64, "record"),
             );
+            if let Some(kept) = &calls.kept {
+                let _ = writeln!(
+                    text,
+                    "  every call is kept: {} as {} and their times, {}",
+                    grouped(kept.calls),
+                    counted(kept.nodes, "node"),
+                    bytes(kept.bytes),
+                );
+            }
         }
         write_unresolved(&mut text, &profile.unresolved, style);
     }

@@ -220,7 +220,8 @@ impl Sources {
             whole: true,
         };
         let located = self.located_with_calls(target, OVER_TIME, reading)?;
-        let run = CalledRun::load(&located.store, located.selection)?;
+        let mut run = CalledRun::load(&located.store, located.selection)?;
+        run.is_stored = located.is_stored;
         Ok(match (filter.window, thresholds) {
             (Some(window), _) => run.during(window, thresholds)?,
             (None, Some(thresholds)) if located.is_stored => run.compressed(thresholds)?,

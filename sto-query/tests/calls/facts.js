@@ -66,6 +66,7 @@ async function facts() {
   const seen = {
     title: page.title,
     about: page.querySelector('header p').textContent,
+    kept: page.querySelector('#kept').textContent,
     threads: rows().map(nameOf),
     legend: texts(page, '#legend li'),
     overflow: overflow(),

@@ -3,6 +3,7 @@
 mod moments;
 mod page;
 mod tasks;
+mod zoom;
 
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;

@@ -5,7 +5,13 @@ use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
 use sto_query::calls::CalledRun;
-use sto_query::render::calls::html;
+use sto_query::render::calls::{self, PartCommand};
+use sto_query::text::Words;
+
+/// The page of a run, without words of a program.
+fn html(run: &CalledRun) -> String {
+    calls::html(run, Words::default(), &PartCommand::default()).unwrap()
+}
 
 /// What a reader learns who does what `asked` does.
 pub(super) fn open(page: &str, asked: &str, width: u32) -> Value {

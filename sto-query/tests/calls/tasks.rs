@@ -6,24 +6,36 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_query::questions::{CallTimelineRequest, call_page};
+use sto_query::render::calls::PartCommand;
 use sto_query::sources::{Named, Sources};
+use sto_query::text::Words;
 
 const MILLISECOND: u64 = 1_000_000;
 
 /// A thread's calls, as NonSequitur's traces have them: `0` for enter and `1` for exit, function, nanoseconds.
 #[derive(Default)]
-struct Trace(String);
+pub(super) struct Trace(pub(super) String);
 
 impl Trace {
-    /// A call from one millisecond to another.
-    fn call(mut self, function: &str, from: u64, to: u64) -> Trace {
-        let times = [from, to].map(|time| 1_000_000_000 + time * MILLISECOND);
-        let _ = write!(
-            self.0,
-            "0 {function} {}\n1 {function} {}\n",
-            times[0], times[1]
-        );
+    /// The begin of a call at a millisecond.
+    pub(super) fn enter(self, function: &str, at: u64) -> Trace {
+        self.event(0, function, at)
+    }
+
+    /// Its end.
+    pub(super) fn exit(self, function: &str, at: u64) -> Trace {
+        self.event(1, function, at)
+    }
+
+    fn event(mut self, event: u8, function: &str, at: u64) -> Trace {
+        let time = 1_000_000_000 + at * MILLISECOND;
+        let _ = writeln!(self.0, "{event} {function} {time}");
         self
+    }
+
+    /// A call from one millisecond to another.
+    pub(super) fn call(self, function: &str, from: u64, to: u64) -> Trace {
+        self.enter(function, from).exit(function, to)
     }
 
     /// Calls of 4 ms, one every 5, of these functions in turns.
@@ -105,7 +117,10 @@ fn page_of(trace: &Path) -> String {
     let sources = Sources::of_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
     request.named = Named::File(PathBuf::from(trace));
-    call_page(&sources, &request).unwrap().unwrap().drawing
+    let page = call_page(&sources, &request, Words::default(), &|_| {
+        PartCommand::default()
+    });
+    page.unwrap().unwrap().drawing
 }
 
 /// The rows of what was found of a function: thread, and when, calls, time and the longest.

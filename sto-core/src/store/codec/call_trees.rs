@@ -182,6 +182,13 @@ pub(crate) fn pack_piece(piece: &Piece) -> Result<Vec<u8>, DecodeError> {
     pack.finish()
 }
 
+/// Number of the nodes of a piece.
+pub(crate) fn piece_nodes(pack: &[u8]) -> Result<u64, DecodeError> {
+    let mut pack = Unpacker::new(pack);
+    pack.number()?;
+    pack.number()
+}
+
 /// Unpacks a piece of calls of so many functions, with the depths and functions of its calls.
 pub(crate) fn unpack_piece(
     pack: &[u8],

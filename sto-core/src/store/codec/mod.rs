@@ -20,7 +20,7 @@ mod records;
 mod slices;
 
 pub(crate) use call_trees::{
-    KeptHead, PieceInfo, pack_kept_head, pack_piece, unpack_kept_head, unpack_piece,
+    KeptHead, PieceInfo, pack_kept_head, pack_piece, piece_nodes, unpack_kept_head, unpack_piece,
 };
 pub(crate) use calls::{claimed_by_calls, pack_calls, unpack_calls};
 pub(crate) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};

@@ -1,7 +1,7 @@
 //! The pieces of all calls of a profile, as they stand in a store.
 
 use crate::store::codec::{
-    DecodeError, KeptHead, PieceInfo, ProfileRecord, unpack_kept_head, unpack_piece,
+    DecodeError, KeptHead, PieceInfo, ProfileRecord, piece_nodes, unpack_kept_head, unpack_piece,
 };
 use crate::store::error::{Result, unspooled};
 use crate::store::numbers::ProfileNo;
@@ -9,6 +9,7 @@ use crate::store::read::rows::Rows;
 use crate::store::tables::Column;
 use crate::trace::PackedCalls;
 use crate::trace::log::Call;
+use crate::units::Bytes;
 use std::sync::Arc;
 
 /// The calls of a piece, and those that the first is made in.
@@ -41,6 +42,24 @@ pub(crate) fn read_piece(
         calls: piece.calls(&functions),
         callers: piece.callers,
     })
+}
+
+/// How many bytes all kept calls of a profile take, and how many nodes the graphs of their pieces have, of which there
+/// are so many.
+pub(crate) fn size(rows: &Rows, profile: ProfileNo, pieces: usize) -> Result<(Bytes, u64)> {
+    let head = rows.column(Column::CallTrees(profile, 0))?.len() as u64;
+    let parts = 1..=pieces as u32;
+    parts
+        .map(|part| {
+            let column = Column::CallTrees(profile, part);
+            let pack = rows.column(column)?;
+            let nodes = piece_nodes(&pack).map_err(|error| error.at(column))?;
+            Ok((pack.len() as u64, nodes))
+        })
+        .try_fold((Bytes(head), 0u64), |(all, nodes), piece: Result<_>| {
+            let (bytes, more) = piece?;
+            Ok((Bytes(all.0 + bytes), nodes.saturating_add(more)))
+        })
 }
 
 /// How many columns the kept calls of a profile have.

@@ -54,7 +54,7 @@
     return `${(time / UNIT).toFixed(Math.min(Math.max(digits, 0), DIGITS))} ${unit}`;
   }
   const at = (time) => written(time, (view.to - view.from) / 1000);
-  const fromTo = ({ from, to }) => `${at(from)} to ${at(to)}`;
+  const fromTo = ({ from, to }) => (at(from) === at(to) ? `at ${at(from)}` : `${at(from)} to ${at(to)}`);
 
   const rows = threads.map((thread) => {
     const label = element('small', { class: 'soft' });
@@ -70,8 +70,7 @@
     const name = element('b', { title: thread.name }, thread.name);
     const row = element('div', { class: 'thread' }, element('div', { class: 'label' }, name, label), lane, ticks);
     list.append(row);
-    const height = Math.min(USUAL, Math.max(LOWEST, Math.floor(HIGHEST / thread.levels)));
-    return { thread, row, lane, canvas, ...marks, ticks, label, height, laid: null };
+    return { thread, row, lane, canvas, ...marks, ticks, label, height: 0, laid: null };
   });
   const isShown = ({ thread }) => chosen.has(thread.ix) && (!searched || searched.some((wanted) => thread.functions.has(wanted)));
 
@@ -95,7 +94,8 @@
 
   const now = element('section', { id: 'now', 'aria-live': 'polite', 'aria-label': 'What is pointed at' });
   const found = element('section', { id: 'found', 'aria-live': 'polite' });
-  tools.after(found);
+  const more = element('p', { id: 'more', class: 'opens' });
+  tools.after(more, found);
   list.after(now);
 
   function choose() {
@@ -128,6 +128,35 @@
     item.replaceChildren(toggle);
   }
 
+  // ---- Calls that are not on the page
+
+  /** Whether more can be known of an expression than its stacks: not of one that is a single call. */
+  const hasMore = ({ stacks }) => stacks.length > 1 || stacks[0].calls > 1;
+
+  /** A time in seconds with all its digits. */
+  function exact(ns) {
+    const digits = String(ns).padStart(10, '0');
+    const part = digits.slice(-9).replace(/0+$/, '');
+    return `${digits.slice(0, -9)}${part && '.'}${part}s`;
+  }
+
+  /** How calls of a part of the time are opened that are not here. */
+  function howToOpen(what, { from, to }) {
+    if (model.command.length === 0) return model.without ? [model.without] : [];
+    const [before, between, after] = model.command;
+    const line = element('code', {}, `${before} ${exact(from)} ${between} ${exact(to)} ${after}`);
+    const copy = button('Copy', async () => {
+      try {
+        await navigator.clipboard.writeText(line.textContent);
+        copy.textContent = 'Copied';
+      } catch {
+        // What is selected can be copied by hand.
+        getSelection().selectAllChildren(line);
+      }
+    });
+    return [`${what} that are not on this page are opened by `, line, ' ', copy];
+  }
+
   // ---- Drawing
 
   const marked = () => new Set([...pressed, ...(searched ?? [])]);
@@ -143,13 +172,17 @@
       if (x < free || x > laid.width - 30) continue;
       free = x + 60;
       const label = element('span', {}, written(time, step));
-      label.style.left = `${x}px`;
+      label.style.left = `${(100 * x) / laid.width}%`; // paper may be of another width
       labels.push(label);
     }
     return labels;
   }
 
   function draw() {
+    // What is drawn as what it is made of is not there to be pointed at.
+    const isOpened = (target) => target?.box?.call && model.opened(target.box.item, view);
+    if (isOpened(pinned)) pinned = null;
+    if (isOpened(pointed)) pointed = null;
     const stands = marked();
     let narrow = 0;
     for (const row of rows) {
@@ -157,6 +190,7 @@
       if (row.row.hidden) continue;
       const width = row.lane.clientWidth;
       row.laid = layout.lay(row.thread, view, width);
+      row.height = Math.min(USUAL, Math.max(LOWEST, Math.floor(HIGHEST / row.thread.levels)));
       picture.draw(row.canvas, row.laid, row.height, stands);
       row.ticks.replaceChildren(...ticksOf(row.laid));
       narrow += row.laid.tooNarrow;
@@ -170,6 +204,9 @@
     back.disabled = views.length === 0;
     const hidden = narrow > 0 ? `; ${counted(narrow, 'call stack')} too narrow to draw` : '';
     time.textContent = `${isAll ? 'All: ' : ''}${fromTo(view)}${hidden}`;
+    const isMissing = ({ item }) => item.end > item.begin && hasMore(item) && !item.zoom;
+    const missing = !isAll && rows.some((row) => isShown(row) && row.laid.frames.some(isMissing));
+    more.replaceChildren(...(missing ? howToOpen('Calls of this part of the time', view) : []));
     mark();
   }
 
@@ -230,9 +267,10 @@
     let [items, caller, from, to] = [thread.outermost, null, all.from, all.to];
     for (;;) {
       const next = items.find((item) => item.begin <= time && time < item.end);
-      if (next?.stacks) return null;
       if (!next) break;
-      [items, caller, from, to] = [next.items, next, next.begin, next.end];
+      const made = next.stacks ? model.opened(next, view) : next.items;
+      if (!made) return null;
+      [items, caller, from, to] = [made, next.stacks ? caller : next, next.begin, next.end];
     }
     for (const item of items) {
       if (item.end <= time) from = Math.max(from, item.end);
@@ -277,7 +315,8 @@
     const { calls, duration } = box.call;
     const share = target.to > target.from ? ` (${percent(duration / (target.to - target.from))})` : '';
     const within = `in an expression, ${span}, of `;
-    return [[code(model.name(box.stack)), `: ${counted(calls, 'call')} took ${length(duration)} together${share}, ${within}`, thread(of)], box.stack];
+    const together = calls === 1 ? '' : ' together';
+    return [[code(model.name(box.stack)), `: ${counted(calls, 'call')} took ${length(duration)}${together}${share}, ${within}`, thread(of)], box.stack];
   }
 
   /** What a thread did in a time, in words. */
@@ -313,8 +352,17 @@
     if (pinned) {
       const others = rows.filter((row) => isShown(row) && row.thread.ix !== target.thread);
       const lines = others.flatMap(({ thread }) => [element('dt', { title: thread.name }, thread.name), element('dd', {}, ...did(thread, target))]);
-      rest.push(element('dl', {}, ...lines));
+      const expression = target.box?.call && hasMore(target.box.item) ? target.box.item : null;
+      if (expression?.zoom) {
+        const { calls, each } = expression.zoom;
+        const into = each ? `each of the ${grouped(calls)} calls` : `shorter expressions of the ${counted(calls, 'call')}`;
+        rest.push(element('p', { class: 'opens' }, `Zooming in shows ${into} that it is made of.`));
+      } else if (expression) {
+        rest.push(element('p', { class: 'opens' }, ...howToOpen('Its calls', target)));
+      }
+      // Before what may be many lines.
       rest.push(element('p', { class: 'does' }, button('Zoom in', () => show(target)), button('Let go', release)));
+      rest.push(element('dl', {}, ...lines));
     }
     now.replaceChildren(element('p', {}, ...sentence), ...path, ...rest);
   }

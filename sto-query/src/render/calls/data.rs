@@ -1,16 +1,21 @@
-//! What the page's script works on: the records of a run as flat lists of numbers.
+//! What the page's script works on: the records of a run as lists of numbers.
 
-use crate::calls::{CalledRun, ProminentFunction, nested};
+use super::command::PartCommand;
+use super::records::Numbers;
+use super::zoom::{Zoom, Zooms, zoomed};
+use crate::calls::{CalledRun, CallsError, ProminentFunction, nested};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
 use sto_core::intern::NodeIx;
-use sto_core::trace::{LongCall, Record, ThreadCalls};
+use sto_core::trace::{LongCall, Record};
 use sto_core::units::Nanoseconds;
 
-/// Most records of the page, of some 20 bytes each. What takes least time goes first.
+/// Most records of the page, of some 10 bytes each. What takes least time goes first.
 const MAX_RECORDS: usize = 90_000;
+
+/// Most bytes of all that the script works on, beside the names of functions.
+const MAX_BYTES: usize = 2_400_000;
 
 /// What the script works on. All times are nanoseconds since the run's first call.
 #[derive(Serialize)]
@@ -24,11 +29,18 @@ pub(super) struct Data {
     parents: Vec<i64>,
     of: Vec<usize>,
     threads: Vec<ThreadData>,
+    /// What expressions are made of.
+    zooms: Vec<Zoom>,
     /// Of each outlier: thread, stack, begin, length, the typical length, number of calls; and of each thing that
     /// other threads did meanwhile thread, stack or -1, and time.
     outliers: Vec<(Vec<u64>, Vec<i64>)>,
     /// Of each wait: thread, stack, begin, length; and of the call that ended it the same, if any.
     waits: Vec<Vec<u64>>,
+    /// The command that opens a part of the time: what stands before the time from which, between that and the time to
+    /// which, and after that; nothing where none does.
+    command: Vec<String>,
+    /// What is said of an expression whose calls nobody has.
+    without: String,
 }
 
 #[derive(Serialize)]
@@ -39,54 +51,51 @@ struct ThreadData {
     calls: u64,
     /// The shortest gap.
     gap: u64,
-    /// The records: how many stacks, depth, begin since the last one's, length; a long call has no stacks and then
-    /// its own, an expression of each of its stacks that, calls, and duration.
-    records: Vec<u64>,
+    /// The records, as [`Packed`] has them.
+    records: String,
     /// Functions that only records have that were left out.
     also: Vec<usize>,
+    /// Those of the expressions that there is more of.
+    zooms: Zooms,
 }
 
-/// What was left out of the page.
+/// What the page has of the run's calls.
 #[derive(Clone, Copy, Default)]
-pub(super) struct LeftOut {
-    /// Number of records.
-    pub(super) records: u64,
-    /// How long the longest of them took.
+pub(super) struct Share {
+    /// Number of records that were left out.
+    pub(super) left_out: u64,
+    /// All of these were shorter.
     pub(super) below: Nanoseconds,
-}
-
-/// Stacks and functions of the page, by number.
-struct Numbers<'a> {
-    run: &'a CalledRun,
-    functions: HashMap<&'a str, usize>,
-    stacks: HashMap<NodeIx, usize>,
-    parents: Vec<i64>,
-    of: Vec<usize>,
+    /// Number of expressions that there is more of.
+    pub(super) zooms: usize,
+    /// Number of calls of expressions that are there by themselves, and of all that could be.
+    pub(super) calls: u64,
+    pub(super) all: u64,
 }
 
 impl Data {
-    pub(super) fn of(run: &CalledRun, functions: &[ProminentFunction]) -> (Data, LeftOut) {
+    /// That of a run with these functions; `without` is said of an expression whose calls nobody has.
+    pub(super) fn of(
+        run: &CalledRun,
+        functions: &[ProminentFunction],
+        (command, without): (&PartCommand, &str),
+    ) -> Result<(Data, Share), CallsError> {
         let (first, last) = run.time();
         let (from, to) = run.part().unwrap_or((first, last));
         let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
-        let least = least_duration(run);
-        let mut left_out = LeftOut {
-            records: 0,
-            below: least,
+        let mut share = Share {
+            below: least_duration(run),
+            ..Share::default()
         };
-        let named = functions.iter().enumerate();
-        let mut numbers = Numbers {
-            run,
-            functions: named.map(|(ix, of)| (&*of.name, ix)).collect(),
-            stacks: HashMap::new(),
-            parents: Vec::new(),
-            of: Vec::new(),
-        };
-        let names = run.thread_names();
-        let threads = run.calls.threads.iter().zip(names);
+        let mut numbers = Numbers::new(run, functions);
+        let mut index: Vec<Vec<Option<usize>>> = Vec::new();
+        let threads = run.calls.threads.iter().zip(run.thread_names());
         let threads = threads.map(|(of, name)| {
             let gap = run.calls.thresholds.call_gap;
-            let (records, also) = numbers.records(of, first, &mut left_out);
+            let nested = nested(&of.records, &run.view.tree);
+            let mut packed = numbers.records(&nested, first, share.below);
+            share.left_out += packed.left_out;
+            index.push(std::mem::take(&mut packed.index));
             ThreadData {
                 // What is hidden in it would be no JSON where the page shows it.
                 name: printable(&name).into_owned(),
@@ -94,13 +103,14 @@ impl Data {
                 end: since(of.end),
                 calls: of.calls,
                 gap: gap.of(Nanoseconds(of.end.0.saturating_sub(of.begin.0))).0,
-                records,
-                also,
+                records: packed.text(),
+                also: packed.also,
+                zooms: Vec::new(),
             }
         });
         let threads: Vec<ThreadData> = threads.collect();
         let mut call = |thread: u32, call: &LongCall<NodeIx>| {
-            let stack = numbers.stack(call.stack) as u64;
+            let stack = numbers.stack(call.stack);
             let length = call.end.0.saturating_sub(call.begin.0);
             [u64::from(thread), stack, since(call.begin), length]
         };
@@ -123,108 +133,32 @@ impl Data {
                 meanwhile.extend([i64::from(of.thread), stack, of.time.0 as i64]);
             }
         }
-        let mut functions = vec![String::new(); numbers.functions.len()];
-        for (name, number) in numbers.functions {
-            functions[number] = short_name(name);
-        }
-        let data = Data {
+        let mut data = Data {
             from: since(from),
             to: since(to),
-            functions,
-            parents: numbers.parents,
-            of: numbers.of,
+            functions: Vec::new(),
+            parents: Vec::new(),
+            of: Vec::new(),
             threads,
+            zooms: Vec::new(),
             outliers,
             waits,
+            command: command.lines(),
+            without: without.to_owned(),
         };
-        (data, left_out)
-    }
-}
-
-impl<'a> Numbers<'a> {
-    /// The records of a thread that are not shorter than what is left out, and functions that only others have.
-    fn records(
-        &mut self,
-        thread: &'a ThreadCalls<NodeIx>,
-        first: Nanoseconds,
-        left_out: &mut LeftOut,
-    ) -> (Vec<u64>, Vec<usize>) {
-        let nested = nested(thread, &self.run.view.tree);
-        let mut depths: Vec<u64> = Vec::with_capacity(nested.len());
-        let mut records = Vec::new();
-        let mut before = first;
-        let mut shown = HashSet::new();
-        let mut also = HashSet::new();
-        for of in &nested {
-            let depth = of.caller.map_or(0, |caller| depths[caller] + 1);
-            depths.push(depth);
-            let mut head = |stacks: usize, begin: Nanoseconds, end: Nanoseconds| {
-                let since = begin.0.saturating_sub(before.0);
-                before = begin;
-                records.extend([stacks as u64, depth, since, end.0.saturating_sub(begin.0)]);
-            };
-            match of.record {
-                Record::Call(call) => {
-                    if call.end.0.saturating_sub(call.begin.0) < left_out.below.0 {
-                        left_out.records += 1;
-                        also.insert(self.function(call.stack));
-                        continue;
-                    }
-                    head(0, call.begin, call.end);
-                    shown.insert(self.function(call.stack));
-                    records.push(self.stack(call.stack) as u64);
-                }
-                Record::Expression(expression) => {
-                    let is_kept = |duration: Nanoseconds| duration >= left_out.below;
-                    let kept = expression.stacks.iter().filter(|of| is_kept(of.duration));
-                    let count = kept.clone().count();
-                    left_out.records += (expression.stacks.len() - count) as u64;
-                    let others = expression.stacks.iter().filter(|of| !is_kept(of.duration));
-                    also.extend(others.map(|of| self.function(of.stack)));
-                    // All of it is said to be there where nothing of it is.
-                    if count > 0 {
-                        head(count, expression.begin, expression.end);
-                        for of in kept {
-                            shown.insert(self.function(of.stack));
-                            records.extend([self.stack(of.stack) as u64, of.calls, of.duration.0]);
-                        }
-                    }
-                }
-            }
+        // Numbers of stacks and functions take some six digits each.
+        let taken = serde_json::to_string(&data).map_or(MAX_BYTES, |text| text.len());
+        let taken = taken + numbers.of.len() * 12;
+        let zoomed = zoomed(run, &mut numbers, &index, MAX_BYTES.saturating_sub(taken))?;
+        share.zooms = zoomed.zooms.len();
+        (share.calls, share.all) = (zoomed.calls, zoomed.all);
+        data.zooms = zoomed.zooms;
+        for (thread, zooms) in data.threads.iter_mut().zip(zoomed.of_threads) {
+            thread.zooms = zooms;
         }
-        let mut also: Vec<usize> = also.difference(&shown).copied().collect();
-        also.sort_unstable();
-        (records, also)
-    }
-
-    fn function(&mut self, stack: NodeIx) -> usize {
-        // A caller may be inlined code, which nobody called.
-        let next = self.functions.len();
-        *self
-            .functions
-            .entry(self.run.function(stack))
-            .or_insert(next)
-    }
-
-    /// The number of a stack, whose callers have lower ones.
-    fn stack(&mut self, stack: NodeIx) -> usize {
-        if let Some(&number) = self.stacks.get(&stack) {
-            return number;
-        }
-        let tree = &self.run.view.tree;
-        let up = std::iter::successors(Some(stack), |&node| tree.parent(node));
-        let unknown: Vec<NodeIx> = up
-            .take_while(|node| !self.stacks.contains_key(node))
-            .collect();
-        for node in unknown.into_iter().rev() {
-            let caller = self.run.view.tree.parent(node);
-            self.parents
-                .push(caller.map_or(-1, |caller| self.stacks[&caller] as i64));
-            let function = self.function(node);
-            self.of.push(function);
-            self.stacks.insert(node, self.stacks.len());
-        }
-        self.stacks[&stack]
+        data.functions = numbers.functions().into_iter().map(short_name).collect();
+        (data.parents, data.of) = (numbers.parents, numbers.of);
+        Ok((data, share))
     }
 }
 

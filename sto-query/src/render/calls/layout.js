@@ -74,22 +74,28 @@ const layout = (() => {
       least.push(pixels);
       return times.length - 1;
     };
-    function visit(items, caller) {
-      let last = null;
+    function visit(items, last = null) {
       for (const item of items) {
         if (item.end < view.from || item.begin > view.to) continue;
-        const isGap = last !== null && item.begin - last > thread.gap;
+        const made = item.stacks ? model.opened(item, view) : null;
+        if (made) {
+          last = visit(made, last);
+          continue;
+        }
+        const isGap = last !== null && item.begin - last > item.gap;
         const begin = border(item.begin, isGap ? GAP : 0);
         if (item.stacks) {
           const end = border(item.end, Math.min(leaves(item.roots), most) * glyph + 2);
           index.set(item, [begin, end]);
         } else {
-          visit(item.items, item);
-          const shown = item.items.some((inner) => index.has(inner));
+          visit(item.items);
+          // Is any of what it called to be seen, that is as wide as need be.
+          const shown = times.length > begin + 1;
           index.set(item, [begin, border(item.end, shown ? 0 : glyph)]);
         }
         last = item.end;
       }
+      return last;
     }
     visit(thread.outermost);
     border(view.to, 0);

@@ -18,45 +18,81 @@ const model = (() => {
     return roots;
   }
 
-  /** A thread's records as long calls and expressions in one another, and all of them in one list. */
-  function decode(thread, ix) {
-    const { records } = thread;
+  /** Numbers of 7 bits a byte, the lowest first, in base64. */
+  function unpacked(text) {
+    const bytes = atob(text);
+    const numbers = [];
+    let [number, factor] = [0, 1];
+    for (let at = 0; at < bytes.length; at += 1) {
+      const byte = bytes.charCodeAt(at);
+      number += (byte & 127) * factor;
+      factor *= 128;
+      if (byte < 128) {
+        numbers.push(number);
+        [number, factor] = [0, 1];
+      }
+    }
+    return numbers;
+  }
+
+  /**
+   * Records as long calls and expressions in one another, and all of them in one list: those of a thread, or of an
+   * expression, within which their begins and depths are.
+   */
+  function decode({ records, gap, zooms }, thread, expression = null) {
+    const numbers = unpacked(records);
     const all = [];
     const outermost = [];
     const open = [];
-    let begin = 0;
-    for (let at = 0; at < records.length; ) {
-      const [count, depth, since, length] = records.slice(at, at + 4);
+    const [outer, lowest] = [expression?.caller ?? null, expression?.depth ?? 0];
+    let begin = expression?.begin ?? 0;
+    for (let at = 0; at < numbers.length; ) {
+      const [count, depth, since, length] = numbers.slice(at, at + 4);
       at += 4;
       begin += since;
       open.length = Math.min(open.length, depth);
       const caller = open.at(-1) ?? null;
-      const item = { thread: ix, depth, begin, end: begin + length, caller, items: [] };
+      const item = { thread, depth: lowest + depth, begin, end: begin + length, caller: caller ?? outer, items: [], gap };
       if (count === 0) {
-        item.stack = records[at];
+        item.stack = numbers[at];
         at += 1;
         open.push(item);
       } else {
         item.stacks = [];
         for (let ix = 0; ix < count; ix += 1, at += 3) {
-          item.stacks.push({ stack: records[at], calls: records[at + 1], duration: records[at + 2], called: [] });
+          item.stacks.push({ stack: numbers[at], calls: numbers[at + 1], duration: numbers[at + 2], called: [] });
         }
-        item.roots = trees(item.stacks, caller ? caller.stack : -1);
+        item.roots = trees(item.stacks, item.caller ? item.caller.stack : -1);
       }
       (caller ? caller.items : outermost).push(item);
       all.push(item);
     }
-    return { ...thread, ix, records: null, all, outermost };
+    for (const [ix, zoom] of zooms) all[ix].zoom = data.zooms[zoom];
+    return { all, outermost };
   }
-  const threads = data.threads.map(decode);
+  const threads = data.threads.map((thread, ix) => ({ ...thread, ix, ...decode(thread, ix) }));
 
   const heightOf = (roots) => roots.reduce((most, root) => Math.max(most, 1 + heightOf(root.called)), 0);
+  const levelsOf = (items) => items.reduce((most, item) => Math.max(most, item.depth + (item.stacks ? heightOf(item.roots) : 1)), 1);
   for (const thread of threads) {
-    const levels = thread.all.map((item) => item.depth + (item.stacks ? heightOf(item.roots) : 1));
-    thread.levels = levels.reduce((a, b) => Math.max(a, b), 1);
+    thread.levels = levelsOf(thread.all);
     const own = thread.all.flatMap((item) => (item.stacks ? item.stacks.map(({ stack }) => of[stack]) : [of[item.stack]]));
     thread.functions = new Set([...own, ...thread.also]);
   }
+
+  /** What an expression is made of, as far as that is on the page. */
+  function within(expression) {
+    if (!expression.zoom) return null;
+    if (!expression.made) {
+      const { all, outermost } = decode(expression.zoom, expression.thread, expression);
+      expression.made = outermost;
+      const thread = threads[expression.thread];
+      thread.levels = Math.max(thread.levels, levelsOf(all));
+    }
+    return expression.made;
+  }
+  /** The same where a part of the time is shown of which the expression is half, or more: it is then zoomed in on. */
+  const opened = (expression, { from, to }) => (2 * (expression.end - expression.begin) >= to - from ? within(expression) : null);
 
   const name = (stack) => functions[of[stack]];
 
@@ -74,7 +110,8 @@ const model = (() => {
 
   /**
    * What a thread did from one time to another: time in long calls by themselves, in expressions and in no call, each
-   * exact. Of expressions, `share` is the part of them that lies between the two times.
+   * exact. Of an expression that lies partly between the two times this is what it is made of, where that is known; else
+   * `share` is the part of it that does.
    */
   function during(thread, from, to) {
     const sums = new Map();
@@ -90,6 +127,11 @@ const model = (() => {
       for (const item of items) {
         const time = Math.min(item.end, to) - Math.max(item.begin, from);
         if (time <= 0) continue;
+        const made = time < item.end - item.begin && item.stacks ? within(item) : null;
+        if (made) {
+          covered += visit(made);
+          continue;
+        }
         covered += time;
         if (item.stacks) add(item, time, { item, share: time / (item.end - item.begin) });
         else add(item.stack, time - visit(item.items), { item, stack: item.stack });
@@ -132,5 +174,6 @@ const model = (() => {
   });
   const waits = data.waits.map((wait) => ({ ...call(wait), by: wait.length > 4 ? call(wait.slice(4)) : null }));
 
-  return { from: data.from, to: data.to, functions, of, parents, threads, outliers, waits, name, path, during, appearances };
+  const { from, to, command, without } = data;
+  return { from, to, command, without, functions, of, parents, threads, outliers, waits, opened, name, path, during, appearances };
 })();

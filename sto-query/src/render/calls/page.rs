@@ -1,14 +1,16 @@
 //! The calls of a run as a page: a row a thread, whose script draws them for the window's width.
 
-use super::data::{Data, LeftOut};
+use super::command::PartCommand;
+use super::data::{Data, Share};
 use super::text::{at, kept};
 use crate::calls::{
-    CallTimeline, CalledRun, CalledThread, ProminentFunction, call_timeline, prominence,
+    CallTimeline, CalledRun, CalledThread, CallsError, ProminentFunction, call_timeline, prominence,
 };
 use crate::render::header::full_name;
 use crate::render::html::{Page, name, number_head, script_data};
-use crate::text::{counted, grouped, percent, printable, quantity, seconds};
+use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds};
 use maud::{Markup, html};
+use sto_core::Hint;
 use sto_core::intern::NodeIx;
 use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
 use sto_core::units::{Nanoseconds, Unit};
@@ -20,15 +22,27 @@ const LEGEND: usize = 200;
 const LISTED: usize = 20;
 
 /// What the threads of a run called as a self-contained page of HTML: it loads nothing, and runs no script but its
-/// own. Without scripts, tables say what there is.
-pub fn html(run: &CalledRun) -> String {
+/// own. Without scripts, tables say what there is. Where every call was kept, an expression can be zoomed in on, down to
+/// its calls, as far as there is room for them; `part` opens what there is no room for.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn html(run: &CalledRun, words: Words, part: &PartCommand) -> Result<String, CallsError> {
+    let functions = prominence(run);
+    let without = match run.has_every_call() || part.is_there() {
+        true => String::new(),
+        false => without(words),
+    };
+    let (data, share) = Data::of(run, &functions, (part, &without))?;
     let page = CallPage {
         run,
         timeline: call_timeline(run, None),
-        functions: prominence(run),
+        functions,
+        without,
+        share,
     };
     let title = format!("Calls of {}", full_name(&page.timeline.subject));
-    Page {
+    let style = Page {
         title: &title,
         style: include_str!("calls.css"),
         script: concat!(
@@ -37,19 +51,27 @@ pub fn html(run: &CalledRun) -> String {
             include_str!("picture.js"),
             include_str!("calls.js"),
         ),
-    }
-    .render(&page.markup(&title))
+    };
+    Ok(style.render(&page.markup(&title, &data)))
+}
+
+/// What is said where nobody has the calls of an expression.
+fn without(words: Words) -> String {
+    let keep = words.within("; `", Hint::KeepCalls, "` keeps them");
+    format!("Single calls of expressions were not kept{keep}.")
 }
 
 struct CallPage<'a> {
     run: &'a CalledRun,
     timeline: CallTimeline,
     functions: Vec<ProminentFunction>,
+    /// What is said where nobody has the calls of expressions.
+    without: String,
+    share: Share,
 }
 
 impl CallPage<'_> {
-    fn markup(&self, title: &str) -> Markup {
-        let (data, left_out) = Data::of(self.run, &self.functions);
+    fn markup(&self, title: &str, data: &Data) -> Markup {
         html! {
             header {
                 h1 { (title) }
@@ -59,15 +81,43 @@ impl CallPage<'_> {
                 figure #plot hidden {
                     .tools {}
                     .rows {}
-                    figcaption { (how_to_read(&self.timeline)) }
+                    figcaption { (how_to_read(&self.timeline)) p #kept { (self.kept()) } }
                 }
                 (self.legend())
                 (self.outliers())
                 (self.waits())
                 (self.threads())
-                (said_of(left_out))
-                (script_data("data", &data))
+                (said_of(self.share))
+                (script_data("data", data))
             }
+        }
+    }
+
+    /// How far expressions can be zoomed in on.
+    fn kept(&self) -> String {
+        let Share {
+            zooms, calls, all, ..
+        } = self.share;
+        if !self.run.has_every_call() {
+            return match &*self.without {
+                "" => "The calls of expressions are not on this page: where one is zoomed in on, it says the command that \
+                       opens them."
+                    .to_owned(),
+                without => without.to_owned(),
+            };
+        }
+        let said = "Every call was kept: a double click on an expression, or z, zooms in on it";
+        match (zooms, calls) {
+            _ if all == 0 => "Every call is drawn by itself.".to_owned(),
+            (0, _) => "Every call was kept, and this page has no room for those of expressions."
+                .to_owned(),
+            _ if calls >= all => format!("{said}, down to its calls."),
+            (_, 0) => format!("{said}, to shorter expressions that it is made of."),
+            _ => format!(
+                "{said}, to shorter expressions that it is made of, and down to its calls: {} of {} are on this page.",
+                grouped(calls),
+                counted(all, "call"),
+            ),
         }
     }
 
@@ -311,11 +361,11 @@ fn how_to_read(timeline: &CallTimeline) -> Markup {
     }
 }
 
-fn said_of(left_out: LeftOut) -> Markup {
+fn said_of(share: Share) -> Markup {
     html! {
-        @if left_out.records > 0 {
+        @if share.left_out > 0 {
             p.soft #left-out {
-                (counted(left_out.records, "record")) " of less than " (time(left_out.below))
+                (counted(share.left_out, "record")) " of less than " (time(share.below))
                 " each are left out of the picture, so that the page stays small; tables and numbers have them."
             }
         }

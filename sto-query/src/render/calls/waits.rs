@@ -72,9 +72,10 @@ fn headline(report: &Waits) -> String {
     };
     let share = report.waited_ns as f64 / report.thread_time_ns.max(1) as f64;
     format!(
-        "{name}: {} waited {} of their time ({} of {}), longest in {}",
+        "{name}: {} waited {} of {} time ({} of {}), longest in {}",
         counted(report.threads as u64, "thread"),
         percent(share),
+        if report.threads == 1 { "its" } else { "their" },
         time(report.waited_ns),
         time(report.thread_time_ns),
         most.function,

@@ -1,0 +1,302 @@
+//! Expressions of kept calls, zoomed in on down to these.
+
+use super::page::{assert_has, open};
+use super::tasks::Trace;
+use crate::browser;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::Path;
+use sto_core::Hint;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::Store;
+use sto_core::units::Nanoseconds;
+use sto_query::questions::{CallTimelineRequest, call_page};
+use sto_query::render::calls::PartCommand;
+use sto_query::sources::Sources;
+use sto_query::text::Words;
+use sto_query::tree::Window;
+
+/// How a program that shows the page calls what keeps calls.
+const WORDS: fn() -> Words = || Words {
+    hint: |hint| match hint {
+        Hint::KeepCalls => "keep them",
+        _ => "",
+    },
+    ..Words::default()
+};
+
+/// The command of a program that opens parts of runs, of a store in a folder with a space.
+fn opens(run: &str) -> PartCommand {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    PartCommand {
+        before: words(&["show", "--in", "my store", run, "--since"]),
+        between: words(&["--until"]),
+        after: words(&["-o", "part.html"]),
+    }
+}
+
+/// Stores a folder of threads' calls, and gives what pages are asked of.
+fn stored(trace: &Path, keep: bool) -> Sources {
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        executable: Some("demo".to_owned()),
+        version: Some("v1".to_owned()),
+        keep_calls: keep,
+        ..IngestOptions::default()
+    };
+    ingest(&store, trace, &options, &mut |_| ()).unwrap();
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+fn page_of(sources: &Sources, window: Option<(u64, u64)>) -> String {
+    let mut request = CallTimelineRequest::default();
+    request.named = "v1".into();
+    request.filter.window = window.map(|(from, to)| Window::Time {
+        from: Nanoseconds(from),
+        to: Some(Nanoseconds(to)),
+    });
+    let part = |run: Option<_>| opens(run.map_or("file".to_owned(), |_| "run".to_owned()).as_str());
+    let page = call_page(sources, &request, WORDS(), &part);
+    page.unwrap().unwrap().drawing
+}
+
+/// A server that answers a request each 5 ms, in which it looks up for 1 ms and sends for 3, but once sends for 4; and a
+/// worker that holds a lock while that is so.
+fn served() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Trace::default();
+    for number in 0..220 {
+        let begin = number * 5;
+        let sent = if number == 77 { 5 } else { 4 };
+        server = server
+            .enter("answer", begin)
+            .call("look_up", begin, begin + 1)
+            .call("send", begin + 1, begin + sent)
+            .exit("answer", begin + sent);
+    }
+    let worker = Trace::default()
+        .call("idle", 0, 380)
+        .call("hold_lock", 386, 390)
+        .call("idle", 390, 1099);
+    for (name, Trace(text)) in [("server", server), ("worker", worker)] {
+        std::fs::write(folder.path().join(format!("{name}.txt")), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn an_expression_is_zoomed_in_on_down_to_each_of_its_calls() {
+    if browser::is_missing() {
+        return;
+    }
+    let trace = served();
+    let sources = stored(trace.path(), true);
+    let page = page_of(&sources, None);
+    assert!(
+        page == page_of(&sources, None),
+        "every page of it is the same"
+    );
+    let asked = "
+        async function asked({ page, click, press, point, pinned, button, time, now, escape }) {
+          const opens = () => texts(page, '#now .opens').join();
+          const seen = { before: click('server', 0.32, 1), says: opens(), more: texts(page, '#more').join() };
+          button('Zoom in').click();
+          seen.zoomed = [time(), texts(page, '#more').join(), pinned().is];
+          // One call after the other.
+          seen.calls = [press('server', 'Home')];
+          for (let presses = 0; presses < 60; presses += 1) seen.calls.push(press('server', 'ArrowRight'));
+          seen.below = [press('server', 'Home'), press('server', 'ArrowDown'), press('server', 'ArrowRight')];
+          escape();
+          seen.worker = click('worker', 0.353, 0);
+          return seen;
+        }";
+    for width in [1280, 390] {
+        let facts = open(&page, asked, width);
+        assert_has(&facts["kept"], "zooms in on it, down to its calls.");
+        let is = facts["before"]["is"].as_str().unwrap();
+        assert!(
+            is.contains(" calls took ") && is.contains("in an expression"),
+            "{is}"
+        );
+        let all = 29 * 3;
+        assert_eq!(
+            facts["says"],
+            format!("Zooming in shows each of the {all} calls that it is made of.")
+        );
+        assert_eq!(
+            (&facts["more"], &facts["zoomed"][1]),
+            (&json!(""), &json!(""))
+        );
+        // What it begins and ends with is drawn as one call each, in the order of time.
+        let mut calls: Vec<&str> = facts["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of.as_str().unwrap())
+            .collect();
+        calls.dedup();
+        assert_eq!(calls.len(), 29, "{calls:#?}");
+        assert!(
+            calls.iter().all(|call| call.starts_with("answer took ")),
+            "{calls:#?}"
+        );
+        let usual = calls
+            .iter()
+            .filter(|call| call.starts_with("answer took 4.00 ms, "));
+        let slow: Vec<_> = calls
+            .iter()
+            .filter(|call| call.starts_with("answer took 5.00 ms, 0.3850 s to 0.3900 s"))
+            .collect();
+        assert_eq!((usual.count(), slow.len()), (28, 1), "{calls:#?}");
+        let below: Vec<&str> = facts["below"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of.as_str().unwrap().split(',').next().unwrap())
+            .collect();
+        assert_eq!(
+            below,
+            [
+                "answer took 4.00 ms",
+                "look_up took 1.00 ms",
+                "send took 3.00 ms"
+            ]
+        );
+        // Task T3: of a part of an expression each call is known.
+        let worker = &facts["worker"];
+        assert_has(
+            &worker["is"],
+            "hold_lock: 1 call took 4.00 ms (100%), in an expression, 0.386 s to 0.390 s (4.00 ms), of worker",
+        );
+        assert_eq!(worker["others"]["server"], "send 4.00 ms (100%)");
+    }
+}
+
+#[test]
+fn calls_that_were_not_kept_are_said_to_be_missing_where_they_are_looked_for() {
+    let trace = served();
+    let page = page_of(&stored(trace.path(), false), None);
+    let said = "Single calls of expressions were not kept; `keep them` keeps them.";
+    assert!(page.contains(said));
+    assert!(!page.contains("my store"));
+    if browser::is_missing() {
+        return;
+    }
+    let asked = "
+        async function asked({ page, click, button }) {
+          click('server', 0.32, 1);
+          const seen = { pinned: texts(page, '#now .opens').join() };
+          button('Zoom in').click();
+          seen.zoomed = texts(page, '#more').join();
+          return seen;
+        }";
+    let facts = open(&page, asked, 1280);
+    assert_eq!(
+        [&facts["kept"], &facts["pinned"], &facts["zoomed"]],
+        [said; 3]
+    );
+}
+
+/// Two threads that make so many calls each, of times that do not repeat.
+fn many(calls: u64) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for thread in 1..3 {
+        let (mut text, mut now, mut random) = (String::new(), 0u64, thread);
+        for number in 0..calls {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let (function, took) = (number % 7, 300_000 + random % 5_000_000);
+            let _ = writeln!(text, "0 f{function} {now}\n1 f{function} {}", now + took);
+            now += took + random % 9_000;
+        }
+        std::fs::write(folder.path().join(format!("t{thread}.txt")), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn calls_that_a_page_has_no_room_for_are_opened_by_the_command_that_it_says() {
+    let trace = many(100_000);
+    let sources = stored(trace.path(), true);
+    let page = page_of(&sources, None);
+    assert!(page.len() < 3_000_000, "{}", page.len());
+    assert!(page.len() > 1_500_000, "{}", page.len());
+    if browser::is_missing() {
+        return;
+    }
+    // Zooms in as long as there is more.
+    let asked = "
+        async function asked({ page, press, button, time, escape }) {
+          const seen = { steps: [] };
+          for (let steps = 0; steps < 9; steps += 1) {
+            press('t2', 'End');
+            press('t2', 'Enter');
+            seen.steps.push(texts(page, '#now .opens').join());
+            seen.command = texts(page, '#now .opens code').join();
+            if (seen.command || !seen.steps.at(-1)) break;
+            button('Zoom in').click();
+            seen.time = time();
+          }
+          seen.more = texts(page, '#more code').join();
+          return seen;
+        }";
+    let facts = open(&page, asked, 1280);
+    assert_has(&facts["kept"], "are on this page");
+    let steps = facts["steps"].as_array().unwrap();
+    assert_has(&steps[0], "Zooming in shows shorter expressions of the ");
+    let command = facts["command"].as_str().unwrap();
+    let times = command.strip_prefix("show --in 'my store' run --since ");
+    let times = times.and_then(|rest| rest.strip_suffix(" -o part.html"));
+    let (from, to) = times
+        .unwrap_or_else(|| panic!("{facts:#}"))
+        .split_once(" --until ")
+        .unwrap();
+    let time = |text: &str| {
+        let seconds: f64 = text.strip_suffix('s').unwrap().parse().unwrap();
+        (seconds * 1e9).round() as u64
+    };
+    // That part of the time has all of its calls on its page.
+    let part = page_of(&sources, Some((time(from), time(to))));
+    assert!(part.contains("down to its calls") || part.contains("are on this page"));
+}
+
+#[test]
+fn zooms_of_a_part_of_the_time_are_of_the_calls_in_it() {
+    if browser::is_missing() {
+        return;
+    }
+    let trace = served();
+    let part = page_of(
+        &stored(trace.path(), true),
+        Some((382_000_000, 402_000_000)),
+    );
+    let asked = "
+        async function asked({ page, press, click, button, escape }) {
+          const seen = { long: [press('server', 'Home')] };
+          for (let presses = 0; presses < 9; presses += 1) seen.long.push(press('server', 'ArrowRight'));
+          return seen;
+        }";
+    let facts = open(&part, asked, 1280);
+    let mut long: Vec<&str> = facts["long"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of.as_str().unwrap())
+        .collect();
+    long.dedup();
+    let long: Vec<&str> = long
+        .iter()
+        .map(|of| of.rsplit_once(',').unwrap().0)
+        .collect();
+    assert_eq!(
+        long,
+        [
+            "answer took 4.00 ms, 0.38000 s to 0.38400 s",
+            "answer took 5.00 ms, 0.38500 s to 0.39000 s",
+            "answer took 4.00 ms, 0.39000 s to 0.39400 s",
+            "answer took 4.00 ms, 0.39500 s to 0.39900 s",
+            "answer took 4.00 ms, 0.40000 s to 0.40400 s",
+        ]
+    );
+}
