@@ -31,7 +31,8 @@ other characters than letters, digits and _.: stands between \". Counts and cost
 Of a trace of calls (uftrace, XRay, function_graph, Chrome) it shows what each thread called: calls that took long,
 and shorter ones in a row summed up by stack. --call-duration and the others below compress every call anew, and
 --from and --to do so by the threads' time in that part: of a file, or of a run that `sto ingest --keep-calls` stored.
-Of other runs, --from and --to show what overlaps that part of what was stored.
+The page of such a run zooms in on what was summed up, down to single calls. Of other runs, --from and --to show what
+overlaps that part of what was stored.
 
 Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
 runs the newest is shown.";

@@ -197,18 +197,18 @@ fn calls_that_were_not_kept_are_said_to_be_missing_where_they_are_looked_for() {
     );
 }
 
-/// Two threads that make so many calls each, of times that do not repeat.
-fn many(calls: u64) -> tempfile::TempDir {
+/// A thread whose calls take more room than a page has, and one that makes fewer, for a shorter time.
+fn many() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for thread in 1..3 {
+    for (thread, calls, shortest) in [(1, 140_000, 300_000_000), (2, 20_000, 1_000)] {
         let (mut text, mut now, mut random) = (String::new(), 0u64, thread);
         for number in 0..calls {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            let (function, took) = (number % 7, 300_000 + random % 5_000_000);
+            let (function, took) = (number % 7, shortest + random % shortest);
             let _ = writeln!(text, "0 f{function} {now}\n1 f{function} {}", now + took);
-            now += took + random % 9_000;
+            now += took + random % 90;
         }
         std::fs::write(folder.path().join(format!("t{thread}.txt")), text).unwrap();
     }
@@ -217,7 +217,7 @@ fn many(calls: u64) -> tempfile::TempDir {
 
 #[test]
 fn calls_that_a_page_has_no_room_for_are_opened_by_the_command_that_it_says() {
-    let trace = many(100_000);
+    let trace = many();
     let sources = stored(trace.path(), true);
     let page = page_of(&sources, None);
     assert!(page.len() < 3_000_000, "{}", page.len());
@@ -292,11 +292,11 @@ fn zooms_of_a_part_of_the_time_are_of_the_calls_in_it() {
     assert_eq!(
         long,
         [
-            "answer took 4.00 ms, 0.38000 s to 0.38400 s",
-            "answer took 5.00 ms, 0.38500 s to 0.39000 s",
-            "answer took 4.00 ms, 0.39000 s to 0.39400 s",
-            "answer took 4.00 ms, 0.39500 s to 0.39900 s",
-            "answer took 4.00 ms, 0.40000 s to 0.40400 s",
+            "answer took 4.00 ms, 380.00 ms to 384.00 ms",
+            "answer took 5.00 ms, 385.00 ms to 390.00 ms",
+            "answer took 4.00 ms, 390.00 ms to 394.00 ms",
+            "answer took 4.00 ms, 395.00 ms to 399.00 ms",
+            "answer took 4.00 ms, 400.00 ms to 404.00 ms",
         ]
     );
 }
