@@ -12,7 +12,7 @@ use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
 use sto_query::questions::{CallTimelineRequest, call_page};
 use sto_query::render::calls::PartCommand;
-use sto_query::sources::Sources;
+use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
 use sto_query::tree::Window;
 
@@ -49,8 +49,12 @@ fn stored(trace: &Path, keep: bool) -> Sources {
 }
 
 fn page_of(sources: &Sources, window: Option<(u64, u64)>) -> String {
+    page_of_named(sources, "v1".into(), window)
+}
+
+fn page_of_named(sources: &Sources, named: Named, window: Option<(u64, u64)>) -> String {
     let mut request = CallTimelineRequest::default();
-    request.named = "v1".into();
+    request.named = named;
     request.filter.window = window.map(|(from, to)| Window::Time {
         from: Nanoseconds(from),
         to: Some(Nanoseconds(to)),
@@ -216,49 +220,44 @@ fn many() -> tempfile::TempDir {
 }
 
 #[test]
-fn calls_that_a_page_has_no_room_for_are_opened_by_the_command_that_it_says() {
+fn a_page_stays_small_however_many_calls_were_kept_and_says_how_many_it_has() {
     let trace = many();
-    let sources = stored(trace.path(), true);
-    let page = page_of(&sources, None);
+    let page = page_of(&stored(trace.path(), true), None);
     assert!(page.len() < 3_000_000, "{}", page.len());
     assert!(page.len() > 1_500_000, "{}", page.len());
+    assert!(page.contains(" of 160,000 calls are on this page."));
+}
+
+#[test]
+fn calls_that_are_not_on_the_page_are_opened_by_the_command_that_it_says() {
     if browser::is_missing() {
         return;
     }
-    // Zooms in as long as there is more.
+    let trace = served();
+    // Of a file, calls are read when a part of its time is asked for.
+    let sources = Sources::of_folder(Path::new("there is no store"));
+    let page = |window| page_of_named(&sources, Named::File(trace.path().to_owned()), window);
     let asked = "
-        async function asked({ page, press, button, time, escape }) {
-          const seen = { steps: [] };
-          for (let steps = 0; steps < 9; steps += 1) {
-            press('t2', 'End');
-            press('t2', 'Enter');
-            seen.steps.push(texts(page, '#now .opens').join());
-            seen.command = texts(page, '#now .opens code').join();
-            if (seen.command || !seen.steps.at(-1)) break;
-            button('Zoom in').click();
-            seen.time = time();
-          }
+        async function asked({ page, click, button, time }) {
+          click('server', 0.32, 1);
+          const seen = { says: texts(page, '#now .opens').join(), command: texts(page, '#now .opens code').join() };
+          button('Zoom in').click();
           seen.more = texts(page, '#more code').join();
           return seen;
         }";
-    let facts = open(&page, asked, 1280);
-    assert_has(&facts["kept"], "are on this page");
-    let steps = facts["steps"].as_array().unwrap();
-    assert_has(&steps[0], "Zooming in shows shorter expressions of the ");
-    let command = facts["command"].as_str().unwrap();
-    let times = command.strip_prefix("show --in 'my store' run --since ");
-    let times = times.and_then(|rest| rest.strip_suffix(" -o part.html"));
-    let (from, to) = times
-        .unwrap_or_else(|| panic!("{facts:#}"))
-        .split_once(" --until ")
-        .unwrap();
-    let time = |text: &str| {
-        let seconds: f64 = text.strip_suffix('s').unwrap().parse().unwrap();
-        (seconds * 1e9).round() as u64
-    };
-    // That part of the time has all of its calls on its page.
-    let part = page_of(&sources, Some((time(from), time(to))));
-    assert!(part.contains("down to its calls") || part.contains("are on this page"));
+    let facts = open(&page(None), asked, 1280);
+    assert_has(&facts["kept"], "are not on this page");
+    assert_has(
+        &facts["says"],
+        "Its calls that are not on this page are opened by show ",
+    );
+    let command = "show --in 'my store' file --since 0.29s --until 0.434s -o part.html";
+    assert_eq!([&facts["command"], &facts["more"]], [command; 2]);
+    let part = page(Some((290_000_000, 434_000_000)));
+    assert!(
+        part.contains("Every call is drawn by itself."),
+        "each takes more than a hundredth of that time"
+    );
 }
 
 #[test]
