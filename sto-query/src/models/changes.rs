@@ -5,7 +5,9 @@ use super::{ModelError, Modelled, Point, about, points};
 use crate::answer::{Answer, limited};
 use crate::compare::Verdict;
 use crate::statistics::benjamini_hochberg;
-use crate::statistics::models::{Coefficient, Model, ModelKind, Points, curves_differ, regression};
+use crate::statistics::models::{
+    Certainty, Model, ModelKind, Points, curves_differ, regression_with_certainty,
+};
 use crate::tree::{Order, View};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -98,7 +100,7 @@ pub struct FunctionChange {
     pub ratio: Option<f64>,
     /// The x from which on the curves differ by the least effect; `null` where they do not at the largest.
     pub matters_from: Option<f64>,
-    /// What the exponent of x grew by; `null` where a side fits no power of x.
+    /// What the exponent of x grew by; `null` where a side does not grow, or its exponent cannot be told.
     pub growth: Option<Growth>,
     /// How likely runs of one curve differ as much; `null` where it could not be tested.
     pub p: Option<f64>,
@@ -115,6 +117,8 @@ pub struct SideModel {
     pub points: Vec<Point>,
     /// The best model; `null` where nothing can be fitted.
     pub model: Option<Model>,
+    /// How sure it is that this one is the best; `null` where that cannot be told.
+    pub certainty: Option<Certainty>,
 }
 
 /// What the exponent of a power of x grew by.
@@ -122,14 +126,14 @@ pub struct SideModel {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Growth {
-    /// The baseline's exponent, of the power of x that fits best.
+    /// The baseline's exponent, of the power of x that fits what it costs beyond a constant.
     pub baseline: f64,
     /// The candidate's.
     pub candidate: f64,
-    /// Start of the interval that the difference is in with 95 %; `null` where the points are too few.
-    pub low: Option<f64>,
+    /// Start of the interval that the difference is in with 95 %.
+    pub low: f64,
     /// End of that interval.
-    pub high: Option<f64>,
+    pub high: f64,
 }
 
 /// Compares how the cost of functions goes with x in two builds; of one function, where one is named.
@@ -163,16 +167,21 @@ pub fn compare_models(
         pairs.retain(|_, _| is_chosen.next().unwrap_or(false));
     }
     let sides = [&old, &new];
-    let changes = pairs.into_par_iter().map(|((function, module), pair)| {
+    let changes = pairs.into_par_iter().map(|((name, module), pair)| {
         let points = [0, 1].map(|side| match pair[side] {
             Some(function) => points(&function.costs, sides[side]),
             None => sides[side].runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
         });
-        change((function, module), points, options)
+        let [old, new] = points.map(Points::new);
+        let points = [old?, new?];
+        let largest = points.each_ref().map(|of| of.y().last().copied());
+        let is_small =
+            largest.into_iter().flatten().fold(0.0, f64::max) < options.min_share * whole;
+        let change = || change((name, module), points, options);
+        Ok((function.is_some() || !is_small).then(change))
     });
-    let mut functions = changes.collect::<Result<Vec<_>, ModelError>>()?;
-    functions
-        .retain(|change| function.is_some() || change.at_largest() >= options.min_share * whole);
+    let changes = changes.collect::<Result<Vec<_>, ModelError>>()?;
+    let mut functions: Vec<FunctionChange> = changes.into_iter().flatten().collect();
     judge(&mut functions, options);
     functions.sort_by(|a, b| {
         let order = |of: &FunctionChange| of.result;
@@ -213,23 +222,23 @@ fn whole(costs: &Costs) -> f64 {
 
 fn change(
     (function, module): (&str, &str),
-    [old, new]: [Vec<(f64, f64)>; 2],
+    [old, new]: [Points; 2],
     options: &CompareModelsOptions,
-) -> Result<FunctionChange, ModelError> {
-    let (old, new) = (Points::new(old)?, Points::new(new)?);
-    let [before, now] =
-        [&old, &new].map(|points| regression(points, &ModelKind::REGRESSION).models);
+) -> FunctionChange {
+    let [baseline, candidate] = [&old, &new].map(|points| {
+        let (found, certainty) = regression_with_certainty(points, &ModelKind::REGRESSION);
+        SideModel {
+            points: shown(points),
+            model: found.models.into_iter().next(),
+            certainty,
+        }
+    });
     let start = smallest(&old).max(smallest(&new));
     let end = largest(&old).min(largest(&new));
     let p = match start < end {
         true => curves_differ(&old, &new),
         false => None,
     };
-    let growth = growth(&before, &now);
-    let [baseline, candidate] = [(&old, before), (&new, now)].map(|(points, models)| SideModel {
-        points: shown(points),
-        model: models.into_iter().next(),
-    });
     let at = |side: &SideModel, x: f64| side.model.as_ref().map(|model| model.curve.at(x));
     let ratio = |x: f64| match (at(&baseline, x)?, at(&candidate, x)?) {
         (old, new) if old > 0.0 => Some(new.max(0.0) / old),
@@ -249,19 +258,19 @@ fn change(
         Some(STEPS) => None,
         Some(last) => Some(step(last + 1)),
     };
-    Ok(FunctionChange {
+    FunctionChange {
         function: function.to_owned(),
         module: module.to_owned(),
         result: ModelChange::NoChange,
         largest_x: end,
         ratio: ratio(end),
         matters_from,
-        growth,
+        growth: growth(&baseline, &candidate),
         p,
         q: None,
         baseline,
         candidate,
-    })
+    }
 }
 
 impl FunctionChange {
@@ -298,23 +307,16 @@ fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
     }
 }
 
-/// The exponents of the powers of x that fit best.
-fn growth(before: &[Model], now: &[Model]) -> Option<Growth> {
-    let exponent = |models: &[Model]| {
-        let power = models.iter().find(|model| model.kind == ModelKind::Power)?;
-        power.coefficients.get(1).cloned()
-    };
-    let (old, new) = (exponent(before)?, exponent(now)?);
-    let half = |of: &Coefficient| Some((of.high? - of.low?) / 2.0);
-    // Half of an interval of 95 % is some two standard errors, or more of few points; of the difference of two
-    // independent ones, the root of the sum of their squares.
-    let reach = half(&old).zip(half(&new)).map(|(old, new)| old.hypot(new));
+/// By how much the exponents differ: the interval of a difference of two independent ones goes as far on each side as
+/// the root of the sum of the squares of how far theirs go.
+fn growth(before: &SideModel, now: &SideModel) -> Option<Growth> {
+    let (old, new) = (before.certainty?.exponent?, now.certainty?.exponent?);
     let difference = new.value - old.value;
     Some(Growth {
         baseline: old.value,
         candidate: new.value,
-        low: reach.map(|reach| difference - reach),
-        high: reach.map(|reach| difference + reach),
+        low: difference - (new.value - new.low).hypot(old.high - old.value),
+        high: difference + (new.high - new.value).hypot(old.value - old.low),
     })
 }
 

@@ -26,7 +26,7 @@ pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};
 use crate::select::full_name;
-use crate::statistics::models::{ModelKind, Points, regression};
+use crate::statistics::models::{ModelKind, Points, regression_with_certainty};
 use crate::tree::{Order, View};
 use costs::{Costs, FunctionCosts};
 use rayon::prelude::*;
@@ -185,7 +185,7 @@ fn fitted(
     kinds: &[ModelKind],
 ) -> Result<FunctionModels, ModelError> {
     let points = Points::new(points)?;
-    let fitted = regression(&points, kinds);
+    let (fitted, certainty) = regression_with_certainty(&points, kinds);
     let shown = points.x().iter().zip(points.y());
     Ok(FunctionModels {
         function,
@@ -193,5 +193,7 @@ fn fitted(
         points: shown.map(|(&x, &y)| Point { x, y }).collect(),
         models: fitted.models,
         left_out: fitted.left_out,
+        spread: fitted.spread,
+        certainty,
     })
 }

@@ -1,7 +1,7 @@
 //! How cost goes with what runs were given, as plain data.
 
 use crate::answer::Answer;
-use crate::statistics::models::{Model, ModelKind, Why};
+use crate::statistics::models::{Certainty, Model, ModelKind, Why};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
@@ -92,10 +92,16 @@ pub struct FunctionModels {
     pub module: String,
     /// The points, in the order of x, then y.
     pub points: Vec<Point>,
-    /// The models, best first: by AICc.
+    /// The models, best first: of those whose AICc is within 2 of the least the simplest, then by AICc.
     pub models: Vec<Model>,
     /// Kinds that were not fitted, and why.
     pub left_out: Vec<(ModelKind, Why)>,
+    /// The power of the fitted value that the standard deviation of y goes with, by which points were weighed; `null`
+    /// where it was not estimated.
+    pub spread: Option<f64>,
+    /// How sure it is that the first model wins, and which power of x fits best; `null` where runs are too few or too
+    /// many to tell, or do not vary.
+    pub certainty: Option<Certainty>,
 }
 
 /// What a run was given, and what it cost.

@@ -4,6 +4,7 @@
 mod algebra;
 mod changes;
 mod integrals;
+mod normal_form;
 mod regression;
 mod smoothed;
 

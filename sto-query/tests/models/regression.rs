@@ -3,7 +3,9 @@
 use super::same;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use sto_query::statistics::models::{ModelKind, Points, PointsError, Why, regression};
+use sto_query::statistics::models::{
+    ModelKind, Points, PointsError, Why, regression, regression_with_certainty, weighted_regression,
+};
 
 #[derive(Deserialize)]
 struct Case {
@@ -209,4 +211,117 @@ fn a_straight_line_of_a_million_points_is_that_of_all_of_them() {
             assert!(left.abs() < 1e-10, "{what}: {left}");
         }
     }
+}
+
+/// Numbers at random, the same ones each time: standard normal.
+struct Chance(u64);
+
+impl Chance {
+    fn unit(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (radius, angle) = (-2.0 * self.unit().ln(), std::f64::consts::TAU * self.unit());
+        radius.sqrt() * angle.cos()
+    }
+}
+
+/// Runs of doubled sizes, of which each differs from the curve by this part of it, or of its mean.
+fn sweep(
+    curve: impl Fn(f64) -> f64,
+    runs: usize,
+    noise: f64,
+    is_relative: bool,
+    chance: &mut Chance,
+) -> Points {
+    let sizes = (0..7).map(|k| 1000.0 * f64::from(1 << k));
+    let mean = sizes.clone().map(&curve).sum::<f64>() / 7.0;
+    let sizes: Vec<f64> = sizes.flat_map(|x| std::iter::repeat_n(x, runs)).collect();
+    let point = |x: f64| {
+        let size = if is_relative { curve(x) } else { mean };
+        (x, curve(x) + noise * size * chance.normal())
+    };
+    Points::new(sizes.into_iter().map(point).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn the_true_kind_is_named_of_noisy_runs() {
+    use ModelKind::{
+        Constant, Cubic, Exponential, Linear, Linearithmic, Logarithmic, Power, Quadratic,
+    };
+    let kinds: [(ModelKind, fn(f64) -> f64); 11] = [
+        (Constant, |_| 50.0),
+        (Logarithmic, |x| 10.0 + 8.0 * x.ln()),
+        (Linear, |x| 20.0 + 0.05 * x),
+        (Linear, |x| 0.05 * x),
+        (Linearithmic, |x| 20.0 + 0.02 * x * x.ln()),
+        (Linearithmic, |x| 0.02 * x * x.ln()),
+        (Quadratic, |x| 20.0 + 3e-5 * x * x),
+        (Cubic, |x| 10.0 + 1e-9 * x * x * x),
+        (Power, |x| 0.01 * x.powf(1.5)),
+        (Power, |x| x.sqrt()),
+        (Exponential, |x| 5.0 * (x / 64_000.0 * 6.0).exp()),
+    ];
+    // Runs of each size, what they differ by, and the least part that has to be right: of all, and without weights.
+    let cases = [
+        (3, 0.05, true, 0.8),
+        (3, 0.15, true, 0.65),
+        (10, 0.1, true, 0.8),
+        (3, 0.03, false, 0.6),
+        (1, 0.05, true, 0.5),
+    ];
+    const DRAWS: usize = 10;
+    for (runs, noise, is_relative, least) in cases {
+        let mut right = [0; 2];
+        for (kind, curve) in kinds {
+            let mut chance = Chance(7);
+            let mut named = [0; 2];
+            for _ in 0..DRAWS {
+                let points = sweep(curve, runs, noise, is_relative, &mut chance);
+                let found = [regression, weighted_regression]
+                    .map(|fit| fit(&points, &ModelKind::REGRESSION));
+                for (named, found) in named.iter_mut().zip(found) {
+                    *named += usize::from(found.models[0].kind == kind);
+                }
+            }
+            println!("{runs} runs, {noise}, relative {is_relative}, {kind}: {named:?} of {DRAWS}");
+            right = [right[0] + named[0], right[1] + named[1]];
+        }
+        let all = (DRAWS * kinds.len()) as f64;
+        let [plain, weighted] = right.map(|right| right as f64 / all);
+        println!(
+            "{runs} runs, {noise}, relative {is_relative}: {plain:.2} without weights, {weighted:.2} with"
+        );
+        assert!(weighted >= least, "{weighted} of {runs} runs with {noise}");
+    }
+}
+
+#[test]
+fn the_interval_of_an_exponent_has_the_true_one_and_chance_is_the_same_each_time() {
+    const DRAWS: usize = 20;
+    let (mut inside, mut chance) = (0, Chance(3));
+    for _ in 0..DRAWS {
+        let points = sweep(|x| 20.0 + 0.05 * x, 3, 0.05, true, &mut chance);
+        let (_, certainty) = regression_with_certainty(&points, &ModelKind::REGRESSION);
+        let certainty = certainty.unwrap();
+        assert!((0.0..=1.0).contains(&certainty.winner));
+        let exponent = certainty.exponent.unwrap();
+        assert!((exponent.low..=exponent.high).contains(&exponent.value));
+        inside += usize::from((exponent.low..=exponent.high).contains(&1.0));
+    }
+    assert!(inside >= DRAWS * 3 / 4, "{inside} of {DRAWS}");
+    let points = sweep(|x| 20.0 + 0.05 * x, 3, 0.05, true, &mut chance);
+    let certainty = || regression_with_certainty(&points, &ModelKind::REGRESSION).1;
+    assert_eq!(certainty(), certainty());
+    // Points on a curve, or constant ones, have no exponent to be sure of.
+    let line = Points::new((1..20).map(|x| (f64::from(x), 2.0 * f64::from(x)))).unwrap();
+    assert_eq!(
+        regression_with_certainty(&line, &ModelKind::REGRESSION).1,
+        None
+    );
 }

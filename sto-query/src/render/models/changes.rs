@@ -105,12 +105,9 @@ fn grown(growth: Growth, x: &str) -> String {
     let Growth {
         baseline,
         candidate,
-        low: Some(low),
-        high: Some(high),
-    } = growth
-    else {
-        return String::new();
-    };
+        low,
+        high,
+    } = growth;
     let (verb, least, most) = match (low > 0.0, high < 0.0) {
         (true, _) => ("grew", low, high),
         (_, true) => ("fell", -high, -low),

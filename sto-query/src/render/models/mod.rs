@@ -10,8 +10,10 @@ mod svg;
 pub use svg::svg;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
-use crate::statistics::models::{Model, ModelKind, Why};
-use crate::text::{Cell, Column, Style, Table, counted, line, not_shown, printable, short, title};
+use crate::statistics::models::{Certainty, Exponent, Model, ModelKind, Why};
+use crate::text::{
+    Cell, Column, Style, Table, counted, line, not_shown, paragraph, printable, short, title,
+};
 use formula::{amount, formula, kind};
 use plot::{Axis, Plot};
 use std::fmt::Write;
@@ -102,6 +104,10 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
         y_text: &|value| amount(value, unit),
     };
     text += &plot.text(style);
+    if let Some(certainty) = &function.certainty {
+        text.push('\n');
+        text += &paragraph(style, "", &sure(certainty, best, &x), 0);
+    }
     let mut table = Table::new(vec![
         Column::text("model"),
         Column::text("formula").dispensable(2),
@@ -129,6 +135,23 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
 fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
     format!("{}{formula}, R² {:.3}", kind(best.kind), best.r_square)
+}
+
+/// `93 % of other runs like these would say linear. ...`.
+fn sure(certainty: &Certainty, best: &Model, x: &str) -> String {
+    let mut text = format!(
+        "{:.0}% of other runs like these would say {}.",
+        certainty.winner * 100.0,
+        kind(best.kind)
+    );
+    if let Some(exponent) = certainty.exponent {
+        let Exponent { value, low, high } = exponent;
+        let _ = write!(
+            text,
+            " Beyond a constant, y grows as {x}^{value:.2}, with 95% between {low:.2} and {high:.2}."
+        );
+    }
+    text
 }
 
 fn left_out(kinds: &[(ModelKind, Why)], style: Style) -> String {

@@ -228,6 +228,33 @@ impl Condensed {
         self.rest_squared[ix] + (self.weight[ix] * off + 2.0 * self.rest[ix]) * off
     }
 
+    /// The same points, where those of each node weigh so many times what they did; scaled to a mean of 1.
+    pub(super) fn reweighed(&self, mut times: Vec<f64>) -> Condensed {
+        let ones = vec![1.0; self.x.len()];
+        let mean = self.inner(&times, &ones) / self.inner(&ones, &ones);
+        times.iter_mut().for_each(|times| *times /= mean);
+        let logarithms: Vec<f64> = times.iter().map(|times| times.ln()).collect();
+        let by_node = |of: &[f64]| {
+            of.iter()
+                .zip(&times)
+                .map(|(of, times)| of * times)
+                .collect()
+        };
+        let mut other = Condensed {
+            x: self.x.clone(),
+            weight: by_node(&self.weight),
+            mean: self.mean.clone(),
+            rest: by_node(&self.rest),
+            rest_squared: by_node(&self.rest_squared),
+            log_weights: self.log_weights + self.inner(&logarithms, &ones),
+            ..*self
+        };
+        other.squares = other.residual_squares(&vec![0.0; other.x.len()]);
+        let mean = other.with_y(&ones) / other.inner(&ones, &ones);
+        other.about_mean = other.residual_squares(&vec![mean; other.x.len()]);
+        other
+    }
+
     /// A node's weights of 1 and of y.
     pub(super) fn weights_of(&self, ix: usize) -> (f64, f64) {
         (

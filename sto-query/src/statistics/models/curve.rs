@@ -69,7 +69,7 @@ pub struct Term {
 }
 
 impl Term {
-    fn at(&self, x: f64) -> f64 {
+    pub(super) fn at(&self, x: f64) -> f64 {
         let power = if self.power == 0.0 {
             1.0
         } else {

@@ -1,7 +1,7 @@
 //! Whether two groups of runs follow different curves.
 
 use super::points::Points;
-use super::regression::regression;
+use super::regression::weighted_regression;
 use super::{Curve, ModelKind};
 use crate::statistics::Random;
 
@@ -149,7 +149,7 @@ fn parts(baseline: &Points, candidate: &Points) -> Option<Vec<Part>> {
 /// What the curve of all runs says at x: the best one, but never less than a hundredth of the mean.
 fn expected(runs: &[(f64, f64, bool)]) -> Option<impl Fn(f64) -> f64 + use<>> {
     let points = Points::new(runs.iter().map(|&(x, y, _)| (x, y))).ok()?;
-    let best = regression(&points, &ModelKind::REGRESSION)
+    let best = weighted_regression(&points, &ModelKind::REGRESSION)
         .models
         .into_iter()
         .next()?;

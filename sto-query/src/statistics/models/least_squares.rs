@@ -15,14 +15,15 @@ pub(super) struct Solution {
     pub(super) residual_squares: f64,
 }
 
-/// Fits y by these columns of values at the nodes; `None` where one is a sum of the others.
-///
-/// Columns are made orthogonal one after the other, twice (L. Giraud, J. Langou and M. Rozložník, Comput. Math. Appl.
-/// 50:1069, 2005), and what is left of y is fitted once more.
-pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> {
+/// Columns of which each has length 1 and nothing in common with the others, and the upper triangle of what the given
+/// ones are made of: column c is the sum over r of triangle`[r][c]` times orthogonal column r. `None` where one is a sum
+/// of the others.
+pub(super) fn orthonormal(
+    data: &Condensed,
+    columns: &[Vec<f64>],
+) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
     let size = columns.len();
     let mut orthogonal: Vec<Vec<f64>> = Vec::with_capacity(size);
-    // Upper triangular: column c is the sum over r of triangle[r][c] times orthogonal column r.
     let mut triangle = vec![vec![0.0; size]; size];
     for (c, column) in columns.iter().enumerate() {
         let length = data.inner(column, column).max(0.0).sqrt();
@@ -42,6 +43,16 @@ pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> 
         left.iter_mut().for_each(|l| *l /= own);
         orthogonal.push(left);
     }
+    Some((orthogonal, triangle))
+}
+
+/// Fits y by these columns of values at the nodes; `None` where one is a sum of the others.
+///
+/// Columns are made orthogonal one after the other, twice (L. Giraud, J. Langou and M. Rozložník, Comput. Math. Appl.
+/// 50:1069, 2005), and what is left of y is fitted once more.
+pub(super) fn solve(data: &Condensed, columns: &[Vec<f64>]) -> Option<Solution> {
+    let size = columns.len();
+    let (orthogonal, triangle) = orthonormal(data, columns)?;
     let mut fitted = vec![0.0; data.x.len()];
     let mut parts = vec![0.0; size];
     for _ in 0..2 {

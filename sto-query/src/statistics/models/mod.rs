@@ -7,6 +7,9 @@
 //! fewer numbers, same sums     condensed    by distinct x, or by nodes that keep every sum
 //!         |
 //!         v
+//! where y varies more          spread
+//!         |
+//!         v
 //! best coefficients            least_squares, growth
 //!         |
 //!         v
@@ -20,6 +23,7 @@
 //!
 #![doc = include_str!("models.md")]
 
+mod certainty;
 pub mod changes;
 mod condensed;
 mod curve;
@@ -29,14 +33,17 @@ mod kernel;
 mod least_squares;
 mod model;
 mod moving_average;
+mod normal_form;
 mod points;
 mod quantiles;
 mod regression;
 mod regressogram;
 mod rolling;
 mod simpson;
+mod spread;
 mod sums;
 
+pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};
 pub use difference::curves_differ;
 pub use kernel::{
@@ -44,8 +51,9 @@ pub use kernel::{
 };
 pub use model::{Coefficient, Model, ModelKind};
 pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
+pub use normal_form::normal_form;
 pub use points::{Points, PointsError};
-pub use regression::{Models, Why, regression};
+pub use regression::{Models, Why, regression, regression_with_certainty, weighted_regression};
 pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;
 pub use simpson::simpson;

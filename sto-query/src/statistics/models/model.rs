@@ -54,6 +54,18 @@ impl ModelKind {
         ModelKind::Exponential,
     ];
 
+    /// How much a formula can bend: its coefficients, an exponent counting for half of one more. Among models that are as
+    /// likely the one with the fewest is the simplest.
+    pub(super) fn free_numbers(self) -> u32 {
+        match self {
+            ModelKind::Constant => 2,
+            ModelKind::Logarithmic | ModelKind::Linear | ModelKind::Linearithmic => 4,
+            ModelKind::Power | ModelKind::Exponential => 5,
+            ModelKind::Quadratic => 6,
+            _ => 8,
+        }
+    }
+
     /// As it is written in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,6 +83,16 @@ impl ModelKind {
             ModelKind::KernelRegression => "kernel_regression",
             ModelKind::KernelRidge => "kernel_ridge",
         }
+    }
+}
+
+impl Model {
+    /// The criterion of so many points with this sum of squared residuals, less what all models of them have in common;
+    /// `None` where the points are too few.
+    pub(super) fn criterion(parameters: f64, points: f64, residual: f64) -> Option<f64> {
+        let all = parameters + 1.0;
+        let correction = 2.0 * all * (all + 1.0) / (points - all - 1.0);
+        (points > all + 1.0).then(|| points * residual.ln() + 2.0 * all + correction)
     }
 }
 

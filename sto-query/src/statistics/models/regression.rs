@@ -1,11 +1,13 @@
 //! Formulas fitted to points, the likeliest first.
 
+use super::certainty::{Certainty, certainty};
 use super::condensed::Condensed;
 use super::curve::{Curve, Term};
 use super::growth::{self, Growth};
 use super::least_squares::{Solution, solve};
 use super::model::{Fitness, Model, ModelKind, coefficients};
 use super::points::Points;
+use super::spread;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
@@ -14,8 +16,12 @@ use std::f64::consts::LN_2;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Models {
-    /// The winner first: by AICc; those that have none come last, by adjusted R².
+    /// The winner first: of those whose AICc is within 2 of the least the simplest, then by AICc; those that have none
+    /// come last, by adjusted R².
     pub models: Vec<Model>,
+    /// The power of the fitted value that the standard deviation of y goes with, by which points were weighed; `null`
+    /// where it was not estimated.
+    pub spread: Option<f64>,
     /// The kinds that were asked for and cannot be fitted, and why.
     pub left_out: Vec<(ModelKind, Why)>,
 }
@@ -53,13 +59,43 @@ pub enum Why {
 
 /// Fits these kinds to points, by least squares of y with the points' weights.
 pub fn regression(points: &Points, kinds: &[ModelKind]) -> Models {
+    fit_all(&Condensed::new(points), kinds)
+}
+
+/// Fits these kinds to points, each weighed by how much y varies where it is: estimated by how the spread goes with
+/// the fitted value, unless the points have weights.
+pub fn weighted_regression(points: &Points, kinds: &[ModelKind]) -> Models {
+    weighted(points, kinds).1
+}
+
+/// The same, and how sure it is which kind wins, where that can be told.
+pub fn regression_with_certainty(
+    points: &Points,
+    kinds: &[ModelKind],
+) -> (Models, Option<Certainty>) {
+    let (data, models) = weighted(points, kinds);
+    let certainty = certainty(points, &data, &models);
+    (models, certainty)
+}
+
+fn weighted(points: &Points, kinds: &[ModelKind]) -> (Condensed, Models) {
     let data = Condensed::new(points);
+    let (data, spread) = match points.weights() {
+        Some(_) => (data, None),
+        None => spread::weighed(data, kinds),
+    };
+    let models = fit_all(&data, kinds);
+    (data, Models { spread, ..models })
+}
+
+pub(super) fn fit_all(data: &Condensed, kinds: &[ModelKind]) -> Models {
     let mut found = Models {
         models: Vec::new(),
+        spread: None,
         left_out: Vec::new(),
     };
     for &kind in kinds {
-        match fit(&data, kind) {
+        match fit(data, kind) {
             Ok(model) => found.models.push(model),
             Err(why) => found.left_out.push((kind, why)),
         }
@@ -68,8 +104,28 @@ pub fn regression(points: &Points, kinds: &[ModelKind]) -> Models {
     found
 }
 
-/// By AICc, then by adjusted R², then from slow growth to fast.
+/// Models whose criterion is so near to the least are as likely (K. P. Burnham and D. R. Anderson, Model Selection and
+/// Multimodel Inference, 2nd edition, section 2.6).
+const AS_LIKELY: f64 = 2.0;
+
+/// By AICc, but of those that are as likely as the best the simplest first; then by adjusted R², then from slow growth
+/// to fast.
 pub(super) fn best_first(models: &mut [Model]) {
+    by_criterion(models);
+    let Some(least) = models.first().and_then(|model| model.aicc) else {
+        return;
+    };
+    let near = |model: &Model| model.aicc.is_some_and(|aicc| is_as_likely(aicc, least));
+    let count = models.iter().take_while(|model| near(model)).count();
+    models[..count].sort_by_key(|model| model.kind.free_numbers());
+}
+
+/// Whether a model with this criterion is as likely as the one that has the least.
+pub(super) fn is_as_likely(aicc: f64, least: f64) -> bool {
+    aicc <= least + AS_LIKELY
+}
+
+fn by_criterion(models: &mut [Model]) {
     let of_none = |number: Option<f64>| number.unwrap_or(f64::INFINITY);
     models.sort_by(|a, b| {
         of_none(a.aicc)

@@ -1,0 +1,68 @@
+//! Weights of points whose y varies the more, the larger it is.
+
+use super::condensed::Condensed;
+use super::model::{Model, ModelKind};
+use super::regression::fit_all;
+
+/// Powers of the fitted value that are tried, from 0, where all points vary alike, and the steps between.
+const LARGEST: f64 = 1.5;
+const STEPS: usize = 30;
+/// Fits, and estimates from their residuals, in turn.
+const CYCLES: usize = 3;
+/// A fitted value counts as no less than this part of the largest: a formula may come near to zero.
+const LEAST: f64 = 1e-4;
+
+/// The same points, each weighed by the inverse of its variance, and the power of the fitted value that the standard
+/// deviation goes with; none where points are too few, or all of them on a curve.
+///
+/// That is generalised least squares with the power of the mean as variance function, which is estimated by
+/// pseudo-likelihood (R. J. Carroll and D. Ruppert, Transformation and Weighting in Regression, 1988, sections 2.3 and
+/// 3.3.1). The fitted values are those of the best of the kinds.
+pub(super) fn weighed(data: Condensed, kinds: &[ModelKind]) -> (Condensed, Option<f64>) {
+    let (mut weighed, mut found) = (None, None);
+    for _ in 0..CYCLES {
+        let models = fit_all(weighed.as_ref().unwrap_or(&data), kinds).models;
+        let best = models.into_iter().next();
+        let Some(best) = best.filter(|best| best.aicc.is_some() && best.r_square < 1.0) else {
+            break;
+        };
+        let sizes = sizes(&data, &best);
+        let power = power(&data, &best, &sizes);
+        let weights = sizes.iter().map(|size| size.powf(-2.0 * power));
+        weighed = Some(data.reweighed(weights.collect()));
+        found = Some(power);
+    }
+    (weighed.unwrap_or(data), found)
+}
+
+/// By node: the size of the fitted value, as a part of the largest.
+fn sizes(data: &Condensed, model: &Model) -> Vec<f64> {
+    let sizes: Vec<f64> = data.x.iter().map(|&x| model.curve.at(x).abs()).collect();
+    let largest = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let part = |size: f64| (size / largest).max(LEAST);
+    sizes.into_iter().map(part).collect()
+}
+
+/// The power under which these residuals are the likeliest.
+fn power(data: &Condensed, model: &Model, sizes: &[f64]) -> f64 {
+    let points = data.points as f64;
+    let residuals: Vec<f64> = (0..sizes.len())
+        .map(|ix| data.residual_square(ix, model.curve.at(data.x[ix])))
+        .collect();
+    let logarithms: f64 = (0..sizes.len())
+        .map(|ix| data.weights_of(ix).0 * sizes[ix].ln())
+        .sum();
+    let unlikely = |power: f64| {
+        let each = residuals.iter().zip(sizes);
+        let squares: f64 = each
+            .map(|(residual, size)| residual * size.powf(-2.0 * power))
+            .sum();
+        points * (squares.max(f64::MIN_POSITIVE) / points).ln() + 2.0 * power * logarithms
+    };
+    let tried = (0..=STEPS).map(|step| LARGEST * step as f64 / STEPS as f64);
+    // The first of equals: the least power.
+    tried
+        .map(|power| (unlikely(power), power))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map_or(0.0, |(_, power)| power)
+}
