@@ -5,6 +5,9 @@ use super::condensed::Condensed;
 /// Part of a column that must be left when what others say is taken away.
 const OWN: f64 = 1e-11;
 
+/// Numbers by column, then by row.
+type Columns = Vec<Vec<f64>>;
+
 /// The best coefficients.
 pub(super) struct Solution {
     /// By column.
@@ -18,10 +21,7 @@ pub(super) struct Solution {
 /// Columns of which each has length 1 and nothing in common with the others, and the upper triangle of what the given
 /// ones are made of: column c is the sum over r of triangle`[r][c]` times orthogonal column r. `None` where one is a sum
 /// of the others.
-pub(super) fn orthonormal(
-    data: &Condensed,
-    columns: &[Vec<f64>],
-) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+pub(super) fn orthonormal(data: &Condensed, columns: &[Vec<f64>]) -> Option<(Columns, Columns)> {
     let size = columns.len();
     let mut orthogonal: Vec<Vec<f64>> = Vec::with_capacity(size);
     let mut triangle = vec![vec![0.0; size]; size];
