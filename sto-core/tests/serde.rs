@@ -69,7 +69,6 @@ fn stored_bytes_are_pinned() {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
     let pinned = [
-        hex(&build()),
         hex(&profile()),
         hex(&(
             FrameId([1; 16]),
@@ -98,7 +97,6 @@ fn stored_bytes_are_pinned() {
         }),
     ];
     let expected = [
-        "0464656d6f0276310103ab01ff00",
         "2bf48cb3a3985b35ea55960dfa9dff6907070707070707070707070707070707fc40420f0009706572662e6461\
          746101fc7032a46901fd00f2052a010000000104686f737400000000fb9001030201fc7011010001040773616d\
          706c657300026e730105627974657302066576656e74730301096c6962632e736f2e3601140909090909090909\
