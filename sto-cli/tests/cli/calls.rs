@@ -120,6 +120,33 @@ fn a_folder_is_asked_for_outliers_and_what_is_no_trace_of_calls_says_so() {
     }
 }
 
+#[test]
+fn waits_beside_samples_of_the_same_threads_have_their_time() {
+    let sandbox = Sandbox::new();
+    let v8 = serde_json::json!([
+        {"ph": "P", "pid": 1, "tid": 1, "ts": 1000, "cat": "v8", "name": "Profile", "id": "0x1",
+         "args": {"data": {"startTime": 1000}}},
+        {"ph": "P", "pid": 1, "tid": 1, "ts": 1100, "cat": "v8", "name": "ProfileChunk", "id": "0x1",
+         "args": {"data": {"cpuProfile": {
+             "nodes": [{"id": 1, "callFrame": {"functionName": "work", "scriptId": "1"}}],
+             "samples": [1, 1]}, "timeDeltas": [100, 100]}}},
+        {"ph": "X", "pid": 1, "tid": 1, "ts": 1000, "dur": 40, "name": "handle", "cat": "a"},
+        {"ph": "X", "pid": 1, "tid": 1, "ts": 1005, "dur": 30, "name": "pthread_mutex_lock", "cat": "a"},
+    ]);
+    let trace = serde_json::json!({ "traceEvents": v8 }).to_string();
+    let file = sandbox.write("v8.json", trace);
+    let json = sandbox
+        .sto(&["waits", file.to_str().unwrap(), "--format", "json"])
+        .succeeds()
+        .stdout;
+    let waits: Value = serde_json::from_str(&json).unwrap();
+    let lock = &waits["functions"][0];
+    assert_eq!(
+        (&lock["function"], &lock["calls"], &lock["total_ns"]),
+        (&"pthread_mutex_lock".into(), &1.into(), &30_000.into())
+    );
+}
+
 /// A store with the pool's calls as `all`, where every one is kept, and as `v1`, where they are not.
 fn stored() -> Sandbox {
     let sandbox = Sandbox::new();

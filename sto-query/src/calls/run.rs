@@ -9,8 +9,8 @@ use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::intern::NodeIx;
 use sto_core::store::{KeptCalls, Snapshot, StoreError, StoredProfile};
-use sto_core::trace::{CallThread, CallThresholds, LongCall, RunCalls};
-use sto_core::units::Nanoseconds;
+use sto_core::trace::{CallThread, CallThresholds, LongCall, RunCalls, is_time_of_calls};
+use sto_core::units::{Cost, Nanoseconds};
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,15 +275,13 @@ impl CalledRun {
         }
     }
 
-    /// What each stack cost by itself in this event; all zero where it was not measured.
-    pub(crate) fn costs(&self, event: &str) -> Vec<u64> {
-        let of = self
-            .view
-            .sample_types
-            .iter()
-            .position(|of| of.event == event);
-        let costs = self.view.self_costs(of.unwrap_or(usize::MAX));
-        costs.into_iter().map(|cost| cost.value).collect()
+    /// Of each stack, the time of its calls without that of those that they made, in nanoseconds, and how many calls
+    /// there were.
+    pub(crate) fn costs(&self) -> Vec<Cost> {
+        let types = &self.view.sample_types;
+        let time = types.iter().position(|of| is_time_of_calls(of, types));
+        let costs = time.map(|column| self.view.self_costs(column));
+        costs.unwrap_or_else(|| vec![Cost::ZERO; self.view.tree.len()])
     }
 
     /// What each thread is called: its name, with its id where another thread has that name, and with that of its

@@ -2,7 +2,7 @@
 
 use super::{CalledCall, CalledRun};
 use crate::answer::{Answer, limited};
-use crate::tree::Subject;
+use crate::tree::{Subject, totals};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -107,13 +107,8 @@ pub fn waits(run: &CalledRun, limit: Option<usize>) -> Waits {
 /// All functions that wait by their callers, most time first.
 fn functions(run: &CalledRun) -> Vec<WaitingFunction> {
     let tree = &run.view.tree;
-    let (time, calls) = (run.costs("wall"), run.costs("calls"));
-    let mut total = time.clone();
-    for node in tree.nodes().rev() {
-        if let Some(parent) = tree.parent(node) {
-            total[parent.get()] += total[node.get()];
-        }
-    }
+    let costs = run.costs();
+    let total = totals(tree, &costs);
     let mut longest: HashMap<NodeIx, u64> = HashMap::new();
     for wait in &run.calls.waits {
         let known = longest.entry(wait.call.stack).or_default();
@@ -139,8 +134,8 @@ fn functions(run: &CalledRun) -> Vec<WaitingFunction> {
                 total_ns: 0,
                 longest_ns: 0,
             });
-        sum.calls += calls[node.get()];
-        sum.total_ns += total[node.get()];
+        sum.calls += costs[node.get()].samples;
+        sum.total_ns += total[node.get()].value;
         sum.longest_ns = sum.longest_ns.max(longest.get(&node).copied().unwrap_or(0));
     }
     let mut functions: Vec<WaitingFunction> = sums.into_values().collect();
