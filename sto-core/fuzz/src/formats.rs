@@ -28,7 +28,8 @@ pub(crate) fn read(format: Option<Format>, bytes: &[u8]) {
     }
 }
 
-fn store_it(path: &Path, recording: Recording) {
+/// Stores a recording, or finds that it cannot be stored.
+pub(crate) fn store_it(path: &Path, recording: Recording) {
     let options = IngestOptions {
         version: Some("v".to_owned()),
         ..IngestOptions::default()

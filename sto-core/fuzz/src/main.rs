@@ -8,7 +8,9 @@
 //! | `elf` | edits of programs that a recording with saved stacks names | no panic |
 //! | `perf-map`, `jitdump` | such a file of a recorded process | no panic |
 //! | `store-records` | edits of what stands in a store, below its checksums | every question has an answer or an error |
+//! | `kept-calls` | the same of the calls over time and all calls of a run | the same |
 //! | `store-pages` | edits of a store's file | the same |
+//! | `uftrace` | edits of a data folder | a store takes or refuses it, or an error has one line |
 //! | `policy`, `config` | a file | an error names one of its lines |
 //! | `trace` | a trace of a recording | what it is read into is stored and read back, or an error has one line |
 //! | `names` | a command, and the names of all that it shows | names are never markup, commands or control characters |
@@ -27,6 +29,7 @@ mod perf_records;
 mod store;
 mod symbols;
 mod texts;
+mod uftrace;
 
 // The command itself, so that what it prints is what is checked.
 #[path = "../../../sto-cli/src/args/mod.rs"]
@@ -52,6 +55,7 @@ static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
         "config" => Box::new(texts::config),
         "elf" => Box::new(symbols::elf),
         "jitdump" => Box::new(symbols::jitdump),
+        "kept-calls" => Box::new(store::kept_calls),
         "names" => Box::new(names::names),
         "perf-map" => Box::new(symbols::perf_map),
         "perf-records" => Box::new(perf_records::perf_records),
@@ -59,6 +63,7 @@ static TARGET: LazyLock<Box<dyn Fn(&[u8]) + Send + Sync>> = LazyLock::new(|| {
         "store-pages" => Box::new(store::pages),
         "store-records" => Box::new(store::records),
         "trace" => Box::new(texts::trace),
+        "uftrace" => Box::new(uftrace::uftrace),
         format => match format.parse() {
             Ok(format) => Box::new(move |bytes| formats::read(Some(format), bytes)),
             Err(_) => panic!("STO_FUZZ_TARGET is `{format}`, which is no target"),

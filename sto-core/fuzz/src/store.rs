@@ -1,13 +1,13 @@
 //! Stores that somebody damaged or made on purpose.
 
-use crate::check::folder;
+use crate::check::{folder, testdata};
 use crate::edits;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use sto_core::formats::Format;
+use sto_core::formats::{Format, ReadOptions};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
@@ -15,13 +15,13 @@ use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
 };
 use sto_core::recording::{
-    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, StackIx, Stacks, Thread,
-    ThreadIx,
+    Location, Process, ProcessIx, Recording, RecordingParts, Sample, SampleTypeIx, StackIx, Stacks,
+    Thread, ThreadIx,
 };
-use sto_core::store::{Snapshot, Store, StoreError, StoredBuild, Tag};
+use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, Store, StoreError, StoredBuild, Tag};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, Expression, LongCall, Meanwhile, Outlier,
-    Record, RunCalls, ThreadCalls, Wait,
+    CallThread, CallThresholds, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record,
+    RunCalls, ThreadCalls, Wait,
 };
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
@@ -86,11 +86,42 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
         version,
     };
     store.tag(&tag, false).expect("there is such a build");
-    let file = folder.path().join(Store::FILE_NAME);
-    let bytes = fs::read(&file).expect("the store's file");
-    let stored = stored(&Database::open(&file).expect("a redb file"));
-    Sound { bytes, stored }
+    Sound::of(folder.path())
 });
+
+/// The same with every call of a trace; stored is what that is made of alone.
+static KEPT: LazyLock<Sound> = LazyLock::new(|| {
+    const CALLS: [u8; 2] = [8, 9];
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open_or_create(folder.path()).expect("a new store");
+    let options = IngestOptions {
+        executable: Some("sound".to_owned()),
+        version: Some("v1".to_owned()),
+        keep_calls: true,
+        ..IngestOptions::default()
+    };
+    let path = testdata("xray/basic.yaml");
+    let recording = sto_core::formats::read(&path, &ReadOptions::default()).expect("it is sound");
+    ingest(&store, (&path, recording), &options, &mut |_| ()).expect("a sound recording");
+    let mut sound = Sound::of(folder.path());
+    let is_of_calls = |key: &Key| matches!(key, Key::Column(kind, ..) if CALLS.contains(kind));
+    sound.stored.retain(|(key, _)| is_of_calls(key));
+    assert!(
+        sound.stored.len() > 3,
+        "a column for each thread, and two for all of them"
+    );
+    sound
+});
+
+impl Sound {
+    /// What stands in the store of a folder.
+    fn of(folder: &Path) -> Sound {
+        let file = folder.join(Store::FILE_NAME);
+        let bytes = fs::read(&file).expect("the store's file");
+        let stored = stored(&Database::open(&file).expect("a redb file"));
+        Sound { bytes, stored }
+    }
+}
 
 fn stored(database: &Database) -> Vec<(Key, Vec<u8>)> {
     let transaction = database.begin_read().expect("a sound file");
@@ -313,8 +344,16 @@ fn metrics(run: u64) -> Vec<MetricSeries> {
 
 /// Edits of records and packs, with checksums that are right: which one (a byte), the number of bytes of its
 /// edits (2 bytes), these; or instead of edits that it is missing, or has what stands in another.
-pub(crate) fn records(mut input: &[u8]) {
-    let sound = &*SOUND;
+pub(crate) fn records(input: &[u8]) {
+    edited(&SOUND, input);
+}
+
+/// The same of what the calls of a run are kept as.
+pub(crate) fn kept_calls(input: &[u8]) {
+    edited(&KEPT, input);
+}
+
+fn edited(sound: &Sound, mut input: &[u8]) {
     let mut changed: BTreeMap<usize, Option<Vec<u8>>> = BTreeMap::new();
     while let [which, a, b, rest @ ..] = input {
         let which = usize::from(*which) % sound.stored.len();
@@ -463,13 +502,46 @@ fn ask_questions(snapshot: &Snapshot) -> Vec<StoredBuild> {
             ignore(snapshot.load_slices(profile));
             ignore(snapshot.load_contexts(profile));
             ignore(snapshot.load_metrics(profile));
-            ignore(snapshot.load_calls(profile));
+            let calls = snapshot.load_calls(profile);
+            if let Ok(Some(kept)) = snapshot.kept_calls(profile) {
+                ask_kept_calls(&kept, calls.ok().flatten());
+            }
         }
     }
     let here = Store::in_memory().expect("a store in memory");
     ignore(here.merge(snapshot, &mut |_| Ok(())));
     ignore(here.snapshot().and_then(|snapshot| snapshot.builds()));
     builds
+}
+
+/// All calls of a run: by thread, compressed anew as a whole, in part, and by record.
+fn ask_kept_calls(kept: &KeptCalls, loaded: Option<LoadedCalls>) {
+    let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
+    let thresholds = CallThresholds::default();
+    for thread in 0..kept.threads().len() {
+        let mut last = Nanoseconds(0);
+        ignore(kept.during(thread, all, |call| {
+            assert!(
+                last <= call.begin && call.begin <= call.end,
+                "calls are in order"
+            );
+            assert!(
+                (call.stack.0 as usize) < kept.tree().len(),
+                "stacks are there"
+            );
+            last = call.begin;
+        }));
+        if let Some(LoadedCalls { calls, .. }) = &loaded {
+            let records = calls.threads[thread].records.iter();
+            ignore(kept.zoomed(thread, records.map(|record| (record, Some(thresholds)))));
+        }
+    }
+    ignore(kept.compressed(thresholds, None));
+    let begin = kept.tree().len() as u64 * 1_000;
+    ignore(kept.compressed(
+        thresholds,
+        Some((Nanoseconds(begin), Nanoseconds(2 * begin))),
+    ));
 }
 
 /// What is added to a damaged store goes in, or does not.
