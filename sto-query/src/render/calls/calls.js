@@ -13,15 +13,6 @@
   const tools = plot.querySelector('.tools');
   const list = plot.querySelector('.rows');
 
-  function element(name, attributes, ...content) {
-    const created = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (typeof value === 'function') created.addEventListener(key, value);
-      else created.setAttribute(key, value);
-    }
-    created.append(...content);
-    return created;
-  }
   const button = (text, click, attributes = {}) => element('button', { type: 'button', click, ...attributes }, text);
   const code = (text) => element('code', {}, text);
 

@@ -7,13 +7,6 @@
   const MIN_WIDTH = 0.5; // pixels
   const CHARACTER = 6.7; // pixels that a character of a name takes, see `.frames text`
 
-  function element(name, attributes, ...content) {
-    const created = document.createElementNS('http://www.w3.org/1999/xhtml', name);
-    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
-    created.append(...content);
-    return created;
-  }
-
   function fitting(name, width) {
     const room = Math.floor((width - 6) / CHARACTER);
     if (name.length <= room) return name;

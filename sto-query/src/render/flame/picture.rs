@@ -85,6 +85,7 @@ impl Picture {
     /// The drawing as a file of its own.
     pub(super) fn document(&self, title: &str, notes: &str, is_colorblind: bool) -> String {
         const TOP: usize = 64;
+        const SCRIPT: &str = concat!(include_str!("../html/element.js"), include_str!("flame.js"));
         let style = concat!(include_str!("alone.css"), include_str!("flame.css"));
         let height = TOP + self.height() + ROW;
         let svg = html! {
@@ -95,7 +96,7 @@ impl Picture {
                 text.title x="12" y="26" { (title) }
                 text.notes x="12" y="48" { (notes) }
                 (self.boxes(TOP))
-                script { (character_data(include_str!("flame.js"))) }
+                script { (character_data(SCRIPT)) }
             }
         };
         // A line for each element that begins. In names, neither mark stands as it is.

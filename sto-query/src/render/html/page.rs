@@ -25,7 +25,7 @@ impl Page<'_> {
             self.style,
         ];
         let scripts = [
-            include_str!("page.js"),
+            concat!(include_str!("element.js"), include_str!("page.js")),
             include_str!("../flame/flame.js"),
             self.script,
         ];

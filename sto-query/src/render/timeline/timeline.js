@@ -21,13 +21,6 @@
   const table = section.querySelector('table.top');
   const graph = section.querySelector('figure.flame');
 
-  function element(name, attributes, ...content) {
-    const created = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
-    created.append(...content);
-    return created;
-  }
-
   function drawing(name, attributes) {
     const created = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);

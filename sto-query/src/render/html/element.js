@@ -1,0 +1,11 @@
+'use strict';
+/** An element of HTML, also in a drawing: attributes that are functions listen to what they are called. */
+function element(name, attributes, ...content) {
+  const created = document.createElementNS('http://www.w3.org/1999/xhtml', name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') created.addEventListener(key, value);
+    else created.setAttribute(key, value);
+  }
+  created.append(...content);
+  return created;
+}
