@@ -9,15 +9,12 @@ mod calls;
 pub(crate) mod dag;
 mod durations;
 mod events;
-#[allow(dead_code, reason = "formats write to it")]
 pub(crate) mod log;
 mod meanwhile;
 pub(crate) mod moments;
 pub(crate) mod outliers;
 mod packed;
-#[allow(dead_code, reason = "what compresses calls works on them")]
 pub(crate) mod paths;
-#[allow(dead_code, reason = "formats compress by it")]
 pub(crate) mod regtime;
 mod thresholds;
 mod waits;

@@ -34,11 +34,6 @@ impl Paths {
         self.functions.len()
     }
 
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.functions.is_empty()
-    }
-
     /// Every path, callers before what they call.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = PathNo> + use<> {
         (0..self.len() as u32).map(PathNo)

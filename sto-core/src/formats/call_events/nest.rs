@@ -1,6 +1,6 @@
 //! The calls of a thread, nested by their times.
 
-use super::{Misfits, Pieces, failed};
+use super::misfits::{Misfits, Pieces, failed};
 use crate::formats::error::Decoded;
 use crate::trace::log::ThreadLog;
 use crate::trace::paths::FunctionNo;

@@ -1,6 +1,7 @@
 //! Calls of what begins and ends.
 
-use super::{Code, Kind, Misfits};
+use super::misfits::Misfits;
+use super::{Code, Kind};
 use crate::trace::paths::FunctionNo;
 use hashbrown::HashMap;
 use std::io;

@@ -5,7 +5,7 @@
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, add_difference, difference};
-use super::calls::{Nodes, columns, later};
+use super::calls::columns::{Nodes, columns, later};
 use crate::intern::NodeIx;
 use crate::limits::{MAX_CALL_FUNCTIONS, MAX_CALL_PIECES, MAX_CALL_THREADS, MAX_DEPTH};
 use crate::trace::dag::{Calls, DagNode, Item, PIECE, Piece};

@@ -13,7 +13,6 @@ mod costs;
 mod frames;
 mod lines;
 mod metrics;
-mod moments;
 mod nodes;
 mod pairs;
 mod records;

@@ -11,7 +11,7 @@ use crate::store::read::packs::{Frames, NodePack};
 use crate::store::read::picked::{Marks, Picked, PickedNos};
 use crate::store::read::preorder::preorder;
 use crate::store::read::rows::Rows;
-use crate::store::read::{calls, metrics};
+use crate::store::read::{call_rules, metrics};
 use crate::store::tables::Column;
 use crate::units::Bytes;
 use rayon::prelude::*;
@@ -73,7 +73,7 @@ impl<'a> ExecutableTree<'a> {
                 .map(|pack| metrics::unpacked(&pack, record))
                 .transpose()?,
             calls: calls
-                .map(|pack| calls::unpacked(&pack, record, cut.tree.len()))
+                .map(|pack| call_rules::unpacked(&pack, record, cut.tree.len()))
                 .transpose()?,
             kept,
             costs,

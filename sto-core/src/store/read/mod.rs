@@ -6,6 +6,7 @@
 //! counts      what is a profile's own
 //! picked      the nodes that some costs need
 //! preorder    trees in an order of their own
+//! call_rules  what calls over time keep
 //! cut         the tree of some costs
 //! commits     what is known of commits
 //! builds      builds are listed, stacks and costs come out
@@ -18,6 +19,7 @@
 //! ```
 
 pub(crate) mod builds;
+pub(crate) mod call_rules;
 pub(crate) mod calls;
 pub(crate) mod commits;
 pub(crate) mod counts;

@@ -5,7 +5,7 @@ use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, 
 use crate::model::{Build, CommitHash, FrameIx, Profile, StringIx};
 use crate::store::codec::CommitRecord;
 use crate::store::error::{InternalError, Result};
-use crate::store::read::{calls, metrics, slices};
+use crate::store::read::{call_rules, metrics, slices};
 use crate::units::Cost;
 
 /// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
@@ -82,7 +82,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
     metrics.as_ref().map_or(Ok(()), metrics::check)?;
     calls
         .as_ref()
-        .map_or(Ok(()), |calls| calls::check(calls, interned))
+        .map_or(Ok(()), |calls| call_rules::check(calls, interned))
 }
 
 /// The first limit that a profile does not keep. Reading a file cuts or refuses what is beyond them; a

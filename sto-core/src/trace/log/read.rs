@@ -67,11 +67,6 @@ impl CallLog {
         Some((begin, end))
     }
 
-    /// Number of calls of a thread.
-    pub(crate) fn count(&self, thread: ThreadNo) -> u64 {
-        self.threads[thread.get()].calls
-    }
-
     /// Number of events that the trace says were lost.
     pub(crate) fn lost(&self) -> u64 {
         self.lost

@@ -175,7 +175,7 @@ fn threads_stand_in_the_order_of_their_first_call() {
     let tids: Vec<u32> = log.threads().map(|no| log.thread(no).tid).collect();
     assert_eq!(tids, [9, 7]);
     assert_eq!(log.time_range(), Some((Nanoseconds(1), Nanoseconds(5))));
-    assert_eq!(log.count(ThreadNo(0)), 1);
+    assert_eq!(log.calls(ThreadNo(0)).count(), 1);
 }
 
 /// A call that takes all the time, and loops in it of calls with callees.

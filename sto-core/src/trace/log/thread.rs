@@ -24,8 +24,6 @@ pub(crate) struct ThreadLog {
     far: HashMap<FunctionNo, u32>,
     /// Calls beyond the deepest that are left out, and open.
     too_deep: u64,
-    /// The innermost call that is open where the chunk begins, in [`WrittenThread::late`].
-    within: Option<u32>,
     /// The time of the last event.
     now: u64,
 }
@@ -49,12 +47,8 @@ pub(super) struct WrittenThread {
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) start: Start,
-    /// Number of the first one in the thread.
-    pub(super) first: u64,
     pub(super) calls: u32,
     pub(super) stored: Stored,
-    /// The innermost call that is open where it begins, in [`WrittenThread::late`].
-    pub(super) within: Option<u32>,
 }
 
 /// A call that had not ended when its chunk was written.
@@ -62,11 +56,7 @@ pub(super) struct Chunk {
 pub(super) struct LateCall {
     /// Its number in the thread.
     pub(super) call: u64,
-    pub(super) function: FunctionNo,
-    pub(super) begin: u64,
     pub(super) duration: u64,
-    /// The call that made it, which ends later.
-    pub(super) caller: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +95,6 @@ impl ThreadLog {
             open: Vec::new(),
             far: HashMap::new(),
             too_deep: 0,
-            within: None,
             now: 0,
         }
     }
@@ -249,33 +238,23 @@ impl ThreadLog {
 
     fn flush(&mut self) -> Result<(), SpoolError> {
         let calls = self.chunk.len();
-        let first = self.written.calls - calls as u64;
         let start = self.chunk.start();
         self.buffer.clear();
         self.chunk.flush(&mut self.buffer);
         let stored = self.spool.write(&self.buffer)?;
         // Those that were open when the last chunk was written come before the others.
         let known = self.open.partition_point(|open| open.late.is_some());
-        let mut caller = known.checked_sub(1).and_then(|known| self.open[known].late);
         for open in &mut self.open[known..] {
-            let late = self.written.late.len() as u32;
+            open.late = Some(self.written.late.len() as u32);
             self.written.late.push(LateCall {
                 call: open.call,
-                function: open.function,
-                begin: open.begin,
                 duration: 0,
-                caller,
             });
-            open.late = Some(late);
-            caller = Some(late);
         }
-        let within = std::mem::replace(&mut self.within, caller);
         self.written.chunks.push(Chunk {
             start,
-            first,
             calls: calls as u32,
             stored,
-            within,
         });
         Ok(())
     }

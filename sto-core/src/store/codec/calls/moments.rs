@@ -1,9 +1,11 @@
 //! Outliers and waits among the calls of a run.
 
-use super::DecodeError;
-use super::bytes::{MOST_BYTES_64, Packer, Unpacker, add_difference, difference, unzigzag, zigzag};
-use super::calls::{Nodes, columns, later, more};
+use super::columns::{Nodes, columns, later, more};
 use crate::intern::NodeIx;
+use crate::store::codec::DecodeError;
+use crate::store::codec::bytes::{
+    MOST_BYTES_64, Packer, Unpacker, add_difference, difference, unzigzag, zigzag,
+};
 use crate::trace::{LongCall, Meanwhile, Outlier, RunCalls, ThreadCalls, Wait};
 use crate::units::Nanoseconds;
 

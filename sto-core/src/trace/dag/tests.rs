@@ -1,0 +1,115 @@
+use super::*;
+use proptest::prelude::*;
+
+fn address_of(function: u32) -> [u8; 16] {
+    [function as u8; 16]
+}
+
+/// A thread's calls: of each, how many calls end before it, the function, the gap before it and what it takes by
+/// itself after that.
+fn calls(parts: &[(u8, u8, u64, u64)]) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    let mut now = 100u64;
+    let end = |open: &mut Vec<(usize, u64)>, calls: &mut Vec<Call>, now: &mut u64| {
+        if let Some((index, rest)) = open.pop() {
+            *now += rest;
+            calls[index].duration = Nanoseconds(*now - calls[index].begin.0);
+        }
+    };
+    for &(ends, function, gap, rest) in parts {
+        for _ in 0..ends {
+            end(&mut open, &mut calls, &mut now);
+        }
+        now += gap;
+        let depth = open.len() as u32;
+        open.push((calls.len(), rest));
+        calls.push(Call {
+            depth,
+            function: FunctionNo(function.into()),
+            begin: Nanoseconds(now),
+            duration: Nanoseconds(0),
+        });
+    }
+    while !open.is_empty() {
+        end(&mut open, &mut calls, &mut now);
+    }
+    calls
+}
+
+fn pieces(calls: &[Call], most: usize) -> Vec<Piece> {
+    let functions: Vec<[u8; 16]> = (0..256).map(address_of).collect();
+    Pieces::new(calls.iter().copied(), most, &functions).collect()
+}
+
+fn back(pieces: &[Piece]) -> Vec<Call> {
+    let calls = pieces.iter().map(|piece| {
+        let functions = piece.functions(usize::MAX - 1);
+        assert_eq!(functions.len(), piece.gaps.len());
+        piece.calls(&functions)
+    });
+    calls.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_loop_of_equal_iterations_is_one_node_and_a_count() {
+    // main: a million times f, which calls g and h, whatever they take.
+    let mut parts = vec![(0, 0, 0, 5)];
+    for at in 0..200_000u64 {
+        let ends = if at == 0 { 0 } else { 2 };
+        parts.extend([(ends, 1, at % 7, 3), (0, 2, at % 11, 1), (1, 3, 2, at % 5)]);
+    }
+    let calls = calls(&parts);
+    let [piece] = &pieces(&calls, usize::MAX)[..] else {
+        panic!()
+    };
+    let node = |function, callees| DagNode {
+        function: Some(FunctionNo(function)),
+        callees,
+    };
+    let nodes = [
+        node(2, vec![]),
+        node(3, vec![]),
+        node(1, vec![(0, 1), (1, 1)]),
+        node(0, vec![(2, 200_000)]),
+    ];
+    assert_eq!(piece.nodes, nodes);
+    assert_eq!(back(&pieces(&calls, usize::MAX)), calls);
+    // Cut, each piece has the loop once.
+    let cut = pieces(&calls, 1000);
+    assert!(
+        cut.iter()
+            .all(|piece| piece.nodes.len() <= 6 && piece.items.len() <= 6)
+    );
+    assert_eq!(back(&cut), calls);
+}
+
+#[test]
+fn a_sequence_of_calls_that_repeats_is_one_node_and_a_count() {
+    let mut parts = vec![(0, 0, 0, 0), (0, 9, 1, 1)];
+    for _ in 0..50 {
+        parts.extend([(1, 1, 1, 2), (1, 2, 1, 2), (1, 3, 1, 2)]);
+    }
+    let calls = calls(&parts);
+    let [piece] = &pieces(&calls, usize::MAX)[..] else {
+        panic!()
+    };
+    let last = piece.nodes.last().unwrap();
+    assert_eq!(last.callees, [(0, 1), (4, 50)]);
+    assert_eq!(piece.nodes[4].function, None);
+    assert_eq!(piece.nodes[4].callees, [(1, 1), (2, 1), (3, 1)]);
+    assert_eq!(back(std::slice::from_ref(piece)), calls);
+}
+
+proptest! {
+    #[test]
+    fn calls_come_back_exactly(
+        parts in prop::collection::vec((0u8..4, 0u8..4, 0u64..9, 0u64..9), 0..200),
+        most in 1usize..40,
+    ) {
+        let calls = calls(&parts);
+        let pieces = pieces(&calls, most);
+        prop_assert!(pieces.iter().all(|piece| piece.gaps.len() <= most));
+        prop_assert_eq!(back(&pieces), calls);
+    }
+}
