@@ -1,8 +1,10 @@
 //! The text of ftrace's function_graph.
 
-use super::{Called, called};
+use super::{Called, called, testdata};
 use crate::common;
 use proptest::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::path::Path;
 use sto_core::formats::{ReadOptions, read_bytes};
 use sto_core::ingest::SymbolOptions;
@@ -28,6 +30,95 @@ fn threads(recording: &Recording) -> Vec<(&str, u64, u64)> {
         .iter()
         .map(|thread| (&*thread.thread.name, thread.begin.0, thread.end.0));
     threads.collect()
+}
+
+/// What the calls of functions come to by the durations in a text that the kernel wrote, by the plainest reader; and the
+/// functions of which a call does not end there.
+fn called_in_text(text: &str) -> (Called, BTreeSet<&str>) {
+    let mut called = Called::new();
+    let mut open: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
+    let mut running: HashMap<&str, &str> = HashMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((before, task)) = line.split_once("=>") {
+            let (cpu, _) = before.split_once(')').unwrap();
+            running.insert(cpu.trim(), task.trim());
+            continue;
+        }
+        let columns: Vec<&str> = line.split('|').collect();
+        let [others @ .., call] = &columns[..] else {
+            continue;
+        };
+        let Some((cpu, task)) = others.iter().find_map(|column| column.split_once(')')) else {
+            continue;
+        };
+        // Of the last but one, the duration is what stands before its unit.
+        let took = others
+            .last()
+            .and_then(|column| column.trim().strip_suffix(" us"));
+        let took = took.and_then(|took| took.split_whitespace().last());
+        let took = took.map_or(0, |took| {
+            (took.parse::<f64>().unwrap() * 1_000.0).round() as u64
+        });
+        let task = match others.len() {
+            1 => running.get(cpu.trim()).copied().unwrap_or("none"),
+            _ => task.trim(),
+        };
+        let cpu = if task.ends_with("-0") || task == "none" {
+            cpu.trim()
+        } else {
+            ""
+        };
+        let open = open.entry((task, cpu)).or_default();
+        let call = call.trim();
+        let ended = if let Some(function) = call.strip_suffix("() {") {
+            open.push(function);
+            None
+        } else if let Some(function) = call.strip_suffix("();") {
+            Some(function)
+        } else {
+            let name = call
+                .strip_prefix("} /* ")
+                .and_then(|name| name.strip_suffix(" */"));
+            let last = name.map_or_else(
+                || open.len().checked_sub(1),
+                |name| open.iter().rposition(|open| *open == name),
+            );
+            last.and_then(|last| open.drain(last..).next())
+        };
+        if let Some(function) = ended {
+            let sum = called.entry(function.to_owned()).or_default();
+            *sum = (sum.0 + 1, sum.1 + took);
+        }
+    }
+    (called, open.into_values().flatten().collect())
+}
+
+#[test]
+fn calls_and_times_of_functions_are_those_that_the_kernel_writes_in_any_layout() {
+    for name in ["default", "abstime", "latency"] {
+        let text = fs::read_to_string(testdata("ftrace").join(format!("{name}.trace"))).unwrap();
+        let recording = read(&text);
+        let mut called = called(&recording, &SymbolOptions::default());
+        let (mut expected, open) = called_in_text(&text);
+        assert!(expected.len() > 40 && expected.values().map(|of| of.0).sum::<u64>() > 200);
+        for function in open {
+            expected.remove(function);
+            called.remove(function);
+        }
+        assert_eq!(called, expected, "{name}");
+        let threads = threads(&recording);
+        assert!(
+            threads.iter().any(|(name, ..)| *name == "busybox"),
+            "{threads:?}"
+        );
+        let warnings = recording.warnings.join("\n");
+        assert!(!warnings.contains("not understood"), "{warnings}");
+        assert_eq!(
+            warnings.contains("has no times"),
+            name == "default",
+            "{warnings}"
+        );
+    }
 }
 
 #[test]

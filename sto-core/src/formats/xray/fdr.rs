@@ -35,11 +35,12 @@ pub(super) struct Buffer {
 type Wrong = Option<String>;
 
 /// Reads all buffers, those of each thread by time, and digests the file meanwhile. Threads are read side by side.
+/// The last number is that of the events that are none of calls.
 pub(super) fn read(
     log: &Log<'_>,
     buffer_size: u64,
     threads: &mut Threads<Vec<Buffer>>,
-) -> Result<(SourceDigest, Option<Damage>), FormatError> {
+) -> Result<(SourceDigest, Option<Damage>, u64), FormatError> {
     let read = || {
         let mut damage = find_buffers(log, buffer_size, threads)?;
         let read = threads.all().map(|(calls, (functions, buffers))| {
@@ -49,18 +50,25 @@ pub(super) fn read(
                 window: Window::of_pieces(log.file, VIEW),
                 calls,
                 functions,
+                events: 0,
             };
             let damage = buffers.iter().map(|buffer| reader.read(buffer));
-            damage.filter_map(Result::transpose).collect()
+            let damage = damage.filter_map(Result::transpose);
+            let damage = damage.collect::<Result<Vec<Damage>, FormatError>>()?;
+            Ok((damage, reader.events))
         });
+        let mut events = 0;
         // The first thread in error is the same however many cores there are.
-        for of_thread in read.collect::<Vec<Result<Vec<Damage>, FormatError>>>() {
-            damage.extend(of_thread?);
+        for of_thread in read.collect::<Vec<Result<_, FormatError>>>() {
+            let (of_thread, passed_over) = of_thread?;
+            damage.extend(of_thread);
+            events += passed_over;
         }
-        Ok(damage)
+        Ok((damage, events))
     };
-    let (digest, damage) = rayon::join(|| digest(log), read);
-    Ok((digest?, Damage::sum(&damage?)))
+    let (digest, read) = rayon::join(|| digest(log), read);
+    let (damage, events) = read?;
+    Ok((digest?, Damage::sum(&damage), events))
 }
 
 fn digest(log: &Log<'_>) -> Result<SourceDigest, FormatError> {
@@ -220,6 +228,8 @@ struct Reader<'a> {
     window: Window<'a>,
     calls: &'a mut ThreadLog,
     functions: &'a mut Functions,
+    /// How many events are none of calls.
+    events: u64,
 }
 
 impl Reader<'_> {
@@ -258,6 +268,7 @@ impl Reader<'_> {
                             break Some(None);
                         }
                         within = after as usize;
+                        self.events += u64::from(Kind::is_of_program(first));
                     }
                     Ok(Next::EndOfBuffer) => return Ok(None),
                     Err(Failure::Format(error)) => return Err(error),
@@ -373,6 +384,11 @@ impl Kind {
     const EXTENTS: u8 = 7;
     const TYPED_EVENT: u8 = 8;
     const PID: u8 = 9;
+
+    /// Whether what begins with this byte is an event that the program wrote itself.
+    fn is_of_program(first: u8) -> bool {
+        first & 1 == 1 && matches!(first >> 1, Kind::CUSTOM_EVENT | Kind::TYPED_EVENT)
+    }
 }
 
 /// A record that is none of a call: 1 bit 1, 7 bits of its kind, 15 bytes.

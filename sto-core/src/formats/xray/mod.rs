@@ -89,10 +89,11 @@ pub(super) fn read(
     };
     let name = name.unwrap_or_default();
     let writer = CallLogWriter::new(options.call_folder.as_deref());
-    let ((source, damage), (writer, functions)) = match header.mode {
+    let ((source, damage, events), (writer, functions)) = match header.mode {
         Mode::Basic => {
             let mut threads = Threads::new(writer, &name);
-            (basic::read(&log, &mut threads)?, threads.finish())
+            let (source, damage) = basic::read(&log, &mut threads)?;
+            ((source, damage, 0), threads.finish())
         }
         Mode::Fdr { buffer_size } => {
             let mut threads = Threads::new(writer, &name);
@@ -104,12 +105,23 @@ pub(super) fn read(
     };
     let mut builder = RecordingBuilder::default();
     builder.warnings.extend(log.warning(damage));
+    builder.warnings.extend(passed_over(events));
     let locations = locate(&functions, (program, &name), options, &mut builder);
     let locations =
         locations.map_err(|problem| FormatError::unsupported(path, problem.to_string()))?;
     let finished = calls::finish(builder, writer, &locations, options);
     let builder = finished.map_err(|error| error.in_file(path, 0))?;
     Ok(builder.finish(Format::XRay, source, Bytes(file.size())))
+}
+
+/// What to know of events that are none of calls: the custom and typed ones that a program writes itself.
+fn passed_over(events: u64) -> Option<String> {
+    let counted = match events {
+        0 => return None,
+        1 => "1 event that the program wrote itself is no call, and was".to_owned(),
+        many => format!("{many} events that the program wrote itself are no calls, and were"),
+    };
+    Some(format!("{counted} passed over."))
 }
 
 /// Where the functions of these numbers are, and a warning where that is not known.

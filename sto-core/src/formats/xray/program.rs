@@ -6,7 +6,8 @@
 use crate::binary::SymbolOptions;
 use crate::binary::elf::ElfFile;
 use crate::recording::{Module, ModuleKind};
-use object::{Object, ObjectSection};
+use hashbrown::HashMap;
+use object::{Object, ObjectSection, RelocationTarget};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -155,13 +156,28 @@ fn entries(file: &ElfFile) -> Option<Vec<u64>> {
         return None;
     }
     let segments = file.segments();
+    // Before version 2, addresses stand there, or where a program may be at any the dynamic linker fills them in.
+    let mut filled_in: HashMap<u64, u64> = HashMap::new();
+    if sleds.chunks_exact(SLED).any(|sled| sled[18] < 2) {
+        let list = address..address.saturating_add(sleds.len() as u64);
+        let relocations = elf.dynamic_relocations().into_iter().flatten();
+        let of_list = relocations.filter(|(at, relocation)| {
+            list.contains(at)
+                && relocation.target() == RelocationTarget::Absolute
+                && !relocation.has_implicit_addend()
+        });
+        filled_in.extend(of_list.map(|(at, relocation)| (at, relocation.addend() as u64)));
+    }
     let mut entries = Vec::new();
     let mut last = None;
     for (sled, at) in sleds.chunks_exact(SLED).zip((0..).step_by(SLED)) {
         let mut function = u64::from_le_bytes(*sled[8..].first_chunk()?);
-        // Since version 2 addresses count from where they stand.
+        let place = address.wrapping_add(at + 8);
         if sled[18] >= 2 {
-            function = function.wrapping_add(address).wrapping_add(at + 8);
+            // Since then they count from where they stand.
+            function = function.wrapping_add(place);
+        } else if let Some(&filled_in) = filled_in.get(&place) {
+            function = filled_in;
         }
         if last != Some(function) {
             last = Some(function);
@@ -174,6 +190,53 @@ fn entries(file: &ElfFile) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object::{Object, ObjectSection};
+
+    /// The program of the tests with a list as it was before version 2: with addresses, which the dynamic linker fills
+    /// in or not.
+    fn with_old_list(is_filled_in: bool) -> Vec<u8> {
+        let mut bytes = fs::read(calls()).unwrap();
+        let elf = object::File::parse(&*bytes).unwrap();
+        let list = elf.section_by_name("xray_instr_map").unwrap();
+        let (address, (offset, size)) = (list.address(), list.file_range().unwrap());
+        let relocations = elf.section_by_name(".rela.dyn").unwrap().index().0;
+        let mut table = Vec::new();
+        for at in (0..size).step_by(SLED) {
+            let sled = &mut bytes[(offset + at) as usize..][..SLED];
+            let place = address + at + 8;
+            let function = u64::from_le_bytes(sled[8..16].try_into().unwrap()).wrapping_add(place);
+            let stands_there = if is_filled_in { 0 } else { function };
+            sled[8..16].copy_from_slice(&stands_there.to_le_bytes());
+            sled[18] = 0;
+            const RELATIVE: u64 = 8;
+            table.extend([place, RELATIVE, function].map(u64::to_le_bytes).concat());
+        }
+        if is_filled_in {
+            // In place of the table that the program has.
+            let headers = u64::from_le_bytes(bytes[0x28..0x30].try_into().unwrap()) as usize;
+            let header = headers + relocations * 64;
+            let place = [bytes.len() as u64, table.len() as u64].map(u64::to_le_bytes);
+            bytes[header + 24..header + 40].copy_from_slice(&place.concat());
+            bytes.extend(table);
+        }
+        bytes
+    }
+
+    fn calls() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/xray/calls")
+    }
+
+    #[test]
+    fn functions_are_where_old_lists_say_and_where_the_dynamic_linker_fills_them_in() {
+        let expected = Program::open(&calls()).unwrap().entries;
+        assert_eq!(expected.len(), 6);
+        let folder = tempfile::tempdir().unwrap();
+        for is_filled_in in [false, true] {
+            let path = folder.path().join("old");
+            fs::write(&path, with_old_list(is_filled_in)).unwrap();
+            assert_eq!(Program::open(&path).unwrap().entries, expected);
+        }
+    }
 
     #[test]
     fn the_name_of_a_log_leads_to_its_program() {

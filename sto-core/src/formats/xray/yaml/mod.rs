@@ -6,8 +6,8 @@
 mod record;
 
 use super::header::Clock;
-use super::locate;
 use super::program::Program;
+use super::{locate, passed_over};
 use crate::formats::error::{At, DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
 use crate::formats::source::{Head, LineReader, ReadOptions};
@@ -48,6 +48,7 @@ pub(in crate::formats) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
         within: Within::Header,
         threads: HashMap::new(),
         functions: Functions::default(),
+        events: 0,
     })
 }
 
@@ -61,6 +62,8 @@ struct Reader {
     /// By process and thread.
     threads: HashMap<(u32, u32), ThreadNo>,
     functions: Functions,
+    /// How many events are none of calls.
+    events: u64,
 }
 
 /// Where in the text a line is.
@@ -108,6 +111,7 @@ impl LineReader for Reader {
                 .push(format!("The file is cut off: {cut}."));
         }
         builder.warnings.extend(self.clock.and_then(Clock::warning));
+        builder.warnings.extend(passed_over(self.events));
         let functions = self.functions.locate(&self.options, &mut builder);
         let functions = functions.map_err(DecodeError::at("its functions"))?;
         calls::finish(builder, self.log, &functions, &self.options)
@@ -157,7 +161,7 @@ impl Reader {
                 let thread = self.thread(thread);
                 self.log.end(thread, Some(function), time);
             }
-            Event::Other => {}
+            Event::Other => self.events += 1,
         }
         Ok(match record.ending {
             Ending::Line => Within::Records,
