@@ -32,6 +32,7 @@ pub mod answer;
 pub mod average;
 pub mod calls;
 pub mod check;
+pub mod commits;
 pub mod compare;
 pub mod correlate;
 mod error;

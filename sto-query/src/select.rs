@@ -2,14 +2,18 @@
 //!
 #![doc = include_str!("select/select.md")]
 
+mod ancestry;
 mod benchmark;
+mod by_commit;
 mod error;
 mod newest;
 mod range;
 mod revision;
 
+pub use ancestry::Ancestry;
 pub use benchmark::BenchmarkRuns;
 pub(crate) use benchmark::one_benchmark;
+pub(crate) use by_commit::by_commit;
 pub use error::{NoBuildInRange, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;

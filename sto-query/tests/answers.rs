@@ -13,6 +13,7 @@ use sto_query::answer::{Answer, InStore, json, schema};
 use sto_query::average::StoredAverage;
 use sto_query::calls::{CallTimeline, Outliers, Waits};
 use sto_query::check::Check;
+use sto_query::commits::CommitLog;
 use sto_query::compare::{Calibration, Comparison};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
 use sto_query::expand::Expansion;
@@ -66,6 +67,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<CallTimeline>(),
         of::<CallTree>(),
         of::<Check>(),
+        of::<CommitLog>(),
         of::<Comparison>(),
         of::<CostModel>(),
         of::<CostModels>(),

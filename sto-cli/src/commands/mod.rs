@@ -18,6 +18,7 @@ mod export_store;
 mod find_regressions;
 mod flame;
 mod ingest;
+mod log;
 mod ls;
 mod man;
 mod merge;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Ls(ls::LsArgs),
     Runs(runs::RunsArgs),
+    Log(log::LogArgs),
     Annotate(annotate::AnnotateArgs),
     Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
@@ -108,6 +110,7 @@ pub(crate) fn run(
         Command::Ingest(args) => ingest::run(&args, &store()?),
         Command::Ls(args) => ls::run(&args, &store()?),
         Command::Runs(args) => runs::run(&args, &store()?),
+        Command::Log(args) => log::run(&args, &store()?),
         Command::Annotate(args) => annotate::run(&args, &store()?),
         Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),

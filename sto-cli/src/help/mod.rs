@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "ls",
             "runs",
+            "log",
             "show",
             "top",
             "tree",

@@ -1,5 +1,6 @@
 //! What went wrong, how it is shown, and the exit status: nowhere else is one decided.
 
+use crate::runtime::git::GitError;
 use crate::runtime::{hints, ui};
 use std::error::Error;
 use std::io;
@@ -96,6 +97,8 @@ pub(crate) enum CliError {
     Ingest(#[from] IngestError),
     #[error(transparent)]
     Query(#[from] QueryError),
+    #[error(transparent)]
+    Git(#[from] GitError),
     #[error("{}, {source}", path.display())]
     Annotate {
         path: PathBuf,
@@ -283,6 +286,7 @@ impl CliError {
                 TagError::Several { .. } => Some("write EXE@TAG".to_owned()),
                 _ => None,
             },
+            CliError::Git(error) => error.hint().map(str::to_owned),
             CliError::NoPerf => Some(
                 "install it: `apt install linux-perf` on Debian, `apt install linux-tools-generic` \
                  on Ubuntu, `dnf install perf` on Fedora"

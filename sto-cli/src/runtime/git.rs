@@ -4,6 +4,12 @@
 //! name programs for git to run. None of them is run here. Whether git looks into a work tree of another
 //! user at all is left to its `safe.directory`.
 
+mod log;
+mod repository;
+
+pub(crate) use log::Shown;
+pub(crate) use repository::{GitError, Repository};
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -39,6 +39,7 @@ mod killed;
 mod ingest;
 // What a program gets that asks the library.
 mod library;
+mod log;
 // What comes from other stores.
 mod merge;
 // Stores that earlier versions wrote.

@@ -82,9 +82,7 @@ impl History {
     /// # Errors
     /// Where the store cannot be read, no run is meant, or several programs or benchmarks are.
     pub fn load(store: &Snapshot, query: &HistoryQuery) -> Result<History, HistoryError> {
-        let builds = query.matching(store.builds()?)?;
-        HistoryQuery::of_one_program(&builds)?;
-        HistoryQuery::of_one_benchmark(&builds)?;
+        let builds = query.one(store.builds()?)?;
         History::of(store, builds, query)
     }
 

@@ -70,11 +70,22 @@ impl HistoryQuery {
         })
     }
 
+    /// The same, of one program and one benchmark.
+    ///
+    /// # Errors
+    /// Where there are none, or they are of several.
+    pub(crate) fn one(&self, builds: Vec<StoredBuild>) -> Result<Vec<StoredBuild>, HistoryError> {
+        let builds = self.matching(builds)?;
+        HistoryQuery::of_one_program(&builds)?;
+        HistoryQuery::of_one_benchmark(&builds)?;
+        Ok(builds)
+    }
+
     /// Whether these builds are of one program.
     ///
     /// # Errors
     /// Where they are of several.
-    pub(super) fn of_one_program(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+    fn of_one_program(builds: &[StoredBuild]) -> Result<(), HistoryError> {
         let programs: BTreeSet<&str> = builds.iter().map(|b| b.build.executable.as_str()).collect();
         if programs.len() == 1 {
             return Ok(());
@@ -91,7 +102,7 @@ impl HistoryQuery {
     ///
     /// # Errors
     /// Where they are of several.
-    pub(super) fn of_one_benchmark(builds: &[StoredBuild]) -> Result<(), HistoryError> {
+    fn of_one_benchmark(builds: &[StoredBuild]) -> Result<(), HistoryError> {
         let benchmarks = BenchmarkRuns::of(builds.iter().flat_map(|stored| &stored.profiles));
         if benchmarks.len() < 2 {
             return Ok(());
@@ -103,7 +114,7 @@ impl HistoryQuery {
     ///
     /// # Errors
     /// Where no run measured it.
-    pub(super) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
+    pub(crate) fn sample_type(&self, builds: &[StoredBuild]) -> Result<SampleType, HistoryError> {
         let profiles = builds.iter().flat_map(|stored| &stored.profiles);
         let measured = profiles.map(|profile| &profile.profile.sample_types[..]);
         let (types, of_runs) = SampleType::columns_of(measured);

@@ -19,6 +19,7 @@ mod header;
 #[cfg(feature = "pages")]
 mod html;
 pub mod ingest;
+pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod merge;

@@ -1,0 +1,140 @@
+//! The history of a work tree, as git draws it.
+
+use super::{GitError, Repository};
+use std::path::Path;
+use sto_core::model::CommitHash;
+use sto_core::units::UnixSeconds;
+use sto_query::commits::ShownCommit;
+use sto_query::select::Ancestry;
+
+/// Which commits of a history are shown.
+pub(crate) struct Shown<'a> {
+    /// A revision, or a range of them.
+    pub(crate) commits: &'a str,
+    /// Only those that changed this file or folder.
+    pub(crate) path: Option<&'a Path>,
+    /// The most.
+    pub(crate) limit: Option<usize>,
+}
+
+/// What ends a line of the drawing, and parts the fields of a commit: no message has it.
+const FIELD: char = '\0';
+/// A commit in two lines, so that git draws what stands left of the second one, too.
+const FORMAT: &str = "--format=%x00%H%x00%P%x00%at%x00%D%x00%s%n%x00";
+
+impl Repository {
+    /// The commits to show, newest first, each with what git draws left of it.
+    pub(crate) fn log(&self, shown: &Shown<'_>) -> Result<Vec<ShownCommit>, GitError> {
+        self.tips(shown.commits)?;
+        let limit = shown.limit.map(|limit| format!("--max-count={limit}"));
+        let mut arguments = vec!["--literal-pathspecs", "log", "--graph", "--no-color"];
+        arguments.extend([
+            "--no-show-signature",
+            "--encoding=UTF-8",
+            "--decorate=short",
+        ]);
+        arguments.extend(limit.as_deref());
+        arguments.extend([FORMAT, "--end-of-options", shown.commits, "--"]);
+        let mut command = self.git();
+        command.args(arguments).args(shown.path);
+        Ok(commits(&self.run(command)?))
+    }
+
+    /// All commits up to those of a revision or range, with their parents.
+    pub(crate) fn ancestry(&self, commits: &str) -> Result<Ancestry, GitError> {
+        let tips = self.tips(commits)?;
+        let mut command = self.git();
+        command.args(["rev-list", "--topo-order", "--parents", "--end-of-options"]);
+        let listed = self.run({
+            command.args(tips).arg("--");
+            command
+        })?;
+        Ok(ancestry(&listed))
+    }
+
+    /// The commits that a revision, or the positive end of a range, stands for.
+    fn tips(&self, commits: &str) -> Result<Vec<String>, GitError> {
+        let mut command = self.git();
+        command.args([
+            "rev-parse",
+            "--revs-only",
+            "--end-of-options",
+            commits,
+            "--",
+        ]);
+        let said = self.run(command).unwrap_or_default();
+        let is_tip = |line: &&str| line.parse::<CommitHash>().is_ok();
+        let tips: Vec<String> = said.lines().filter(is_tip).map(str::to_owned).collect();
+        match tips.is_empty() {
+            true => Err(self.no_revision(commits)),
+            false => Ok(tips),
+        }
+    }
+}
+
+/// From what `git rev-list --parents` prints.
+pub(super) fn ancestry(listed: &str) -> Ancestry {
+    let line = |line: &str| line.split(' ').filter_map(|id| id.parse().ok()).collect();
+    Ancestry::from(listed.lines().map(line).collect::<Vec<Vec<CommitHash>>>())
+}
+
+/// From what `git log --graph` prints in [`FORMAT`].
+fn commits(log: &str) -> Vec<ShownCommit> {
+    let mut commits: Vec<ShownCommit> = Vec::new();
+    for line in log.split('\n').filter(|line| !line.is_empty()) {
+        let (lanes, fields) = line.split_once(FIELD).unwrap_or((line, ""));
+        match commit(lanes, fields) {
+            Some(commit) => commits.push(commit),
+            // The second line of a commit, or one between two.
+            None => {
+                if let Some(last) = commits.last_mut() {
+                    last.graph.push(lanes.to_owned());
+                }
+            }
+        }
+    }
+    commits
+}
+
+fn commit(lanes: &str, fields: &str) -> Option<ShownCommit> {
+    let [hash, parents, time, refs, subject] = fields.splitn(5, FIELD).collect::<Vec<_>>()[..]
+    else {
+        return None;
+    };
+    let refs = refs.split(", ").filter(|name| !name.is_empty());
+    Some(ShownCommit {
+        hash: hash.parse().ok()?,
+        parents: parents
+            .split(' ')
+            .filter_map(|id| id.parse().ok())
+            .collect(),
+        // One before 1970 is none that git itself writes.
+        author_time: UnixSeconds(time.parse().unwrap_or(0)),
+        subject: subject.to_owned(),
+        refs: refs.map(str::to_owned).collect(),
+        graph: vec![lanes.to_owned()],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_stay_with_the_commit_above_them() {
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        let log = format!(
+            "*   \0{a}\0{b} {b}\x0012\0HEAD -> main, tag: v1\0Merge \x01\n|\\  \0\n| * \0{b}\0\x0011\0\0\n|/  \n"
+        );
+        let commits = commits(&log);
+        assert_eq!(commits.len(), 2);
+        assert_eq!(commits[0].graph, ["*   ", "|\\  "]);
+        assert_eq!(commits[0].refs, ["HEAD -> main", "tag: v1"]);
+        assert_eq!(
+            (commits[0].subject.as_str(), commits[0].parents.len()),
+            ("Merge \u{1}", 2)
+        );
+        assert_eq!(commits[1].graph, ["| * ", "|/  "]);
+        assert_eq!(commits[1].subject, "");
+    }
+}

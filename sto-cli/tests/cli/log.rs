@@ -1,0 +1,174 @@
+//! `sto log`: the history of a real repository with what was measured of it.
+
+use crate::commits::Repository;
+use crate::missing::missing;
+use crate::support::{AFTER, BEFORE, Run};
+use serde_json::Value;
+use std::path::Path;
+
+/// Stores a run of the commit that the work tree is at.
+fn measure(repository: &Repository, build: &str, stacks: &str) {
+    let file = format!("{build}.folded");
+    // No two runs are one recording.
+    let stacks = format!("{stacks}main;idle;{build} 1\n");
+    repository.sandbox.write(&file, stacks);
+    let ingest = ["ingest", &file, "--build", build, "--exe", "demo"];
+    repository.sandbox.sto(&ingest).succeeds();
+}
+
+/// `One` is measured, `Two` is not, `Three` is slower; `Aside` follows `One` as well, and is merged.
+fn history() -> Option<(Repository, Vec<String>)> {
+    let repository = Repository::new()?;
+    let one = repository.commit("One");
+    measure(&repository, "one", BEFORE);
+    repository.git(&["checkout", "-q", "-b", "side"]);
+    repository.sandbox.write("aside", "1");
+    let aside = repository.commit("Aside");
+    measure(&repository, "aside", BEFORE);
+    repository.git(&["checkout", "-q", "main"]);
+    let two = repository.commit("Two \u{1b}[31m");
+    let three = repository.commit("Three");
+    measure(&repository, "three", AFTER);
+    repository.git(&["merge", "-q", "--no-ff", "-m", "Merge", "side"]);
+    let merge = repository.git(&["rev-parse", "HEAD"]);
+    repository.git(&["tag", "v1"]);
+    measure(&repository, "merge", AFTER);
+    Some((repository, vec![one, aside, two, three, merge]))
+}
+
+fn verdicts(log: &Value) -> Vec<(String, Option<String>, usize)> {
+    let commits = log["commits"].as_array().unwrap().iter();
+    let verdict = |commit: &Value| {
+        let compared = commit["compared"].as_array().unwrap().len();
+        let verdict = commit["verdict"].as_str().map(str::to_owned);
+        (
+            commit["subject"].as_str().unwrap().to_owned(),
+            verdict,
+            compared,
+        )
+    };
+    commits.map(verdict).collect()
+}
+
+#[test]
+fn each_commit_is_judged_by_the_nearest_measured_ones_before_it() {
+    let Some((repository, ids)) = history() else {
+        return;
+    };
+    let log = repository.sandbox.json(&["log"]);
+    let clean = || Some("clean".to_owned());
+    let expected = [
+        // The side that was merged is faster; main is not.
+        ("Merge", clean(), 2),
+        // By the way of `Two`, which nobody measured.
+        ("Three", Some("regression".to_owned()), 1),
+        ("Two \u{1b}[31m", None, 0),
+        ("Aside", clean(), 1),
+        ("One", None, 0),
+    ];
+    let mut found = verdicts(&log);
+    // Of two sides, git may show either first.
+    found.sort();
+    let mut expected = expected.map(|(subject, verdict, n)| (subject.to_owned(), verdict, n));
+    expected.sort();
+    assert_eq!(found, expected);
+    let three = log["commits"].as_array().unwrap().iter();
+    let three = three
+        .clone()
+        .find(|commit| commit["hash"] == *ids[3])
+        .unwrap();
+    assert_eq!(three["compared"][0]["with"], *ids[0]);
+    assert_eq!(
+        (&three["runs"], &three["build"]),
+        (&1.into(), &"three".into())
+    );
+    assert!(three["cost"].as_u64().unwrap() > 10_000, "{three}");
+}
+
+#[test]
+fn the_history_fits_a_terminal_is_drawn_by_git_and_no_subject_reaches_it() {
+    let Some((repository, ids)) = history() else {
+        return;
+    };
+    let run = Run::of(repository.sandbox.command(&["log"]).env("COLUMNS", "80")).succeeds();
+    let text = &run.stdout;
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'), "{text}");
+    for part in [
+        &format!("*   {} ", &ids[4][..7]),
+        "(HEAD -> main, tag: v1) Merge",
+        "|\\\n",
+        "|/\n",
+        "REGRESSION",
+        "doLogging costs 15.0 times as much",
+        "first",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_range_a_limit_or_a_path_leaves_commits_out_but_not_what_they_are_judged_by() {
+    let Some((repository, ids)) = history() else {
+        return;
+    };
+    let subjects = |args: &[&str]| -> Vec<String> {
+        let log = repository.sandbox.json(&[&["log"], args].concat());
+        verdicts(&log)
+            .into_iter()
+            .map(|(subject, ..)| subject)
+            .collect()
+    };
+    assert_eq!(subjects(&["-n", "1"]), ["Merge"]);
+    assert_eq!(subjects(&["aside"]), ["Aside"]);
+    assert_eq!(subjects(&["--commits", "main~2..main~1"]), ["Three"]);
+    assert_eq!(subjects(&["."]).len(), 5);
+    let log = repository
+        .sandbox
+        .json(&["log", "--commits", "main~2..main~1"]);
+    assert_eq!(log["commits"][0]["compared"][0]["with"], *ids[0]);
+    assert_eq!(log["commits"][0]["verdict"], "regression");
+}
+
+#[test]
+fn what_git_cannot_say_is_an_error_that_says_what_to_do() {
+    let Some((repository, _)) = history() else {
+        return;
+    };
+    let sandbox = &repository.sandbox;
+    let log = |args: &[&str]| sandbox.sto(&[&["log"], args].concat());
+    log(&["--commits", "nowhere"]).fails_with(&["git knows no commit `nowhere` here"]);
+    log(&["--commits", "--all"]).fails_with(&["git knows no commit `--all` here"]);
+    log(&["/"]).fails_with(&["/: there is no git repository here"]);
+    let mut command = sandbox.command(&["log"]);
+    Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["there is no program `git`"]);
+    let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/history/history.sto");
+    if empty.exists() {
+        let run = log(&["--store", empty.to_str().unwrap()]).succeeds();
+        assert!(
+            run.stdout.contains("The store has no run of these commits"),
+            "{run:?}"
+        );
+    }
+}
+
+/// The ids of its commits depend on every byte, name and date.
+#[test]
+fn the_repository_for_tests_is_always_the_same() {
+    if missing(&["git"]) {
+        return;
+    }
+    let sandbox = crate::support::Sandbox::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
+    let make = [script.to_str().unwrap(), "six"];
+    Run::of(&mut sandbox.program("sh", &make)).succeeds();
+    let head = ["-C", "six", "rev-parse", "HEAD", "bubbles", "list"];
+    let ids = Run::of(&mut sandbox.program("git", &head))
+        .succeeds()
+        .stdout;
+    let ids: Vec<&str> = ids.lines().map(|id| &id[..7]).collect();
+    assert_eq!(ids, ["59ac1fa", "52797bc", "e3cd655"]);
+}

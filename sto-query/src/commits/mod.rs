@@ -1,0 +1,9 @@
+//! Commits of a repository, as far as they were measured.
+//!
+//! The library does not run git: whoever asks says which commits there are, and which follow which.
+
+mod log;
+mod measured;
+
+pub use log::{CommitLog, Judgement, LogRequest, LoggedCommit, ShownCommit, log};
+pub(crate) use measured::MeasuredCommits;

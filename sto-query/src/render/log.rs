@@ -1,0 +1,138 @@
+//! A history as a drawing with a table beside it.
+
+use crate::commits::{CommitLog, Judgement, LoggedCommit};
+use crate::compare::Verdict;
+use crate::text::{
+    Cell, Column, Style, Table, counted, display_width, grouped, printable, quantity, title,
+};
+use sto_core::Hint;
+
+/// Digits of a commit's id that are shown, as git shows them.
+const DIGITS: usize = 7;
+/// Columns of branches and tags, where the width is limited.
+const REFS_WIDTH: usize = 24;
+
+/// The report as text: one commit a line, newest first, below what a sentence says of it where it got worse.
+pub fn text(log: &CommitLog, style: Style) -> String {
+    let mut text = style.bold(&title(style, &subject(log)));
+    let mut table = Table::new(vec![
+        Column::text("commit"),
+        Column::number("runs").dispensable(1),
+        Column::number("cost"),
+        Column::number("change").dispensable(2),
+        Column::text("verdict"),
+        Column::text("subject"),
+    ]);
+    for logged in &log.commits {
+        let graph = &logged.commit.graph;
+        let lane = |line: usize| graph.get(line).map_or("", String::as_str);
+        table.row(row(log, logged, lane(0)));
+        match worst(logged) {
+            Some(judged) => {
+                let before = format!("{}  ", lane(1));
+                let reason = style.fit(
+                    &printable(judged.finding.as_ref().unwrap_or(&judged.reason)),
+                    display_width(&before),
+                );
+                table.line(format!("{before}{}", style.worse(&reason)));
+            }
+            None if is_needed(lane(1)) => table.line(lane(1).trim_end().to_owned()),
+            None => {}
+        }
+        for line in graph.iter().skip(2) {
+            table.line(line.trim_end().to_owned());
+        }
+    }
+    text += &format!("\n{}", table.render(style));
+    if log.commits.iter().all(|logged| logged.runs == 0) {
+        let add = style.words.within("; `", Hint::AddProfile, "` adds one");
+        text += &format!("\nThe store has no run of these commits{add}.\n");
+    }
+    text
+}
+
+/// `6 commits; demo (startup): cost of a run by cpu-clock`.
+fn subject(log: &CommitLog) -> String {
+    let commits = counted(log.commits.len() as u64, "commit");
+    let Some(executable) = &log.executable else {
+        return commits;
+    };
+    let benchmark = log.benchmark.as_ref();
+    let benchmark = benchmark.map_or(String::new(), |name| format!(" ({})", printable(name)));
+    let event = log.sample_type.as_ref();
+    let event = event.map_or(String::new(), |t| format!(" by {}", printable(&t.event)));
+    let executable = printable(executable);
+    format!("{commits}; {executable}{benchmark}: mean cost of a run{event}")
+}
+
+fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
+    let commit = &logged.commit;
+    let mut id = commit.hash.to_string();
+    id.truncate(DIGITS);
+    let measured = |text: String| match logged.runs {
+        0 => String::new(),
+        _ => text,
+    };
+    let cost = logged.cost.zip(log.sample_type.as_ref());
+    let cost = cost.map(|(cost, t)| quantity(cost, t.unit).unwrap_or_else(|| grouped(cost)));
+    let change = change(logged);
+    let verdict = match (logged.verdict, logged.runs) {
+        (None, 0) => Cell::from("-"),
+        (None, _) => Cell::from("first"),
+        (Some(Verdict::Regression), _) => Cell::from("REGRESSION").marked(Style::worse),
+        (Some(Verdict::Insufficient), _) => Cell::from("too little data"),
+        (Some(Verdict::Clean), _) if is_better(logged) => {
+            Cell::from("improved").marked(Style::better)
+        }
+        (Some(Verdict::Clean), _) => Cell::from("clean"),
+    };
+    let refs = match &commit.refs[..] {
+        [] => String::new(),
+        refs => format!("({}) ", printable(&refs.join(", "))),
+    };
+    vec![
+        Cell::from(format!("{lane}{id}")),
+        Cell::from(measured(grouped(logged.runs as u64))),
+        Cell::from(cost.unwrap_or_default()),
+        Cell::from(change.map_or_else(String::new, |ratio| {
+            format!("{:+.1}%", (ratio - 1.0) * 100.0)
+        })),
+        verdict,
+        Cell::from(format!("{}{}", shortened(&refs), commit.subject)),
+    ]
+}
+
+fn shortened(refs: &str) -> String {
+    match display_width(refs) > REFS_WIDTH {
+        true => crate::text::shorten(refs, REFS_WIDTH) + " ",
+        false => refs.to_owned(),
+    }
+}
+
+/// Of what a commit is compared with, what it changed least from: a merge has what either side had.
+fn least(logged: &LoggedCommit) -> Option<&Judgement> {
+    let known = logged.compared.iter();
+    known.min_by(|a, b| {
+        let change = |judged: &Judgement| judged.change.map_or(f64::INFINITY, |c| c.ln().abs());
+        change(a).total_cmp(&change(b))
+    })
+}
+
+fn change(logged: &LoggedCommit) -> Option<f64> {
+    least(logged)?.change
+}
+
+/// What says why a commit got worse.
+fn worst(logged: &LoggedCommit) -> Option<&Judgement> {
+    let is_worse = logged.verdict == Some(Verdict::Regression);
+    least(logged).filter(|_| is_worse)
+}
+
+fn is_better(logged: &LoggedCommit) -> bool {
+    logged.compared.iter().all(|judged| judged.improvements > 0)
+}
+
+/// Whether a line does more than to go on with lanes.
+fn is_needed(lane: &str) -> bool {
+    lane.contains(|c: char| !matches!(c, '|' | ' '))
+}
