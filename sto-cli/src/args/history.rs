@@ -2,8 +2,9 @@
 
 use super::quantities::since;
 use super::select::{BenchmarkArg, MatchingArgs};
-use crate::runtime::now;
-use clap::Args;
+use crate::runtime::git::Repository;
+use crate::runtime::{CliError, now};
+use clap::{Args, ValueEnum};
 use sto_core::units::UnixSeconds;
 use sto_query::history::HistoryQuery;
 use sto_query::listing::Listing;
@@ -23,19 +24,37 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
 
+    /// Take builds in the order of their first runs, or in that of the commits up to HEAD that they were made of, without
+    /// builds of others
+    #[arg(long, value_enum, default_value = "time")]
+    order: BuildOrder,
+
     #[command(flatten)]
     matching: MatchingArgs,
 }
 
+/// What comes before what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BuildOrder {
+    Time,
+    Commits,
+}
+
 impl HistoryArgs {
     /// The same for the library.
-    pub(crate) fn query(&self) -> HistoryQuery {
+    ///
+    /// # Errors
+    /// Where the order is that of commits, and git cannot say it.
+    pub(crate) fn query(&self) -> Result<HistoryQuery, CliError> {
         let mut query = HistoryQuery::default();
         query.executable.clone_from(&self.exe);
         query.benchmark.clone_from(&self.benchmark.benchmark);
         query.event.clone_from(&self.event);
         query.matching = self.matching.options();
-        query
+        if self.order == BuildOrder::Commits {
+            query.ancestry = Some(Repository::here()?.ancestry("HEAD")?);
+        }
+        Ok(query)
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct BottlenecksArgs {
 
 pub(crate) fn run(args: &BottlenecksArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = BottlenecksRequest::default();
-    request.history = args.history.query();
+    request.history = args.history.query()?;
     let options = &mut request.options;
     options.metric.clone_from(&args.metric);
     options.measure = args.measure;

@@ -59,7 +59,7 @@ pub(crate) struct ExpandArgs {
 pub(crate) fn run(args: &ExpandArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ExpandRequest::default();
     request.function.clone_from(&args.function);
-    request.history = args.history.query();
+    request.history = args.history.query()?;
     request.judged = args.judged.request();
     request.direction = args.direction;
     request.method = args.method;

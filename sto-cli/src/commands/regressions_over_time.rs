@@ -40,7 +40,7 @@ pub(crate) fn run(
     store_path: &StorePath,
 ) -> Result<Outcome, CliError> {
     let mut request = RegressionsRequest::default();
-    request.history = args.history.query();
+    request.history = args.history.query()?;
     request.judged = args.judged.request();
     request.min_share = Some(args.min_share.share());
     request.min_score = args.min_score.or(args.format.is_text().then_some(2.0));

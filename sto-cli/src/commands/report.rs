@@ -47,7 +47,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn run(args: &ReportArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let judged = args.judged.request();
     let mut request = SuspectsRequest::default();
-    request.history = args.history.query();
+    request.history = args.history.query()?;
     request.at = judged.at;
     request.options.window = judged.window;
     request.options.min_share = args.min_share.share();

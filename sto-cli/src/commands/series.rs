@@ -41,7 +41,7 @@ pub(crate) struct SeriesArgs {
 pub(crate) fn run(args: &SeriesArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = SeriesRequest::default();
     request.function.clone_from(&args.function);
-    request.history = args.history.query();
+    request.history = args.history.query()?;
     request.by = args.by;
     request.window = usize::from(args.window);
     let series = series(&store_path.sources(), &request)?;

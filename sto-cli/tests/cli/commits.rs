@@ -248,12 +248,9 @@ fn a_range_is_all_builds_of_its_commits_where_several_can_be_taken() {
         assert_eq!(builds, expected, "{range}");
     }
     let potential = sandbox.sto(&["potential", "git:one..HEAD"]).succeeds();
-    assert!(
-        potential
-            .stdout
-            .starts_with("demo@four: 10,001 samples in 1 profile\ndemo@two: "),
-        "{potential:?}"
-    );
+    for build in ["demo@two: 10,001 samples", "demo@four: 10,001 samples"] {
+        assert!(potential.stdout.contains(build), "{potential:?}");
+    }
     // One build is shown, and one alone.
     assert_eq!(repository.build("git:two..HEAD")["version"], "four");
     let show = |range: &str| sandbox.sto(&["show", range]);

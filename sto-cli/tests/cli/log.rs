@@ -141,7 +141,7 @@ fn what_git_cannot_say_is_an_error_that_says_what_to_do() {
     let sandbox = &repository.sandbox;
     let log = |args: &[&str]| sandbox.sto(&[&["log"], args].concat());
     log(&["--commits", "nowhere"]).fails_with(&["git knows no commit `nowhere` here"]);
-    log(&["--commits", "--all"]).fails_with(&["git knows no commit `--all` here"]);
+    log(&["--commits=--all"]).fails_with(&["git knows no commit `--all` here"]);
     log(&["/"]).fails_with(&["/: there is no git repository here"]);
     let mut command = sandbox.command(&["log"]);
     Run::of(command.env("PATH", sandbox.path("home"))).fails_with(&["there is no program `git`"]);
@@ -171,4 +171,34 @@ fn the_repository_for_tests_is_always_the_same() {
         .stdout;
     let ids: Vec<&str> = ids.lines().map(|id| &id[..7]).collect();
     assert_eq!(ids, ["59ac1fa", "52797bc", "e3cd655"]);
+}
+
+#[test]
+fn histories_go_by_commits_where_that_is_asked_for() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let sandbox = &repository.sandbox;
+    for name in ["first", "second", "third"] {
+        repository.commit(name);
+        repository.git(&["tag", name]);
+    }
+    repository.git(&["checkout", "-q", "-b", "elsewhere", "first"]);
+    repository.commit("elsewhere");
+    measure(&repository, "elsewhere", BEFORE);
+    // Recorded in another order than they were made.
+    for name in ["third", "first", "second"] {
+        repository.git(&["checkout", "-q", name]);
+        measure(&repository, name, BEFORE);
+    }
+    repository.git(&["checkout", "-q", "main"]);
+    let series = ["series", "doLogging", "--by", "build", "--order", "commits"];
+    let series = sandbox.json(&series);
+    let points = series["points"].as_array().unwrap().iter();
+    let builds: Vec<&str> = points.map(|p| p["build"].as_str().unwrap()).collect();
+    assert_eq!(builds, ["first", "second", "third"]);
+    let judged = sandbox.json(&["regressions-over-time", "--order", "commits"]);
+    assert!(judged.to_string().contains("third"), "{judged}");
+    let by_time = sandbox.json(&["series", "doLogging", "--by", "build"]);
+    assert_eq!(by_time["points"].as_array().unwrap().len(), 4);
 }

@@ -2,7 +2,7 @@
 
 use super::HistoryError;
 use crate::functions::KeyOptions;
-use crate::select::{BenchmarkRuns, oldest_first};
+use crate::select::{Ancestry, BenchmarkRuns, by_commit, oldest_first};
 use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,6 +22,9 @@ pub struct HistoryQuery {
     pub event: Option<String>,
     /// Which functions of the builds are one.
     pub matching: KeyOptions,
+    /// The commits by which builds are ordered, and each has those of its runs that are of one of them; builds of no such
+    /// commit are left out. Without it, builds are ordered by their time.
+    pub ancestry: Option<Ancestry>,
 }
 
 impl HistoryQuery {
@@ -33,6 +36,9 @@ impl HistoryQuery {
     ) -> Result<Vec<StoredBuild>, HistoryError> {
         let known = describe(&builds);
         oldest_first(&mut builds);
+        if let Some(ancestry) = &self.ancestry {
+            builds = along(builds, ancestry);
+        }
         // Stable: oldest first of each program.
         builds.sort_by(|a, b| a.build.executable.cmp(&b.build.executable));
         builds.retain_mut(|stored| {
@@ -60,7 +66,8 @@ impl HistoryQuery {
             named("program", &self.executable),
             named("benchmark", &self.benchmark),
         ];
-        let asked: Vec<String> = asked.into_iter().flatten().collect();
+        let commits = self.ancestry.is_some().then(|| "these commits".to_owned());
+        let asked: Vec<String> = asked.into_iter().flatten().chain(commits).collect();
         Err(HistoryError::NoRuns {
             asked: match asked.is_empty() {
                 true => "any program".to_owned(),
@@ -137,6 +144,30 @@ impl HistoryQuery {
             }),
         }
     }
+}
+
+/// The builds that were made of commits of an ancestry, each of one alone, in the order in which these follow one
+/// another.
+fn along(builds: Vec<StoredBuild>, ancestry: &Ancestry) -> Vec<StoredBuild> {
+    let mut found: Vec<(usize, StoredBuild)> = Vec::new();
+    for stored in builds {
+        for (commit, selections) in by_commit(std::slice::from_ref(&stored)) {
+            let Some(at) = ancestry.index_of(&commit) else {
+                continue;
+            };
+            found.extend(selections.into_iter().map(|selection| {
+                let of_commit = StoredBuild {
+                    build: selection.build,
+                    profiles: selection.profiles,
+                    ..stored.clone()
+                };
+                (at, of_commit)
+            }));
+        }
+    }
+    // Commits stand before those that they follow; builds of one commit stay in the order of their time.
+    found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    found.into_iter().map(|(_, stored)| stored).collect()
 }
 
 /// Names that an error lists at most.
