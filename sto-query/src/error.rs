@@ -136,6 +136,20 @@ pub enum QueryError {
         /// The events that there are.
         known: Vec<String>,
     },
+    /// There is no commit that follows the good one up to the bad one.
+    #[error("there is no commit between the good and the bad one")]
+    NoCommits,
+    /// There are more commits than can be looked at together.
+    #[error(
+        "there are {found} commits between the good and the bad one, and {most} at most can be looked at together; name \
+         a good one that is nearer"
+    )]
+    TooManyCommits {
+        /// Number of commits.
+        found: usize,
+        /// The most.
+        most: usize,
+    },
     /// A check names no baseline, and neither does its policy.
     #[error("there is nothing to compare with")]
     NoBaseline,

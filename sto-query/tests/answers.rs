@@ -14,6 +14,7 @@ use sto_query::average::StoredAverage;
 use sto_query::calls::{CallTimeline, Outliers, Waits};
 use sto_query::check::Check;
 use sto_query::commits::CommitLog;
+use sto_query::commits::bisect::Bisection;
 use sto_query::compare::{Calibration, Comparison};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
 use sto_query::expand::Expansion;
@@ -67,6 +68,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<CallTimeline>(),
         of::<CallTree>(),
         of::<Check>(),
+        of::<Bisection>(),
         of::<CommitLog>(),
         of::<Comparison>(),
         of::<CostModel>(),

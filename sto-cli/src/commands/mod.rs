@@ -3,6 +3,7 @@
 mod align;
 mod annotate;
 mod average;
+mod bisect;
 mod bottlenecks;
 mod calibrate;
 mod compact;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     RegressionsOverTime(regressions_over_time::RegressionsOverTimeArgs),
     Report(report::ReportArgs),
     FindRegressions(find_regressions::FindRegressionsArgs),
+    Bisect(bisect::BisectArgs),
     CompareModels(compare_models::CompareModelsArgs),
     Calibrate(calibrate::CalibrateArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
@@ -101,8 +103,8 @@ pub(crate) fn run(
     line: fn() -> clap::Command,
 ) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    // `sto record` goes on until it has stored what there is of the recording.
-    if !matches!(command, Command::Record(_)) {
+    // What records goes on until it has stored what there is of the recording.
+    if !matches!(command, Command::Record(_) | Command::Bisect(_)) {
         interrupt::leave_no_temporary_files();
     }
     match command {
@@ -137,6 +139,7 @@ pub(crate) fn run(
         Command::RegressionsOverTime(args) => regressions_over_time::run(&args, &store()?),
         Command::Report(args) => report::run(&args, &store()?),
         Command::FindRegressions(args) => find_regressions::run(&args, &store()?),
+        Command::Bisect(args) => bisect::run(&args, &store()?),
         Command::CompareModels(args) => compare_models::run(&args, &store()?),
         Command::Calibrate(args) => calibrate::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),

@@ -49,6 +49,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Compare",
         &[
             "find-regressions",
+            "bisect",
             "diff",
             "compare-models",
             "average",

@@ -99,6 +99,11 @@ pub(crate) enum CliError {
     Query(#[from] QueryError),
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(
+        "commit {id} cannot be measured, and without it nothing can be found: {}",
+        printable(why)
+    )]
+    EndNotMeasured { id: String, why: String },
     #[error("{}, {source}", path.display())]
     Annotate {
         path: PathBuf,

@@ -6,9 +6,11 @@
 
 mod log;
 mod repository;
+mod worktree;
 
 pub(crate) use log::Shown;
 pub(crate) use repository::{GitError, Repository};
+pub(crate) use worktree::{Between, Worktree};
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -65,6 +67,7 @@ pub(crate) fn revision_of(folder: &Path) -> Option<String> {
 const DESCRIBE: [&str; 5] = ["describe", "--always", "--tags", "--long", "--abbrev=40"];
 
 /// A revision as it is stored with a build, and what git knows of its commit.
+#[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) revision: String,
     pub(crate) commit: Option<Commit>,
@@ -92,6 +95,14 @@ pub(crate) fn described(revision: &str) -> Option<Described> {
     let id = id_of(revision)?;
     let revision = said(here(), &[&DESCRIBE[..], &[id.as_str()]].concat())?;
     Some(Described::of(here(), revision))
+}
+
+/// What git calls a commit of the repository that the working directory is in: `v1.2-3-g0123456789ab`.
+pub(crate) fn name(commit: &str) -> Option<String> {
+    said(
+        here(),
+        &["describe", "--always", "--tags", "--abbrev=12", commit],
+    )
 }
 
 /// What git has of a commit. Its parents are those that it was made with, also where a shallow clone has none of

@@ -2,14 +2,15 @@
 
 use crate::runtime::{CliError, Outcome, interrupt};
 use clap::ValueEnum;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
 /// How perf finds callers.
@@ -31,6 +32,8 @@ pub(crate) struct Recording<'a> {
     pub(crate) command: &'a [OsString],
     /// Whether what the command prints is thrown away.
     pub(crate) is_silent: bool,
+    /// Where it is run; by default in the working directory.
+    pub(crate) folder: Option<&'a Path>,
 }
 
 /// Whose samples are taken.
@@ -47,7 +50,7 @@ pub(crate) enum Target<'a> {
 /// perf, and what this process is asked meanwhile: a request to end it (Ctrl-C, SIGTERM) is handed on
 /// to perf, which then writes what it has.
 pub(crate) struct Perf {
-    running: Arc<Mutex<Option<Running>>>,
+    running: Arc<Mutex<Vec<Running>>>,
     /// The signal that asked this process to end; 0 before one did.
     signal: Arc<AtomicI32>,
     /// Whether it can record the build ids of files without a sample of their own (Linux 4.7): else
@@ -56,11 +59,23 @@ pub(crate) struct Perf {
 }
 
 /// What is asked to end where this process is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Running {
     pid: Pid,
     /// How: perf writes what it has at the signal of Ctrl-C.
     signal: Signal,
+    /// Whether it leads a group of processes, all of which are to end.
+    leads: bool,
+}
+
+impl Running {
+    /// A terminal sent the signal to it already, or it is gone: there is nothing to say then.
+    fn end(self) {
+        let _ = match self.leads {
+            true => kill_process_group(self.pid, self.signal),
+            false => kill_process(self.pid, self.signal),
+        };
+    }
 }
 
 impl Perf {
@@ -76,11 +91,8 @@ impl Perf {
         let hand_on = move || {
             for signal in requests.forever() {
                 asked.store(signal, Ordering::SeqCst);
-                if let Ok(running) = running.lock()
-                    && let Some(Running { pid, signal }) = *running
-                {
-                    // A terminal sent it to perf already; to one that is gone there is nothing to say.
-                    let _ = kill_process(pid, signal);
+                if let Ok(running) = running.lock() {
+                    running.iter().for_each(|running: &Running| running.end());
                 }
             }
         };
@@ -108,13 +120,15 @@ impl Perf {
             perf.arg("--buildid-all");
         }
         recording.add_command(&mut perf);
-        self.wait(&mut perf, Signal::INT).map_err(cannot_run)
+        perf.current_dir(recording.folder.unwrap_or(Path::new(".")));
+        self.wait(&mut perf, Signal::INT, false).map_err(cannot_run)
     }
 
     /// Runs a command without recording it, and returns how it ended.
     pub(crate) fn run(
         &self,
         command: &[OsString],
+        folder: Option<&Path>,
         is_silent: bool,
     ) -> Result<ExitStatus, CliError> {
         let [program, args @ ..] = command else {
@@ -122,32 +136,46 @@ impl Perf {
         };
         let mut command = Command::new(program);
         command.args(args);
+        command.current_dir(folder.unwrap_or(Path::new(".")));
         if is_silent {
             command.stdout(Stdio::null());
         }
-        let ran = self.wait(&mut command, Signal::TERM);
+        let ran = self.wait(&mut command, Signal::TERM, false);
         ran.map_err(|source| CliError::RunCommand {
             command: program.to_string_lossy().into_owned(),
             source,
         })
     }
 
-    fn wait(&self, command: &mut Command, signal: Signal) -> io::Result<ExitStatus> {
+    /// Lets a shell build something in a folder, with what that prints in a file; several may be built at once. All that it
+    /// started ends where this process is asked to end.
+    pub(crate) fn build(&self, line: &str, folder: &Path, log: &File) -> io::Result<ExitStatus> {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", line])
+            .current_dir(folder)
+            .process_group(0);
+        shell.stdin(Stdio::null()).stdout(log.try_clone()?);
+        shell.stderr(log.try_clone()?);
+        self.wait(&mut shell, Signal::TERM, true)
+    }
+
+    fn wait(&self, command: &mut Command, signal: Signal, leads: bool) -> io::Result<ExitStatus> {
         let mut child = command.spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let running = pid.map(|pid| Running { pid, signal });
-        self.set_running(running);
-        if let Some(pid) = pid.filter(|_| self.interrupted().is_some()) {
-            let _ = kill_process(pid, signal);
+        let running = pid.map(|pid| Running { pid, signal, leads });
+        self.running().extend(running);
+        if let Some(running) = running.filter(|_| self.interrupted().is_some()) {
+            running.end();
         }
         let status = child.wait();
-        self.set_running(None);
+        self.running().retain(|known| Some(*known) != running);
         status
     }
 
-    fn set_running(&self, running: Option<Running>) {
+    fn running(&self) -> MutexGuard<'_, Vec<Running>> {
         // The thread that has the other side never panics with the lock.
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sees whether perf is there and may record this.
@@ -241,6 +269,11 @@ impl Recording<'_> {
 
 /// Sees whether there is such a program, as perf does not distinguish that from its own failures.
 pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
+    check_command_in(Path::new(""), program)
+}
+
+/// The same of a program that is run in a folder.
+pub(crate) fn check_command_in(folder: &Path, program: &OsStr) -> Result<(), CliError> {
     let command = || program.to_string_lossy().into_owned();
     let is_program = |path: &Path| {
         let found = path.metadata();
@@ -249,10 +282,10 @@ pub(crate) fn check_command(program: &OsStr) -> Result<(), CliError> {
     let has_folder = program.as_encoded_bytes().contains(&b'/');
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_found = match has_folder {
-        true => is_program(Path::new(program)),
+        true => is_program(&folder.join(program)),
         false => std::env::split_paths(&path).any(|folder| is_program(&folder.join(program))),
     };
-    match Path::new(program).metadata() {
+    match folder.join(program).metadata() {
         _ if is_found => Ok(()),
         Ok(found) if has_folder && found.is_dir() => {
             Err(CliError::FolderAsCommand { command: command() })

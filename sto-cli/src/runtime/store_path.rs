@@ -28,6 +28,12 @@ impl StorePath {
         Sources::opened_by(open).within(Arc::new(Machine))
     }
 
+    /// The same of the store as it is now, or of an empty one that the first profile makes.
+    pub(crate) fn sources_or_empty(&self) -> Result<Sources, StoreError> {
+        let snapshot = self.open_or_create()?.snapshot()?;
+        Ok(Sources::of_snapshot(snapshot).within(Arc::new(Machine)))
+    }
+
     /// The store, which must be there.
     pub(crate) fn open(&self) -> Result<Store, StoreError> {
         Store::open_with(&self.folder, options())

@@ -6,6 +6,7 @@ mod align;
 mod annotate;
 mod anomalies;
 mod benchmarks;
+mod bisect;
 // Small files that stand for very much.
 mod bounds;
 mod calibrate;

@@ -1,8 +1,10 @@
 //! Which commits of a history were measured.
 
+use crate::QueryError;
+use crate::compare::EXIT_STATUS;
 use crate::history::{HistoryError, HistoryQuery};
 use crate::select::{Ancestry, Selection, by_commit};
-use crate::sources::Named;
+use crate::sources::{Named, Sources};
 use std::collections::BTreeMap;
 use sto_core::model::{Commit, CommitHash};
 use sto_core::store::{StoredBuild, StoredProfile};
@@ -45,9 +47,13 @@ impl MeasuredCommits {
                     .or(of_build.as_ref())
                     .is_some_and(is_of)
             };
-            stored.profiles.retain(is_of);
+            stored.profiles.retain(|run| is_of(run) && !has_failed(run));
         }
         builds.retain(|stored| !stored.profiles.is_empty());
+        let builds = match query.one(builds) {
+            Err(HistoryError::NoRuns { .. }) => Vec::new(),
+            builds => builds?,
+        };
         if builds.is_empty() {
             return Ok(MeasuredCommits {
                 executable: None,
@@ -57,7 +63,6 @@ impl MeasuredCommits {
                 builds,
             });
         }
-        let builds = query.one(builds)?;
         let first = builds.first();
         let profiles = first.and_then(|stored| stored.profiles.first());
         let measured = MeasuredCommits {
@@ -89,4 +94,36 @@ impl MeasuredCommits {
         let runs = self.runs.get(&commit)?.profiles.iter();
         Some(Named::Runs(runs.map(|run| run.id).collect()))
     }
+}
+
+/// Whether the program did not do its work.
+fn has_failed(run: &StoredProfile) -> bool {
+    let status = run.profile.metrics.get(EXIT_STATUS);
+    status.is_some_and(|&status| status != 0.0)
+}
+
+/// Number of the runs in a store of each commit, of any program and benchmark, or of these alone; without those that
+/// failed.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn recorded_runs(
+    sources: &Sources,
+    executable: Option<&str>,
+    benchmark: Option<&str>,
+) -> Result<BTreeMap<CommitHash, usize>, QueryError> {
+    let mut builds = sources.store()?.builds()?;
+    builds.retain(|stored| executable.is_none_or(|name| stored.build.executable == name));
+    for stored in &mut builds {
+        let is_of = |run: &StoredProfile| {
+            benchmark.is_none_or(|name| run.profile.benchmark.as_deref() == Some(name))
+        };
+        stored.profiles.retain(|run| is_of(run) && !has_failed(run));
+    }
+    builds.retain(|stored| !stored.profiles.is_empty());
+    let counted = |(commit, selections): (CommitHash, Vec<Selection>)| {
+        let runs = selections.iter().map(|selection| selection.profiles.len());
+        (commit, runs.sum())
+    };
+    Ok(by_commit(&builds).into_iter().map(counted).collect())
 }

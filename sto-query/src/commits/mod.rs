@@ -2,8 +2,10 @@
 //!
 //! The library does not run git: whoever asks says which commits there are, and which follow which.
 
+pub mod bisect;
 mod log;
 mod measured;
 
 pub use log::{CommitLog, Judgement, LogRequest, LoggedCommit, ShownCommit, log};
 pub(crate) use measured::MeasuredCommits;
+pub use measured::recorded_runs;

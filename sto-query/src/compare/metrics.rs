@@ -15,7 +15,7 @@ use sto_core::units::Unit;
 /// What totals of parts of a run are divided by.
 const SECOND: &str = "second";
 /// The status that a run ended with. It is no quantity: see [`statuses`](super::statuses).
-pub(super) const EXIT_STATUS: &str = "exit_status";
+pub(crate) const EXIT_STATUS: &str = "exit_status";
 /// No run is believed to repeat itself to better than 2 %: so it is with functions.
 const LEAST_DEVIATION: f64 = 0.02;
 /// What the samples of a run vary by at least, relative to Poisson's variance: as with functions.

@@ -80,6 +80,7 @@ pub use calibrate::{
 pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;
+pub(crate) use metrics::EXIT_STATUS;
 pub use result::{
     AffectedCaller, AttributedCallee, Basis, CallChange, CallPath, Change, CompareError,
     CompareOptions, Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored,

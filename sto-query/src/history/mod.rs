@@ -99,7 +99,7 @@ impl History {
     }
 
     /// `builds` are of one program, and have profiles.
-    fn of(
+    pub(crate) fn of(
         store: &Snapshot,
         builds: Vec<StoredBuild>,
         query: &HistoryQuery,

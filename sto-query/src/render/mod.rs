@@ -4,6 +4,7 @@
 //! show them through [`printable`](crate::text::printable); JSON has them as they are, escaped by the serializer.
 
 pub mod align;
+pub mod bisect;
 pub mod bottlenecks;
 pub mod calibrate;
 pub mod calls;

@@ -2,30 +2,34 @@
 //!
 #![doc = include_str!("record.md")]
 
+mod checkouts;
+mod commits;
 mod input;
 mod kept;
+mod options;
 mod plan;
 mod runs;
 mod warnings;
 mod work_folder;
 
-use crate::args::About;
-use crate::args::quantities::slice_count;
 use crate::commands::find_regressions;
-use crate::runtime::perf::{self, CallGraph, Perf, Recording, Target};
+use crate::runtime::perf::{self, Perf, Target};
 use crate::runtime::{CliError, Outcome, StorePath, ui};
+pub(crate) use checkouts::{Built, Checkouts, Place};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use plan::{Program, Scale};
-use runs::Session;
+use commits::Commits;
+pub(crate) use options::RecordingArgs;
+use plan::Scale;
+pub(crate) use plan::{Plan, Program};
+pub(crate) use runs::Session;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_core::intern::SliceCount;
 use sto_core::store::Store;
 use sto_query::answer::InStore;
-use sto_query::maintain::IngestSummary;
+use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
-use work_folder::WorkFolder;
+pub(crate) use work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,12 +38,14 @@ Examples:
   sto record --compare './old in' './new in' --runs 10
                                                     Record two programs in turns, and compare them
   sto record --scale n=1000,2000,4000 ./sort {n}    Record a program with several sizes of its input
+  sto record --commits v1..HEAD --build-with make -- ./bench
+                                                    Record a program as it was at each commit
   sto record --call-graph dwarf ./stripped          Where programs have no frame pointers
   sto record -p 1234 sleep 10                       Record a running process for ten seconds
   sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
 
 Exit status: that of the command; 128 and the signal's number where a signal ended it, or sto; with
---compare that of `sto find-regressions`; 2 where sto fails.";
+--compare that of `sto find-regressions`; with --commits 0, or 3 where none could be built; 2 where sto fails.";
 
 /// Record a program with perf, and store the runs
 ///
@@ -56,20 +62,7 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
-    about: About,
-
-    /// Sample this many times a second
-    #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
-    frequency: u32,
-
-    /// Sample this event, as `perf list` names it; may be given several times. By default processor
-    /// cycles, or else cpu-clock
-    #[arg(short = 'e', long = "event", value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
-    events: Vec<String>,
-
-    /// Choose how callers are found
-    #[arg(long, value_enum, default_value = "fp")]
-    call_graph: CallGraph,
+    recording: RecordingArgs,
 
     /// Record the command this many times; a run that fails is the last
     #[arg(
@@ -107,6 +100,26 @@ pub(crate) struct RecordArgs {
     )]
     scale: Option<Scale>,
 
+    /// Record the command as it was built of each commit of this range, in work trees of their own that are removed again.
+    /// Commits that have as many runs in the store already are passed over, and so are those that cannot be built
+    #[arg(
+        long,
+        value_name = "RANGE",
+        requires = "command",
+        conflicts_with_all = ["compare", "scale", "processes", "all", "build", "revision"],
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    commits: Option<String>,
+
+    /// Build each commit with this line for a shell
+    #[arg(long, value_name = "COMMAND", requires = "commits", value_parser = NonEmptyStringValueParser::new())]
+    build_with: Option<String>,
+
+    /// Build so many commits at a time; none is built while runs are made
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(requires = "commits")]
+    jobs: u16,
+
     /// Record this running process, until it or the command ends, or until Ctrl-C; may be given several
     /// times
     #[arg(
@@ -127,10 +140,6 @@ pub(crate) struct RecordArgs {
     )]
     all: bool,
 
-    /// Keep also what each thread did in each of N equal parts of the recording's time
-    #[arg(long, value_name = "N", value_parser = slice_count)]
-    slices: Option<SliceCount>,
-
     /// Keep the recordings in this folder, with the perf maps and jitdumps of their programs
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -144,14 +153,16 @@ pub(crate) struct RecordArgs {
 }
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
-    args.about.check()?;
+    args.recording.about.check()?;
+    let commits = args.commits.as_ref();
     let programs = match (&args.compare[..], &args.scale) {
+        _ if commits.is_some() => Vec::new(),
         ([], None) => vec![Program::only(&args.command)?],
         ([], Some(scale)) => Program::sweep(&args.command, scale)?,
         (lines, _) => Program::pair(lines)?,
     };
     if let Some(scale) = &args.scale {
-        args.about.check_metric(&scale.name)?;
+        args.recording.about.check_metric(&scale.name)?;
     }
     let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     for &pid in &args.pids {
@@ -159,27 +170,30 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     }
     // A store that cannot be written is reported before anything runs; nobody waits for it meanwhile.
     store_path.open_or_create()?.check_writable()?;
+    let commits = commits.map(|range| Commits::of(range, args, store_path));
+    let commits = commits.transpose()?;
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;
-    let checked = perf.check(&work.path, &args.recording(&[]));
+    let plan = args.plan();
+    let checked = perf.check(&work.path, &plan.recording(&[], None));
     if let Some(interrupted) = perf.interrupted() {
         return Ok(interrupted);
     }
     checked?;
 
-    let mut session = Session::new(args, &perf, &work, store_path, programs);
+    if let Some(commits) = commits {
+        let filled = commits.record(args, (&perf, &work), store_path);
+        let reports = filled
+            .recorded
+            .into_iter()
+            .flat_map(|recorded| recorded.reports);
+        say(reports.collect(), store_path, is_new);
+        return filled.outcome;
+    }
+    let mut session = Session::new(plan, &perf, &work, store_path, programs);
     let outcome = session.record();
     let recorded = session.finish();
-    if !recorded.reports.is_empty() {
-        store_path.say_if_new(is_new);
-        let summary = InStore {
-            store: store_path.folder.display().to_string(),
-            answer: IngestSummary {
-                recordings: recorded.reports,
-            },
-        };
-        ui::write(&render::recorded::text(&summary, ui::plain()));
-    }
+    say(recorded.reports, store_path, is_new);
     match (outcome?, &recorded.ids[..]) {
         (Outcome::Clean, [baseline, candidate]) if !args.compare.is_empty() => {
             find_regressions::of_recorded(store_path, [baseline, candidate])
@@ -188,25 +202,32 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     }
 }
 
+/// Says what was stored.
+fn say(recordings: Vec<IngestedFile>, store_path: &StorePath, is_new: bool) {
+    if !recordings.is_empty() {
+        store_path.say_if_new(is_new);
+        let summary = InStore {
+            store: store_path.folder.display().to_string(),
+            answer: IngestSummary { recordings },
+        };
+        ui::write(&render::recorded::text(&summary, ui::plain()));
+    }
+}
+
 impl RecordArgs {
-    /// What perf is to do.
-    fn recording<'a>(&'a self, command: &'a [OsString]) -> Recording<'a> {
-        Recording {
-            frequency: self.frequency,
-            events: &self.events,
-            call_graph: self.call_graph,
+    fn plan(&self) -> Plan<'_> {
+        Plan {
+            how: &self.recording,
             target: match (self.all, &self.pids[..]) {
                 (true, _) => Target::System,
                 (false, []) => Target::Command,
                 (false, pids) => Target::Processes(pids),
             },
-            command,
+            runs: self.runs,
+            warmup: self.warmup,
             is_silent: !self.compare.is_empty(),
+            ends_with_failure: self.compare.is_empty(),
+            keep: self.keep.as_deref(),
         }
-    }
-
-    /// Whether the command is what is recorded: with `-p` and `-a` it only says for how long.
-    fn records_command(&self) -> bool {
-        self.pids.is_empty() && !self.all
     }
 }

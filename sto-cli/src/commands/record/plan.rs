@@ -1,13 +1,54 @@
 //! What is to be recorded: one program, two, or one with several sizes of its input.
 
+use super::{Place, RecordingArgs};
+use crate::runtime::perf::{Recording, Target};
 use crate::runtime::{CliError, perf};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use sto_query::sources::distinct_names;
 use sto_query::text::Command;
 
+/// How often programs are recorded, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan<'a> {
+    pub(crate) how: &'a RecordingArgs,
+    pub(crate) target: Target<'a>,
+    pub(crate) runs: u32,
+    pub(crate) warmup: u32,
+    /// Whether what programs print is thrown away.
+    pub(crate) is_silent: bool,
+    /// Whether a run that fails is the last.
+    pub(crate) ends_with_failure: bool,
+    /// Where recordings are kept.
+    pub(crate) keep: Option<&'a Path>,
+}
+
+impl<'a> Plan<'a> {
+    /// What perf is to do with a command in a folder.
+    pub(crate) fn recording(
+        &self,
+        command: &'a [OsString],
+        folder: Option<&'a Path>,
+    ) -> Recording<'a> {
+        Recording {
+            frequency: self.how.frequency,
+            events: &self.how.events,
+            call_graph: self.how.call_graph,
+            target: self.target,
+            command,
+            is_silent: self.is_silent,
+            folder,
+        }
+    }
+
+    /// Whether the command is what is recorded: with processes, or the system, it only says for how long.
+    pub(super) fn records_command(&self) -> bool {
+        matches!(self.target, Target::Command)
+    }
+}
+
 /// A program with its arguments, and the build that its runs are of.
-pub(super) struct Program {
+pub(crate) struct Program {
     pub(super) command: Vec<OsString>,
     /// `None` where the user names it, or nobody does.
     pub(super) build: Option<String>,
@@ -15,6 +56,8 @@ pub(super) struct Program {
     pub(super) folder: String,
     /// What its runs are given, as a metric of them.
     pub(super) size: Option<(String, f64)>,
+    /// The commit that it is of, and where it is run; by default that of the working directory.
+    pub(super) place: Option<Place>,
 }
 
 /// Sizes of input that a program is recorded with, by the name that stands for them in its command: `n=1000,2000`.
@@ -64,6 +107,21 @@ impl Program {
             build: None,
             folder: String::new(),
             size: None,
+            place: None,
+        })
+    }
+
+    /// A program as it was built of a commit.
+    pub(crate) fn of_commit(command: &[OsString], place: Place) -> Result<Program, CliError> {
+        if let Some(program) = command.first() {
+            perf::check_command_in(&place.folder, program)?;
+        }
+        Ok(Program {
+            command: command.to_vec(),
+            build: Some(place.name.clone()),
+            folder: place.name.replace('/', "-"),
+            size: None,
+            place: Some(place),
         })
     }
 
@@ -91,6 +149,7 @@ impl Program {
             build: None,
             folder: format!("{}={text}", scale.name),
             size: Some((scale.name.clone(), *size)),
+            place: None,
         });
         Ok(programs.collect())
     }
@@ -114,6 +173,7 @@ impl Program {
             build: Some(build),
             folder: folder.to_owned(),
             size: None,
+            place: None,
         };
         Ok(vec![
             program(a, name_a, "baseline"),
@@ -121,14 +181,22 @@ impl Program {
         ])
     }
 
-    /// As a shell reads it.
+    /// Where it is run.
+    pub(super) fn folder_of_run(&self) -> Option<&Path> {
+        self.place.as_ref().map(|place| place.folder.as_path())
+    }
+
+    /// As a shell reads it; of a commit also which.
     pub(super) fn line(&self) -> String {
         let words = self.command.iter();
         let words = words.map(|word| word.to_string_lossy().into_owned());
-        Command {
+        let line = Command {
             words: words.collect(),
+        };
+        match &self.place {
+            None => line.to_string(),
+            Some(place) => format!("{}: {line}", place.name),
         }
-        .to_string()
     }
 }
 

@@ -1,13 +1,12 @@
 //! The runs, one after the other: each is recorded, and stored when it has ended.
 
-use super::RecordArgs;
 use super::input::Input;
 use super::kept::{copy_all, copy_perf_map};
-use super::plan::Program;
+use super::plan::{Plan, Program};
 use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
 use crate::runtime::error::status_of;
-use crate::runtime::perf::Perf;
+use crate::runtime::perf::{Perf, Target};
 use crate::runtime::ui::{self, Counter};
 use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints};
 use std::fs;
@@ -19,8 +18,8 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_query::maintain::IngestedFile;
 
 /// The runs of a command, of two in turns, or of one with several sizes of its input in turns.
-pub(super) struct Session<'a> {
-    args: &'a RecordArgs,
+pub(crate) struct Session<'a> {
+    plan: Plan<'a>,
     perf: &'a Perf,
     work: &'a WorkFolder,
     store_path: &'a StorePath,
@@ -32,18 +31,20 @@ pub(super) struct Session<'a> {
     counter: Counter,
     warnings: Warnings,
     recorded: Recorded,
+    /// Runs that were made one by one.
+    made: u32,
 }
 
 /// What was stored.
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     pub(super) reports: Vec<IngestedFile>,
     /// The profiles of each program.
     pub(super) ids: Vec<Vec<ProfileId>>,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(
-        args: &'a RecordArgs,
+    pub(crate) fn new(
+        plan: Plan<'a>,
         perf: &'a Perf,
         work: &'a WorkFolder,
         store_path: &'a StorePath,
@@ -55,21 +56,22 @@ impl<'a> Session<'a> {
                 reports: Vec::new(),
                 ids: vec![Vec::new(); programs.len()],
             },
-            args,
+            counter: Counter::new(plan.is_silent),
+            plan,
             perf,
             work,
             store_path,
             programs,
             input: Input::here(),
-            counter: Counter::new(!args.compare.is_empty()),
             warnings: Warnings::default(),
+            made: 0,
         }
     }
 
     /// Makes all runs. Of several programs, or sizes, the order is turned round from run to run: so what drifts
     /// drifts for all.
     pub(super) fn record(&mut self) -> Result<Outcome, CliError> {
-        for warmup in 1..=self.args.warmup {
+        for warmup in 1..=self.plan.warmup {
             for which in 0..self.programs.len() {
                 let outcome = self.warm_up(warmup, which)?;
                 if outcome != Outcome::Clean {
@@ -77,13 +79,13 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let ends_with_failure = self.args.compare.is_empty();
-        for run in 1..=self.args.runs {
+        for run in 1..=self.plan.runs {
             let mut order: Vec<usize> = (0..self.programs.len()).collect();
             if run % 2 == 0 {
                 order.reverse();
             }
             for which in order {
+                self.count("run", run, self.plan.runs, which);
                 let outcome = self.record_one(run, which)?;
                 if outcome == Outcome::Clean {
                     continue;
@@ -91,7 +93,7 @@ impl<'a> Session<'a> {
                 if let Outcome::Interrupted(_) = outcome {
                     return Ok(outcome);
                 }
-                if ends_with_failure {
+                if self.plan.ends_with_failure {
                     self.say_last(run, outcome);
                     return Ok(outcome);
                 }
@@ -100,8 +102,23 @@ impl<'a> Session<'a> {
         Ok(Outcome::Clean)
     }
 
+    /// Takes in another program, whose runs are called so, or as those of the first; returns its number.
+    pub(crate) fn add(&mut self, program: Program, executable: Option<&String>) -> usize {
+        let first = self.executables.iter().flatten().next().cloned();
+        self.executables.push(executable.cloned().or(first));
+        self.recorded.ids.push(Vec::new());
+        self.programs.push(program);
+        self.programs.len() - 1
+    }
+
+    /// Makes another run of a program.
+    pub(crate) fn record_next(&mut self, which: usize) -> Result<Outcome, CliError> {
+        self.made += 1;
+        self.record_one(self.made, which)
+    }
+
     /// Says what there is to warn of, and hands over what was stored.
-    pub(super) fn finish(self) -> Recorded {
+    pub(crate) fn finish(self) -> Recorded {
         self.counter.end();
         self.warnings.say(self.recorded.reports.len());
         self.recorded
@@ -109,11 +126,11 @@ impl<'a> Session<'a> {
 
     /// Says why the other runs were not made.
     fn say_last(&self, run: u32, outcome: Outcome) {
-        let (Outcome::Command(status), left @ 1..) = (outcome, self.args.runs - run) else {
+        let (Outcome::Command(status), left @ 1..) = (outcome, self.plan.runs - run) else {
             return;
         };
         self.counter.end();
-        let (runs, status) = (self.args.runs, status_of(status));
+        let (runs, status) = (self.plan.runs, status_of(status));
         let were = match left {
             1 => "the other one was",
             _ => &format!("the other {left} were"),
@@ -136,12 +153,13 @@ impl<'a> Session<'a> {
     }
 
     fn warm_up(&mut self, number: u32, which: usize) -> Result<Outcome, CliError> {
-        self.count("warm-up", number, self.args.warmup, which);
+        self.count("warm-up", number, self.plan.warmup, which);
         if let Some(input) = &mut self.input {
             input.rewind();
         }
-        let is_silent = !self.args.compare.is_empty();
-        let status = self.perf.run(&self.programs[which].command, is_silent)?;
+        let Program { command, .. } = &self.programs[which];
+        let folder = self.programs[which].folder_of_run();
+        let status = self.perf.run(command, folder, self.plan.is_silent)?;
         if let Some(interrupted) = self.perf.interrupted() {
             return Ok(interrupted);
         }
@@ -156,26 +174,28 @@ impl<'a> Session<'a> {
     }
 
     fn record_one(&mut self, run: u32, which: usize) -> Result<Outcome, CliError> {
-        let (args, perf) = (self.args, self.perf);
-        let name = match args.runs {
+        let (plan, perf) = (self.plan, self.perf);
+        let name = match plan.runs {
             1 if self.programs.len() == 1 => "this recording".to_owned(),
             runs => format!("run {run} of {runs}"),
         };
-        self.count("run", run, args.runs, which);
         if let Some(input) = &mut self.input {
             input.rewind();
         }
         let program = &self.programs[which];
-        let folder = args.keep.as_ref().unwrap_or(&self.work.path);
+        let folder = plan.keep.unwrap_or(&self.work.path);
         let folder = folder.join(&program.folder).join(run.to_string());
         fs::create_dir_all(&folder).map_err(|source| CliError::WriteFile {
             path: folder.clone(),
             source,
         })?;
         let file = folder.join("perf.data");
-        let status = perf.record(&args.recording(&program.command), &file)?;
+        // perf may run elsewhere.
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let recording = plan.recording(&program.command, program.folder_of_run());
+        let status = perf.record(&recording, &file)?;
         if let Some(interrupted) = perf.interrupted()
-            && (args.runs > 1 || self.programs.len() > 1)
+            && (plan.runs > 1 || self.programs.len() > 1)
         {
             // Half a run is none to compare by.
             self.counter.end();
@@ -200,7 +220,7 @@ impl<'a> Session<'a> {
         for warning in &report.warnings {
             self.warnings.add(&hints::say(warning));
         }
-        if args.keep.is_some() {
+        if plan.keep.is_some() {
             copy_all(&report, &folder)?;
         } else {
             // A folder that stays is removed with the one that it is in.
@@ -219,11 +239,11 @@ impl<'a> Session<'a> {
     fn outcome(&self, status: ExitStatus) -> Outcome {
         match self.perf.interrupted() {
             // It is the user or the command who ends the recording of a process.
-            Some(interrupted @ Outcome::Interrupted(signal)) => match self.args.records_command() {
+            Some(interrupted @ Outcome::Interrupted(signal)) => match self.plan.records_command() {
                 false if signal == signal_hook::consts::SIGINT => Outcome::Clean,
                 _ => interrupted,
             },
-            _ if !self.args.records_command() || status.success() => Outcome::Clean,
+            _ if !self.plan.records_command() || status.success() => Outcome::Clean,
             _ => Outcome::Command(status),
         }
     }
@@ -234,25 +254,33 @@ impl<'a> Session<'a> {
         status: ExitStatus,
         which: usize,
     ) -> Result<IngestOutcome, CliError> {
-        for &pid in &self.args.pids {
+        let pids = match self.plan.target {
+            Target::Processes(pids) => pids,
+            _ => &[],
+        };
+        for &pid in pids {
             if let Err(why) = copy_perf_map(pid, file) {
                 ui::say("warning", &why);
             }
         }
         let mut options = IngestOptions {
             symbols: environment::symbol_options(&[], file),
-            slices: self.args.slices,
-            ..self.args.about.options()
+            slices: self.plan.how.slices,
+            ..self.plan.how.about.options()
         };
         let program = &self.programs[which];
         if let Some(build) = &program.build {
             options.version = Some(build.clone());
         }
+        if let Some(place) = &program.place {
+            options.revision = Some(place.described.revision.clone());
+            options.commit.clone_from(&place.described.commit);
+        }
         options.metrics.extend(program.size.clone());
         if let Some(executable) = &self.executables[which] {
             options.executable.get_or_insert(executable.clone());
         }
-        if self.args.records_command() {
+        if self.plan.records_command() {
             let metrics = &mut options.metrics;
             let exit_status = f64::from(status_of(status));
             metrics

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use sto_core::files::{User, random_name};
 
 /// A folder of this process, which goes with it.
-pub(super) struct WorkFolder {
-    pub(super) path: PathBuf,
+pub(crate) struct WorkFolder {
+    pub(crate) path: PathBuf,
     /// Locked for as long as this process lives, however it ends.
     _alive: File,
 }
@@ -20,7 +20,7 @@ impl WorkFolder {
     const PREFIX: &str = "sto-record-";
 
     /// Makes one below the folder of temporary files, where every user may make anything.
-    pub(super) fn make() -> Result<WorkFolder, CliError> {
+    pub(crate) fn make() -> Result<WorkFolder, CliError> {
         let parent = std::env::temp_dir();
         remove_abandoned(&parent);
         // Copies of stacks hold whatever the program had there.

@@ -1,7 +1,7 @@
 //! A repository of git that a command needs: what is wrong with it is said.
 
-use super::git;
-use std::io;
+use super::{git, is_dirty};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sto_query::text::printable;
@@ -13,7 +13,7 @@ pub(crate) enum GitError {
     NoGit,
     #[error("cannot run git")]
     Run(#[source] io::Error),
-    #[error("{}: there is no git repository here, or git does not trust it: {said}", folder.display())]
+    #[error("{}: there is no git repository here, or git does not trust it: {}", folder.display(), printable(said))]
     NoRepository { folder: PathBuf, said: String },
     #[error("git knows no commit `{}` here", printable(revision))]
     NoRevision {
@@ -21,6 +21,22 @@ pub(crate) enum GitError {
         /// Whether the repository has only the newest part of its history.
         is_shallow: bool,
     },
+    #[error(
+        "`{}` does not follow `{}`: {}",
+        printable(bad),
+        printable(good),
+        base.as_ref().map_or("they have no commit in common".to_owned(), |base| format!("the last commit that both have is {base}"))
+    )]
+    Unrelated {
+        good: String,
+        bad: String,
+        base: Option<String>,
+        is_shallow: bool,
+    },
+    #[error(
+        "the work tree has changes that are not committed, and no commit that is built would have them"
+    )]
+    Dirty,
     #[error("git {what}: {}", printable(said))]
     Failed { what: String, said: String },
 }
@@ -33,9 +49,18 @@ impl GitError {
             GitError::NoRepository { .. } => Some("run this in the work tree of the program"),
             GitError::NoRevision {
                 is_shallow: true, ..
+            }
+            | GitError::Unrelated {
+                is_shallow: true, ..
             } => Some(
                 "this clone is shallow, and has no commits before some: `git fetch --unshallow` gets them",
             ),
+            GitError::Unrelated { .. } => {
+                Some("name a good commit that the bad one follows, such as the one that both have")
+            }
+            GitError::Dirty => {
+                Some("`git stash` puts them aside, and `git commit` makes a commit of them")
+            }
             _ => None,
         }
     }
@@ -75,8 +100,23 @@ impl Repository {
     }
 
     /// What a command of git prints, where it succeeds.
-    pub(super) fn run(&self, mut command: Command) -> Result<String, GitError> {
-        let output = command.stderr(Stdio::piped()).output();
+    pub(super) fn run(&self, command: Command) -> Result<String, GitError> {
+        self.run_with(command, None)
+    }
+
+    /// The same, of one that reads what is written to it.
+    pub(super) fn run_with(
+        &self,
+        mut command: Command,
+        write: Option<&dyn Fn(&mut dyn Write) -> io::Result<()>>,
+    ) -> Result<String, GitError> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = command.spawn().and_then(|mut git| {
+            if let (Some(write), Some(mut stdin)) = (write, git.stdin.take()) {
+                write(&mut stdin)?;
+            }
+            git.wait_with_output()
+        });
         let output = output.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => GitError::NoGit,
             _ => GitError::Run(error),
@@ -115,6 +155,14 @@ impl Repository {
         GitError::NoRevision {
             revision: revision.to_owned(),
             is_shallow: self.is_shallow(),
+        }
+    }
+
+    /// Sees whether all files of the work tree are as they were committed.
+    pub(crate) fn check_clean(&self) -> Result<(), GitError> {
+        match is_dirty(&self.folder) {
+            Some(true) => Err(GitError::Dirty),
+            _ => Ok(()),
         }
     }
 }

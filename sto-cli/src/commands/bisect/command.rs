@@ -1,0 +1,117 @@
+//! What builds a commit, and what is recorded of it.
+
+use std::ffi::OsString;
+
+/// A line for a shell, as far as it goes until commits are there.
+#[derive(Debug, PartialEq)]
+pub(super) struct Commands {
+    /// What a shell builds a commit with.
+    pub(super) build: Option<String>,
+    /// What is recorded.
+    pub(super) run: Vec<OsString>,
+}
+
+/// What only a shell understands.
+const OF_SHELL: &str = "|&;<>()$`*?[]#~=%!{}\n";
+
+impl Commands {
+    /// From what stands on the command line: one word is a line for a shell, of which all but what follows the last `&&` builds,
+    /// unless something else does; several words are a program and its arguments.
+    pub(super) fn of(words: &[OsString], build: Option<&String>) -> Commands {
+        let line = match words {
+            [line] => line.to_str(),
+            _ => None,
+        };
+        let Some(line) = line else {
+            return Commands {
+                build: build.cloned(),
+                run: words.to_vec(),
+            };
+        };
+        let (first, last) = match (build, last_and(line)) {
+            (None, Some(at)) => (Some(line[..at].trim().to_owned()), &line[at + 2..]),
+            _ => (build.cloned(), line),
+        };
+        Commands {
+            build: first,
+            run: words_of(last.trim()),
+        }
+    }
+}
+
+/// Where the last `&&` stands that is in no quotes and no parentheses.
+fn last_and(line: &str) -> Option<usize> {
+    let mut found = None;
+    let mut quote = None;
+    let mut depth = 0_usize;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        match (quote, char) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (None | Some('"'), '\\') => {
+                chars.next();
+            }
+            (None, '\'' | '"') => quote = Some(char),
+            (None, '(' | '{') => depth += 1,
+            (None, ')' | '}') => depth = depth.saturating_sub(1),
+            (None, '&') if depth == 0 && chars.next_if(|&(_, next)| next == '&').is_some() => {
+                found = Some(at);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A program with its arguments, run by a shell only where it takes one.
+fn words_of(line: &str) -> Vec<OsString> {
+    let is_plain = !line.contains(|c| OF_SHELL.contains(c));
+    let words = shlex::split(line).filter(|words| is_plain && !words.is_empty());
+    let words = words.unwrap_or_else(|| ["sh", "-c", line].map(str::to_owned).into());
+    words.into_iter().map(OsString::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> (Option<String>, Vec<String>) {
+        let commands = Commands::of(&[line.into()], None);
+        let run = commands
+            .run
+            .into_iter()
+            .map(|word| word.into_string().unwrap());
+        (commands.build, run.collect())
+    }
+
+    #[track_caller]
+    fn assert_split(line: &str, build: Option<&str>, run: &[&str]) {
+        let run = run.iter().map(|&word| word.to_owned()).collect();
+        assert_eq!(of(line), (build.map(str::to_owned), run), "{line}");
+    }
+
+    #[test]
+    fn what_stands_before_the_last_and_builds_and_is_not_recorded() {
+        assert_split("make && ./bench 'a b'", Some("make"), &["./bench", "a b"]);
+        assert_split("cd x && make&&./bench", Some("cd x && make"), &["./bench"]);
+        assert_split("./bench", None, &["./bench"]);
+        assert_split(
+            "make && ./bench > out",
+            Some("make"),
+            &["sh", "-c", "./bench > out"],
+        );
+        assert_split("echo 'a && b'", None, &["echo", "a && b"]);
+        assert_split(
+            "(make && ./bench)",
+            None,
+            &["sh", "-c", "(make && ./bench)"],
+        );
+        assert_split("make & ./bench", None, &["sh", "-c", "make & ./bench"]);
+        let words = ["./bench", "&&"].map(OsString::from);
+        let several = Commands::of(&words, Some(&"make".to_owned()));
+        assert_eq!(
+            (several.build.as_deref(), several.run),
+            (Some("make"), words.into())
+        );
+    }
+}

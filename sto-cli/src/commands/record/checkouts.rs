@@ -1,0 +1,143 @@
+//! Commits that are built, each in a work tree of its own.
+
+use super::work_folder::WorkFolder;
+use crate::runtime::git::{self, Described, Repository, Worktree};
+use crate::runtime::perf::Perf;
+use crate::runtime::{CliError, error::status_of};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use sto_core::model::CommitHash;
+
+/// Builds commits.
+pub(crate) struct Checkouts<'a> {
+    pub(crate) repository: &'a Repository,
+    pub(crate) perf: &'a Perf,
+    pub(crate) work: &'a WorkFolder,
+    /// What a shell builds a commit with; `None` where there is nothing to build.
+    pub(crate) build: Option<&'a str>,
+}
+
+/// A commit in a work tree of its own, built.
+pub(crate) struct Built<'a> {
+    worktree: Worktree<'a>,
+    place: Place,
+}
+
+/// Where a program is run, and what is known of the commit that it was built of.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    /// What git calls the commit.
+    pub(crate) name: String,
+    pub(crate) described: Described,
+}
+
+/// Why a commit could not be built: a clause.
+pub(crate) type NotBuilt = String;
+
+/// Columns of what a build said last.
+const SAID: usize = 120;
+
+impl Built<'_> {
+    /// Where its program is run.
+    pub(crate) fn place(&self) -> Place {
+        debug_assert_eq!(self.worktree.path, self.place.folder);
+        self.place.clone()
+    }
+}
+
+impl<'a> Checkouts<'a> {
+    /// Checks commits out, and builds them, so many at a time. Of one that cannot be built it is said why. Fewer come
+    /// back where this process is asked to end.
+    pub(crate) fn build(
+        &self,
+        commits: &[CommitHash],
+        jobs: usize,
+    ) -> Result<Vec<Result<Built<'a>, NotBuilt>>, CliError> {
+        let mut checked_out = Vec::with_capacity(commits.len());
+        // git locks what it writes for this, so it is one after another.
+        for commit in commits {
+            if self.perf.interrupted().is_some() {
+                break;
+            }
+            checked_out.push(self.check_out(commit)?);
+        }
+        let folders: Vec<PathBuf> = checked_out.iter().map(|b| b.place.folder.clone()).collect();
+        let next = AtomicUsize::new(0);
+        let failed: Vec<Mutex<Option<NotBuilt>>> =
+            checked_out.iter().map(|_| Mutex::default()).collect();
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let (Some(folder), Some(failed)) = (folders.get(at), failed.get(at)) else {
+                    return;
+                };
+                if let (Err(why), Ok(mut failed)) = (self.build_in(folder), failed.lock()) {
+                    *failed = Some(why);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..jobs.min(checked_out.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let failed = failed
+            .into_iter()
+            .map(|why| why.into_inner().ok().flatten());
+        let built = checked_out.into_iter().zip(failed);
+        Ok(built
+            .map(|(built, why)| why.map_or(Ok(built), Err))
+            .collect())
+    }
+
+    fn check_out(&self, commit: &CommitHash) -> Result<Built<'a>, CliError> {
+        let id = commit.to_string();
+        let folder = self.work.path.join("commits");
+        fs::create_dir_all(&folder).map_err(|source| CliError::WriteFile {
+            path: folder.clone(),
+            source,
+        })?;
+        let folder = folder.join(&id[..12]);
+        let known = git::described(&id);
+        Ok(Built {
+            worktree: self.repository.worktree(commit, &folder)?,
+            place: Place {
+                folder,
+                name: git::name(&id).unwrap_or_else(|| id[..12].to_owned()),
+                described: known.unwrap_or(Described {
+                    revision: id,
+                    commit: None,
+                }),
+            },
+        })
+    }
+
+    /// Runs what builds it; what that prints is kept back.
+    fn build_in(&self, folder: &Path) -> Result<(), NotBuilt> {
+        let Some(line) = self.build else {
+            return Ok(());
+        };
+        let log = folder.with_extension("log");
+        let status = File::create(&log).and_then(|file| self.perf.build(line, folder, &file));
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => {
+                let said =
+                    String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+                let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
+                let last: String = said.last().unwrap_or_default().chars().take(SAID).collect();
+                let colon = if last.is_empty() { "" } else { ": " };
+                Err(format!(
+                    "its build ended with status {}{colon}{last}",
+                    status_of(status)
+                ))
+            }
+            Err(error) => Err(format!("its build could not be run: {error}")),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! How programs are recorded.
+
+use crate::args::About;
+use crate::args::quantities::slice_count;
+use crate::runtime::perf::CallGraph;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use sto_core::intern::SliceCount;
+
+/// What every command that records has in common.
+#[derive(Debug, Args)]
+pub(crate) struct RecordingArgs {
+    #[command(flatten)]
+    pub(crate) about: About,
+
+    /// Sample this many times a second
+    #[arg(short = 'F', long, value_name = "HZ", default_value = "997", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) frequency: u32,
+
+    /// Sample this event, as `perf list` names it; may be given several times. By default processor
+    /// cycles, or else cpu-clock
+    #[arg(short = 'e', long = "event", value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) events: Vec<String>,
+
+    /// Choose how callers are found
+    #[arg(long, value_enum, default_value = "fp")]
+    pub(super) call_graph: CallGraph,
+
+    /// Keep also what each thread did in each of N equal parts of the recording's time
+    #[arg(long, value_name = "N", value_parser = slice_count)]
+    pub(super) slices: Option<SliceCount>,
+}

@@ -1,0 +1,318 @@
+//! `sto bisect` and `sto record --commits`, in real repositories. What takes samples is a script in place of perf: the
+//! program prints its own stacks, so that nothing depends on the machine's time.
+
+use crate::commits::Repository;
+use crate::missing::{missing, skip};
+use crate::support::{Run, Sandbox};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What the program prints goes into the recording; of no two runs it is the same.
+const PERF: &str = "#!/bin/sh
+case \"$*\" in *probe*) exit 0;; esac
+while [ \"$1\" != -o ]; do shift; done; file=$2
+while [ \"$1\" != -- ]; do shift; done; shift
+trap 'exit 130' INT
+\"$@\" > \"$file\" &
+wait $! || exit
+echo \"main;run$$ 1\" >> \"$file\"
+";
+
+/// A history of commits, each with what its program costs; one without it cannot be built.
+fn history(costs: &[Option<u32>]) -> Option<Repository> {
+    let repository = Repository::new()?;
+    let exclude = "/store\n/home\n/bin\n/tmp\n/bench\n";
+    repository.sandbox.write(".git/info/exclude", exclude);
+    let perf = repository.sandbox.write("bin/perf", PERF);
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(perf, PermissionsExt::from_mode(0o755)).unwrap();
+    repository.sandbox.write("tmp/empty", "");
+    for (number, cost) in costs.iter().enumerate() {
+        let program = match cost {
+            Some(cost) => {
+                format!("printf 'main;idle 9000\\nmain;work;parse {cost}\\n' > bench.out")
+            }
+            None => "echo 'parse.c: no such thing' >&2; exit 3".to_owned(),
+        };
+        repository
+            .sandbox
+            .write("build.sh", format!("# {number}\n{program}\n"));
+        repository.commit(&format!("Commit {number}"));
+        repository.git(&["tag", &format!("c{number}")]);
+    }
+    Some(repository)
+}
+
+fn command(repository: &Repository, args: &[&str]) -> Command {
+    let sandbox = &repository.sandbox;
+    let path = std::env::var("PATH").unwrap();
+    let mut command = sandbox.command(args);
+    command
+        .env("PATH", format!("{}:{path}", sandbox.path("bin").display()))
+        .env("TMPDIR", sandbox.path("tmp"));
+    command
+}
+
+fn sto(repository: &Repository, args: &[&str]) -> Run {
+    Run::of(&mut command(repository, args))
+}
+
+const LINE: &str = "sh build.sh && cat bench.out";
+
+fn bisect(repository: &Repository, more: &[&str]) -> Run {
+    let bisect = ["bisect", "--exe", "demo", "--good", "c0"];
+    sto(repository, &[&bisect, more, &["--", LINE]].concat())
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
+}
+
+/// Nothing is left of the work trees.
+#[track_caller]
+fn assert_removed(repository: &Repository) {
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
+    let left = repository.sandbox.path("tmp").read_dir().unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["empty"]);
+}
+
+#[test]
+fn the_first_slower_commit_is_found_in_few_runs_and_a_second_search_makes_none() {
+    let costs: Vec<_> = (0..33)
+        .map(|c| Some(if c < 21 { 1000 } else { 3000 }))
+        .collect();
+    let Some(repository) = history(&costs) else {
+        return;
+    };
+    let run = bisect(&repository, &["--format", "json"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let found = json(&run);
+    let first = repository.git(&["rev-parse", "c21"]);
+    assert_eq!(found["state"]["found"], first, "{run:?}");
+    assert_eq!(found["finding"]["function"], "parse");
+    let commits = found["commits"].as_array().unwrap();
+    let runs: u64 = commits
+        .iter()
+        .map(|commit| commit["runs"].as_u64().unwrap())
+        .sum();
+    // Two of each end, and 5 steps, the last of which may need a second run.
+    assert!(runs + 2 <= 14, "{runs} runs");
+    assert_removed(&repository);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    let again = bisect(&repository, &["--format", "json", "--budget", "1"]);
+    assert_eq!(json(&again), found, "what was measured is known");
+    assert_eq!(again.stderr.matches("measuring").count(), 0, "{again:?}");
+    let text = bisect(&repository, &[]).succeeds().stdout;
+    assert!(
+        text.contains("(Commit 21) is the first commit that is worse, with"),
+        "{text}"
+    );
+    assert!(text.contains("parse costs 3.0 times as much"), "{text}");
+}
+
+#[test]
+fn commits_that_cannot_be_built_are_passed_over_and_said() {
+    let costs = [Some(1000), Some(1000), None, Some(3000), Some(3000)];
+    let Some(repository) = history(&costs) else {
+        return;
+    };
+    let run = bisect(&repository, &["--format", "json"]);
+    // Of the one that cannot be built and the one after it, either may be the first.
+    assert_eq!(run.status, Some(3), "{run:?}");
+    let why = "its build ended with status 3: parse.c: no such thing";
+    assert!(run.stderr.contains(why), "{run:?}");
+    let found = json(&run);
+    assert_eq!(found["state"], "undecided");
+    let commits = found["commits"].as_array().unwrap();
+    let first = |ix: usize| commits[ix]["first"].as_f64().unwrap();
+    assert_eq!(commits[2]["skipped"], why);
+    assert!(first(1) > 0.4 && first(2) > 0.4, "{found}");
+    assert_removed(&repository);
+}
+
+#[test]
+fn where_nothing_got_slower_or_the_budget_ends_it_is_said_and_the_status_is_3() {
+    let Some(repository) = history(&[Some(1000), Some(1000), Some(1000)]) else {
+        return;
+    };
+    let run = bisect(&repository, &["--budget", "3"]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(run.stdout.contains("too few runs to compare"), "{run:?}");
+    let run = bisect(&repository, &[]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(
+        run.stdout.contains("is not worse than the good one"),
+        "{run:?}"
+    );
+    assert_removed(&repository);
+}
+
+#[test]
+fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
+    let Some(repository) = history(&[Some(1000), Some(3000)]) else {
+        return;
+    };
+    repository.git(&["checkout", "-q", "--orphan", "other"]);
+    repository.commit("Other");
+    repository.git(&["checkout", "-q", "main"]);
+    bisect(&repository, &["--bad", "nowhere"]).fails_with(&["git knows no commit `nowhere` here"]);
+    let run = bisect(&repository, &["--bad", "other"]);
+    run.fails_with(&["`other` does not follow `c0`: they have no commit in common"]);
+    let run = sto(
+        &repository,
+        &["bisect", "--good", "c1", "--bad", "c0", "--", LINE],
+    );
+    run.fails_with(&["`c0` does not follow `c1`: the last commit that both have is"]);
+    bisect(&repository, &["--bad", "c0"]).fails_with(&["there is no commit between"]);
+    repository.sandbox.write("build.sh", "changed");
+    bisect(&repository, &[]).fails_with(&["the work tree has changes that are not committed"]);
+    repository.git(&["checkout", "-q", "build.sh"]);
+    let mut command = command(&repository, &["bisect", "--good", "c0", "--", LINE]);
+    Run::of(command.env("PATH", repository.sandbox.path("home")))
+        .fails_with(&["there is no program `git`"]);
+    let clone = [
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        "file:///proc/self/cwd/.git",
+        "home/shallow",
+    ];
+    repository.git(&clone);
+    let mut command = self::command(&repository, &["bisect", "--good", "HEAD~1", "--", LINE]);
+    let run = Run::of(command.current_dir(repository.sandbox.path("home/shallow")));
+    let run = run.fails_with(&["git knows no commit `HEAD~1` here"]);
+    assert!(run.stderr.contains("git fetch --unshallow"), "{run:?}");
+    let Some(broken) = history(&[None, Some(1000)]) else {
+        return;
+    };
+    let run = bisect(&broken, &[]);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    let why = "cannot be measured, and without it nothing can be found";
+    assert!(run.stderr.contains(why), "{run:?}");
+    assert_removed(&broken);
+}
+
+#[test]
+fn an_end_by_a_signal_removes_work_trees_and_keeps_what_was_measured() {
+    let Some(repository) = history(&[Some(1000), Some(3000)]) else {
+        return;
+    };
+    let args = ["bisect", "--exe", "demo", "--good", "c0", "--budget", "2"];
+    let run = sto(&repository, &[&args[..], &["--", LINE]].concat());
+    assert_eq!(run.status, Some(3), "{run:?}");
+    // The program asks sto to end: its parent is the script in place of perf, and the parent of that is sto.
+    let stop = "read -r _ _ _ sto _ < /proc/$PPID/stat; kill -TERM $sto; \
+                while kill -0 $PPID 2> /dev/null; do :; done";
+    let line = format!("sh build.sh && {{ {stop}; }}");
+    let args = ["bisect", "--exe", "demo", "--good", "c0"];
+    let args = [&args[..], &["--", &line]].concat();
+    // A shell in the background has what it starts ignore the signal that ends perf.
+    let command = command(&repository, &args);
+    let mut env = Command::new("env");
+    env.arg("--default-signal=INT")
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
+        env.env(name, value);
+    }
+    let run = Run::of(env.current_dir(repository.sandbox.path("")));
+    assert_eq!(run.status, Some(143), "{run:?}");
+    assert!(
+        run.stderr.contains("the same command goes on from there"),
+        "{run:?}"
+    );
+    assert_removed(&repository);
+    let runs = repository.sandbox.json(&["runs"])["runs"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(runs, 2);
+}
+
+#[test]
+fn a_history_is_filled_once_and_its_runs_are_known_to_a_search() {
+    let costs = [Some(1000), Some(1000), None, Some(3000), Some(3000)];
+    let Some(repository) = history(&costs) else {
+        return;
+    };
+    let fill = [
+        "record",
+        "--exe",
+        "demo",
+        "--runs",
+        "2",
+        "--commits",
+        "c0..c4",
+        "--jobs",
+        "2",
+    ];
+    let fill = [
+        &fill[..],
+        &["--build-with", "sh build.sh", "--", "cat", "bench.out"],
+    ]
+    .concat();
+    let run = sto(&repository, &fill).succeeds();
+    assert!(
+        run.stderr
+            .contains("is passed over: its build ended with status 3"),
+        "{run:?}"
+    );
+    assert_removed(&repository);
+    let log = repository.sandbox.json(&["log"]);
+    let commits = log["commits"].as_array().unwrap().iter();
+    let runs: Vec<u64> = commits
+        .map(|commit| commit["runs"].as_u64().unwrap())
+        .collect();
+    assert_eq!(runs, [2, 2, 0, 2, 0]);
+    assert_eq!(log["commits"][1]["verdict"], "regression");
+    assert_eq!(log["commits"][1]["build"], "c3");
+    let again = sto(&repository, &fill).succeeds();
+    assert!(
+        again
+            .stderr
+            .contains("3 of 4 commits have 2 runs or more already"),
+        "{again:?}"
+    );
+    let run = bisect(&repository, &["--format", "json"]);
+    let made = run.stderr.matches("measuring").count();
+    // The good commit twice, and the one that cannot be built.
+    assert!(made <= 4, "{run:?}");
+}
+
+#[test]
+fn a_bubble_sort_and_a_list_are_found_in_a_real_program() {
+    if missing(&["git", "perf", "cc", "make"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
+    Run::of(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
+    for (function, tag) in [("sort_numbers", "bubbles"), ("count_distinct", "list")] {
+        let args = [
+            "bisect",
+            "--good",
+            "main~5",
+            "--function",
+            function,
+            "--format",
+            "json",
+        ];
+        let args = [&args[..], &["--", "make && ./bench 8000"]].concat();
+        let mut command = sandbox.command(&args);
+        let run = Run::of(command.current_dir(sandbox.path("six")));
+        if run.stderr.contains("perf cannot record") {
+            return skip("perf may not record here");
+        }
+        let head = ["-C", "six", "rev-parse", tag];
+        let expected = Run::of(&mut sandbox.program("git", &head))
+            .succeeds()
+            .stdout;
+        assert_eq!(json(&run)["state"]["found"], expected.trim(), "{run:?}");
+    }
+}

@@ -1,0 +1,322 @@
+//! Which commit made a finding.
+//!
+#![doc = include_str!("bisect.md")]
+
+mod evidence;
+mod posterior;
+mod result;
+#[cfg(test)]
+mod tests;
+
+pub use result::{BisectState, BisectedCommit, Bisection, NextRun, SoughtFinding};
+
+use super::MeasuredCommits;
+use crate::QueryError;
+use crate::check::{Baseline, CheckRequest, check};
+use crate::compare::{Comparison, Verdict};
+use crate::history::{FunctionIx, History, HistoryQuery};
+use crate::select::Ancestry;
+use crate::sources::Sources;
+use evidence::Levels;
+use posterior::{Candidates, information};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use sto_core::model::CommitHash;
+
+/// Runs of the good and of the bad commit that a comparison of them needs at the least.
+const RUNS_OF_ENDS: usize = 2;
+/// Runs of each of them after which there is nothing to find, if they do not differ.
+const MOST_RUNS_OF_ENDS: usize = 6;
+/// How often a run may say the opposite, for the good and the bad commit to be known well enough.
+const CLEAR: f64 = 0.03;
+/// Bits below which another run is not worth its time.
+const LEAST_INFORMATION: f64 = 0.02;
+
+/// What is sought, and between which commits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BisectRequest {
+    /// The commits that follow the good one up to the bad one, which comes first, and then the good one: as `git rev-list
+    /// --topo-order --parents GOOD..BAD` lists them.
+    pub ancestry: Ancestry,
+    /// Which runs of them.
+    pub history: HistoryQuery,
+    /// The function whose change is sought: its name, a part of it, or `re:` and a regular expression; by default that
+    /// of the first finding.
+    pub function: Option<String>,
+    /// Commits that cannot be measured, each with the reason.
+    pub skipped: BTreeMap<CommitHash, String>,
+    /// What the bad commit is judged by, against the good one; sides and benchmark are those that the history says.
+    pub check: CheckRequest,
+    /// The probability from which on a commit is the one.
+    pub sure: Option<f64>,
+}
+
+impl BisectRequest {
+    /// The probability from which on a commit is the one, where nobody says another.
+    pub const SURE: f64 = 0.95;
+}
+
+/// Says what is known of which commit is the first that has a finding, and which one to measure next.
+///
+/// What was measured is in the store: whoever asks records the run that the answer names, and asks again.
+///
+/// # Errors
+/// Where there is no commit in between, the store cannot be read, the runs of these commits are of several programs or
+/// benchmarks, they cannot be compared as [`check`] says, or the function is not found.
+pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, QueryError> {
+    let ancestry = &request.ancestry;
+    let all = ancestry.commits();
+    let (good, bad) = match all {
+        [] | [_] => return Err(QueryError::NoCommits),
+        [bad, .., good] => (good, bad),
+    };
+    let found = all.len() - 1;
+    if found > Candidates::MOST {
+        let most = Candidates::MOST;
+        return Err(QueryError::TooManyCommits { found, most });
+    }
+    let builds = sources.store()?.builds()?;
+    let measured = MeasuredCommits::of(builds, ancestry, &request.history)?;
+    let mut bisection = Bisection {
+        good: good.clone(),
+        bad: bad.clone(),
+        executable: measured.executable.clone(),
+        benchmark: measured.benchmark.clone(),
+        finding: None,
+        commits: (0..found)
+            .map(|ix| commit(request, &measured, ix))
+            .collect(),
+        good_runs: runs(&measured, found),
+        state: BisectState::Undecided,
+    };
+    let ends = [found, 0];
+    if let Some(next) = fewest(&measured, ends, RUNS_OF_ENDS) {
+        bisection.state = at_end(ancestry, next);
+        return Ok(bisection);
+    }
+    let comparison = compared(sources, request, &measured, ends)?;
+    let is_worse = |comparison: &Comparison| comparison.verdict == Verdict::Regression;
+    let Some(comparison) = comparison.filter(is_worse) else {
+        bisection.state = match fewest(&measured, ends, MOST_RUNS_OF_ENDS) {
+            Some(next) => at_end(ancestry, next),
+            None => BisectState::NothingToFind,
+        };
+        return Ok(bisection);
+    };
+    let sought = Sought::of(sources, request, &measured, &comparison, ends)?;
+    let candidates = Candidates::of(ancestry, (0..found).collect());
+    let mut odds = vec![0.0; found];
+    for (commit, runs) in &sought.samples {
+        // The ends are what the user says they are.
+        if !ends.contains(commit) {
+            odds[*commit] = runs.iter().map(|&run| sought.levels.log_odds(run)).sum();
+        }
+    }
+    let posterior = candidates.posterior(&odds);
+    let having = candidates.having(&posterior);
+    for (ix, commit) in bisection.commits.iter_mut().enumerate() {
+        commit.first = posterior[ix];
+        commit.having = having[ix];
+    }
+    bisection.finding = Some(sought.finding(&comparison));
+    let ends = fewest(&measured, ends, MOST_RUNS_OF_ENDS).filter(|_| sought.levels.wrong() > CLEAR);
+    if let Some(next) = ends {
+        bisection.state = at_end(ancestry, next);
+        return Ok(bisection);
+    }
+    bisection.state = decided(request, &posterior, &having, sought.levels.wrong());
+    Ok(bisection)
+}
+
+fn commit(request: &BisectRequest, measured: &MeasuredCommits, ix: usize) -> BisectedCommit {
+    let hash = request.ancestry.commits()[ix].clone();
+    let even = 1.0 / (request.ancestry.commits().len() - 1) as f64;
+    BisectedCommit {
+        runs: runs(measured, ix),
+        first: even,
+        having: if ix == 0 { 1.0 } else { 0.5 },
+        skipped: request.skipped.get(&hash).cloned(),
+        hash,
+    }
+}
+
+fn runs(measured: &MeasuredCommits, commit: usize) -> usize {
+    let runs = measured.runs.get(&commit);
+    runs.map_or(0, |runs| runs.profiles.len())
+}
+
+/// The end with fewer runs, if it has fewer than these; of both the first.
+fn fewest(measured: &MeasuredCommits, ends: [usize; 2], enough: usize) -> Option<usize> {
+    let end = ends.into_iter().min_by_key(|&end| runs(measured, end))?;
+    (runs(measured, end) < enough).then_some(end)
+}
+
+fn at_end(ancestry: &Ancestry, end: usize) -> BisectState {
+    BisectState::Next(NextRun {
+        commit: ancestry.commits()[end].clone(),
+        information: None,
+    })
+}
+
+/// The bad commit against the good one, as a release check compares them.
+fn compared(
+    sources: &Sources,
+    request: &BisectRequest,
+    measured: &MeasuredCommits,
+    ends: [usize; 2],
+) -> Result<Option<Comparison>, QueryError> {
+    let (Some(baseline), Some(candidate)) = (measured.named(ends[0]), measured.named(ends[1]))
+    else {
+        return Ok(None);
+    };
+    let asked = CheckRequest {
+        baseline: Some(Baseline::Any(baseline)),
+        candidate,
+        benchmarks: measured.benchmark.iter().cloned().collect(),
+        event: measured.sample_type.as_ref().map(|t| t.event.clone()),
+        matching: request.history.matching,
+        ..request.check.clone()
+    };
+    Ok(check(sources, &asked)?.comparisons.into_iter().next())
+}
+
+/// Whether one commit is the one, or which to measure next.
+fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f64) -> BisectState {
+    let commits = request.ancestry.commits();
+    let sure = request.sure.unwrap_or(BisectRequest::SURE);
+    let likeliest = (0..posterior.len()).max_by(|&a, &b| posterior[a].total_cmp(&posterior[b]));
+    if let Some(first) = likeliest.filter(|&first| posterior[first] >= sure) {
+        return BisectState::Found(commits[first].clone());
+    }
+    // What the user says of the bad commit, no run tells better.
+    let open = (1..posterior.len()).filter(|&ix| !request.skipped.contains_key(&commits[ix]));
+    let told = open.map(|ix| (information(having[ix], wrong), ix));
+    // Of equals the one that stands first.
+    let best = told.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    match best {
+        Some((bits, ix)) if bits >= LEAST_INFORMATION => BisectState::Next(NextRun {
+            commit: commits[ix].clone(),
+            information: Some(bits),
+        }),
+        _ => BisectState::Undecided,
+    }
+}
+
+/// What is sought, in every run.
+struct Sought {
+    /// The function; `None` where it is the cost of a run as a whole.
+    function: Option<String>,
+    /// By commit, the samples of each run.
+    samples: BTreeMap<usize, Vec<f64>>,
+    levels: Levels,
+}
+
+impl Sought {
+    fn of(
+        sources: &Sources,
+        request: &BisectRequest,
+        measured: &MeasuredCommits,
+        comparison: &Comparison,
+        ends: [usize; 2],
+    ) -> Result<Sought, QueryError> {
+        let query = HistoryQuery {
+            executable: measured.executable.clone(),
+            benchmark: measured.benchmark.clone().or_else(|| Some(String::new())),
+            event: measured.sample_type.as_ref().map(|t| t.event.clone()),
+            ancestry: None,
+            ..request.history.clone()
+        };
+        let history = History::of(sources.store()?, measured.builds.clone(), &query)?;
+        let dispersion = comparison.statistics.as_ref().map(|s| s.dispersion.total);
+        let measure = |of_runs: Vec<f64>| {
+            let samples = by_commit(&history, measured, &of_runs);
+            let [without, with] = ends.map(|end| samples.get(&end).cloned().unwrap_or_default());
+            let levels = Levels::of(&without, &with, dispersion.unwrap_or(0.0));
+            (samples, levels)
+        };
+        let first = comparison
+            .findings
+            .iter()
+            .find(|finding| finding.is_regression());
+        let functions = match (&request.function, first) {
+            (Some(name), _) => history.find(name)?,
+            (None, Some(finding)) => {
+                let is_it =
+                    |ix: &FunctionIx| history.functions[ix.get()].function == finding.function;
+                let all = (0..history.functions.len()).map(FunctionIx::new);
+                all.filter(is_it).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        if functions.is_empty() {
+            let whole = history.runs.iter().map(|run| run.whole.samples as f64);
+            let (samples, levels) = measure(whole.collect());
+            return Ok(Sought {
+                function: None,
+                samples,
+                levels,
+            });
+        }
+        // By itself, or with what it calls: whatever tells the ends apart better.
+        let totals = history.totals_of(&functions);
+        let totals = totals.iter().map(|cost| cost.samples as f64).collect();
+        let selves = (0..history.runs.len()).map(|run| {
+            let costs = history.self_costs(run);
+            functions
+                .iter()
+                .map(|f| costs[f.get()].samples as f64)
+                .sum()
+        });
+        let (total, self_) = (measure(totals), measure(selves.collect()));
+        let (samples, levels) = match self_.1.wrong() < total.1.wrong() {
+            true => self_,
+            false => total,
+        };
+        Ok(Sought {
+            function: Some(history.functions[functions[0].get()].function.clone()),
+            samples,
+            levels,
+        })
+    }
+
+    fn finding(&self, comparison: &Comparison) -> SoughtFinding {
+        let regressions = comparison
+            .findings
+            .iter()
+            .filter(|finding| finding.is_regression());
+        let is_it = |name: &str| self.function.as_deref() == Some(name);
+        let reason = regressions.clone().find(|finding| is_it(&finding.function));
+        SoughtFinding {
+            function: self.function.clone(),
+            reason: reason.map_or_else(|| comparison.reason.clone(), |f| f.reason.clone()),
+            ratio: self.levels.ratio(),
+            others: regressions
+                .filter(|finding| !is_it(&finding.function))
+                .map(|finding| finding.function.clone())
+                .collect(),
+        }
+    }
+}
+
+/// A number of each run, by the commit that the run is of.
+fn by_commit(
+    history: &History,
+    measured: &MeasuredCommits,
+    of_runs: &[f64],
+) -> BTreeMap<usize, Vec<f64>> {
+    let mut commits = BTreeMap::new();
+    for (&commit, selection) in &measured.runs {
+        for run in &selection.profiles {
+            commits.insert(run.id, commit);
+        }
+    }
+    let mut samples: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (run, &number) in history.runs.iter().zip(of_runs) {
+        if let Some(&commit) = commits.get(&run.profile.id) {
+            samples.entry(commit).or_default().push(number);
+        }
+    }
+    samples
+}

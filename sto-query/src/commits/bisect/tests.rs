@@ -1,0 +1,111 @@
+//! Searches among made-up commits whose runs vary: how often they are right, and what they take.
+
+use super::evidence::Levels;
+use super::posterior::{Candidates, information};
+use super::{CLEAR, MOST_RUNS_OF_ENDS, RUNS_OF_ENDS};
+use crate::select::Ancestry;
+use sto_core::model::CommitHash;
+
+/// Numbers that only look random (xorshift64*, Vigna 2016).
+struct Numbers(u64);
+
+impl Numbers {
+    fn uniform(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Box and Muller, 1958.
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// What a search among `COMMITS` came to: whether the right commit was found, and in how many runs.
+struct Search {
+    is_right: bool,
+    runs: usize,
+}
+
+const COMMITS: usize = 64;
+
+/// Runs vary by `noise` of what they cost, and cost `ratio` times as much from one commit on.
+fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
+    let chain =
+        (0..COMMITS as u8).map(|c| [c, c + 1].map(|c| CommitHash::from_bytes(&[c; 20]).unwrap()));
+    let ancestry = Ancestry::from(chain.map(Vec::from).collect::<Vec<_>>());
+    let candidates = Candidates::of(&ancestry, (0..COMMITS).collect());
+    let first = (numbers.uniform() * COMMITS as f64) as usize;
+    let mut run = |commit: usize| {
+        // Those before the first stand after it.
+        let mean = if commit <= first {
+            500.0 * ratio
+        } else {
+            500.0
+        };
+        mean * (numbers.normal() * noise).exp()
+    };
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let levels = loop {
+        good.push(run(COMMITS));
+        bad.push(run(0));
+        let levels = Levels::of(&good, &bad, noise * noise);
+        let is_clear = levels.wrong() <= CLEAR && good.len() >= RUNS_OF_ENDS;
+        if is_clear || good.len() == MOST_RUNS_OF_ENDS {
+            break levels;
+        }
+    };
+    let mut odds = vec![0.0; COMMITS];
+    for runs in good.len() + bad.len()..200 {
+        let posterior = candidates.posterior(&odds);
+        let having = candidates.having(&posterior);
+        let likeliest = (0..COMMITS).max_by(|&a, &b| posterior[a].total_cmp(&posterior[b]));
+        let likeliest = likeliest.unwrap();
+        if posterior[likeliest] >= 0.95 {
+            let is_right = likeliest == first;
+            return Search { is_right, runs };
+        }
+        let bits = |ix: usize| information(having[ix], levels.wrong());
+        let next = (1..COMMITS)
+            .max_by(|&a, &b| bits(a).total_cmp(&bits(b)))
+            .unwrap();
+        odds[next] += levels.log_odds(run(next));
+    }
+    Search {
+        is_right: false,
+        runs: 200,
+    }
+}
+
+fn searches(ratio: f64, noise: f64) -> (f64, f64) {
+    const SEARCHES: usize = 400;
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let all: Vec<Search> = (0..SEARCHES)
+        .map(|_| search(&mut numbers, ratio, noise))
+        .collect();
+    let right = all.iter().filter(|search| search.is_right).count();
+    let runs: usize = all.iter().map(|search| search.runs).sum();
+    (
+        right as f64 / SEARCHES as f64,
+        runs as f64 / SEARCHES as f64,
+    )
+}
+
+#[test]
+fn on_a_quiet_machine_64_commits_take_few_runs() {
+    let (right, runs) = searches(2.0, 0.02);
+    assert!(right > 0.97, "{right}");
+    assert!(runs < 13.0, "{runs}");
+}
+
+#[test]
+fn noise_costs_runs_and_not_the_truth() {
+    for (ratio, noise) in [(1.5, 0.1), (1.3, 0.1), (1.2, 0.1)] {
+        let (right, runs) = searches(ratio, noise);
+        assert!(right > 0.93, "{ratio} {noise}: {right} right, {runs} runs");
+        assert!(runs < 45.0, "{ratio} {noise}: {runs}");
+    }
+}
