@@ -1,15 +1,20 @@
 //! `sto export-store`: chosen profiles into a file to hand on.
 
-use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
+use crate::runtime::git::{Repository, Shown};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath, ui};
 use clap::Args;
 use std::path::PathBuf;
+use sto_query::commits::{LogRequest, log};
 use sto_query::questions::{ExportStoreRequest, export_store};
 use sto_query::render;
 
 const EXAMPLES: &str = "\
 Examples:
   sto export-store v1 v2 -o release.sto      Write all runs of v1 and v2 into one file
-  sto merge release.sto                      Take them into another store";
+  sto merge release.sto                      Take them into another store
+  sto export-store --notes                   Keep verdicts of commits as notes of git
+
+Exit status: 0 success, 2 wrong usage or failure, 3 no commit has a verdict to keep.";
 
 /// Write chosen profiles into one file, which `sto merge` takes into another store
 ///
@@ -22,19 +27,58 @@ pub(crate) struct ExportStoreArgs {
     selectors: Vec<String>,
 
     /// Write this file, which must not exist
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "notes")]
+    output: Option<PathBuf>,
+
+    /// Keep the verdict of each measured commit up to HEAD as a note of git (refs/notes/sto), as `sto log` has it; `git log
+    /// --notes=sto` shows them
+    #[arg(long)]
+    notes: bool,
 
     #[command(flatten)]
     format: FormatArg,
 }
 
 pub(crate) fn run(args: &ExportStoreArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
-    let mut request = ExportStoreRequest::default();
-    request.selectors.clone_from(&args.selectors);
-    request.file.clone_from(&args.output);
-    let exported = export_store(&store_path.sources(), &request)?;
-    args.format
-        .print(&exported, render::maintain::export_store)?;
-    Ok(Outcome::Clean)
+    if let Some(file) = &args.output {
+        let mut request = ExportStoreRequest::default();
+        request.selectors.clone_from(&args.selectors);
+        request.file.clone_from(file);
+        let exported = export_store(&store_path.sources(), &request)?;
+        args.format
+            .print(&exported, render::maintain::export_store)?;
+    }
+    match args.notes {
+        true => keep_notes(store_path),
+        false => Ok(Outcome::Clean),
+    }
+}
+
+/// Keeps verdicts in the repository of the working directory.
+fn keep_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
+    let repository = Repository::here()?;
+    let mut request = LogRequest::default();
+    request.shown = repository.log(&Shown {
+        commits: "HEAD",
+        path: None,
+        limit: None,
+    })?;
+    request.ancestry = repository.ancestry("HEAD")?;
+    let log = log(&store_path.sources(), &request)?;
+    let mut kept = 0;
+    for logged in &log.commits {
+        if let Some(note) = render::log::note(&log, logged) {
+            repository.note(&logged.commit.hash, &note)?;
+            kept += 1;
+        }
+    }
+    let notes = Repository::NOTES;
+    ui::say(
+        "note",
+        &format!("verdicts of {kept} commits are in refs/notes/{notes}"),
+    );
+    Ok(match kept {
+        0 => Outcome::TooLittleData,
+        _ => Outcome::Clean,
+    })
 }

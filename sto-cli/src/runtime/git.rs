@@ -5,6 +5,7 @@
 //! user at all is left to its `safe.directory`.
 
 mod log;
+mod notes;
 mod repository;
 mod worktree;
 

@@ -202,3 +202,37 @@ fn histories_go_by_commits_where_that_is_asked_for() {
     let by_time = sandbox.json(&["series", "doLogging", "--by", "build"]);
     assert_eq!(by_time["points"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn verdicts_are_kept_as_notes_where_asked_and_are_replaced() {
+    let Some((repository, ids)) = history() else {
+        return;
+    };
+    repository.git(&["config", "user.name", "u"]);
+    repository.git(&["config", "user.email", "u@example.org"]);
+    let export = || {
+        repository
+            .sandbox
+            .sto(&["export-store", "--notes"])
+            .succeeds()
+    };
+    let said = export().stderr;
+    assert!(
+        said.contains("verdicts of 3 commits are in refs/notes/sto"),
+        "{said}"
+    );
+    export();
+    let note = repository.git(&["notes", "--ref", "sto", "show", &ids[3]]);
+    assert!(
+        note.starts_with("verdict: regression\nprogram: demo, 1 run\n"),
+        "{note}"
+    );
+    assert!(note.contains(&format!("since {}: +", ids[0])), "{note}");
+    assert_eq!(
+        repository
+            .git(&["notes", "--ref", "sto", "list"])
+            .lines()
+            .count(),
+        3
+    );
+}

@@ -51,6 +51,33 @@ pub fn text(log: &CommitLog, style: Style) -> String {
     text
 }
 
+/// What is known of a measured commit, in lines to keep with it in the repository; `None` where nothing judged it.
+pub fn note(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
+    let verdict = logged.verdict?;
+    let name = match verdict {
+        Verdict::Regression => "regression",
+        Verdict::Clean => "clean",
+        Verdict::Insufficient => "too little data",
+    };
+    let program = printable(log.executable.as_deref().unwrap_or_default());
+    let runs = counted(logged.runs as u64, "run");
+    let mut text = format!("verdict: {name}\nprogram: {program}, {runs}\n");
+    if let Some(cost) = cost(log, logged) {
+        text += &format!("cost of a run: {cost}\n");
+    }
+    for judged in &logged.compared {
+        let change = judged
+            .change
+            .map_or_else(String::new, |ratio| format!(" {}", signed(ratio)));
+        text += &format!(
+            "since {}:{change} {}\n",
+            judged.with,
+            printable(&judged.reason)
+        );
+    }
+    Some(text)
+}
+
 /// `6 commits; demo (startup): cost of a run by cpu-clock`.
 fn subject(log: &CommitLog) -> String {
     let commits = counted(log.commits.len() as u64, "commit");
@@ -73,8 +100,6 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
         0 => String::new(),
         _ => text,
     };
-    let cost = logged.cost.zip(log.sample_type.as_ref());
-    let cost = cost.map(|(cost, t)| quantity(cost, t.unit).unwrap_or_else(|| grouped(cost)));
     let change = change(logged);
     let verdict = match (logged.verdict, logged.runs) {
         (None, 0) => Cell::from("-"),
@@ -93,13 +118,22 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
     vec![
         Cell::from(format!("{lane}{id}")),
         Cell::from(measured(grouped(logged.runs as u64))),
-        Cell::from(cost.unwrap_or_default()),
-        Cell::from(change.map_or_else(String::new, |ratio| {
-            format!("{:+.1}%", (ratio - 1.0) * 100.0)
-        })),
+        Cell::from(cost(log, logged).unwrap_or_default()),
+        Cell::from(change.map_or_else(String::new, signed)),
         verdict,
         Cell::from(format!("{}{}", shortened(&refs), commit.subject)),
     ]
+}
+
+/// `2.72 s`.
+fn cost(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
+    let (cost, measured) = logged.cost.zip(log.sample_type.as_ref())?;
+    Some(quantity(cost, measured.unit).unwrap_or_else(|| grouped(cost)))
+}
+
+/// `+12.3%`.
+fn signed(ratio: f64) -> String {
+    format!("{:+.1}%", (ratio - 1.0) * 100.0)
 }
 
 fn shortened(refs: &str) -> String {
