@@ -7,13 +7,14 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_query::answer::json;
 use sto_query::compare::Verdict;
-use sto_query::models::{ModelChange, ModelError};
+use sto_query::models::{Detector, ModelChange, ModelError};
 use sto_query::questions::{
     CompareModelsRequest, ModelRequest, compare_models, model, model_table, models,
 };
 use sto_query::render;
 use sto_query::sources::{Named, Sources};
-use sto_query::statistics::models::{ModelKind, Points, curves_differ};
+use sto_query::statistics::models::changes::ChangeKind;
+use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind, Points, curves_differ};
 use sto_query::{QueryError, answer};
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
@@ -109,6 +110,7 @@ fn one_function_is_drawn_with_its_points_and_best_curve() {
     });
     assert_golden("model.json", &json(&found).unwrap());
     assert_golden("model.svg", &render::models::svg(&found, false));
+    assert_golden("model.html", &render::models::html(&found));
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn what_runs_do_not_have_is_said_with_what_they_have() {
 #[test]
 fn a_table_is_modelled_by_group() {
     let table = "x,y,group\n1,1,b\n2,2,b\n3,3.1,b\n4,4,b\n1,5,a\n2,5,a\n3,5,a\n4,5,a\n";
-    let found = model_table(table, &ModelKind::REGRESSION).unwrap();
+    let found = model_table(table, &Fit::default()).unwrap();
     let best: Vec<(&str, ModelKind)> = found
         .functions
         .iter()
@@ -139,7 +141,7 @@ fn a_table_is_modelled_by_group() {
     assert_eq!(best[0], ("a", ModelKind::Constant));
     assert_eq!(best[1].0, "b");
     assert!(found.into_one().is_err());
-    let one = model_table("1,2\n2,4\n3,6\n", &ModelKind::REGRESSION).unwrap();
+    let one = model_table("1,2\n2,4\n3,6\n", &Fit::default()).unwrap();
     let one = one.into_one().unwrap();
     assert_eq!(one.function.points.len(), 3);
     let text = answer::json(&one).unwrap();
@@ -202,4 +204,56 @@ fn runs_of_one_curve_differ_by_chance_alone() {
     assert_eq!(curves_differ(&old, &old), Some(1.0));
     // No x has two runs that could be dealt otherwise.
     assert_eq!(curves_differ(&points(&[1.0]), &points(&[])), None);
+}
+
+#[test]
+fn curves_without_a_formula_are_drawn_with_what_smooths_them() {
+    let found = |fit: Fit| {
+        let mut request = request();
+        request.fit = fit;
+        model(&sources(), &request, "find").unwrap()
+    };
+    let buckets = found(Fit::Regressogram {
+        buckets: Buckets::Number(4),
+        middle: Middle::Median,
+    });
+    assert_fits("regressogram", |style| {
+        render::models::text(&buckets, style, false)
+    });
+    let normal = found(Fit::NormalForm);
+    assert_fits("normal-form", |style| {
+        render::models::text(&normal, style, false)
+    });
+    let ridge = found(Fit::KernelRidge(Vec::new()));
+    assert!(ridge.function.models[0].r_square > 0.9, "{ridge:?}");
+}
+
+#[test]
+fn detectors_of_perun_stand_beside_the_test_and_do_not_change_the_verdict() {
+    let mut request = CompareModelsRequest::default();
+    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.x = "n".to_owned();
+    request.options.detectors = Detector::ALL.to_vec();
+    let found = compare_models(&sources(), &request).unwrap();
+    let find = found
+        .functions
+        .iter()
+        .find(|of| of.function == "find")
+        .unwrap();
+    assert_eq!(find.detectors.len(), 7);
+    for of in &find.detectors {
+        let change = of.change.as_ref().unwrap();
+        assert_eq!(
+            change.result,
+            ChangeKind::Degradation,
+            "{}",
+            of.detector.name()
+        );
+    }
+    assert_fits("compare-models-detectors", |style| {
+        render::models::changes::text(&found, style)
+    });
+    request.named = ["app@v1", "app@same"].map(Named::from);
+    let same = compare_models(&sources(), &request).unwrap();
+    assert_eq!(same.verdict, Verdict::Clean);
 }

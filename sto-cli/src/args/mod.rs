@@ -3,6 +3,7 @@
 mod about;
 pub(crate) mod calls;
 mod choice;
+mod curve;
 pub(crate) mod drawing;
 mod findings;
 mod history;
@@ -13,6 +14,7 @@ mod select;
 
 pub(crate) use about::About;
 pub(crate) use choice::{choice, word};
+pub(crate) use curve::CurveArgs;
 pub(crate) use drawing::{DrawingArgs, StacksArgs};
 pub(crate) use findings::FindingsOutputArgs;
 pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};

@@ -3,9 +3,10 @@
 use crate::args::{FilterArgs, InlinedArg, Percent, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
 use sto_query::compare::Verdict;
-use sto_query::models::CompareModelsOptions;
+use sto_query::models::{CompareModelsOptions, Detector};
 use sto_query::questions::{CompareModelsRequest, compare_models};
 use sto_query::render;
 use sto_query::tree::Order;
@@ -51,6 +52,10 @@ pub(crate) struct CompareModelsArgs {
     #[arg(default_value_t = Percent::from_share(CompareModelsOptions::default().min_effect))]
     min_effect: Percent,
 
+    /// Show what this detector of Perun finds, too, or all of them; the verdict does not depend on it
+    #[arg(long, value_name = "NAME", value_parser = detectors())]
+    detector: Vec<String>,
+
     #[command(flatten)]
     inlined: InlinedArg,
 
@@ -64,6 +69,14 @@ pub(crate) struct CompareModelsArgs {
     format: FormatArg,
 }
 
+/// All detectors.
+const ALL: &str = "all";
+
+fn detectors() -> PossibleValuesParser {
+    let names = Detector::ALL.into_iter().map(Detector::name);
+    names.chain([ALL]).collect::<Vec<_>>().into()
+}
+
 pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome, CliError> {
     let mut request = CompareModelsRequest::default();
     request.named = [&args.baseline, &args.candidate].map(Into::into);
@@ -73,6 +86,12 @@ pub(crate) fn run(args: &CompareModelsArgs, store: &StorePath) -> Result<Outcome
     request.cost = args.by;
     request.inlined = args.inlined.inlined;
     request.options.min_effect = args.min_effect.share();
+    let is_asked = |of: &Detector| {
+        args.detector
+            .iter()
+            .any(|name| name == of.name() || name == ALL)
+    };
+    request.options.detectors = Detector::ALL.into_iter().filter(is_asked).collect();
     request.limit = args.limit.of(&args.format);
     let changes = compare_models(&store.sources(), &request)?;
     args.format.print(&changes, render::models::changes::text)?;

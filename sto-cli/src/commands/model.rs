@@ -1,6 +1,6 @@
 //! `sto model`: how cost grows with what a program is given.
 
-use crate::args::{FilterArgs, InlinedArg, choice};
+use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice};
 use crate::runtime::output::write_file;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
 use clap::Args;
@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use sto_query::questions::{ModelRequest, model, model_table, models};
 use sto_query::render;
-use sto_query::statistics::models::ModelKind;
 use sto_query::tree::Order;
 
 const AFTER: &str = "\
@@ -17,16 +16,19 @@ Examples:
   sto model sort v1 --x n                  How the cost of sort grows with n
   sto model --all v1 --x n                 The same of every function
   sto model --points points.csv            Of a file with columns x and y
+  sto model sort v1 --x n --kind kernel    A smooth curve in place of a formula
 
 x is a metric of the runs, as `sto record --scale`, `sto ingest --metric` and `sto annotate` give it, or a \
-label of them that is a number. y is what the function cost in a run, with all that it called.
+label of them that is a number; else a number that samples are labelled with, or `time` for parts of each run. y is \
+what the function cost there, with all that it called.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model.";
 
 /// Model how the cost of a function grows with what its runs were given
 ///
 /// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and says
-/// which of them fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential.
+/// which of them fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind,
+/// curves that are no formula.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 #[command(
@@ -43,7 +45,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, conflicts_with = "points")]
     all: bool,
 
-    /// Model cost by this metric or label of the runs
+    /// Model cost by this metric or label of the runs, number that samples are labelled with, or `time`
     #[arg(
         long,
         value_name = "NAME",
@@ -65,6 +67,9 @@ pub(crate) struct ModelArgs {
     log: bool,
 
     #[command(flatten)]
+    curve: CurveArgs,
+
+    #[command(flatten)]
     inlined: InlinedArg,
 
     #[command(flatten)]
@@ -73,7 +78,7 @@ pub(crate) struct ModelArgs {
     #[command(flatten)]
     limit: LimitArg,
 
-    /// Draw points and the best curve into this SVG file
+    /// Draw points and curves into this file, as a page where it ends in .html, else as SVG
     #[arg(short, long, value_name = "FILE", conflicts_with = "all")]
     output: Option<PathBuf>,
 
@@ -93,7 +98,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
                 path: path.clone(),
                 source,
             })?;
-            let modelled = model_table(&table, &ModelKind::REGRESSION);
+            let modelled = model_table(&table, &args.curve.fit()?);
             let modelled = modelled.map_err(|source| CliError::Model {
                 path: path.clone(),
                 source,
@@ -107,7 +112,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             }
         }
         (None, true, [profiles]) => {
-            let mut request = args.request(profiles);
+            let mut request = args.request(profiles)?;
             request.limit = args.limit.of(&args.format);
             let all = models(&store.sources(), &request)?;
             args.format.print(&all, render::models::all)?;
@@ -115,7 +120,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
         (None, false, [function, profiles]) => {
             let function = function.to_string_lossy();
-            model(&store.sources(), &args.request(profiles), &function)?
+            model(&store.sources(), &args.request(profiles)?, &function)?
         }
         (None, true, _) => return Err(CliError::Names("profiles alone, as in `--all v1`")),
         (None, false, _) => {
@@ -123,6 +128,13 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
     };
     match &args.output {
+        Some(path)
+            if path
+                .extension()
+                .is_some_and(|name| name.eq_ignore_ascii_case("html")) =>
+        {
+            write_file(path, render::models::html(&one).as_bytes())?;
+        }
         Some(path) => write_file(path, render::models::svg(&one, log).as_bytes())?,
         None => args
             .format
@@ -135,13 +147,14 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
 }
 
 impl ModelArgs {
-    fn request(&self, profiles: &OsString) -> ModelRequest {
+    fn request(&self, profiles: &OsString) -> Result<ModelRequest, CliError> {
         let mut request = ModelRequest::default();
         request.named = profiles.into();
         request.filter = self.filter.filter();
         request.x = self.x.clone().unwrap_or_default();
         request.cost = self.by;
         request.inlined = self.inlined.inlined;
-        request
+        request.fit = self.curve.fit()?;
+        Ok(request)
     }
 }

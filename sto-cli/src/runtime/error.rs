@@ -113,6 +113,12 @@ pub(crate) enum CliError {
     Model { path: PathBuf, source: ModelError },
     #[error("expected {0}")]
     Names(&'static str),
+    #[error("`{option}` belongs to `--kind {kinds}`, and the kind is {kind}")]
+    OtherKind {
+        option: &'static str,
+        kinds: String,
+        kind: String,
+    },
     #[error("{}: {source}", path.display())]
     Correlate {
         path: PathBuf,

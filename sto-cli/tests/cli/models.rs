@@ -116,3 +116,67 @@ fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
     let run = sandbox.sto(&["model", "find", "v1"]);
     assert_eq!(run.status, Some(2), "{run:?}");
 }
+
+#[test]
+fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
+    let sandbox = swept();
+    let model = |more: &[&str]| {
+        let args = ["model", "find", "v1", "--x", "n"];
+        sandbox.sto(&[&args[..], more].concat())
+    };
+    for (args, line) in [
+        (
+            &["--kind", "regressogram", "--buckets", "3"][..],
+            "regressogram of 3 buckets, R²",
+        ),
+        (
+            &["--kind", "moving-average", "--window", "2"],
+            "moving average of 2 points, R²",
+        ),
+        (
+            &["--kind", "moving-average", "--decay", "alpha=0.5"],
+            "moving average with a decay of 0.500, R²",
+        ),
+        (
+            &[
+                "--kind",
+                "kernel",
+                "--kernel",
+                "tricube",
+                "--bandwidth",
+                "30",
+            ],
+            "kernel regression with a bandwidth of 30.0, R²",
+        ),
+        (
+            &["--kind", "kernel-ridge", "--gamma", "0.01"],
+            "kernel ridge with a gamma of 0.0100, R²",
+        ),
+        (
+            &["--kind", "normal-form"],
+            "normal form: 1000 + 10.5\u{b7}n, R²",
+        ),
+    ] {
+        let run = model(args).succeeds();
+        assert!(run.stdout.contains(line), "{args:?}: {run:?}");
+    }
+    model(&["--window", "3"])
+        .fails_with(&["`--window` belongs to `--kind moving-average`, and the kind is regression"]);
+    model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` belongs to"]);
+    model(&["--kind", "kernel", "--bandwidth", "wide"])
+        .fails_with(&["expected a number above 0, or cross-validation"]);
+    model(&["--kind", "regressogram", "--buckets", "0"])
+        .fails_with(&["expected a number above 0, or doane"]);
+    let args = [
+        "compare-models",
+        "v1",
+        "v2",
+        "--x",
+        "n",
+        "--detector",
+        "fast-check",
+    ];
+    let run = sandbox.sto(&args);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stdout.contains("degradation: fast check "), "{run:?}");
+}

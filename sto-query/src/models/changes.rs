@@ -1,12 +1,13 @@
 //! Functions whose cost grows otherwise than it did.
 
 use super::costs::{Costs, FunctionCosts};
+use super::detectors::{Detected, Detector};
 use super::{ModelError, Modelled, Point, about, points};
 use crate::answer::{Answer, limited};
 use crate::compare::Verdict;
 use crate::statistics::benjamini_hochberg;
 use crate::statistics::models::{
-    Certainty, Model, ModelKind, Points, curves_differ, regression_with_certainty,
+    Certainty, Model, ModelKind, Models, Points, curves_differ, regression_with_certainty,
 };
 use crate::tree::{Order, View};
 use rayon::prelude::*;
@@ -27,6 +28,8 @@ pub struct CompareModelsOptions {
     pub min_effect: f64,
     /// The share of all cost at the largest x that a function has to hold on one side.
     pub min_share: f64,
+    /// Perun's detectors that are asked, too. The verdict does not depend on them.
+    pub detectors: Vec<Detector>,
 }
 
 impl Default for CompareModelsOptions {
@@ -35,6 +38,7 @@ impl Default for CompareModelsOptions {
             alpha: 0.05,
             min_effect: 0.10,
             min_share: 0.005,
+            detectors: Vec::new(),
         }
     }
 }
@@ -106,6 +110,8 @@ pub struct FunctionChange {
     pub p: Option<f64>,
     /// The same, adjusted for the number of functions.
     pub q: Option<f64>,
+    /// What Perun's detectors find, those that were asked for.
+    pub detectors: Vec<Detected>,
 }
 
 /// The points and the best model of a function on one side.
@@ -225,14 +231,17 @@ fn change(
     [old, new]: [Points; 2],
     options: &CompareModelsOptions,
 ) -> FunctionChange {
-    let [baseline, candidate] = [&old, &new].map(|points| {
-        let (found, certainty) = regression_with_certainty(points, &ModelKind::REGRESSION);
-        SideModel {
-            points: shown(points),
-            model: found.models.into_iter().next(),
-            certainty,
-        }
-    });
+    let [before, now] =
+        [&old, &new].map(|points| regression_with_certainty(points, &ModelKind::REGRESSION));
+    let sides = [(&old, &before.0), (&new, &now.0)];
+    let asked = options.detectors.iter();
+    let detectors = asked.map(|detector| detector.ask(sides)).collect();
+    let side = |points: &Points, (found, certainty): (Models, Option<Certainty>)| SideModel {
+        points: shown(points),
+        model: found.models.into_iter().next(),
+        certainty,
+    };
+    let (baseline, candidate) = (side(&old, before), side(&new, now));
     let start = smallest(&old).max(smallest(&new));
     let end = largest(&old).min(largest(&new));
     let p = match start < end {
@@ -268,6 +277,7 @@ fn change(
         growth: growth(&baseline, &candidate),
         p,
         q: None,
+        detectors,
         baseline,
         candidate,
     }

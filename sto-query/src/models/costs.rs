@@ -100,6 +100,12 @@ fn given(profile: &Profile, x: &str) -> Option<f64> {
     metric.or_else(label).filter(|x| x.is_finite())
 }
 
+/// Whether any run has x.
+pub(crate) fn is_given(view: &View, x: &str) -> bool {
+    let mut profiles = view.selection.profiles.iter();
+    profiles.any(|stored| given(&stored.profile, x).is_some())
+}
+
 fn no_x(view: &View, x: &str) -> ModelError {
     let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
     let names = profiles.flat_map(|profile| {

@@ -12,6 +12,7 @@
 
 mod changes;
 mod costs;
+mod detectors;
 mod error;
 mod result;
 mod table;
@@ -20,13 +21,15 @@ pub use changes::{
     CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
     compare_models,
 };
+pub(crate) use costs::is_given;
+pub use detectors::{Detected, Detector};
 pub use error::ModelError;
 pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
 
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};
 use crate::select::full_name;
-use crate::statistics::models::{ModelKind, Points, regression_with_certainty};
+use crate::statistics::models::{Fit, Points};
 use crate::tree::{Order, View};
 use costs::{Costs, FunctionCosts};
 use rayon::prelude::*;
@@ -39,7 +42,7 @@ pub fn of_function(
     view: &View,
     sample_type: usize,
     (x, cost): (&str, Order),
-    kinds: &[ModelKind],
+    fit: &Fit,
     function: &str,
 ) -> Result<CostModel, ModelError> {
     let mut costs = Costs::of(
@@ -57,7 +60,7 @@ pub fn of_function(
     let points = points(&function.costs, &costs);
     Ok(CostModel {
         of: about(view, sample_type, (x, cost), &costs),
-        function: fitted(function.function, function.module, points, kinds)?,
+        function: fitted(function.function, function.module, points, fit)?,
     })
 }
 
@@ -70,7 +73,7 @@ pub fn of_functions(
     view: &View,
     sample_type: usize,
     (x, cost): (&str, Order),
-    kinds: &[ModelKind],
+    fit: &Fit,
     limit: Option<usize>,
 ) -> Result<CostModels, ModelError> {
     let mut costs = Costs::of(
@@ -95,7 +98,7 @@ pub fn of_functions(
     let omitted = limited(&mut functions, limit);
     let functions = functions.into_par_iter().map(|(_, function)| {
         let points = points(&function.costs, &costs);
-        fitted(function.function, function.module, points, kinds)
+        fitted(function.function, function.module, points, fit)
     });
     Ok(CostModels {
         functions: functions.collect::<Result<_, _>>()?,
@@ -108,13 +111,13 @@ pub fn of_functions(
 ///
 /// # Errors
 /// Where it is no table with columns `x` and `y`, or nothing can be fitted.
-pub fn of_table(table: &str, kinds: &[ModelKind]) -> Result<CostModels, ModelError> {
+pub fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     let groups = table::read(table)?;
     let rows = groups.values().map(Vec::len).sum();
     let groups: Vec<_> = groups.into_iter().collect();
     let functions = groups
         .into_par_iter()
-        .map(|(group, points)| fitted(group, String::new(), points, kinds));
+        .map(|(group, points)| fitted(group, String::new(), points, fit));
     Ok(CostModels {
         functions: functions.collect::<Result<_, _>>()?,
         of: Modelled {
@@ -182,10 +185,10 @@ fn fitted(
     function: String,
     module: String,
     points: Vec<(f64, f64)>,
-    kinds: &[ModelKind],
+    fit: &Fit,
 ) -> Result<FunctionModels, ModelError> {
     let points = Points::new(points)?;
-    let (fitted, certainty) = regression_with_certainty(&points, kinds);
+    let (fitted, certainty) = fit.models(&points);
     let shown = points.x().iter().zip(points.y());
     Ok(FunctionModels {
         function,

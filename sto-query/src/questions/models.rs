@@ -3,7 +3,7 @@
 use crate::QueryError;
 use crate::models::{self, CompareModelsOptions, CostModel, CostModels, ModelChanges, ModelError};
 use crate::sources::{EVENT, Filter, Named, Sources};
-use crate::statistics::models::ModelKind;
+use crate::statistics::models::Fit;
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,15 @@ pub struct ModelRequest {
     pub named: Named,
     /// Which of them, and by which event.
     pub filter: Filter,
-    /// What x is: a metric of the runs, or a label of them that is a number.
+    /// What x is: a metric of the runs, or a label of them that is a number; else a number that samples are labelled with,
+    /// or `time`, of which each part of a run is a point.
     pub x: String,
     /// Which cost of functions is y.
     pub cost: Order,
     /// Whether inlined functions count separately from those that they were compiled into.
     pub inlined: bool,
-    /// The kinds of curves that are fitted.
-    pub kinds: Vec<ModelKind>,
+    /// How curves are made of points.
+    pub fit: Fit,
     /// The most functions to list, where all are asked for.
     pub limit: Option<usize>,
 }
@@ -36,7 +37,7 @@ impl Default for ModelRequest {
             x: String::new(),
             cost: Order::Total,
             inlined: false,
-            kinds: ModelKind::REGRESSION.to_vec(),
+            fit: Fit::default(),
             limit: None,
         }
     }
@@ -56,7 +57,7 @@ pub fn model(
         &view,
         EVENT,
         (&request.x, request.cost),
-        &request.kinds,
+        &request.fit,
         function,
     )?)
 }
@@ -71,7 +72,7 @@ pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, Q
         &view,
         EVENT,
         (&request.x, request.cost),
-        &request.kinds,
+        &request.fit,
         request.limit,
     )?)
 }
@@ -80,8 +81,8 @@ pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, Q
 ///
 /// # Errors
 /// Where it is no such table.
-pub fn model_table(table: &str, kinds: &[ModelKind]) -> Result<CostModels, ModelError> {
-    models::of_table(table, kinds)
+pub fn model_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
+    models::of_table(table, fit)
 }
 
 /// How the cost of functions goes otherwise with x in a candidate than in a baseline.
@@ -147,7 +148,13 @@ pub fn compare_models(
 }
 
 fn runs(sources: &Sources, request: &ModelRequest) -> Result<crate::tree::View, QueryError> {
-    let view = sources.runs(&request.named, &request.filter)?;
+    let mut view = sources.runs(&request.named, &request.filter)?;
+    if !models::is_given(&view, &request.x) {
+        let cut = sources.runs_cut_by(&request.named, &request.filter, &request.x)?;
+        if !cut.runs.is_empty() {
+            view = cut;
+        }
+    }
     Ok(match request.inlined {
         true => view,
         false => view.without_inlined(),

@@ -10,7 +10,7 @@ use crate::phases::{self, CostOverTime};
 use crate::select::{full_name, one_benchmark};
 use crate::timeline::RunOverTime;
 use crate::tree::{
-    ContextCosts, RootsBy, RunWindow, ThreadNames, View, WholeRun, Window, WindowError,
+    ContextCosts, RootsBy, RunWindow, TIME, ThreadNames, View, WholeRun, Window, WindowError,
 };
 use serde::{Deserialize, Serialize};
 use std::mem::take;
@@ -51,6 +51,27 @@ impl Sources {
     /// As [`Sources::view`].
     pub(crate) fn runs(&self, named: &Named, filter: &Filter) -> Result<View, QueryError> {
         filter.load(self.runs_of(named, filter, None)?)
+    }
+
+    /// The same, with each run cut by a number that its samples are labelled with, or by time where `x` is `time`, so that
+    /// each part is a run with this metric.
+    ///
+    /// # Errors
+    /// As [`Sources::view`], and where time is asked for and was not kept.
+    pub(crate) fn runs_cut_by(
+        &self,
+        named: &Named,
+        filter: &Filter,
+        x: &str,
+    ) -> Result<View, QueryError> {
+        let located = self.runs_of(named, filter, OVER_TIME)?;
+        let store = located.store.clone();
+        let view = filter.load(located)?;
+        let cut = view.clone().cut_by_label(&store, x)?;
+        match cut.runs.is_empty() && x == TIME {
+            true => Ok(view.cut_by_time(&store)?),
+            false => Ok(cut),
+        }
     }
 
     /// The stacks of several names, all in one event: the first one's, unless one was asked for.

@@ -4,6 +4,7 @@
 
 mod call_tree;
 mod contexts;
+mod cut;
 mod fold;
 mod functions;
 mod matched;
@@ -18,6 +19,7 @@ mod window;
 pub use call_tree::{CallTree, CallTreeNode, CutStacks, call_tree};
 pub use contexts::ContextCosts;
 pub(crate) use contexts::RunSlices;
+pub(crate) use cut::TIME;
 pub(crate) use fold::{Link, NO_OWN_COST, fold_library, fold_tree, folded_name};
 pub(crate) use functions::costs_by;
 pub use functions::{Function, function_numbers, functions};

@@ -3,6 +3,7 @@
 
 mod algebra;
 mod changes;
+mod fitness;
 mod integrals;
 mod normal_form;
 mod regression;

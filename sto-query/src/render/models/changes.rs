@@ -2,7 +2,8 @@
 
 use super::formula::kind;
 use super::{run_of, unit, without_x};
-use crate::models::{FunctionChange, Growth, ModelChange, ModelChanges, SideModel};
+use crate::models::{Detected, FunctionChange, Growth, ModelChange, ModelChanges, SideModel};
+use crate::statistics::models::changes::ChangeKind;
 use crate::text::{
     Style, counted, line, not_shown, paragraph, printable, probability, short, title,
 };
@@ -23,10 +24,8 @@ pub fn text(report: &ModelChanges, style: Style) -> String {
     let mut text = style.bold(&title(style, &head));
     let unit = unit(&report.candidate);
     let x = printable(&report.candidate.x);
-    let changed = report
-        .functions
-        .iter()
-        .filter(|of| of.result != ModelChange::NoChange);
+    let is_told = |of: &&FunctionChange| of.result != ModelChange::NoChange || is_detected(of);
+    let changed = report.functions.iter().filter(is_told);
     let changed: Vec<&FunctionChange> = changed.collect();
     for change in &changed {
         let sentence = format!("{}: {}", said(change.result), sentence(change, &x));
@@ -39,6 +38,10 @@ pub fn text(report: &ModelChanges, style: Style) -> String {
         for (name, side) in [("before", &change.baseline), ("now", &change.candidate)] {
             let head = format!("  {name:<width$}", width = INDENT - 2);
             text += &paragraph(style, &head, &modelled(side, &x, unit), INDENT);
+        }
+        if !change.detectors.is_empty() {
+            let head = format!("  {:<width$}", "Perun", width = INDENT - 2);
+            text += &paragraph(style, &head, &detected(&change.detectors), INDENT);
         }
     }
     let noun = if changed.is_empty() {
@@ -54,6 +57,45 @@ pub fn text(report: &ModelChanges, style: Style) -> String {
     }
     text += &not_shown(report.omitted, "function");
     text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
+}
+
+fn is_detected(of: &FunctionChange) -> bool {
+    let mut found = of.detectors.iter().filter_map(|of| of.change.as_ref());
+    found.any(|change| change.result != ChangeKind::NoChange)
+}
+
+/// `degradation: integral comparison 0.71, fast check 1.20; no change: average amount 1.44`.
+fn detected(detectors: &[Detected]) -> String {
+    let mut by_result: Vec<(&str, Vec<String>)> = Vec::new();
+    for of in detectors {
+        let name = of.detector.name().replace('-', " ");
+        let (result, text) = match &of.change {
+            Some(change) => {
+                let rate = short(change.error_rate.abs());
+                let sign = if change.error_rate < 0.0 { "-" } else { "" };
+                (word(change.result), format!("{name} {sign}{rate}"))
+            }
+            None => ("not compared", name),
+        };
+        match by_result.iter_mut().find(|(known, _)| *known == result) {
+            Some((_, texts)) => texts.push(text),
+            None => by_result.push((result, vec![text])),
+        }
+    }
+    let of = by_result.into_iter();
+    of.map(|(result, texts)| format!("{result}: {}", texts.join(", ")))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn word(result: ChangeKind) -> &'static str {
+    match result {
+        ChangeKind::Degradation => "degradation",
+        ChangeKind::MaybeDegradation => "maybe degradation",
+        ChangeKind::Optimisation => "optimisation",
+        ChangeKind::MaybeOptimisation => "maybe optimisation",
+        ChangeKind::NoChange => "no change",
+    }
 }
 
 /// What became of a function.

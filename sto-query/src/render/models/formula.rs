@@ -1,6 +1,6 @@
 //! Fitted models as formulas that people read.
 
-use crate::statistics::models::{Model, ModelKind};
+use crate::statistics::models::{Curve, Model, ModelKind, Term};
 use crate::text::{quantity, short};
 use sto_core::units::Unit;
 
@@ -33,6 +33,13 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
         (ModelKind::Linearithmic, &[b0, b1]) => {
             vec![(b0, String::new()), (b1, format!("{x} ln {x}"))]
         }
+        (ModelKind::NormalForm, _) => match &model.curve {
+            Curve::Terms(terms) => terms
+                .iter()
+                .map(|of| (of.coefficient, term(of, x)))
+                .collect(),
+            _ => return None,
+        },
         (_, []) => return None,
         _ => {
             let powers = ["", "", "²", "³"];
@@ -64,6 +71,30 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
         }
     }
     Some(text)
+}
+
+/// `n^(3/2) log2(n)²`; nothing of a constant.
+fn term(of: &Term, x: &str) -> String {
+    // Exponents are fractions of small numbers.
+    let below = (1..=5).find(|below| (of.power * f64::from(*below)).fract().abs() < 1e-9);
+    let power = match (below, of.power) {
+        (_, 0.0) => String::new(),
+        (_, 1.0) => x.to_owned(),
+        (Some(1), power) => format!("{x}^{power}"),
+        (Some(below), power) => format!("{x}^({}/{below})", (power * f64::from(below)).round()),
+        (None, power) => format!("{x}^{}", short(power)),
+    };
+    let log = match of.log {
+        0 => String::new(),
+        1 => format!("log2({x})"),
+        log => format!("log2({x})^{log}"),
+    };
+    let gap = if power.is_empty() || log.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    power + gap + &log
 }
 
 /// The base of an exponential: near 1, every digit counts.

@@ -2,10 +2,14 @@
 
 pub mod changes;
 mod formula;
+#[cfg(feature = "pages")]
+mod page;
 mod plot;
 #[cfg(feature = "pages")]
 mod svg;
 
+#[cfg(feature = "pages")]
+pub use page::html;
 #[cfg(feature = "pages")]
 pub use svg::svg;
 
@@ -108,6 +112,9 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
         text.push('\n');
         text += &paragraph(style, "", &sure(certainty, best, &x), 0);
     }
+    if function.models.len() == 1 {
+        return text + &left_out(&function.left_out, style);
+    }
     let mut table = Table::new(vec![
         Column::text("model"),
         Column::text("formula").dispensable(2),
@@ -134,7 +141,25 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
 /// `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
 fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
-    format!("{}{formula}, R² {:.3}", kind(best.kind), best.r_square)
+    let smoothing = best
+        .smoothing
+        .map_or_else(String::new, |by| smoothed(best.kind, by));
+    format!(
+        "{}{formula}{smoothing}, R² {:.3}",
+        kind(best.kind),
+        best.r_square
+    )
+}
+
+/// ` of 12 buckets`.
+fn smoothed(kind: ModelKind, by: f64) -> String {
+    match kind {
+        ModelKind::Regressogram => format!(" of {}", counted(by as u64, "bucket")),
+        ModelKind::MovingAverage if by >= 1.0 => format!(" of {}", counted(by as u64, "point")),
+        ModelKind::MovingAverage => format!(" with a decay of {}", short(by)),
+        ModelKind::KernelRidge => format!(" with a gamma of {}", short(by)),
+        _ => format!(" with a bandwidth of {}", short(by)),
+    }
 }
 
 /// `93 % of other runs like these would say linear. ...`.

@@ -7,6 +7,7 @@ use crate::models::CostModel;
 use crate::render::plot::Px;
 use crate::statistics::models::Model;
 use crate::text::{printable, short};
+use hashbrown::HashSet;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 960.0;
@@ -22,6 +23,8 @@ const BOTTOM: f64 = 40.0;
 const HEIGHT: f64 = TOP + POINTS + GAP + RESIDUALS + BOTTOM;
 /// Points of the curve.
 const STEPS: usize = 200;
+/// Points of which each is drawn; of more, one for each place.
+const MANY: usize = 2_000;
 /// Steps of an axis between its ends.
 const TICKS: usize = 4;
 
@@ -63,9 +66,17 @@ impl Frame {
         }
     }
 
+    /// Of many points, those that would be drawn at other places.
     fn dots(&self, points: &[(f64, f64)]) -> Markup {
+        let mut taken = HashSet::new();
+        let mut is_elsewhere = |x: f64, y: f64| {
+            let place = (self.across(x), self.down(y));
+            points.len() <= MANY || taken.insert((place.0.round() as i64, place.1.round() as i64))
+        };
+        let shown = points.iter().copied().filter(|(_, y)| self.has(*y));
+        let shown: Vec<(f64, f64)> = shown.filter(|&(x, y)| is_elsewhere(x, y)).collect();
         html! {
-            @for &(x, y) in points.iter().filter(|(_, y)| self.has(*y)) {
+            @for (x, y) in shown {
                 circle cx=(Px(self.across(x))) cy=(Px(self.down(y))) r="3.5" {}
             }
         }
@@ -75,6 +86,17 @@ impl Frame {
 /// The models of one function as an SVG: points and the best curve with its formula, and below how far the points are
 /// from it.
 pub fn svg(report: &CostModel, by_logarithm: bool) -> String {
+    let drawn = picture(report, by_logarithm, 1, Some(STYLE));
+    printable(&drawn.0).into_owned() + "\n"
+}
+
+/// The same with so many curves, the best one above the others.
+pub(super) fn picture(
+    report: &CostModel,
+    by_logarithm: bool,
+    curves: usize,
+    style: Option<&str>,
+) -> Markup {
     let unit = unit(&report.of);
     let points: Vec<(f64, f64)> = report
         .function
@@ -90,13 +112,14 @@ pub fn svg(report: &CostModel, by_logarithm: bool) -> String {
         top: TOP,
         height: POINTS,
     };
-    let curve = |best: &Model| {
+    let curve = |model: &Model| {
         let at = (0..=STEPS).map(|step| main.x.value(step as f64 / STEPS as f64));
         let at = at
-            .map(|x| (x, best.curve.at(x)))
+            .map(|x| (x, model.curve.at(x)))
             .filter(|(_, y)| main.has(*y));
         at.collect::<Vec<_>>()
     };
+    let shown = report.function.models.iter().take(curves).enumerate();
     let residuals: Vec<(f64, f64)> = best.map_or_else(Vec::new, |best| {
         points
             .iter()
@@ -116,16 +139,16 @@ pub fn svg(report: &CostModel, by_logarithm: bool) -> String {
         |best| sentence(best, &report.of.x, unit),
     );
     let cost = |value: f64| amount(value, unit);
-    let svg = html! {
+    html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" {
             title { (title) ": " (said) }
-            style { (STYLE) }
+            @if let Some(style) = style { style { (style) } }
             rect.paper width="100%" height="100%" {}
             text.title x=(LEFT) y="24" { (title) }
             text x=(LEFT) y="46" { (said) }
             (main.grid(TICKS, &cost))
-            @if let Some(best) = best {
-                polyline.curve points=(coordinates(&main, &curve(best))) {}
+            @for (number, model) in shown.rev() {
+                polyline.curve.{ "curve" (number) } points=(coordinates(&main, &curve(model))) {}
             }
             (main.dots(&points))
             @if best.is_some() {
@@ -141,8 +164,7 @@ pub fn svg(report: &CostModel, by_logarithm: bool) -> String {
                 }
             }
         }
-    };
-    printable(&svg.0).into_owned() + "\n"
+    }
 }
 
 fn coordinates(frame: &Frame, points: &[(f64, f64)]) -> Markup {

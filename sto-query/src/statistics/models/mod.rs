@@ -28,6 +28,7 @@ pub mod changes;
 mod condensed;
 mod curve;
 mod difference;
+mod fit;
 mod growth;
 mod kernel;
 mod least_squares;
@@ -46,6 +47,7 @@ mod sums;
 pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};
 pub use difference::curves_differ;
+pub use fit::Fit;
 pub use kernel::{
     Bandwidth, Estimator, Kernel, cross_validation, hurvich, kernel_regression, kernel_ridge,
 };

@@ -52,9 +52,27 @@ pub enum Why {
     /// A straight line is fitted with weights by their second moment, which is 0 of kernels of fourth order.
     #[error("needs a kernel of second order, as a straight line is fitted with it")]
     FourthOrder,
+    /// An option is out of its range.
+    #[error("has no curve with such a {0}")]
+    Option(String),
     /// It is no kind of regression.
     #[error("is no kind of regression")]
     NoRegression,
+}
+
+impl Models {
+    /// The only one, or why there is none.
+    pub(super) fn of_one(kind: ModelKind, fitted: Result<Model, Why>) -> Models {
+        let (models, left_out) = match fitted {
+            Ok(model) => (vec![model], Vec::new()),
+            Err(why) => (Vec::new(), vec![(kind, why)]),
+        };
+        Models {
+            models,
+            spread: None,
+            left_out,
+        }
+    }
 }
 
 /// Fits these kinds to points, by least squares of y with the points' weights.
