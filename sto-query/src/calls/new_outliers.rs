@@ -13,6 +13,15 @@ const NAMED: usize = 3;
 /// Columns of a name.
 const NAME_WIDTH: usize = 60;
 
+/// The runs of a side that are traces of calls.
+#[derive(Default)]
+struct Traces {
+    count: usize,
+    /// The time of all of them.
+    nanoseconds: u64,
+    functions: BTreeMap<String, Lost>,
+}
+
 /// What the calls of a function lost that took unusually long.
 #[derive(Default)]
 struct Lost {
@@ -31,17 +40,18 @@ pub(crate) fn new_outliers(
     [baseline, candidate]: [(&Snapshot, &Selection); 2],
     least: f64,
 ) -> Result<Option<String>, CallsError> {
-    let (Some((_, old, _)), Some((time, new, runs))) = (lost(baseline)?, lost(candidate)?) else {
+    let (old, new) = (traces(baseline)?, traces(candidate)?);
+    if old.count == 0 {
         return Ok(None);
+    }
+    let is_new = |(function, of): &(&String, &Lost)| {
+        let is_large = of.nanoseconds as f64 >= least * new.nanoseconds as f64;
+        !old.functions.contains_key(*function) && 2 * of.runs >= new.count && is_large
     };
-    let is_new = |(function, of): &(String, Lost)| {
-        let is_large = of.nanoseconds as f64 >= least * time as f64;
-        !old.contains_key(function) && 2 * of.runs >= runs && is_large
-    };
-    let mut new: Vec<(String, Lost)> = new.into_iter().filter(is_new).collect();
+    let mut functions: Vec<(&String, &Lost)> = new.functions.iter().filter(is_new).collect();
     // Names stand in order, and the sort is stable.
-    new.sort_by_key(|(_, of)| std::cmp::Reverse(of.nanoseconds));
-    let named = new.iter().take(NAMED).map(|(function, of)| {
+    functions.sort_by_key(|(_, of)| std::cmp::Reverse(of.nanoseconds));
+    let named = functions.iter().take(NAMED).map(|(function, of)| {
         let time = quantity(of.nanoseconds, Unit::Nanoseconds).unwrap_or_default();
         let calls = counted(of.calls as u64, "call");
         format!(
@@ -50,7 +60,7 @@ pub(crate) fn new_outliers(
         )
     });
     let mut named: Vec<String> = named.collect();
-    if let more @ 1.. = new.len().saturating_sub(NAMED) {
+    if let more @ 1.. = functions.len().saturating_sub(NAMED) {
         named.push(counted(more as u64, "other function"));
     }
     Ok((!named.is_empty()).then(|| {
@@ -61,13 +71,8 @@ pub(crate) fn new_outliers(
     }))
 }
 
-/// The time of all runs that are traces of calls, what functions lost in them, and how many such runs there are; `None`
-/// where there is none.
-fn lost(
-    (store, selection): (&Snapshot, &Selection),
-) -> Result<Option<(u64, BTreeMap<String, Lost>, usize)>, CallsError> {
-    let (mut time, mut runs) = (0_u64, 0);
-    let mut functions: BTreeMap<String, Lost> = BTreeMap::new();
+fn traces((store, selection): (&Snapshot, &Selection)) -> Result<Traces, CallsError> {
+    let mut traces = Traces::default();
     for stored in &selection.profiles {
         let one = Selection::new(selection.build.clone(), vec![stored.clone()]);
         let run = match CalledRun::load(store, one) {
@@ -75,9 +80,9 @@ fn lost(
             Err(CallsError::NoCalls { .. } | CallsError::NoRun { .. }) => continue,
             Err(error) => return Err(error),
         };
-        runs += 1;
+        traces.count += 1;
         let (first, last) = run.time();
-        time = time.saturating_add(last.0 - first.0);
+        traces.nanoseconds = traces.nanoseconds.saturating_add(last.0 - first.0);
         let mut of_run: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
         for outlier in &run.calls.outliers {
             let took = outlier.call.end.0 - outlier.call.begin.0;
@@ -86,11 +91,11 @@ fn lost(
             *lost = lost.saturating_add(took.saturating_sub(outlier.typical.0));
         }
         for (function, (calls, lost)) in of_run {
-            let sum = functions.entry(function.to_owned()).or_default();
+            let sum = traces.functions.entry(function.to_owned()).or_default();
             sum.calls += calls;
             sum.runs += 1;
             sum.nanoseconds = sum.nanoseconds.saturating_add(lost);
         }
     }
-    Ok((runs > 0).then_some((time, functions, runs)))
+    Ok(traces)
 }

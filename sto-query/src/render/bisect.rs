@@ -136,7 +136,7 @@ fn subject<'a>(commit: &CommitHash, subjects: &'a [ShownCommit]) -> &'a str {
 /// `97 %`; nothing is wholly sure.
 fn certainty(p: f64) -> String {
     match p {
-        p if p >= 0.995 && p < 1.0 => ">99 %".to_owned(),
+        p if (0.995..1.0).contains(&p) => ">99 %".to_owned(),
         p if p > 0.0 && p < 0.005 => "<1 %".to_owned(),
         p => format!("{:.0} %", p * 100.0),
     }

@@ -254,7 +254,8 @@ fn the_true_kind_is_named_of_noisy_runs() {
     use ModelKind::{
         Constant, Cubic, Exponential, Linear, Linearithmic, Logarithmic, Power, Quadratic,
     };
-    let kinds: [(ModelKind, fn(f64) -> f64); 11] = [
+    type Curve = fn(f64) -> f64;
+    let kinds: [(ModelKind, Curve); 11] = [
         (Constant, |_| 50.0),
         (Logarithmic, |x| 10.0 + 8.0 * x.ln()),
         (Linear, |x| 20.0 + 0.05 * x),

@@ -129,8 +129,9 @@ impl<'a> Checkouts<'a> {
             Ok(status) => {
                 let said =
                     String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-                let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
-                let last: String = said.last().unwrap_or_default().chars().take(SAID).collect();
+                let mut said = said.lines().map(str::trim).filter(|line| !line.is_empty());
+                let last = said.next_back().unwrap_or_default();
+                let last: String = last.chars().take(SAID).collect();
                 let colon = if last.is_empty() { "" } else { ": " };
                 Err(format!(
                     "its build ended with status {}{colon}{last}",

@@ -71,6 +71,9 @@ pub(crate) struct Repository {
     folder: PathBuf,
 }
 
+/// Writes what a command of git reads.
+type Writing<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 impl Repository {
     /// That of the working directory.
     pub(crate) fn here() -> Result<Repository, GitError> {
@@ -108,7 +111,7 @@ impl Repository {
     pub(super) fn run_with(
         &self,
         mut command: Command,
-        write: Option<&dyn Fn(&mut dyn Write) -> io::Result<()>>,
+        write: Option<Writing>,
     ) -> Result<String, GitError> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = command.spawn().and_then(|mut git| {
