@@ -100,7 +100,7 @@ mod tests {
             Some("make"),
             &["sh", "-c", "./bench > out"],
         );
-        assert_split("echo 'a && b'", None, &["echo", "a && b"]);
+        assert_split("echo 'a && b'", None, &["sh", "-c", "echo 'a && b'"]);
         assert_split(
             "(make && ./bench)",
             None,
