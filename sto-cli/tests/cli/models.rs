@@ -163,10 +163,20 @@ fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
     model(&["--window", "3"])
         .fails_with(&["`--window` belongs to `--kind moving-average`, and the kind is regression"]);
     model(&["--kind", "kernel", "--gamma", "1"]).fails_with(&["`--gamma` belongs to"]);
-    model(&["--kind", "kernel", "--bandwidth", "wide"])
-        .fails_with(&["expected a number above 0, or cross-validation"]);
-    model(&["--kind", "regressogram", "--buckets", "0"])
-        .fails_with(&["expected a number above 0, or doane"]);
+    for (args, said) in [
+        (
+            ["--kind", "kernel", "--bandwidth", "wide"],
+            "expected a number above 0, or cross-validation",
+        ),
+        (
+            ["--kind", "regressogram", "--buckets", "0"],
+            "error: invalid value '0' for '--buckets",
+        ),
+    ] {
+        let run = model(&args);
+        assert_eq!(run.status, Some(2), "{run:?}");
+        assert!(run.stderr.contains(said), "{run:?}");
+    }
     let args = [
         "compare-models",
         "v1",

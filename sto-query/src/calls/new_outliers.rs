@@ -30,7 +30,7 @@ struct Lost {
     nanoseconds: u64,
 }
 
-/// A sentence about functions whose calls took [unusually long](super::outliers) in half of the candidate's runs or
+/// A sentence about functions whose calls took [unusually long](fn@super::outliers) in half of the candidate's runs or
 /// more and in none of the baseline's, and lost at least this share of a run's time. There is none where there is no
 /// such function, or a side has no run that is a trace of calls.
 ///

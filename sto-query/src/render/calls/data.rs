@@ -51,7 +51,7 @@ struct ThreadData {
     calls: u64,
     /// The shortest gap.
     gap: u64,
-    /// The records, as [`Packed`] has them.
+    /// The records, as [`Packed`](super::records::Packed) has them.
     records: String,
     /// Functions that only records have that were left out.
     also: Vec<usize>,
