@@ -9,7 +9,7 @@ use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::intern::NodeIx;
 use sto_core::store::{KeptCalls, Snapshot, StoreError, StoredProfile};
-use sto_core::trace::{CallThread, CallThresholds, LongCall, RunCalls, is_time_of_calls};
+use sto_core::trace::{CALLS, CallThread, CallThresholds, LongCall, RunCalls, is_time_of_calls};
 use sto_core::units::{Cost, Nanoseconds};
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.
@@ -275,13 +275,20 @@ impl CalledRun {
         }
     }
 
-    /// Of each stack, the time of its calls without that of those that they made, in nanoseconds, and how many calls
-    /// there were.
+    /// Of each stack, the time of its calls without that of those that they made, in nanoseconds, and as samples how
+    /// many calls there were.
     pub(crate) fn costs(&self) -> Vec<Cost> {
         let types = &self.view.sample_types;
         let time = types.iter().position(|of| is_time_of_calls(of, types));
-        let costs = time.map(|column| self.view.self_costs(column));
-        costs.unwrap_or_else(|| vec![Cost::ZERO; self.view.tree.len()])
+        let calls = types.iter().position(|of| of.event == CALLS);
+        let [time, calls] =
+            [time, calls].map(|column| self.view.self_costs(column.unwrap_or(usize::MAX)));
+        let both = time.into_iter().zip(calls);
+        let cost = both.map(|(time, calls)| Cost {
+            samples: calls.value,
+            value: time.value,
+        });
+        cost.collect()
     }
 
     /// What each thread is called: its name, with its id where another thread has that name, and with that of its

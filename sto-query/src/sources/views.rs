@@ -339,12 +339,13 @@ impl Filter {
     /// The same of two, by default in the event that both have.
     fn keep_both(&self, [a, b]: [View; 2]) -> Result<[View; 2], QueryError> {
         let shared = || shared_event(&a, &b).map(str::to_owned);
-        let event = self.event.clone().or_else(shared);
-        let filter = Filter {
-            event,
-            ..Filter::default()
-        };
-        Ok([filter.keep(a)?, filter.keep(b)?])
+        match self.event.clone().or_else(shared) {
+            Some(event) => Ok([
+                of_event_to_compare(a, &event)?,
+                of_event_to_compare(b, &event)?,
+            ]),
+            None => Ok([a, b]),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::{FlameOptions, MAX_LEVELS, Widths};
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
 use sto_core::intern::StackTree;
+use sto_core::trace::{CALLS, is_time_of_calls};
 use sto_core::units::Cost;
 
 /// Frames with a smaller share are not drawn: about a tenth of a pixel.
@@ -217,9 +218,12 @@ impl Drawing {
 /// Of how many runs of each side samples are calls; `None` where they are samples.
 fn called_in(views: &[(Side, (&View, usize))]) -> Option<[usize; 2]> {
     let mut runs = [0; 2];
-    for &(side, (view, sample_type)) in views {
-        let sample_type = view.sample_types.get(sample_type)?;
-        if !view.is_time_of_calls(sample_type) {
+    for &(side, (view, column)) in views {
+        let types = &view.sample_types;
+        let calls = types.iter().position(|of| of.event == CALLS)?;
+        let sum = |column| -> Cost { view.self_costs(column).into_iter().sum() };
+        // Of a report that has both, samples may stand for parts of the time.
+        if !is_time_of_calls(types.get(column)?, types) || sum(column).samples != sum(calls).value {
             return None;
         }
         runs[side as usize] = view.selection.profiles.len();
