@@ -532,8 +532,10 @@ fn ask_kept_calls(kept: &KeptCalls, loaded: Option<LoadedCalls>) {
             last = call.begin;
         }));
         if let Some(LoadedCalls { calls, .. }) = &loaded {
-            let records = calls.threads[thread].records.iter();
-            ignore(kept.zoomed(thread, records.map(|record| (record, Some(thresholds)))));
+            let made = calls.threads.get(thread).map_or(0, |of| of.calls);
+            if let Ok(mut numbered) = kept.numbered(thread, None) {
+                ignore(numbered.compressed(0..made.min(1_000), thresholds, Nanoseconds(1_000)));
+            }
         }
     }
     ignore(kept.compressed(thresholds, None));
