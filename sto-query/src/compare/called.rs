@@ -3,7 +3,6 @@
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::result::{CallChange, rounded};
-use super::runs::Runs;
 use super::union::UnionTree;
 use crate::tree::View;
 use sto_core::intern::{SelfCosts, total};
@@ -45,23 +44,18 @@ pub(super) fn account(view: &View, sample_type: &SampleType) -> Account {
     }
 }
 
-/// What counts as a sample of this sample type, where it is the time of calls and no side has more runs than that.
+/// What counts as a sample of this sample type, where it is the time of calls, no side has more runs than that, and a run
+/// of the side with the shorter ones takes `shorter` on average.
 pub(super) fn period(
     views: Pair<&View>,
     sample_type: &SampleType,
-    runs: Pair<&Runs>,
+    shorter: f64,
     runs_a_side: usize,
 ) -> Option<Nanoseconds> {
-    if !views.baseline.is_time_of_calls(sample_type)
-        && !views.candidate.is_time_of_calls(sample_type)
-    {
+    let is_time = |view: &View| view.is_time_of_calls(sample_type);
+    if !shorter.is_finite() || !is_time(views.baseline) && !is_time(views.candidate) {
         return None;
     }
-    let sides = [runs.baseline, runs.candidate].into_iter();
-    let times = sides
-        .filter(|runs| !runs.costs.is_empty())
-        .map(|runs| runs.cost.value as f64 / runs.costs.len() as f64);
-    let shorter = times.min_by(f64::total_cmp)?;
     let period = Nanoseconds((shorter / SAMPLES).ceil().max(1.0) as u64);
     Some(match runs_a_side {
         ..=1 => period.max(OF_ONE_RUN),
@@ -92,10 +86,10 @@ pub(super) struct Called {
 }
 
 impl Called {
-    /// `None` where a side has no count of calls.
+    /// Of these runs of each side; `None` where a side has no count of calls.
     pub(super) fn of(
         views: Pair<&View>,
-        runs: Pair<&Runs>,
+        runs: Pair<&[usize]>,
         tree: &UnionTree,
         functions: usize,
     ) -> Option<Called> {
@@ -131,15 +125,15 @@ impl Called {
 /// Calls of a run of one side, by function.
 fn of_side(
     view: &View,
-    runs: &Runs,
+    runs: &[usize],
     of_node: &[u32],
     tree: &UnionTree,
     functions: usize,
 ) -> Option<Vec<f64>> {
-    let column = view.sample_types.iter().position(|t| t.event == CALLS)?;
+    let column = column(view)?;
     let mut calls = vec![0_u64; functions];
-    for run in &runs.profiles {
-        for (node, cost) in view.runs[*run].get(column)? {
+    for &run in runs {
+        for (node, cost) in view.runs[run].get(column)? {
             let node = of_node[node.get()] as usize;
             if tree.is_outermost(node) {
                 let sum = &mut calls[tree.function(node).get()];
@@ -147,7 +141,7 @@ fn of_side(
             }
         }
     }
-    let mean = |calls: u64| calls as f64 / runs.profiles.len() as f64;
+    let mean = |calls: u64| calls as f64 / runs.len() as f64;
     Some(calls.into_iter().map(mean).collect())
 }
 
@@ -157,9 +151,14 @@ fn ratio(calls: Pair<f64>) -> Option<f64> {
     are_on_both.then(|| calls.candidate / calls.baseline)
 }
 
-/// All calls of the runs of a side, where they were counted.
-pub(super) fn calls(view: &View, runs: &Runs) -> Option<u64> {
-    let column = view.sample_types.iter().position(|t| t.event == CALLS)?;
+/// All calls of these runs of a side, where they were counted.
+pub(super) fn calls(view: &View, runs: &[usize]) -> Option<u64> {
+    let column = column(view)?;
     let of_run = |&run: &usize| view.runs[run].get(column).map(|costs| total(costs).value);
-    runs.profiles.iter().map(of_run).sum()
+    runs.iter().map(of_run).sum()
+}
+
+/// Where the count of calls stands among the sample types.
+fn column(view: &View) -> Option<usize> {
+    view.sample_types.iter().position(|t| t.event == CALLS)
 }

@@ -231,7 +231,12 @@ fn find(
         sizes: &sizes,
         tests: &tests,
     };
-    let called = Called::of(views, runs.as_ref(), &tree, functions.list.len());
+    let called = Called::of(
+        views,
+        runs.as_ref().map(|runs| &*runs.profiles),
+        &tree,
+        functions.list.len(),
+    );
     let causes = causes(&evidences);
     let partners = partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {

@@ -31,7 +31,8 @@ pub(super) fn shared<'a>(views: Pair<&'a View>) -> Option<(&'a SampleType, Pair<
         )
     })?;
     let most = runs.baseline.costs.len().max(runs.candidate.costs.len());
-    let period = called::period(views, sample_type, runs.as_ref(), most);
+    let shorter = runs.baseline.mean_value().min(runs.candidate.mean_value());
+    let period = called::period(views, sample_type, shorter, most);
     Some((sample_type, runs.map(|runs| runs.counted_in(period))))
 }
 
@@ -125,6 +126,11 @@ impl<'a> Runs<'a> {
             (metrics, total(costs).value as f64)
         };
         self.profiles.iter().zip(&self.costs).map(total).collect()
+    }
+
+    /// What a run cost, on average; no number without runs.
+    pub(super) fn mean_value(&self) -> f64 {
+        self.cost.value as f64 / self.costs.len() as f64
     }
 
     /// Samples of a run, on average.
@@ -238,7 +244,7 @@ pub(super) fn side(view: &View, runs: Option<&Runs>) -> Side {
         }),
         samples: cost.samples,
         value: cost.value,
-        calls: runs.and_then(|runs| called::calls(view, runs)),
+        calls: runs.and_then(|runs| called::calls(view, &runs.profiles)),
         hosts: hosts.into_iter().map(str::to_owned).collect(),
         first_recorded: recorded().min().map(|time| time.to_string()),
         last_recorded: recorded().max().map(|time| time.to_string()),

@@ -107,7 +107,7 @@ pub fn calibrate(
     let views = Pair::new(view, view);
     let runs = Pair::new(Runs::of(view, event), Runs::default());
     let runs_a_side = options.runs.unwrap_or(runs.baseline.costs.len() / 2);
-    let period = called::period(views, event, runs.as_ref(), runs_a_side);
+    let period = called::period(views, event, runs.baseline.mean_value(), runs_a_side);
     let runs = runs.map(|runs| runs.counted_in(period));
     let normalisation = &options.compare.normalisation;
     let amounts = amounts(views, &runs, normalisation)?;
