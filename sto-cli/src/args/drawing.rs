@@ -100,6 +100,7 @@ pub(crate) fn write(drawn: Drawn, file: &Path, format: &FormatArg) -> Result<(),
     let report = DrawnFile {
         file: file.display().to_string(),
         subjects: drawn.subjects,
+        new_outliers: drawn.new_outliers,
     };
     format.print(&report, render::drawing::text)
 }

@@ -82,6 +82,7 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     let report = DrawnFile {
         file: file.display().to_string(),
         subjects: exported.subjects,
+        new_outliers: None,
     };
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
     Ok(Outcome::Clean)

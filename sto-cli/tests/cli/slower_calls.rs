@@ -137,6 +137,21 @@ fn calls_that_take_unusually_long_in_the_candidate_alone_are_named_and_fail_no_c
     assert!(warnings.iter().any(says_so), "{json}");
     let run = sandbox.sto(&["find-regressions", "v2", "v1", "--format", "json"]);
     assert!(!run.stdout.contains("Unusually long"), "{}", run.stdout);
+
+    // A difference says so on the drawing, and where it says what it drew.
+    let run = sandbox
+        .sto(&["diff", "v1", "v2", "-o", "diff.svg"])
+        .succeeds();
+    assert!(
+        run.stdout.contains(said.trim_end_matches("write (by ")),
+        "{run:?}"
+    );
+    let drawing = std::fs::read_to_string(sandbox.path("diff.svg")).unwrap();
+    assert!(drawing.contains(said), "{drawing}");
+    let run = sandbox
+        .sto(&["diff", "v2", "v1", "-o", "diff.svg"])
+        .succeeds();
+    assert!(!run.stdout.contains("Unusually"), "{run:?}");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Stacks as drawings.
 
 use crate::QueryError;
-use crate::compare::Focus;
+use crate::calls::new_outliers;
+use crate::compare::{CompareOptions, Focus};
 use crate::functions::KeyOptions;
 use crate::render::flame::{self, FlameOptions, Palette, Widths};
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::{RootsBy, Subject, View, Window};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use sto_core::store::Snapshot;
 
 /// What a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +70,8 @@ pub struct DiffRequest {
 pub struct Drawn {
     /// What was drawn: one selection, or a baseline and a candidate.
     pub subjects: Vec<Subject>,
+    /// A sentence about functions whose calls took unusually long in the candidate alone, of traces of calls.
+    pub new_outliers: Option<String>,
     /// The drawing: SVG, or the page.
     pub drawing: String,
 }
@@ -96,15 +100,42 @@ pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryEr
 /// As [`flame()`].
 pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
-    let [baseline, candidate] = match &request.drawing.by {
-        None => sources.pair(named, filter, request.against)?,
-        Some(by) => sources.pair_by(named, filter, request.against, by)?,
+    let (views, longer) = match &request.drawing.by {
+        None => {
+            let sides = sources.pair_and_stores(named, filter, request.against)?;
+            let longer = longer_calls(&sides)?;
+            (sides.map(|(view, _)| view), longer)
+        }
+        Some(by) => (sources.pair_by(named, filter, request.against, by)?, None),
     };
-    let views = [&baseline, &candidate];
-    let options = request.drawing.options(sources, &views, request.matching)?;
-    let sides = ((&baseline, EVENT), (&candidate, EVENT));
+    let [baseline, candidate] = &views;
+    let options = FlameOptions {
+        note: longer.clone().unwrap_or_default(),
+        ..request
+            .drawing
+            .options(sources, &[baseline, candidate], request.matching)?
+    };
+    let sides = ((baseline, EVENT), (candidate, EVENT));
     let drawing = flame::diff_svg(sides.0, sides.1, request.widths, &options)?;
-    Ok(drawn(drawing, &views))
+    Ok(Drawn {
+        new_outliers: longer,
+        ..drawn(drawing, &[baseline, candidate])
+    })
+}
+
+/// A sentence about calls that took unusually long in the candidate alone, where the sides are traces of calls.
+fn longer_calls(sides: &[(View, Snapshot); 2]) -> Result<Option<String>, QueryError> {
+    let is_time = |(view, _): &(View, _)| {
+        let sample_type = view.sample_types.get(EVENT);
+        sample_type.is_some_and(|sample_type| view.is_time_of_calls(sample_type))
+    };
+    if !sides.iter().all(is_time) {
+        return Ok(None);
+    }
+    let sides = sides
+        .each_ref()
+        .map(|(view, store)| (store, &view.selection));
+    Ok(new_outliers(sides, CompareOptions::default().min_share)?)
 }
 
 impl DrawingOptions {
@@ -134,6 +165,7 @@ impl DrawingOptions {
             palette: self.palette,
             as_page: self.as_page,
             matching,
+            ..FlameOptions::default()
         })
     }
 }
@@ -142,6 +174,7 @@ fn drawn(drawing: String, views: &[&View]) -> Drawn {
     let subjects = views.iter().map(|view| Subject::of(view, EVENT));
     Drawn {
         subjects: subjects.collect(),
+        new_outliers: None,
         drawing,
     }
 }

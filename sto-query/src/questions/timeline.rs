@@ -103,6 +103,7 @@ pub fn timeline_page(
     }
     let page = render::timeline::html(&run, sample_type, &timelines, omitted, words);
     Ok(Drawn {
+        new_outliers: None,
         subjects: vec![timelines.swap_remove(0).subject],
         drawing: page,
     })
@@ -161,6 +162,7 @@ pub fn call_page(
         (false, _) => part(None),
     };
     Ok(Some(Drawn {
+        new_outliers: None,
         subjects: vec![Subject::of(&run.view, EVENT)],
         drawing: render::calls::html(&run, words, &part)?,
     }))

@@ -2,7 +2,7 @@
 
 use super::header::header;
 use crate::answer::Answer;
-use crate::text::{Style, printable};
+use crate::text::{Style, paragraph, printable};
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
     let mut text = format!("wrote {}\n", printable(&report.file));
     for subject in &report.subjects {
         text += &format!("  {}\n", header(subject, style).replace('\n', "\n  "));
+    }
+    if let Some(sentence) = &report.new_outliers {
+        text += &paragraph(style, "  ", sentence, 2);
     }
     text
 }
@@ -23,6 +26,9 @@ pub struct DrawnFile {
     pub file: String,
     /// What was drawn: one selection, or a baseline and a candidate.
     pub subjects: Vec<Subject>,
+    /// A sentence about functions whose calls took unusually long in the candidate alone; `null` without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_outliers: Option<String>,
 }
 
 impl Answer for DrawnFile {

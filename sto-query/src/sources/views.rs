@@ -106,16 +106,29 @@ impl Sources {
         filter: &Filter,
         against: Option<Window>,
     ) -> Result<[View; 2], QueryError> {
+        let sides = self.pair_and_stores(named, filter, against)?;
+        Ok(sides.map(|(view, _)| view))
+    }
+
+    /// The same, each with the store that has it.
+    ///
+    /// # Errors
+    /// As [`Sources::view`].
+    pub(crate) fn pair_and_stores(
+        &self,
+        named: [&Named; 2],
+        filter: &Filter,
+        against: Option<Window>,
+    ) -> Result<[(View, Snapshot); 2], QueryError> {
         let [baseline, candidate] = self.pair_of(named, filter, None)?;
         let (old, new) = View::load_both(
             (&baseline.store, baseline.selection),
             (&candidate.store, candidate.selection),
         )?;
         let [old, new] = filter.keep_both([old, new])?;
-        Ok([
-            taken(old, &baseline.store, against.or(filter.window))?,
-            taken(new, &candidate.store, filter.window)?,
-        ])
+        let old = taken(old, &baseline.store, against.or(filter.window))?;
+        let new = taken(new, &candidate.store, filter.window)?;
+        Ok([(old, baseline.store), (new, candidate.store)])
     }
 
     /// The stacks that a name stands for, below a root for each thread or label.

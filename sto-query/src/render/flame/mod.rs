@@ -61,6 +61,8 @@ pub struct FlameOptions {
     pub matching: KeyOptions,
     /// Whether to draw it on a page of HTML, which fits narrow windows and paper, too; else as SVG.
     pub as_page: bool,
+    /// A sentence that stands above the drawing, behind all others.
+    pub note: String,
 }
 
 /// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
@@ -241,6 +243,7 @@ fn draw(
     if min_width > drawing::MIN_SHARE {
         notes += &format!(" Narrower than {} is not drawn.", percent(min_width));
     }
+    notes = format!("{} {}", notes.trim(), options.note);
     let is_colorblind = is_difference && options.palette == Palette::Colorblind;
     match options.as_page {
         true => page(title, notes.trim(), &picture, is_colorblind),
