@@ -26,8 +26,8 @@ pub(crate) fn with_hint(text: &str, hint: Option<Hint>) -> String {
 /// The option or command, between what leads to it from a sentence and what the sentence ends with.
 fn words(hint: Hint) -> [&'static str; 3] {
     match hint {
-        Hint::AllowTruncated => [": ", "--allow-truncated", ""],
-        Hint::NameFormat => [": ", "--format NAME", ""],
+        Hint::AllowTruncated => [": `", "sto ingest --allow-truncated", "`"],
+        Hint::NameFormat => [": `", "sto ingest --format NAME", "`"],
         Hint::TraceStart => [" with ", "--trace-start T", ""],
         Hint::RaiseMaxInput => [" by ", "--max-input", ""],
         Hint::NameBuild => [": ", "--build NAME", ""],
