@@ -3,11 +3,16 @@
 use crate::views::{assert_fits, assert_golden};
 use std::path::Path;
 use sto_core::formats::read_bytes;
+use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::intern::SliceCount;
+use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::store::Store;
+use sto_core::units::{Bytes, Nanoseconds};
+use sto_core::{Cost, Format, Frame, FrameKind, RecordingBuilder, Unit};
 use sto_query::answer::json;
 use sto_query::compare::Verdict;
-use sto_query::models::{Detector, ModelChange, ModelError};
+use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
 use sto_query::questions::{
     CompareModelsRequest, ModelRequest, compare_models, model, model_table, models,
 };
@@ -15,6 +20,7 @@ use sto_query::render;
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
 use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind, Points, curves_differ};
+use sto_query::text::Style;
 use sto_query::{QueryError, answer};
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
@@ -190,6 +196,95 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     request.named = ["app@v1", "app@same"].map(Named::from);
     let same = compare_models(&sources, &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
+}
+
+/// Two runs of each of two builds, whose samples say how many bytes their request had: `find` costs as many samples as
+/// that in `v1`, and its square in `v2`. Each request takes a second.
+fn served() -> Sources {
+    let store = Store::in_memory().unwrap();
+    for (build, power) in [("v1", 1), ("v2", 2)] {
+        for run in 0..2 {
+            let mut builder = RecordingBuilder::default();
+            let process = builder.process(1, "app");
+            let event = builder.sample_type("cpu", Unit::Samples);
+            let find = builder.frame(Frame {
+                module: "app",
+                symbol: "find",
+                kind: FrameKind::User,
+                file: "",
+                line: 0,
+            });
+            let stack = builder.stack(&[find.unwrap()]).unwrap();
+            let sizes = [1_i64, 2, 4, 8, 16, 32, 64];
+            for (tid, size) in (1..).zip(sizes) {
+                let thread = builder.thread(process, tid, "serve").unwrap();
+                let cost = Cost {
+                    samples: (100 * size as u64).pow(power) + run,
+                    value: 0,
+                };
+                builder.add(thread, event, stack, cost).unwrap();
+            }
+            let name = format!("{build} {run}");
+            let recording =
+                builder.finish(Format::Folded, SourceDigest::of(name.as_bytes()), Bytes(0));
+            let recording = recording.edit(|parts| {
+                for (thread, size) in parts.threads.iter_mut().zip(sizes) {
+                    let value = LabelValue::Number {
+                        number: size,
+                        unit: String::new(),
+                    };
+                    let key = "bytes".to_owned();
+                    thread.labels = [SampleLabel { key, value }].into();
+                }
+                for (second, sample) in (0..).zip(&mut parts.samples) {
+                    sample.time = Some(Nanoseconds(second * 1_000_000_000));
+                }
+            });
+            let options = IngestOptions {
+                executable: Some("app".to_owned()),
+                version: Some(build.to_owned()),
+                slices: SliceCount::new(1000),
+                ..IngestOptions::default()
+            };
+            let recording = recording.unwrap();
+            ingest(&store, (Path::new("app"), recording), &options, &mut |_| {}).unwrap();
+        }
+    }
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+#[test]
+fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
+    let sources = served();
+    for (x, points) in [("bytes", 14), ("time", 200)] {
+        let mut one = request();
+        one.x = x.to_owned();
+        let one = model(&sources, &one, "find").unwrap();
+        assert_eq!((one.function.points.len(), one.of.runs), (points, 2), "{x}");
+        let text = render::models::text(&one, Style::default(), false);
+        let head = format!("find: total cpu by {x}, {points} parts of 2 runs of app@v1\n");
+        assert!(text.starts_with(&head), "{text}");
+
+        let mut two = CompareModelsRequest::default();
+        two.named = ["app@v1", "app@v2"].map(Named::from);
+        two.x = x.to_owned();
+        let two = compare_models(&sources, &two).unwrap();
+        assert_eq!((two.baseline.runs, two.candidate.runs), (2, 2));
+        let [find] = &two.functions[..] else {
+            panic!("{two:?}");
+        };
+        assert_eq!(find.baseline.points, one.function.points);
+        let kind = |side: &SideModel| side.model.as_ref().unwrap().kind;
+        if x == "bytes" {
+            let kinds = (kind(&find.baseline), kind(&find.candidate));
+            assert_eq!(kinds, (ModelKind::Linear, ModelKind::Power));
+            assert_eq!(two.verdict, Verdict::Regression);
+        }
+    }
+    let mut none = request();
+    none.x = "rows".to_owned();
+    let error = models(&sources, &none).unwrap_err().to_string();
+    assert!(error.starts_with("no run of app@v1 has a metric or a label `rows`"));
 }
 
 #[test]

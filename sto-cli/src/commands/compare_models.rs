@@ -16,6 +16,9 @@ Examples:
   sto record --build v1 --scale n=1000,2000,4000,8000 --runs 3 ./old {n}
   sto record --build v2 --scale n=1000,2000,4000,8000 --runs 3 ./new {n}
   sto compare-models v1 v2 --x n
+  sto compare-models old.pb.gz new.pb.gz --x request_bytes
+
+x is that of `sto model`: a metric or label of the runs, else a number that samples are labelled with, or `time`.
 
 A function is a degradation if its runs differ by more than chance from those of the baseline at the same x, and its \
 curve is above the baseline's by --min-effect at the largest x. Two or more runs for each x show much smaller changes.
@@ -35,7 +38,7 @@ pub(crate) struct CompareModelsArgs {
     /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
 
-    /// Compare cost by this metric or label of the runs
+    /// Compare cost by this metric or label of the runs, number that samples are labelled with, or `time`
     #[arg(long, value_name = "NAME")]
     x: String,
 

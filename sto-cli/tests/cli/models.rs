@@ -104,6 +104,33 @@ fn growth_that_changed_fails_and_growth_that_did_not_passes() {
 }
 
 #[test]
+fn parts_of_the_time_of_two_files_are_compared() {
+    let sandbox = Sandbox::new();
+    // A sample a millisecond, of which `find` has ever more.
+    let script = |slower: u64| {
+        let sample = |ms: u64| {
+            let name = if ms % 100 < slower * ms / 200 {
+                "find"
+            } else {
+                "wait"
+            };
+            format!(
+                "app 1 {}.{:03}000: 1 cycles: \n\t1000 {name} (/bin/app)\n\n",
+                ms / 1000,
+                ms % 1000
+            )
+        };
+        (0..10_000).map(sample).collect::<String>()
+    };
+    let old = sandbox.write("old.txt", script(1));
+    let new = sandbox.write("new.txt", script(2));
+    let files = [old.to_str().unwrap(), new.to_str().unwrap()];
+    let run = sandbox.sto(&["compare-models", files[0], files[1], "--x", "time"]);
+    let head = ": 1 run of app@new.txt against 1 run of app@old.txt\n";
+    assert!(run.stdout.contains(head), "{run:?}");
+}
+
+#[test]
 fn a_function_and_profiles_are_named_or_all_functions_or_a_file() {
     let sandbox = swept();
     for args in [&["model", "v1", "--x", "n"][..], &["model", "--x", "n"]] {

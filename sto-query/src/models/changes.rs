@@ -2,14 +2,14 @@
 
 use super::costs::{Costs, FunctionCosts};
 use super::detectors::{Detected, Detector};
-use super::{ModelError, Modelled, Point, about, points};
+use super::{ModelError, Modelled, Point};
 use crate::answer::{Answer, limited};
 use crate::compare::Verdict;
 use crate::statistics::benjamini_hochberg;
 use crate::statistics::models::{
     Certainty, Model, ModelKind, Models, Points, curves_differ, regression_with_certainty,
 };
-use crate::tree::{Order, View};
+use crate::tree::Order;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -142,24 +142,20 @@ pub struct Growth {
     pub high: f64,
 }
 
-/// Compares how the cost of functions goes with x in two builds; of one function, where one is named.
+/// Compares how the cost of functions goes with x in a baseline and a candidate; of one function, where one is named.
 ///
 /// # Errors
-/// Where a side has no run with x, or no function has the name.
+/// Where no function has the name, or nothing can be fitted.
 pub fn compare_models(
-    [baseline, candidate]: [&View; 2],
-    sample_types: [usize; 2],
-    (x, cost): (&str, Order),
+    [old, new]: [Costs; 2],
     function: Option<&str>,
     options: &CompareModelsOptions,
     limit: Option<usize>,
 ) -> Result<ModelChanges, ModelError> {
-    let program = &candidate.selection.build.executable;
-    let old = Costs::of(baseline, sample_types[0], (x, cost), program)?;
-    let new = Costs::of(candidate, sample_types[1], (x, cost), program)?;
+    let sides = [&old, &new];
     let whole = whole(&old).max(whole(&new));
     let mut pairs: BTreeMap<(&str, &str), [Option<&FunctionCosts>; 2]> = BTreeMap::new();
-    for (side, costs) in [&old, &new].into_iter().enumerate() {
+    for (side, costs) in sides.into_iter().enumerate() {
         for function in &costs.functions {
             let key = (&*function.function, &*function.module);
             pairs.entry(key).or_default()[side] = Some(function);
@@ -167,16 +163,19 @@ pub fn compare_models(
     }
     if let Some(name) = function {
         let keys: Vec<_> = pairs.keys().copied().collect();
-        let chosen = super::named(keys.iter().map(|(function, _)| *function), name, program)?;
+        let chosen = super::named(
+            keys.iter().map(|(function, _)| *function),
+            name,
+            &super::name(&new.of),
+        )?;
         let is_chosen: Vec<bool> = (0..keys.len()).map(|ix| chosen.contains(&ix)).collect();
         let mut is_chosen = is_chosen.into_iter();
         pairs.retain(|_, _| is_chosen.next().unwrap_or(false));
     }
-    let sides = [&old, &new];
     let changes = pairs.into_par_iter().map(|((name, module), pair)| {
         let points = [0, 1].map(|side| match pair[side] {
-            Some(function) => points(&function.costs, sides[side]),
-            None => sides[side].runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
+            Some(function) => function.points.clone(),
+            None => sides[side].nothing.clone(),
         });
         let [old, new] = points.map(Points::new);
         let points = [old?, new?];
@@ -204,26 +203,22 @@ pub fn compare_models(
     let omitted = limited(&mut functions, limit);
     Ok(ModelChanges {
         verdict,
-        baseline: about(baseline, sample_types[0], (x, cost), &old),
-        candidate: about(candidate, sample_types[1], (x, cost), &new),
+        baseline: old.of,
+        candidate: new.of,
         functions,
         omitted,
     })
 }
 
-/// What all runs at the largest x cost, on average.
+/// What all functions cost at the largest x, on average.
 fn whole(costs: &Costs) -> f64 {
-    let largest = costs.runs.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
-    let of_run = |run: usize| {
-        costs
-            .functions
-            .iter()
-            .map(move |function| function.costs[run])
-    };
-    let runs = costs.runs.iter().enumerate();
-    let at = runs.filter(|(_, (x, _))| *x == largest);
-    let wholes: Vec<f64> = at.map(|(run, _)| of_run(run).fold(0.0, f64::max)).collect();
-    wholes.iter().sum::<f64>() / wholes.len().max(1) as f64
+    let largest = costs.largest_x();
+    let of_each = costs.functions.iter().map(|of| of.mean_at(largest));
+    match costs.of.cost {
+        Some(Order::SelfCost) => of_each.sum(),
+        // What the roots cost has all other functions in it.
+        _ => of_each.fold(0.0, f64::max),
+    }
 }
 
 fn change(

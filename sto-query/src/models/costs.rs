@@ -1,40 +1,42 @@
-//! What functions cost in each run, beside what the run was given.
+//! What functions cost, beside what runs were given: the points that curves are fitted to.
 
-use super::ModelError;
+use super::{ModelError, Modelled};
 use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key};
 use crate::select::{full_name, main_modules};
 use crate::text::closest;
 use crate::tree::{Order, View, costs_by};
 use hashbrown::HashMap;
 use rayon::prelude::*;
+use sto_core::id::ProfileId;
 use sto_core::model::Profile;
 use sto_core::units::Cost;
 
-/// What the functions of a view cost in each of its runs that have x.
-pub(super) struct Costs {
-    /// x of each run, and its index in the view.
-    pub(super) runs: Vec<(f64, usize)>,
-    /// Number of runs that have no x.
-    pub(super) without_x: usize,
+/// What functions cost, and at which x.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    pub(super) of: Modelled,
+    /// The points of a function that none of the runs has.
+    pub(super) nothing: Vec<(f64, f64)>,
+    /// In the order of their names.
     pub(super) functions: Vec<FunctionCosts>,
 }
 
-/// What a function cost in each run of [`Costs::runs`].
-#[derive(Clone)]
+/// The points of a function: x, and what it cost there.
+#[derive(Clone, Debug)]
 pub(super) struct FunctionCosts {
     pub(super) function: String,
     pub(super) module: String,
-    /// In the unit of the sample type; in samples where these have no value.
-    pub(super) costs: Vec<f64>,
+    /// y in the unit of the sample type; in samples where these have no value.
+    pub(super) points: Vec<(f64, f64)>,
 }
 
 impl Costs {
-    /// By functions in the order of their names; the program's own are of the module `program`. Inlined functions are of
-    /// their own where the view has them.
+    /// Of the functions of a view, with a point for each of its runs that has x. The program's own functions are of the
+    /// module `program`. Inlined functions are of their own where the view has them.
     ///
     /// # Errors
     /// Where no run has x.
-    pub(super) fn of(
+    pub fn of_runs(
         view: &View,
         sample_type: usize,
         (x, of): (&str, Order),
@@ -74,22 +76,50 @@ impl Costs {
             .into_iter()
             .enumerate()
             .map(|(ix, (function, module))| {
-                let costs = costs.iter().map(|run| run.get(ix).map_or(0.0, amount));
+                let points = runs.iter().zip(&costs);
+                let points = points.map(|(&(x, _), run)| (x, run.get(ix).map_or(0.0, amount)));
                 FunctionCosts {
                     function,
                     module,
-                    costs: costs.collect(),
+                    points: points.collect(),
                 }
             });
         let mut functions: Vec<FunctionCosts> = functions
-            .filter(|of| of.costs.iter().any(|&cost| cost > 0.0))
+            .filter(|of| of.points.iter().any(|&(_, cost)| cost > 0.0))
             .collect();
         functions.sort_by(|a, b| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        let build = &view.selection.build;
+        // Parts of a run are as many points, and one run.
+        let mut ids: Vec<ProfileId> = runs.iter().map(|&(_, run)| profiles[run].id).collect();
+        ids.dedup();
         Ok(Costs {
-            without_x: profiles.len() - runs.len(),
-            runs,
+            of: Modelled {
+                executable: Some(build.executable.clone()),
+                build: Some(build.version.clone()),
+                x: x.to_owned(),
+                sample_type: view.sample_types.get(sample_type).cloned(),
+                cost: Some(of),
+                runs: ids.len(),
+                without_x: profiles.len() - runs.len(),
+            },
+            nothing: runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
             functions,
         })
+    }
+
+    /// The largest x of any function.
+    pub(super) fn largest_x(&self) -> f64 {
+        let points = self.functions.iter().flat_map(|of| &of.points);
+        points.map(|&(x, _)| x).fold(f64::MIN, f64::max)
+    }
+}
+
+impl FunctionCosts {
+    /// What it cost at an x, on average over its points there; nothing where there is none.
+    pub(super) fn mean_at(&self, x: f64) -> f64 {
+        let at = self.points.iter().filter(|point| point.0 == x);
+        let (count, sum) = at.fold((0, 0.0), |(count, sum), &(_, y)| (count + 1, sum + y));
+        sum / f64::from(count.max(1))
     }
 }
 

@@ -21,6 +21,7 @@ pub use changes::{
     CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
     compare_models,
 };
+pub use costs::Costs;
 pub(crate) use costs::is_given;
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;
@@ -28,81 +29,43 @@ pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
 
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};
-use crate::select::full_name;
 use crate::statistics::models::{Fit, Points};
-use crate::tree::{Order, View};
-use costs::{Costs, FunctionCosts};
+use costs::FunctionCosts;
 use rayon::prelude::*;
 
-/// Models the cost of a function of a view over its runs' metric x.
+/// Models the cost of a function.
 ///
 /// # Errors
-/// Where no run has x, not one function has the name, or nothing can be fitted.
-pub fn of_function(
-    view: &View,
-    sample_type: usize,
-    (x, cost): (&str, Order),
-    fit: &Fit,
-    function: &str,
-) -> Result<CostModel, ModelError> {
-    let mut costs = Costs::of(
-        view,
-        sample_type,
-        (x, cost),
-        &view.selection.build.executable,
-    )?;
-    let chosen = one(
-        &costs.functions,
-        function,
-        &full_name(&view.selection.build),
-    )?;
+/// Where not one function has the name, or nothing can be fitted.
+pub fn of_function(mut costs: Costs, fit: &Fit, function: &str) -> Result<CostModel, ModelError> {
+    let chosen = one(&costs.functions, function, &name(&costs.of))?;
     let function = costs.functions.swap_remove(chosen);
-    let points = points(&function.costs, &costs);
     Ok(CostModel {
-        of: about(view, sample_type, (x, cost), &costs),
-        function: fitted(function.function, function.module, points, fit)?,
+        of: costs.of,
+        function: fitted(function, fit)?,
     })
 }
 
-/// Models the cost of every function of a view over its runs' metric x: those that cost most at the largest x first, at
-/// most `limit` of them.
+/// Models the cost of every function: those that cost most at the largest x first, at most `limit` of them.
 ///
 /// # Errors
-/// Where no run has x, or nothing can be fitted.
+/// Where nothing can be fitted.
 pub fn of_functions(
-    view: &View,
-    sample_type: usize,
-    (x, cost): (&str, Order),
+    costs: Costs,
     fit: &Fit,
     limit: Option<usize>,
 ) -> Result<CostModels, ModelError> {
-    let mut costs = Costs::of(
-        view,
-        sample_type,
-        (x, cost),
-        &view.selection.build.executable,
-    )?;
-    let largest = costs.runs.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
-    let at_largest = |function: &FunctionCosts| -> f64 {
-        let runs = costs.runs.iter().zip(&function.costs);
-        runs.filter(|((x, _), _)| *x == largest)
-            .map(|(_, cost)| cost)
-            .sum()
-    };
-    let mut functions: Vec<(f64, FunctionCosts)> = std::mem::take(&mut costs.functions)
-        .into_iter()
-        .map(|function| (at_largest(&function), function))
-        .collect();
+    let largest = costs.largest_x();
+    let functions = costs.functions.into_iter();
+    let mut functions: Vec<_> = functions.map(|of| (of.mean_at(largest), of)).collect();
     // Stable: equals stay in the order of their names.
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let omitted = limited(&mut functions, limit);
-    let functions = functions.into_par_iter().map(|(_, function)| {
-        let points = points(&function.costs, &costs);
-        fitted(function.function, function.module, points, fit)
-    });
+    let functions = functions.into_par_iter();
+    let functions = functions.map(|(_, function)| fitted(function, fit));
     Ok(CostModels {
         functions: functions.collect::<Result<_, _>>()?,
-        of: about(view, sample_type, (x, cost), &costs),
+        of: costs.of,
         omitted,
     })
 }
@@ -115,9 +78,17 @@ pub fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     let groups = table::read(table)?;
     let rows = groups.values().map(Vec::len).sum();
     let groups: Vec<_> = groups.into_iter().collect();
-    let functions = groups
-        .into_par_iter()
-        .map(|(group, points)| fitted(group, String::new(), points, fit));
+    let functions = groups.into_par_iter().map(|(function, points)| {
+        let module = String::new();
+        fitted(
+            FunctionCosts {
+                function,
+                module,
+                points,
+            },
+            fit,
+        )
+    });
     Ok(CostModels {
         functions: functions.collect::<Result<_, _>>()?,
         of: Modelled {
@@ -163,36 +134,19 @@ fn named<'k>(
     }
 }
 
-fn points(costs: &[f64], of: &Costs) -> Vec<(f64, f64)> {
-    let runs = of.runs.iter().zip(costs);
-    runs.map(|(&(x, _), &cost)| (x, cost)).collect()
+/// What was modelled, as `EXE@BUILD`.
+fn name(of: &Modelled) -> String {
+    let part = |name: &Option<String>| name.clone().unwrap_or_default();
+    format!("{}@{}", part(&of.executable), part(&of.build))
 }
 
-fn about(view: &View, sample_type: usize, (x, cost): (&str, Order), costs: &Costs) -> Modelled {
-    let build = &view.selection.build;
-    Modelled {
-        executable: Some(build.executable.clone()),
-        build: Some(build.version.clone()),
-        x: x.to_owned(),
-        sample_type: view.sample_types.get(sample_type).cloned(),
-        cost: Some(cost),
-        runs: costs.runs.len(),
-        without_x: costs.without_x,
-    }
-}
-
-fn fitted(
-    function: String,
-    module: String,
-    points: Vec<(f64, f64)>,
-    fit: &Fit,
-) -> Result<FunctionModels, ModelError> {
-    let points = Points::new(points)?;
+fn fitted(of: FunctionCosts, fit: &Fit) -> Result<FunctionModels, ModelError> {
+    let points = Points::new(of.points)?;
     let (fitted, certainty) = fit.models(&points);
     let shown = points.x().iter().zip(points.y());
     Ok(FunctionModels {
-        function,
-        module,
+        function: of.function,
+        module: of.module,
         points: shown.map(|(&x, &y)| Point { x, y }).collect(),
         models: fitted.models,
         left_out: fitted.left_out,

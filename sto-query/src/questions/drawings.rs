@@ -102,7 +102,7 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryErro
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
     let (views, longer) = match &request.drawing.by {
         None => {
-            let sides = sources.pair_and_stores(named, filter, request.against)?;
+            let sides = sources.pair_and_stores(named, filter, request.against, None)?;
             let longer = longer_calls(&sides)?;
             (sides.map(|(view, _)| view), longer)
         }

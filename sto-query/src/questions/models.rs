@@ -1,10 +1,12 @@
 //! How cost goes with what runs were given.
 
 use crate::QueryError;
-use crate::models::{self, CompareModelsOptions, CostModel, CostModels, ModelChanges, ModelError};
-use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::models::{
+    self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
+};
+use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
 use crate::statistics::models::Fit;
-use crate::tree::Order;
+use crate::tree::{Order, View};
 use serde::{Deserialize, Serialize};
 
 /// How the cost of functions goes with x.
@@ -52,14 +54,8 @@ pub fn model(
     request: &ModelRequest,
     function: &str,
 ) -> Result<CostModel, QueryError> {
-    let view = runs(sources, request)?;
-    Ok(models::of_function(
-        &view,
-        EVENT,
-        (&request.x, request.cost),
-        &request.fit,
-        function,
-    )?)
+    let costs = request.costs(sources)?;
+    Ok(models::of_function(costs, &request.fit, function)?)
 }
 
 /// Models the cost of every function.
@@ -67,14 +63,8 @@ pub fn model(
 /// # Errors
 /// As [`Sources::view`], and where no run has x.
 pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
-    let view = runs(sources, request)?;
-    Ok(models::of_functions(
-        &view,
-        EVENT,
-        (&request.x, request.cost),
-        &request.fit,
-        request.limit,
-    )?)
+    let costs = request.costs(sources)?;
+    Ok(models::of_functions(costs, &request.fit, request.limit)?)
 }
 
 /// Models what a table has: CSV with columns `x`, `y` and maybe `group`.
@@ -94,7 +84,7 @@ pub struct CompareModelsRequest {
     pub named: [Named; 2],
     /// Which of their runs, and by which event.
     pub filter: Filter,
-    /// What x is: a metric of the runs, or a label of them that is a number.
+    /// What x is, as of [`ModelRequest::x`].
     pub x: String,
     /// Which cost of functions is y.
     pub cost: Order,
@@ -131,32 +121,77 @@ pub fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
 ) -> Result<ModelChanges, QueryError> {
-    let [baseline, candidate] = &request.named;
-    let [baseline, candidate] = sources.pair([baseline, candidate], &request.filter, None)?;
-    let [baseline, candidate] = match request.inlined {
-        true => [baseline, candidate],
-        false => [baseline.without_inlined(), candidate.without_inlined()],
+    let by = By {
+        filter: &request.filter,
+        x: &request.x,
+        cost: request.cost,
+        inlined: request.inlined,
     };
     Ok(models::compare_models(
-        [&baseline, &candidate],
-        [EVENT, EVENT],
-        (&request.x, request.cost),
+        by.of_both(sources, &request.named)?,
         request.function.as_deref(),
         &request.options,
         request.limit,
     )?)
 }
 
-fn runs(sources: &Sources, request: &ModelRequest) -> Result<crate::tree::View, QueryError> {
-    let mut view = sources.runs(&request.named, &request.filter)?;
-    if !models::is_given(&view, &request.x) {
-        let cut = sources.runs_cut_by(&request.named, &request.filter, &request.x)?;
-        if !cut.runs.is_empty() {
-            view = cut;
-        }
+impl ModelRequest {
+    fn costs(&self, sources: &Sources) -> Result<Costs, QueryError> {
+        let by = By {
+            filter: &self.filter,
+            x: &self.x,
+            cost: self.cost,
+            inlined: self.inlined,
+        };
+        by.of_one(sources, &self.named)
     }
-    Ok(match request.inlined {
-        true => view,
-        false => view.without_inlined(),
-    })
+}
+
+/// What points are made of.
+struct By<'a> {
+    filter: &'a Filter,
+    x: &'a str,
+    cost: Order,
+    inlined: bool,
+}
+
+impl By<'_> {
+    fn of_one(&self, sources: &Sources, named: &Named) -> Result<Costs, QueryError> {
+        let (mut view, store) = sources.runs_and_store(named, self.filter, slices_for(self.x))?;
+        if !models::is_given(&view, self.x) {
+            view = view.cut_by(&store, self.x)?;
+        }
+        let program = view.selection.build.executable.clone();
+        self.of_runs(view, &program)
+    }
+
+    /// A baseline and a candidate, both by the same kind of x.
+    fn of_both(
+        &self,
+        sources: &Sources,
+        [baseline, candidate]: &[Named; 2],
+    ) -> Result<[Costs; 2], QueryError> {
+        let named = [baseline, candidate];
+        let [(mut old, old_store), (mut new, new_store)] =
+            sources.pair_and_stores(named, self.filter, None, slices_for(self.x))?;
+        if ![&old, &new]
+            .map(|view| models::is_given(view, self.x))
+            .contains(&true)
+        {
+            old = old.cut_by(&old_store, self.x)?;
+            new = new.cut_by(&new_store, self.x)?;
+        }
+        // One name for both, so that their functions are the same.
+        let program = new.selection.build.executable.clone();
+        Ok([self.of_runs(old, &program)?, self.of_runs(new, &program)?])
+    }
+
+    fn of_runs(&self, view: View, program: &str) -> Result<Costs, QueryError> {
+        let view = match self.inlined {
+            true => view,
+            false => view.without_inlined(),
+        };
+        let asked = (self.x, self.cost);
+        Ok(Costs::of_runs(&view, EVENT, asked, program)?)
+    }
 }

@@ -9,7 +9,7 @@ mod views;
 
 pub use named::{Named, distinct_names};
 pub use views::{EVENT, Filter};
-pub(crate) use views::{of_event_to_compare, parts};
+pub(crate) use views::{of_event_to_compare, parts, slices_for};
 
 use crate::QueryError;
 use crate::select::{

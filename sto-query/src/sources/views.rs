@@ -53,25 +53,19 @@ impl Sources {
         filter.load(self.runs_of(named, filter, None)?)
     }
 
-    /// The same, with each run cut by a number that its samples are labelled with, or by time where `x` is `time`, so that
-    /// each part is a run with this metric.
+    /// The same, and the store that has them; files are read in these slices.
     ///
     /// # Errors
-    /// As [`Sources::view`], and where time is asked for and was not kept.
-    pub(crate) fn runs_cut_by(
+    /// As [`Sources::view`].
+    pub(crate) fn runs_and_store(
         &self,
         named: &Named,
         filter: &Filter,
-        x: &str,
-    ) -> Result<View, QueryError> {
-        let located = self.runs_of(named, filter, OVER_TIME)?;
+        slices: Option<SliceCount>,
+    ) -> Result<(View, Snapshot), QueryError> {
+        let located = self.runs_of(named, filter, slices)?;
         let store = located.store.clone();
-        let view = filter.load(located)?;
-        let cut = view.clone().cut_by_label(&store, x)?;
-        match cut.runs.is_empty() && x == TIME {
-            true => Ok(view.cut_by_time(&store)?),
-            false => Ok(cut),
-        }
+        Ok((filter.load(located)?, store))
     }
 
     /// The stacks of several names, all in one event: the first one's, unless one was asked for.
@@ -96,21 +90,8 @@ impl Sources {
     }
 
     /// The stacks of a baseline and a candidate with each run separately, in the event that was asked for, or
-    /// else one that both have; of the baseline another part of the time, where one is given.
-    ///
-    /// # Errors
-    /// As [`Sources::view`].
-    pub(crate) fn pair(
-        &self,
-        named: [&Named; 2],
-        filter: &Filter,
-        against: Option<Window>,
-    ) -> Result<[View; 2], QueryError> {
-        let sides = self.pair_and_stores(named, filter, against)?;
-        Ok(sides.map(|(view, _)| view))
-    }
-
-    /// The same, each with the store that has it.
+    /// else one that both have; of the baseline another part of the time, where one is given. Each with the store that
+    /// has it; files are read in these slices.
     ///
     /// # Errors
     /// As [`Sources::view`].
@@ -119,8 +100,9 @@ impl Sources {
         named: [&Named; 2],
         filter: &Filter,
         against: Option<Window>,
+        slices: Option<SliceCount>,
     ) -> Result<[(View, Snapshot); 2], QueryError> {
-        let [baseline, candidate] = self.pair_of(named, filter, None)?;
+        let [baseline, candidate] = self.pair_of(named, filter, slices)?;
         let (old, new) = View::load_both(
             (&baseline.store, baseline.selection),
             (&candidate.store, candidate.selection),
@@ -359,6 +341,14 @@ impl Filter {
             ]),
             None => Ok([a, b]),
         }
+    }
+}
+
+/// The slices to read files in of which x is asked for, which may be of samples.
+pub(crate) fn slices_for(x: &str) -> Option<SliceCount> {
+    match x {
+        TIME => OVER_TIME,
+        _ => CONTEXTS,
     }
 }
 

@@ -16,6 +16,20 @@ const PARTS: u32 = 100;
 pub(crate) const TIME: &str = "time";
 
 impl View {
+    /// The same stacks, with each run cut by a number that its samples are labelled with, or by time where `x` is `time`, so
+    /// that each part is a run with this metric; whole where they cannot be cut.
+    ///
+    /// # Errors
+    /// As [`View::cut_by_label`] and [`View::cut_by_time`].
+    pub(crate) fn cut_by(self, store: &Snapshot, x: &str) -> Result<View, WindowError> {
+        let cut = self.clone().cut_by_label(store, x)?;
+        match (cut.runs.is_empty(), x) {
+            (false, _) => Ok(cut),
+            (true, TIME) => self.cut_by_time(store),
+            (true, _) => Ok(self),
+        }
+    }
+
     /// The same stacks, with a run for each number that samples of a run are labelled with under this key, and that number
     /// as a metric of it. Samples without one are left out; runs are none where no sample has one.
     ///
@@ -24,7 +38,7 @@ impl View {
     ///
     /// # Panics
     /// If stacks were changed since the view was loaded from that store.
-    pub(crate) fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
+    fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
         let nodes = Nodes::of(&self);
         let (mut profiles, mut runs) = (Vec::new(), Vec::new());
         for stored in &self.selection.profiles {
@@ -70,7 +84,7 @@ impl View {
     ///
     /// # Panics
     /// As [`View::cut_by_label`].
-    pub(crate) fn cut_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
+    fn cut_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
         let mut middles = Vec::new();
         let mut view = self.within(store, |run| {
             let whole = run.between(Nanoseconds(0), None)?;

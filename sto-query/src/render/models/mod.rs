@@ -62,23 +62,33 @@ pub fn all(report: &CostModels, style: Style) -> String {
     text + &without_x(&report.of, style)
 }
 
-/// `parse: total cpu-clock by n, 21 runs of demo@v1`.
+/// `parse: total cpu-clock by n, 21 runs of demo@v1`; `300 parts of 3 runs` where these were cut.
 fn heading(report: &CostModel) -> String {
+    let (of, points) = (&report.of, report.function.points.len());
+    let about = match of.build.is_some() && points > of.runs {
+        true => format!("{}, {points} parts of {}", asked(of), run_of(of)),
+        false => about(of),
+    };
     match &*report.function.function {
-        "" => about(&report.of),
-        name => format!("{}: {}", printable(name), about(&report.of)),
+        "" => about,
+        name => format!("{}: {about}", printable(name)),
     }
 }
 
 /// `total cpu-clock by n, 21 runs of demo@v1`.
 fn about(of: &Modelled) -> String {
-    let x = printable(&of.x);
-    if of.build.is_none() {
-        return format!("y by {x}, {}", counted(of.runs as u64, "point"));
+    match of.build {
+        Some(_) => format!("{}, {}", asked(of), run_of(of)),
+        None => format!("{}, {}", asked(of), counted(of.runs as u64, "point")),
     }
-    let event = of.sample_type.as_ref().map_or("", |of| &of.event);
+}
+
+/// `total cpu-clock by n`.
+fn asked(of: &Modelled) -> String {
+    let event = of.sample_type.as_ref().map_or("y", |of| &of.event);
     let cost = of.cost.map_or("", |cost| cost.name());
-    format!("{cost} {} by {x}, {}", printable(event), run_of(of))
+    let y = format!("{cost} {}", printable(event));
+    format!("{} by {}", y.trim_start(), printable(&of.x))
 }
 
 /// `14 runs of demo@v1`.
