@@ -19,7 +19,7 @@ use sto_query::questions::{
 use sto_query::render;
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
-use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind, Points, curves_differ};
+use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
 use sto_query::text::Style;
 use sto_query::{QueryError, answer};
 
@@ -285,20 +285,6 @@ fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
     none.x = "rows".to_owned();
     let error = models(&sources, &none).unwrap_err().to_string();
     assert!(error.starts_with("no run of app@v1 has a metric or a label `rows`"));
-}
-
-#[test]
-fn runs_of_one_curve_differ_by_chance_alone() {
-    let points = |y: &[f64]| Points::new((1..).map(f64::from).zip(y.iter().copied())).unwrap();
-    // One run a side at each of five x: 2^5 ways, of which two make the sides differ most.
-    let old = points(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-    let new = points(&[1.2, 2.4, 3.6, 4.8, 6.0]);
-    let p = curves_differ(&old, &new).unwrap();
-    assert_eq!(p, curves_differ(&new, &old).unwrap());
-    assert!((2.0 / 32.0..=1.0).contains(&p), "{p}");
-    assert_eq!(curves_differ(&old, &old), Some(1.0));
-    // No x has two runs that could be dealt otherwise.
-    assert_eq!(curves_differ(&points(&[1.0]), &points(&[])), None);
 }
 
 #[test]

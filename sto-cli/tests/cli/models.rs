@@ -126,8 +126,9 @@ fn parts_of_the_time_of_two_files_are_compared() {
     let new = sandbox.write("new.txt", script(2));
     let files = [old.to_str().unwrap(), new.to_str().unwrap()];
     let run = sandbox.sto(&["compare-models", files[0], files[1], "--x", "time"]);
-    let head = ": 1 run of app@new.txt against 1 run of app@old.txt\n";
-    assert!(run.stdout.contains(head), "{run:?}");
+    assert_eq!(run.status, Some(1), "{run:?}");
+    let head = "REGRESSION: 1 run of app@new.txt against 1 run of app@old.txt\n";
+    assert!(run.stdout.starts_with(head), "{run:?}");
 }
 
 #[test]
