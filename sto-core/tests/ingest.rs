@@ -19,7 +19,8 @@ use sto_core::recording::{
 };
 use sto_core::store::{Added, Store};
 use sto_core::trace::{
-    CallThread, CallThresholds, LongCall, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Wait,
+    CallThread, CallThresholds, CallsWith, LongCall, Meanwhile, Outlier, Record, RunCalls,
+    ThreadCalls, Wait,
 };
 use sto_core::units::{Bytes, Nanoseconds};
 use sto_core::{Cancel, Notice};
@@ -923,6 +924,14 @@ fn split_programs_have_the_calls_of_their_own_threads() {
             call: call(1),
             ended_by: Some((0, call(0))),
         }],
+        arguments: [0, 1]
+            .map(|thread| CallsWith {
+                thread,
+                stack: call(thread as usize).stack,
+                argument: format!("n{thread}"),
+                calls: Vec::new(),
+            })
+            .into(),
     };
     let recording = recording.edit(|parts| parts.calls = Some(calls)).unwrap();
     let options = IngestOptions {
@@ -943,6 +952,10 @@ fn split_programs_have_the_calls_of_their_own_threads() {
         };
         let others: Vec<u32> = outlier.meanwhile.iter().map(|of| of.thread).collect();
         assert_eq!((outlier.thread, &others[..]), (0, &[0][..]));
+        let [with] = &calls.arguments[..] else {
+            panic!("{calls:?}")
+        };
+        assert_eq!(with.thread, 0);
         let waits = calls
             .waits
             .iter()

@@ -22,6 +22,7 @@ macro_rules! with {
 mod answers;
 mod average;
 mod browser;
+mod call_models;
 mod calls;
 mod check;
 mod compare;

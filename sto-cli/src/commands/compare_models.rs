@@ -18,7 +18,8 @@ Examples:
   sto compare-models v1 v2 --x n
   sto compare-models old.pb.gz new.pb.gz --x request_bytes
 
-x is that of `sto model`: a metric or label of the runs, else a number that samples are labelled with, or `time`.
+x is that of `sto model`: a metric or label of the runs, else a number that samples are labelled with, `time`, or an \
+argument of calls.
 
 A function is a degradation if its runs differ by more than chance from those of the baseline at the same x, and its \
 curve is above the baseline's by --min-effect at the largest x. Two or more runs for each x show much smaller changes.
@@ -38,7 +39,8 @@ pub(crate) struct CompareModelsArgs {
     /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH
     candidate: OsString,
 
-    /// Compare cost by this metric or label of the runs, number that samples are labelled with, or `time`
+    /// Compare cost by this metric or label of the runs, number that samples are labelled with, `time`, argument of
+    /// calls, or their `order`
     #[arg(long, value_name = "NAME")]
     x: String,
 

@@ -16,11 +16,14 @@ Examples:
   sto model sort v1 --x n                  How the cost of sort grows with n
   sto model --all v1 --x n                 The same of every function
   sto model --points points.csv            Of a file with columns x and y
+  sto model parse trace.json --x bytes     Each call of a trace by its argument `bytes`
   sto model sort v1 --x n --kind kernel    A smooth curve in place of a formula
 
 x is a metric of the runs, as `sto record --scale`, `sto ingest --metric` and `sto annotate` give it, or a \
 label of them that is a number; else a number that samples are labelled with, or `time` for parts of each run. y is \
-what the function cost there, with all that it called.
+what the function cost there, with all that it called. Of a trace of calls, x may be an argument that its calls have, or \
+`order` for the first, second and further call of a function in a thread (kept by `sto ingest --keep-calls`): y is \
+then what each call took.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model.";
 
@@ -45,7 +48,8 @@ pub(crate) struct ModelArgs {
     #[arg(long, conflicts_with = "points")]
     all: bool,
 
-    /// Model cost by this metric or label of the runs, number that samples are labelled with, or `time`
+    /// Model cost by this metric or label of the runs, number that samples are labelled with, `time`, argument of
+    /// calls, or their `order`
     #[arg(
         long,
         value_name = "NAME",

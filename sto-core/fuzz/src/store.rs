@@ -20,7 +20,7 @@ use sto_core::recording::{
 };
 use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, Store, StoreError, StoredBuild, Tag};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record,
+    CallThread, CallThresholds, CalledStack, CallsAt, CallsWith, Expression, LongCall, Meanwhile, Outlier, Record,
     RunCalls, ThreadCalls, Wait,
 };
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
@@ -322,6 +322,19 @@ fn calls(samples: &[Sample]) -> RunCalls<StackIx> {
             thread: 0,
             call,
             ended_by: Some((0, call)),
+        }],
+        arguments: vec![CallsWith {
+            thread: 0,
+            stack: call.stack,
+            argument: "n".to_owned(),
+            calls: (1..9)
+                .map(|n| CallsAt {
+                    value: f64::from(n) * 0.3,
+                    calls: u64::from(n == 7) + 1,
+                    duration: Nanoseconds(90),
+                    own: Nanoseconds(80),
+                })
+                .collect(),
         }],
     }
 }

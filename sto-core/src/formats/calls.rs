@@ -3,14 +3,15 @@
 use super::error::{DecodeError, Decoded};
 use super::source::ReadOptions;
 use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, ThreadIx};
+use crate::trace::arguments::{GatheredCalls, thin};
 use crate::trace::log::{CallLog, CallLogWriter, SpoolError, ThreadNo};
 use crate::trace::outliers::RunDurations;
-use crate::trace::paths::{PathNo, Paths};
+use crate::trace::paths::{FunctionNo, PathNo, Paths};
 use crate::trace::regtime::{Compressed, compress};
-use crate::trace::{CALLS, CallThread, RunCalls, ThreadCalls, WALL};
+use crate::trace::{CALLS, CallThread, CallsWith, RunCalls, ThreadCalls, WALL};
 use crate::units::{Cost, Nanoseconds, Unit};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 
 /// Adds the calls of a log to a recording: as samples of `wall`, which is the time that calls took without those that
@@ -51,19 +52,27 @@ pub(super) fn finish_as(
         let (begin, end) = log.time(no);
         let time = Nanoseconds(end.0 - begin.0);
         let mut paths = Paths::default();
-        let compressed = compress(calls.by_ref(), &options.call_thresholds, time, &mut paths);
+        let mut gathered = GatheredCalls::default();
+        let has_arguments = !log.arguments().is_empty();
+        let seen = calls.by_ref().inspect(|call| {
+            if has_arguments {
+                gathered.add(call);
+            }
+        });
+        let compressed = compress(seen, &options.call_thresholds, time, &mut paths);
         calls.check()?;
+        let gathered = gathered.finish(log.arguments());
         let costs = match parts {
             Some(parts) => costs_by_part(&log, no, &mut paths, parts)?,
             None => costs(&compressed, &paths),
         };
-        Ok((compressed, paths, costs))
+        Ok((compressed, paths, costs, gathered))
     });
     let threads = threads.collect::<Result<Vec<_>, SpoolError>>()?;
     let mut paths = Paths::default();
     let numbers: Vec<Vec<PathNo>> = threads
         .iter()
-        .map(|(_, of_thread, _)| paths.append(of_thread))
+        .map(|(_, of_thread, ..)| paths.append(of_thread))
         .collect();
     let stacks = stacks(&mut builder, &paths, functions)?;
     let wall = builder.sample_type(event, Unit::Nanoseconds);
@@ -73,9 +82,11 @@ pub(super) fn finish_as(
         threads: Vec::with_capacity(threads.len()),
         outliers: Vec::new(),
         waits: Vec::new(),
+        arguments: Vec::new(),
     };
     let mut durations = RunDurations::default();
-    for ((no, numbers), (compressed, _, costs)) in log.threads().zip(numbers).zip(threads) {
+    let threads = log.threads().zip(numbers).zip(threads);
+    for ((no, numbers), (compressed, of_thread, costs, gathered)) in threads {
         durations.add(&compressed.durations, &numbers);
         let stack = |path: PathNo| stacks[numbers[path.get()].get()];
         let (thread, called) = thread_of(&mut builder, log.thread(no));
@@ -96,6 +107,17 @@ pub(super) fn finish_as(
                 builder.push((thread, sample_type), stack, time, cost);
             }
         }
+        let first = first_paths(&of_thread);
+        run.arguments.extend(
+            gathered
+                .into_iter()
+                .map(|(function, argument, calls)| CallsWith {
+                    thread: run.threads.len() as u32,
+                    stack: stack(first[&function]),
+                    argument,
+                    calls,
+                }),
+        );
         run.threads.push(ThreadCalls {
             thread: called,
             begin: compressed.begin,
@@ -108,6 +130,7 @@ pub(super) fn finish_as(
                 .collect(),
         });
     }
+    few(&mut run.arguments);
     builder.calls = Some(run);
     builder.logged = Some(Box::new(LoggedCalls {
         log,
@@ -116,6 +139,29 @@ pub(super) fn finish_as(
         durations,
     }));
     Ok(builder)
+}
+
+/// The first path of each function.
+fn first_paths(paths: &Paths) -> HashMap<FunctionNo, PathNo> {
+    let mut first = HashMap::new();
+    for path in paths.iter() {
+        first.entry(paths.function(path)).or_insert(path);
+    }
+    first
+}
+
+/// Calls that are kept by their arguments in all, before they become fewer.
+const MOST_WITH_ARGUMENTS: usize = 1 << 20;
+
+/// Makes calls with arguments so few that a run's are soon read.
+fn few(arguments: &mut [CallsWith<StackIx>]) {
+    let all: usize = arguments.iter().map(|of| of.calls.len()).sum();
+    if all > MOST_WITH_ARGUMENTS {
+        let each = (MOST_WITH_ARGUMENTS / arguments.len()).max(64);
+        arguments
+            .par_iter_mut()
+            .for_each(|of| thin(&mut of.calls, each));
+    }
 }
 
 /// The stack of each path.

@@ -47,6 +47,9 @@ pub(crate) const METRICS_OVER_TIME: &str = "metrics over time";
 /// The feature of a store that has a [`Column::Calls`].
 pub(crate) const CALLS_OVER_TIME: &str = "calls over time";
 
+/// The feature of a store that has a [`Column::Arguments`].
+pub(crate) const ARGUMENTS: &str = "arguments of calls";
+
 /// The feature of a store that has a [`Column::CallTrees`].
 pub(crate) const KEPT_CALLS: &str = "kept calls";
 
@@ -54,8 +57,13 @@ pub(crate) const KEPT_CALLS: &str = "kept calls";
 pub(crate) const COMMITS: &str = "commits";
 
 /// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 4] =
-    [CALLS_OVER_TIME, COMMITS, KEPT_CALLS, METRICS_OVER_TIME];
+pub(crate) const KNOWN_FEATURES: [&str; 5] = [
+    ARGUMENTS,
+    CALLS_OVER_TIME,
+    COMMITS,
+    KEPT_CALLS,
+    METRICS_OVER_TIME,
+];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -116,6 +124,8 @@ pub(crate) enum Column {
     Calls(ProfileNo),
     /// Every call of a profile: 0 is what the pieces have in common, from 1 on are these.
     CallTrees(ProfileNo, u32),
+    /// Calls of a profile by what they were called with.
+    Arguments(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -187,6 +197,7 @@ impl Column {
             Column::Metrics(profile) => (7, profile.0, 0),
             Column::Calls(profile) => (8, profile.0, 0),
             Column::CallTrees(profile, part) => (9, profile.0, part),
+            Column::Arguments(profile) => (10, profile.0, 0),
         }
     }
 
@@ -204,13 +215,14 @@ impl Column {
             7 => Column::Metrics(ProfileNo(owner)),
             8 => Column::Calls(ProfileNo(owner)),
             9 => Column::CallTrees(ProfileNo(owner), part),
+            10 => Column::Arguments(ProfileNo(owner)),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 6] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 7] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
@@ -219,6 +231,7 @@ impl Column {
             Column::Metrics(profile),
             Column::Calls(profile),
             Column::CallTrees(profile, 0),
+            Column::Arguments(profile),
         ]
     }
 
@@ -235,6 +248,7 @@ impl Column {
             Column::Metrics(_) => "metrics",
             Column::Calls(_) => "calls",
             Column::CallTrees(..) => "kept calls",
+            Column::Arguments(_) => "arguments",
         }
     }
 
@@ -244,6 +258,7 @@ impl Column {
             Column::Metrics(_) => Some(METRICS_OVER_TIME),
             Column::Calls(_) => Some(CALLS_OVER_TIME),
             Column::CallTrees(..) => Some(KEPT_CALLS),
+            Column::Arguments(_) => Some(ARGUMENTS),
             _ => None,
         }
     }

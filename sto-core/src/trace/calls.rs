@@ -1,6 +1,6 @@
 //! The calls of a run, compressed.
 
-use super::CallThresholds;
+use super::{CallThresholds, CallsWith};
 use crate::units::Nanoseconds;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,6 +17,9 @@ pub struct RunCalls<S> {
     pub outliers: Vec<Outlier<S>>,
     /// The longest of those calls in which a thread waited, longest first.
     pub waits: Vec<Wait<S>>,
+    /// Its calls by what they were called with, where the trace says that: by thread, then in an order of functions, then
+    /// by the argument's name.
+    pub arguments: Vec<CallsWith<S>>,
 }
 
 /// A thread that called functions.
@@ -154,6 +157,7 @@ impl<S: Copy> RunCalls<S> {
             threads: self.threads.iter().map(thread).collect(),
             outliers: self.outliers.iter().map(|of| of.map(&stack)).collect(),
             waits: self.waits.iter().map(|of| of.map(&stack)).collect(),
+            arguments: self.arguments.iter().map(|of| of.map(&stack)).collect(),
         }
     }
 }
@@ -223,7 +227,8 @@ impl<S: Copy> Record<S> {
 
 impl<S> RunCalls<S> {
     /// What there is of a part of the time: threads that had begun and not ended, from when to when of that they were
-    /// there, with those of their records, which stay whole, and of the outliers and waits, that overlap it. `calls` of a
+    /// there, with those of their records, which stay whole, and of the outliers and waits, that overlap it; what was
+    /// called with arguments has no time, and is left out. `calls` of a
     /// thread are those of its records.
     pub fn during(self, (begin, end): (Nanoseconds, Nanoseconds)) -> RunCalls<S> {
         let overlaps =
@@ -235,6 +240,7 @@ impl<S> RunCalls<S> {
             let calls = of.records.iter().filter_map(Record::calls);
             of.calls = calls.fold(0, u64::saturating_add);
         }
+        run.arguments.clear();
         run.outliers
             .retain(|of| overlaps((of.call.begin, of.call.end)));
         run.waits
@@ -276,10 +282,17 @@ impl<S> RunCalls<S> {
                 ..wait
             })
         });
+        let arguments = self.arguments.into_iter().filter_map(|of| {
+            Some(CallsWith {
+                thread: index(of.thread)?,
+                ..of
+            })
+        });
         RunCalls {
             thresholds: self.thresholds,
             outliers: outliers.collect(),
             waits: waits.collect(),
+            arguments: arguments.collect(),
             threads: self.threads.into_iter().filter(keep).collect(),
         }
     }
@@ -391,11 +404,18 @@ mod tests {
             call,
             ended_by: Some((by, call)),
         };
+        let with = |thread| CallsWith {
+            thread,
+            stack: 'a',
+            argument: "n".to_owned(),
+            calls: Vec::new(),
+        };
         let run = RunCalls {
             thresholds: CallThresholds::default(),
             threads: (0..3).map(thread).collect(),
             outliers: vec![outlier(0), outlier(1)],
             waits: vec![wait(0, 1), wait(2, 0), wait(2, 1)],
+            arguments: vec![with(0), with(2)],
         };
         let some = run.clone().of_threads(|of| of.thread.tid > 0);
         assert_eq!(some.threads, [thread(1), thread(2)]);
@@ -407,5 +427,6 @@ mod tests {
         assert_eq!(of_waits.collect::<Vec<_>>(), expected);
         let none = run.of_threads(|_| false);
         assert!(none.threads.is_empty() && none.outliers.is_empty() && none.waits.is_empty());
+        assert_eq!(some.arguments, [with(1)]);
     }
 }

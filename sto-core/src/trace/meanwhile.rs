@@ -241,6 +241,7 @@ mod tests {
 
     fn call(depth: u32, function: char, begin: u64, end: u64) -> Call {
         Call {
+            with: None,
             depth,
             function: FunctionNo(u32::from(function)),
             begin: Nanoseconds(begin),

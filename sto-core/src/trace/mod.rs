@@ -5,6 +5,7 @@
 //!
 #![doc = include_str!("regtime.md")]
 
+pub(crate) mod arguments;
 mod calls;
 pub(crate) mod dag;
 mod durations;
@@ -19,6 +20,7 @@ pub(crate) mod regtime;
 mod thresholds;
 mod waits;
 
+pub use arguments::{CallsAt, CallsWith};
 pub use calls::{
     CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,
     ThreadCalls, Wait,

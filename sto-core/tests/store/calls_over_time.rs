@@ -10,8 +10,8 @@ use sto_core::intern::NodeIx;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::trace::{
-    CallThread, CallThresholds, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record,
-    RunCalls, ThreadCalls, Threshold, Wait,
+    CallThread, CallThresholds, CalledStack, CallsAt, CallsWith, Expression, LongCall, Meanwhile,
+    Outlier, Record, RunCalls, ThreadCalls, Threshold, Wait,
 };
 use sto_core::units::{Bytes, Nanoseconds};
 
@@ -70,6 +70,26 @@ fn calls(short: u64) -> RunCalls<NodeIx> {
             call: call(1, 50, 70),
             ended_by: None,
         }],
+        arguments: Vec::new(),
+    }
+}
+
+/// The same, with what some of them were called with.
+fn calls_with(n: f64) -> RunCalls<NodeIx> {
+    let at = |value| CallsAt {
+        value,
+        calls: 2,
+        duration: Nanoseconds(70),
+        own: Nanoseconds(60),
+    };
+    RunCalls {
+        arguments: vec![CallsWith {
+            thread: 0,
+            stack: NodeIx(1),
+            argument: "n".to_owned(),
+            calls: vec![at(0.25), at(n)],
+        }],
+        ..calls(9)
     }
 }
 
@@ -197,7 +217,7 @@ fn stores_of_the_same_profiles_and_calls_become_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
         for source in order {
-            id(&store, source, (source != "b").then(|| calls(50)));
+            id(&store, source, (source != "b").then(|| calls_with(50.0)));
         }
         store.compact().unwrap();
         fs::read(file(folder.path())).unwrap()
@@ -229,6 +249,61 @@ fn calls_go_along_when_a_profile_is_merged_and_change_none_that_is_there() {
     ] {
         assert_eq!(load(&here, id), expected.map(calls));
     }
+}
+
+#[test]
+fn arguments_go_with_the_calls_and_only_a_store_that_has_any_asks_for_readers_that_know_them() {
+    const BOTH: &[u8] = b"\x02\x12arguments of calls\x0fcalls over time";
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let run = id(&store, "one", Some(calls_with(1000.0)));
+    assert_eq!(load(&store, run), Some(calls_with(1000.0)));
+    assert_eq!(features(folder.path()).as_deref(), Some(BOTH));
+    let other = Store::in_memory().unwrap();
+    let snapshot = store.snapshot().unwrap();
+    assert_eq!(
+        other.merge(&snapshot, &mut |_| Ok(())).unwrap().added,
+        [run]
+    );
+    assert_eq!(load(&other, run), Some(calls_with(1000.0)));
+    let to = tempfile::tempdir().unwrap();
+    snapshot
+        .export(&BTreeSet::from([run]), &file(to.path()))
+        .unwrap();
+    assert_eq!(features(to.path()).as_deref(), Some(BOTH));
+    is_sound(to.path());
+    drop(snapshot);
+    // Read again, calls come in place of calls: with other arguments, or none.
+    id(&store, "one", Some(calls_with(2000.0)));
+    assert_eq!(load(&store, run), Some(calls_with(2000.0)));
+    is_sound(folder.path());
+    id(&store, "one", Some(calls(9)));
+    assert_eq!(load(&store, run), Some(calls(9)));
+    is_sound(folder.path());
+    id(&store, "one", Some(calls_with(1000.0)));
+    store.compact().unwrap();
+    assert_eq!(load(&store, run), Some(calls_with(1000.0)));
+    store.prune(&BTreeSet::from([run])).unwrap();
+    assert_eq!(features(folder.path()), None);
+    is_sound(folder.path());
+}
+
+#[test]
+fn calls_by_arguments_that_break_their_rules_do_not_go_in() {
+    let refused = |change: &dyn Fn(&mut CallsWith<NodeIx>)| {
+        let store = Store::in_memory().unwrap();
+        let mut calls = calls_with(1000.0);
+        change(&mut calls.arguments[0]);
+        add(&store, "one", Some(calls), None).is_err()
+    };
+    assert!(!refused(&|_| ()));
+    assert!(refused(&|of| of.thread = 1));
+    assert!(refused(&|of| of.stack = NodeIx(99)));
+    assert!(refused(&|of| of.argument = "n".repeat(4097)));
+    assert!(refused(&|of| of.calls[0].value = f64::NAN));
+    assert!(refused(&|of| of.calls[0].value = 1e9));
+    assert!(refused(&|of| of.calls[0].calls = 0));
+    assert!(refused(&|of| of.calls[0].own = Nanoseconds(71)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{error, metrics, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use sto_core::recording::Recording;
+use sto_core::recording::{Location, Recording};
 
 /// What each stack took; of how many calls is said twice, as samples of time and as events.
 fn stacks(recording: &Recording) -> Vec<String> {
@@ -41,6 +41,74 @@ const CALLS: [&str; 2] = [
     "wall 1 70000 ns [helper]: main",
     "wall 1 30000 ns [helper]: main;work a.py:12",
 ];
+
+/// An argument's value, and how long the call took with and without what it called, in µs.
+type CallAt = (f64, u64, u64);
+
+/// By function and argument: each call that has it.
+fn arguments(recording: &Recording) -> Vec<(String, Vec<CallAt>)> {
+    let calls = recording.calls.as_ref().unwrap();
+    let all = calls.arguments.iter().map(|with| {
+        let leaf = recording.stacks.leaf(with.stack).unwrap();
+        let Location::Named(frame) = recording.locations[leaf.get()] else {
+            panic!("{leaf:?}")
+        };
+        let function = recording.named.frame(frame).symbol;
+        let calls = with.calls.iter().map(|call| {
+            assert_eq!(call.calls, 1);
+            (call.value, call.duration.0 / 1000, call.own.0 / 1000)
+        });
+        (format!("{function} {}", with.argument), calls.collect())
+    });
+    all.collect()
+}
+
+#[test]
+fn arguments_of_calls_that_are_numbers_stand_beside_what_these_took() {
+    let n = |n: u32| format!(r#","args":{{"n":{n},"of":"x"}}"#);
+    let of_x = |ts, dur, size| event("X", "sort", ts, &format!(r#","dur":{dur}{}"#, n(size)));
+    let trace = object(&[
+        event("B", "main", 100, &n(3)),
+        of_x(110, 50, 8),
+        of_x(120, 10, 4),
+        of_x(130, 20, 4),
+        r#"{"ph":"E","pid":1,"tid":2,"ts":200,"args":{"n":7,"found":"2.5"}}"#.to_owned(),
+    ]);
+    let read = read(&trace).unwrap();
+    assert_eq!(
+        arguments(&read),
+        [
+            ("main found".to_owned(), vec![(2.5, 100, 50)]),
+            ("main n".to_owned(), vec![(3.0, 100, 50)]),
+            (
+                "sort n".to_owned(),
+                vec![(4.0, 10, 10), (4.0, 20, 20), (8.0, 50, 20)]
+            ),
+        ]
+    );
+    assert_eq!(read.warnings, [""; 0]);
+}
+
+#[test]
+fn the_longest_piece_of_a_call_that_outlasts_its_caller_has_its_arguments() {
+    let of = |name, ts, dur, n: u32| {
+        event(
+            "X",
+            name,
+            ts,
+            &format!(r#","dur":{dur},"args":{{"n":{n}}}"#),
+        )
+    };
+    let trace = object(&[of("a", 100, 50, 1), of("b", 149, 60, 2), of("c", 205, 5, 3)]);
+    assert_eq!(
+        arguments(&read(&trace).unwrap()),
+        [
+            ("a n".to_owned(), vec![(1.0, 50, 49)]),
+            ("b n".to_owned(), vec![(2.0, 59, 55)]),
+            ("c n".to_owned(), vec![(3.0, 4, 4)]),
+        ]
+    );
+}
 
 #[test]
 fn an_object_and_an_array_are_read_alike_also_one_that_does_not_end() {

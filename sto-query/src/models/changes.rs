@@ -212,8 +212,7 @@ pub fn compare_models(
 
 /// What all functions cost at the largest x, on average.
 fn whole(costs: &Costs) -> f64 {
-    let largest = costs.largest_x();
-    let of_each = costs.functions.iter().map(|of| of.mean_at(largest));
+    let of_each = costs.functions.iter().map(FunctionCosts::at_largest);
     match costs.of.cost {
         Some(Order::SelfCost) => of_each.sum(),
         // What the roots cost has all other functions in it.

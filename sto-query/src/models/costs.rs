@@ -7,8 +7,9 @@ use crate::text::closest;
 use crate::tree::{Order, View, costs_by};
 use hashbrown::HashMap;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
-use sto_core::model::Profile;
+use sto_core::model::{FrameTable, Profile};
 use sto_core::units::Cost;
 
 /// What functions cost, and at which x.
@@ -49,9 +50,10 @@ impl Costs {
             .filter_map(|(run, x)| Some((x?, run)))
             .collect();
         if runs.is_empty() {
-            return Err(no_x(view, x));
+            return Err(no_x(view, x, BTreeSet::new()));
         }
-        let (names, number_of) = numbered(view, program);
+        let main = main_modules(&view.selection.build, profiles);
+        let (names, number_of) = function_names(&view.frames, &main, program);
         let costs: Vec<Vec<Cost>> = runs
             .par_iter()
             .map(|&(_, run)| {
@@ -99,6 +101,7 @@ impl Costs {
                 x: x.to_owned(),
                 sample_type: view.sample_types.get(sample_type).cloned(),
                 cost: Some(of),
+                of_calls: false,
                 runs: ids.len(),
                 without_x: profiles.len() - runs.len(),
             },
@@ -106,18 +109,13 @@ impl Costs {
             functions,
         })
     }
-
-    /// The largest x of any function.
-    pub(super) fn largest_x(&self) -> f64 {
-        let points = self.functions.iter().flat_map(|of| &of.points);
-        points.map(|&(x, _)| x).fold(f64::MIN, f64::max)
-    }
 }
 
 impl FunctionCosts {
-    /// What it cost at an x, on average over its points there; nothing where there is none.
-    pub(super) fn mean_at(&self, x: f64) -> f64 {
-        let at = self.points.iter().filter(|point| point.0 == x);
+    /// What it cost at its largest x, on average over its points there.
+    pub(super) fn at_largest(&self) -> f64 {
+        let largest = self.points.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
+        let at = self.points.iter().filter(|point| point.0 == largest);
         let (count, sum) = at.fold((0, 0.0), |(count, sum), &(_, y)| (count + 1, sum + y));
         sum / f64::from(count.max(1))
     }
@@ -136,7 +134,8 @@ pub(crate) fn is_given(view: &View, x: &str) -> bool {
     profiles.any(|stored| given(&stored.profile, x).is_some())
 }
 
-fn no_x(view: &View, x: &str) -> ModelError {
+/// Says that no run has x, nor a call of one, and what they have: arguments of calls are these.
+pub(crate) fn no_x(view: &View, x: &str, arguments: BTreeSet<String>) -> ModelError {
     let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
     let names = profiles.flat_map(|profile| {
         let labels = profile.labels.iter();
@@ -149,18 +148,22 @@ fn no_x(view: &View, x: &str) -> ModelError {
     ModelError::NoX {
         build: full_name(&view.selection.build),
         x: x.to_owned(),
-        closest: closest(x, known.iter().map(String::as_str)).map(str::to_owned),
-        known,
+        closest: closest(x, known.iter().chain(&arguments).map(String::as_str)).map(Box::from),
+        known: known.into(),
+        arguments: arguments.into_iter().collect(),
     }
 }
 
-/// The functions of a view, and by frame the number of its function.
-fn numbered<'v>(view: &'v View, program: &str) -> (Vec<(String, String)>, Vec<u32>) {
-    let main = main_modules(&view.selection.build, &view.selection.profiles);
-    let mut numbers: HashMap<FunctionKey<'v>, u32> = HashMap::new();
+/// The functions of these frames, and by frame the number of its function.
+pub(super) fn function_names<'f>(
+    frames: &'f FrameTable,
+    main: &BTreeSet<&str>,
+    program: &str,
+) -> (Vec<(String, String)>, Vec<u32>) {
+    let mut numbers: HashMap<FunctionKey<'f>, u32> = HashMap::new();
     let mut names = Vec::new();
-    let number_of = view.frames.iter().map(|(_, frame)| {
-        let key = function_key(frame, &main, KeyOptions::default());
+    let number_of = frames.iter().map(|(_, frame)| {
+        let key = function_key(frame, main, KeyOptions::default());
         *numbers.entry(key).or_insert_with_key(|(symbol, module)| {
             names.push((
                 symbol.clone().into_owned(),

@@ -10,6 +10,7 @@
 //!
 #![doc = include_str!("models.md")]
 
+mod calls;
 mod changes;
 mod costs;
 mod detectors;
@@ -17,12 +18,13 @@ mod error;
 mod result;
 mod table;
 
+pub(crate) use calls::{ORDER, arguments};
 pub use changes::{
     CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
     compare_models,
 };
 pub use costs::Costs;
-pub(crate) use costs::is_given;
+pub(crate) use costs::{is_given, no_x};
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;
 pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
@@ -55,9 +57,8 @@ pub fn of_functions(
     fit: &Fit,
     limit: Option<usize>,
 ) -> Result<CostModels, ModelError> {
-    let largest = costs.largest_x();
     let functions = costs.functions.into_iter();
-    let mut functions: Vec<_> = functions.map(|of| (of.mean_at(largest), of)).collect();
+    let mut functions: Vec<_> = functions.map(|of| (of.at_largest(), of)).collect();
     // Stable: equals stay in the order of their names.
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let omitted = limited(&mut functions, limit);
@@ -97,6 +98,7 @@ pub fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
             x: "x".to_owned(),
             sample_type: None,
             cost: None,
+            of_calls: false,
             runs: rows,
             without_x: 0,
         },

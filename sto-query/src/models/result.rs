@@ -69,12 +69,15 @@ pub struct Modelled {
     pub executable: Option<String>,
     /// The build's version; `None` for a table.
     pub build: Option<String>,
-    /// What x is: a metric of runs, a label of them, or a column.
+    /// What x is: a metric of runs, a label of them or of samples, `time`, an argument of calls, their `order`, or a column.
     pub x: String,
     /// What was measured; `None` for a table.
     pub sample_type: Option<SampleType>,
     /// Which cost of functions is y.
     pub cost: Option<Order>,
+    /// Whether a point is a call, or several that are kept as one, and y what each took; else a point is a run, or a part of
+    /// one.
+    pub of_calls: bool,
     /// Number of runs that have x; of a table, of its rows.
     pub runs: usize,
     /// Number of runs that have none, and were left out.

@@ -2,12 +2,13 @@
 
 use crate::QueryError;
 use crate::models::{
-    self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
+    self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError, ORDER,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
 use crate::statistics::models::Fit;
 use crate::tree::{Order, View};
 use serde::{Deserialize, Serialize};
+use sto_core::store::Snapshot;
 
 /// How the cost of functions goes with x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,7 +20,8 @@ pub struct ModelRequest {
     /// Which of them, and by which event.
     pub filter: Filter,
     /// What x is: a metric of the runs, or a label of them that is a number; else a number that samples are labelled with,
-    /// or `time`, of which each part of a run is a point.
+    /// or `time`, of which each part of a run is a point; else an argument of calls, or their `order`, of which each call is
+    /// a point.
     pub x: String,
     /// Which cost of functions is y.
     pub cost: Order,
@@ -157,12 +159,12 @@ struct By<'a> {
 
 impl By<'_> {
     fn of_one(&self, sources: &Sources, named: &Named) -> Result<Costs, QueryError> {
-        let (mut view, store) = sources.runs_and_store(named, self.filter, slices_for(self.x))?;
-        if !models::is_given(&view, self.x) {
-            view = view.cut_by(&store, self.x)?;
-        }
+        let (view, store) = sources.runs_and_store(named, self.filter, slices_for(self.x))?;
         let program = view.selection.build.executable.clone();
-        self.of_runs(view, &program)
+        match models::is_given(&view, self.x) {
+            true => self.of_runs(view, &program),
+            false => self.of_parts(view, &store, &program),
+        }
     }
 
     /// A baseline and a candidate, both by the same kind of x.
@@ -172,18 +174,38 @@ impl By<'_> {
         [baseline, candidate]: &[Named; 2],
     ) -> Result<[Costs; 2], QueryError> {
         let named = [baseline, candidate];
-        let [(mut old, old_store), (mut new, new_store)] =
+        let [(old, old_store), (new, new_store)] =
             sources.pair_and_stores(named, self.filter, None, slices_for(self.x))?;
-        if ![&old, &new]
-            .map(|view| models::is_given(view, self.x))
-            .contains(&true)
-        {
-            old = old.cut_by(&old_store, self.x)?;
-            new = new.cut_by(&new_store, self.x)?;
-        }
         // One name for both, so that their functions are the same.
         let program = new.selection.build.executable.clone();
-        Ok([self.of_runs(old, &program)?, self.of_runs(new, &program)?])
+        let is_given = [&old, &new].map(|view| models::is_given(view, self.x));
+        match is_given.contains(&true) {
+            true => Ok([self.of_runs(old, &program)?, self.of_runs(new, &program)?]),
+            false => Ok([
+                self.of_parts(old, &old_store, &program)?,
+                self.of_parts(new, &new_store, &program)?,
+            ]),
+        }
+    }
+
+    /// By a number that parts of runs have: samples by their label or time, or else calls.
+    fn of_parts(&self, view: View, store: &Snapshot, program: &str) -> Result<Costs, QueryError> {
+        let asked = (self.x, self.cost);
+        let whole = view.clone();
+        let cut = view.cut_by(store, self.x)?;
+        if models::is_given(&cut, self.x) {
+            return self.of_runs(cut, program);
+        }
+        if let Some(costs) = Costs::of_arguments(&whole, store, asked, program)? {
+            return Ok(costs);
+        }
+        if self.x == ORDER
+            && let Some(costs) = Costs::of_order(&whole, store, self.cost, program)?
+        {
+            return Ok(costs);
+        }
+        let arguments = models::arguments(&whole, store)?;
+        Err(models::no_x(&whole, self.x, arguments).into())
     }
 
     fn of_runs(&self, view: View, program: &str) -> Result<Costs, QueryError> {

@@ -67,6 +67,7 @@ fn server() -> CalledRun {
         ("serve;handle;reply", 80, 9_000),
     ];
     let calls = RunCalls {
+        arguments: Vec::new(),
         thresholds: CallThresholds {
             call_gap: Threshold::Time(Nanoseconds(2_000)),
             ..CallThresholds::default()

@@ -84,6 +84,7 @@ fn pool() -> CalledRun {
         ),
     ];
     let calls = RunCalls {
+        arguments: Vec::new(),
         thresholds: CallThresholds::default(),
         threads: vec![
             thread("worker", 8, "worker"),

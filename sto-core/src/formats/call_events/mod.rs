@@ -14,6 +14,7 @@ mod write;
 
 use super::error::{DecodeError, Decoded};
 use super::source::ReadOptions;
+use crate::trace::arguments::CallArguments;
 use crate::trace::log::nameless;
 use crate::trace::paths::FunctionNo;
 pub(super) use functions::Functions;
@@ -63,6 +64,7 @@ pub(super) struct CallEvents {
     /// When the last event of each thread is.
     last: Vec<u64>,
     events: u64,
+    arguments: CallArguments,
 }
 
 /// What memory holds of each order, in bytes.
@@ -106,6 +108,12 @@ impl Code {
         (function != NO_FUNCTION).then_some(FunctionNo(function))
     }
 
+    /// The same of another function.
+    fn with_function(self, function: FunctionNo) -> Code {
+        let mask = u64::from(NO_FUNCTION) << KIND_BITS;
+        Code(self.0 & !mask | u64::from(function.0) << KIND_BITS & mask)
+    }
+
     fn place(self) -> u64 {
         self.0 >> (KIND_BITS + FUNCTION_BITS)
     }
@@ -139,7 +147,13 @@ impl CallEvents {
             floating: Sorter::new(HELD, scratch.clone()),
             last: Vec::new(),
             events: 0,
+            arguments: CallArguments::default(),
         }
+    }
+
+    /// What calls are called with: numbers of functions with arguments stand for these in the other events.
+    pub(super) fn arguments(&mut self) -> &mut CallArguments {
+        &mut self.arguments
     }
 
     /// A call begins.
@@ -221,7 +235,7 @@ impl CallEvents {
     ) -> Decoded<PairedCalls> {
         let mut misfits = Misfits::default();
         let calls = &mut self.calls;
-        let mut pairs = Pairs::default();
+        let mut pairs = Pairs::of(self.arguments);
         let mut edges = self.edges.sorted().map_err(failed)?;
         let last = |thread: u64, _| self.last[thread as usize];
         let mut hand_on = |thread: u64, _: &Paired, call: &Paired, end: u64| {
@@ -257,6 +271,7 @@ impl CallEvents {
             calls: self.calls,
             floating: self.floating,
             last: self.last,
+            arguments: pairs.into_arguments(),
             misfits,
         })
     }
@@ -267,5 +282,6 @@ pub(super) struct PairedCalls {
     calls: Sorter<4>,
     floating: Sorter<6>,
     last: Vec<u64>,
+    arguments: CallArguments,
     misfits: Misfits,
 }

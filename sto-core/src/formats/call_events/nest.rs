@@ -2,6 +2,7 @@
 
 use super::misfits::{Misfits, Pieces, failed};
 use crate::formats::error::Decoded;
+use crate::trace::arguments::CallArguments;
 use crate::trace::log::ThreadLog;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
@@ -15,6 +16,8 @@ pub(super) struct Nested {
 
 struct Open {
     function: FunctionNo,
+    /// What it is called with, which the longest of its pieces is to have, until that begins.
+    with: Option<FunctionNo>,
     end: u64,
     /// The earliest end of the call and of those that it stands in.
     earliest: u64,
@@ -32,7 +35,8 @@ impl Nested {
     /// begins in.
     pub(super) fn begin(
         &mut self,
-        (function, begin, end): (FunctionNo, u64, Option<u64>),
+        (called, begin, end): (FunctionNo, u64, Option<u64>),
+        arguments: &CallArguments,
         log: &mut ThreadLog,
         misfits: &mut Misfits,
         left: &mut Pieces,
@@ -45,12 +49,15 @@ impl Nested {
         });
         let around = around.unwrap_or(u64::MAX);
         misfits.outlasting += u64::from(around < end);
-        log.begin(function, Nanoseconds(begin)).map_err(failed)?;
-        self.open.push(Open {
+        let (function, _) = arguments.split(called);
+        let mut call = Open {
             function,
+            with: Some(called),
             end,
             earliest: around.min(end),
-        });
+        };
+        call.begin_piece(begin, log)?;
+        self.open.push(call);
         Ok(())
     }
 
@@ -85,10 +92,22 @@ impl Nested {
         let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
         let mut earliest = around;
         for call in ended.into_iter().filter(|call| call.end > at) {
-            log.begin(call.function, Nanoseconds(at)).map_err(failed)?;
             earliest = earliest.min(call.end);
-            self.open.push(Open { earliest, ..call });
+            let mut call = Open { earliest, ..call };
+            call.begin_piece(at, log)?;
+            self.open.push(call);
         }
         Ok(())
+    }
+}
+
+impl Open {
+    /// Begins the call, or what goes on of it: up to the earliest end, and maybe in further pieces.
+    fn begin_piece(&mut self, begin: u64, log: &mut ThreadLog) -> Decoded<()> {
+        let is_most = self.end - self.earliest <= self.earliest - begin;
+        let with = self.with.take_if(|_| is_most);
+        let with = with.unwrap_or(self.function);
+        log.begin_with(self.function, with, Nanoseconds(begin))
+            .map_err(failed)
     }
 }

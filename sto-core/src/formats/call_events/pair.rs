@@ -2,6 +2,7 @@
 
 use super::misfits::Misfits;
 use super::{Code, Kind};
+use crate::trace::arguments::{CallArguments, NAMELESS};
 use crate::trace::paths::FunctionNo;
 use hashbrown::HashMap;
 use std::io;
@@ -25,8 +26,8 @@ impl Paired {
 }
 
 /// Pairs the events of one track after the other, each by time.
-#[derive(Default)]
 pub(super) struct Pairs {
+    arguments: CallArguments,
     track: u64,
     /// Calls whose end is not reached, outermost first.
     open: Vec<Paired>,
@@ -50,6 +51,37 @@ pub(super) trait HandOn: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
 impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> HandOn for F {}
 
 impl Pairs {
+    /// Of events whose numbers of functions may stand for these arguments.
+    pub(super) fn of(arguments: CallArguments) -> Pairs {
+        Pairs {
+            arguments,
+            track: 0,
+            open: Vec::new(),
+            names: HashMap::new(),
+            last: 0,
+        }
+    }
+
+    pub(super) fn into_arguments(self) -> CallArguments {
+        self.arguments
+    }
+
+    /// The function that an event names, without arguments.
+    fn name(&self, event: &Paired) -> Option<FunctionNo> {
+        let (function, _) = self.arguments.split(event.code.function()?);
+        (function != NAMELESS).then_some(function)
+    }
+
+    /// The outermost open call, or this one, without arguments.
+    fn outermost(&self, call: &Paired) -> Paired {
+        let first = self.open.first().unwrap_or(call);
+        let code = match self.name(first) {
+            Some(function) => first.code.with_function(function),
+            None => first.code,
+        };
+        Paired { code, ..*first }
+    }
+
     /// Takes the next event, and hands on the calls that it ends. `last` is the time up to which calls of a track last
     /// that do not end, by that of its last event here.
     pub(super) fn event(
@@ -65,13 +97,13 @@ impl Pairs {
             self.track = track;
         }
         self.last = event.begin;
-        match (event.code.kind(), event.code.function()) {
+        match (event.code.kind(), self.name(&event)) {
             (Kind::Begin, Some(function)) => {
                 self.names.entry(function).or_default().open += 1;
                 self.open.push(event);
                 Ok(())
             }
-            (Kind::End, name) => self.end(name, event.begin, hand_on, misfits),
+            (Kind::End, name) => self.end(name, event, hand_on, misfits),
             _ => Ok(()),
         }
     }
@@ -79,11 +111,12 @@ impl Pairs {
     fn end(
         &mut self,
         name: Option<FunctionNo>,
-        at: u64,
+        end: Paired,
         hand_on: &mut impl HandOn,
         misfits: &mut Misfits,
     ) -> io::Result<()> {
-        let ended = name.or_else(|| self.open.last().and_then(|open| open.code.function()));
+        let at = end.begin;
+        let ended = name.or_else(|| self.open.last().and_then(|open| self.name(open)));
         match ended.and_then(|ended| self.names.get_mut(&ended)) {
             Some(of_name) if of_name.open > 0 => {}
             // Of ends at one time, that of the caller may stand first.
@@ -97,9 +130,17 @@ impl Pairs {
                 return Ok(());
             }
         }
-        while let Some(open) = self.open.pop() {
-            hand_on(self.track, self.open.first().unwrap_or(&open), &open, at)?;
-            let Some(function) = open.code.function() else {
+        while let Some(mut open) = self.open.pop() {
+            let function = self.name(&open);
+            let outermost = self.outermost(&open);
+            if function == ended
+                && let (Some(begin), Some(end)) = (open.code.function(), end.code.function())
+            {
+                let both = self.arguments.together(begin, end);
+                open.code = open.code.with_function(both);
+            }
+            hand_on(self.track, &outermost, &open, at)?;
+            let Some(function) = function else {
                 continue;
             };
             let of_name = self.names.entry(function).or_default();
@@ -126,8 +167,8 @@ impl Pairs {
     ) -> io::Result<()> {
         misfits.open += self.open.len() as u64;
         while let Some(open) = self.open.pop() {
-            let outermost = self.open.first().unwrap_or(&open);
-            hand_on(self.track, outermost, &open, last(self.track, self.last))?;
+            let outermost = self.outermost(&open);
+            hand_on(self.track, &outermost, &open, last(self.track, self.last))?;
         }
         self.names.clear();
         Ok(())

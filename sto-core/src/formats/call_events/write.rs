@@ -6,6 +6,7 @@ use super::sorter::Record;
 use super::{Code, Kind, PairedCalls, Row, in_order};
 use crate::formats::error::Decoded;
 use crate::trace::CallThread;
+use crate::trace::arguments::CallArguments;
 use crate::trace::log::CallLogWriter;
 use crate::units::Bytes;
 use hashbrown::HashMap;
@@ -29,12 +30,15 @@ impl PairedCalls {
             misfits: self.misfits,
             zero: in_order(zero),
             left: Pieces::of(file),
+            arguments: &self.arguments,
         };
         let mut calls = self.calls.sorted().map_err(failed)?;
         rows.threads(|| calls.next(), &self.last, &mut name)?;
         let mut floating = self.floating.sorted().map_err(failed)?;
         rows.floating(|| floating.next(), &mut name)?;
-        Ok(rows.misfits.warnings())
+        let warnings = rows.misfits.warnings();
+        log.set_arguments(self.arguments);
+        Ok(warnings)
     }
 }
 
@@ -71,6 +75,7 @@ struct Rows<'l> {
     misfits: Misfits,
     zero: u64,
     left: Pieces,
+    arguments: &'l CallArguments,
 }
 
 impl Rows<'_> {
@@ -160,6 +165,7 @@ impl Rows<'_> {
         let end = (code.kind() != Kind::Endless).then_some(end);
         nested.begin(
             (function, begin, end),
+            self.arguments,
             log,
             &mut self.misfits,
             &mut self.left,

@@ -7,6 +7,7 @@ use crate::formats::calls;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::source::ReadOptions;
 use crate::recording::RecordingBuilder;
+use crate::trace::arguments::NAMELESS;
 use crate::trace::log::CallLogWriter;
 use crate::trace::paths::FunctionNo;
 use crate::trace::{CallThread, SPANS, WALL};
@@ -77,8 +78,18 @@ impl Calls {
             ),
             None => None,
         };
-        let begun =
-            || function.ok_or_else(|| DecodeError::new(at(), "expected a name, found none"));
+        let function = match &event.arguments[..] {
+            [] => function,
+            arguments => {
+                let function = function.unwrap_or(NAMELESS);
+                Some(self.events.arguments().number(function, arguments))
+            }
+        };
+        let begun = || {
+            function
+                .filter(|_| event.name.is_some())
+                .ok_or_else(|| DecodeError::new(at(), "expected a name, found none"))
+        };
         match event.phase() {
             b'X' => {
                 let (begun, end) = (begun()?, event.end(time, at)?);

@@ -1,5 +1,6 @@
 //! One trace event.
 
+use super::arguments::numbers;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::wire::json::Text;
 use serde::Deserialize;
@@ -24,6 +25,9 @@ pub(super) struct Event<'b> {
     pub(super) id: Cow<'b, str>,
     id2: Option<Id2<'b>>,
     pub(super) args: Option<&'b RawValue>,
+    /// What of `args` are numbers, where it begins or ends a call.
+    #[serde(skip)]
+    pub(super) arguments: Vec<(Cow<'b, str>, f64)>,
 }
 
 /// Of which one is there.
@@ -66,6 +70,14 @@ impl<'b> Event<'b> {
             [phase] => phase,
             _ => 0,
         }
+    }
+
+    /// The same with its arguments.
+    pub(super) fn with_arguments(mut self) -> Event<'b> {
+        if let (b'B' | b'E' | b'X' | b'b' | b'e', Some(args)) = (self.phase(), self.args) {
+            self.arguments = numbers(args);
+        }
+        self
     }
 
     pub(super) fn is(&self, ph: u8, name: &str) -> bool {

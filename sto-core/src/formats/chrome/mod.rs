@@ -3,6 +3,7 @@
 //!
 //! Source: "Trace Event Format", <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
 
+mod arguments;
 mod calls;
 mod counters;
 mod cut;
@@ -73,7 +74,9 @@ impl LineReader for Reader {
         let parsed = cut.par_chunks(EVENTS).map(|cut| {
             let event = |cut: &std::ops::Range<usize>| {
                 let parsed = serde_json::from_slice::<Event<'_>>(&held[cut.clone()]);
-                parsed.map_err(|error| syntax(&held[..cut.end], cut.start, &error).after(at))
+                parsed
+                    .map(Event::with_arguments)
+                    .map_err(|error| syntax(&held[..cut.end], cut.start, &error).after(at))
             };
             cut.iter().map(event).collect::<Decoded<Vec<_>>>()
         });

@@ -229,6 +229,7 @@ pub(crate) fn unpack_piece(
         Ok(Call {
             depth,
             function: function(numbers.number()?)?,
+            with: None,
             begin: last,
             duration: Nanoseconds(duration),
         })
@@ -360,6 +361,7 @@ mod tests {
 
     fn call(depth: u32, function: u32, begin: u64, duration: u64) -> Call {
         Call {
+            with: None,
             depth,
             function: FunctionNo(function),
             begin: Nanoseconds(begin),

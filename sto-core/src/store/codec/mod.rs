@@ -21,7 +21,10 @@ mod slices;
 pub(crate) use call_trees::{
     KeptHead, PieceInfo, pack_kept_head, pack_piece, piece_nodes, unpack_kept_head, unpack_piece,
 };
-pub(crate) use calls::{claimed_by_calls, pack_calls, unpack_calls};
+pub(crate) use calls::{
+    claimed_by_arguments, claimed_by_calls, pack_arguments, pack_calls, unpack_arguments,
+    unpack_calls,
+};
 pub(crate) use checksum::{CHECKSUM_LEN, with_checksum, without_checksum};
 pub(crate) use costs::{pack_costs, unpack_costs};
 pub(crate) use frames::{

@@ -3,10 +3,16 @@
 use crate::intern::{Interned, NodeIx, StackTree};
 use crate::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_GIVEN_NAME};
 use crate::memory;
-use crate::store::codec::{DecodeError, ProfileRecord, claimed_by_calls, unpack_calls};
+use crate::store::codec::{
+    DecodeError, ProfileRecord, claimed_by_arguments, claimed_by_calls, unpack_arguments,
+    unpack_calls,
+};
 use crate::store::error::{InternalError, Result};
+use crate::store::read::counts::CallPacks;
 use crate::store::tables::Column;
-use crate::trace::{CallThresholds, LongCall, Record, RunCalls, ThreadCalls, Threshold};
+use crate::trace::{
+    CallThresholds, CallsAt, CallsWith, LongCall, Record, RunCalls, ThreadCalls, Threshold,
+};
 use crate::units::{Bytes, Nanoseconds};
 
 /// Checks what the types of a profile's calls leave open.
@@ -40,6 +46,7 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
         threads,
         outliers,
         waits,
+        arguments,
     } = run;
     let CallThresholds {
         call_duration,
@@ -114,12 +121,32 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
                 && meanwhile.all(|of| is_thread(of.thread) && of.stack.is_none_or(is_node)),
             "the thread, stack or time of an outlier or a wait does not exist",
         ),
+        (
+            arguments.len() <= MAX_CALL_RECORDS
+                && arguments.iter().map(|of| of.calls.len()).sum::<usize>() <= MAX_CALL_RECORDS,
+            "it has more than 2^26 calls by their arguments",
+        ),
+        (
+            arguments
+                .iter()
+                .all(|of| is_thread(of.thread) && is_node(of.stack) && has_sound_calls(of)),
+            "calls by an argument are of no thread or stack, out of order, or no calls",
+        ),
     ];
     rules.iter().find(|(kept, _)| !kept).map(|&(_, why)| why)
 }
 
 fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
     run.threads.iter().flat_map(ThreadCalls::expression_stacks)
+}
+
+/// Whether calls are in the order of their argument, which is a number, and took no longer by themselves than in all.
+fn has_sound_calls(of: &CallsWith<NodeIx>) -> bool {
+    let is_call =
+        |call: &CallsAt| call.value.is_finite() && call.calls > 0 && call.own <= call.duration;
+    of.argument.len() <= MAX_GIVEN_NAME
+        && of.calls.iter().all(is_call)
+        && of.calls.is_sorted_by(|a, b| a.value <= b.value)
 }
 
 /// Whether a thread has records, a call before those that it made, of which none overlaps another; and begins, ends
@@ -153,14 +180,20 @@ fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
 
 /// The calls of this profile, whose tree has so many nodes, unpacked.
 pub(crate) fn unpacked(
-    pack: &[u8],
+    packs: &CallPacks,
     record: &ProfileRecord,
     nodes: usize,
 ) -> Result<RunCalls<NodeIx>> {
     let column = Column::Calls(record.number);
-    let claimed = claimed_by_calls(pack).map_err(|error| error.at(column))?;
+    let claimed = claimed_by_calls(&packs.calls).map_err(|error| error.at(column))?;
     memory::check(Bytes(claimed))?;
-    let run = unpack_calls(pack).map_err(|error| error.at(column))?;
+    let mut run = unpack_calls(&packs.calls).map_err(|error| error.at(column))?;
+    if let Some(pack) = &packs.arguments {
+        let column = Column::Arguments(record.number);
+        let claimed = claimed_by_arguments(pack).map_err(|error| error.at(column))?;
+        memory::check(Bytes(claimed))?;
+        run.arguments = unpack_arguments(pack).map_err(|error| error.at(column))?;
+    }
     match broken_rule(&run, nodes) {
         Some(why) => Err(DecodeError(why).at(column)),
         None => Ok(run),

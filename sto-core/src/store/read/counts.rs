@@ -1,18 +1,18 @@
 //! The counts of one profile, in the numbers of a store: everything that is its own.
 
-use crate::intern::{Interned, LineCost};
+use crate::intern::{Interned, LineCost, NodeIx};
 use crate::memory;
 use crate::model::FrameIx;
 use crate::store::codec::{
-    ProfileRecord, announced, pack_calls, pack_costs, pack_lines, pack_metrics, pack_slices,
-    unpack_costs, unpack_lines,
+    ProfileRecord, announced, pack_arguments, pack_calls, pack_costs, pack_lines, pack_metrics,
+    pack_slices, unpack_costs, unpack_lines,
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
 use crate::store::read::kept;
 use crate::store::read::rows::{NewRows, Rows};
 use crate::store::tables::Column;
-use crate::trace::PackedCalls;
+use crate::trace::{PackedCalls, RunCalls};
 use crate::units::{Bytes, Cost};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -34,10 +34,43 @@ pub(crate) struct Counts {
 pub(crate) struct Beside {
     /// Its metrics over time.
     pub(crate) metrics: Option<Vec<u8>>,
-    /// Its calls over time. They name nodes by their indices in the profile's own tree.
-    pub(crate) calls: Option<Vec<u8>>,
+    /// Its calls over time.
+    pub(crate) calls: Option<CallPacks>,
     /// All its calls.
     pub(crate) kept: Option<Arc<PackedCalls>>,
+}
+
+/// Calls over time, packed. They name nodes by their indices in the profile's own tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CallPacks {
+    pub(crate) calls: Vec<u8>,
+    /// The calls by their arguments, where there are any.
+    pub(crate) arguments: Option<Vec<u8>>,
+}
+
+impl CallPacks {
+    fn of(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
+        let arguments = (!run.arguments.is_empty()).then(|| pack_arguments(&run.arguments));
+        Ok(CallPacks {
+            calls: pack_calls(run).map_err(refused)?,
+            arguments: arguments.transpose().map_err(refused)?,
+        })
+    }
+
+    /// What a store has of a profile; none where it has no calls over time.
+    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Option<CallPacks>> {
+        let Some(calls) = read(rows, Column::Calls(profile))? else {
+            return Ok(None);
+        };
+        let arguments = read(rows, Column::Arguments(profile))?;
+        Ok(Some(CallPacks { calls, arguments }))
+    }
+}
+
+/// A column that need not be there.
+fn read(rows: &Rows, column: Column) -> Result<Option<Vec<u8>>> {
+    let is_there = rows.has_column(column)?;
+    is_there.then(|| rows.column(column)).transpose()
 }
 
 impl Beside {
@@ -47,23 +80,18 @@ impl Beside {
     /// Where these are too many to be packed.
     pub(crate) fn of(interned: &Interned) -> Result<Beside> {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
-        let calls = interned.calls.as_ref().map(pack_calls).transpose();
         Ok(Beside {
             metrics: metrics.map_err(refused)?,
-            calls: calls.map_err(refused)?,
+            calls: interned.calls.as_ref().map(CallPacks::of).transpose()?,
             kept: interned.kept.clone(),
         })
     }
 
     /// What a store has of a profile, but for all its calls.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
-        let read = |column| {
-            let is_there = rows.has_column(column)?;
-            is_there.then(|| rows.column(column)).transpose()
-        };
         Ok(Beside {
-            metrics: read(Column::Metrics(profile))?,
-            calls: read(Column::Calls(profile))?,
+            metrics: read(rows, Column::Metrics(profile))?,
+            calls: CallPacks::read(rows, profile)?,
             kept: None,
         })
     }
@@ -76,7 +104,14 @@ impl Beside {
     /// The columns that there are of a profile with this number but for all its calls, in the order of their kinds.
     pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
         let metrics = (Column::Metrics(profile), self.metrics);
-        let all = [metrics, (Column::Calls(profile), self.calls)];
+        let (calls, arguments) = self
+            .calls
+            .map_or((None, None), |packs| (Some(packs.calls), packs.arguments));
+        let all = [
+            metrics,
+            (Column::Calls(profile), calls),
+            (Column::Arguments(profile), arguments),
+        ];
         all.into_iter()
             .filter_map(|(column, pack)| Some((column, pack?)))
     }

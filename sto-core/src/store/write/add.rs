@@ -143,7 +143,9 @@ fn plan(
         stored: Bytes(new.bytes()),
         slices: Bytes(new.bytes_of(|column| matches!(column, Column::Slices(_)))),
         metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
-        calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
+        calls: Bytes(
+            new.bytes_of(|column| matches!(column, Column::Calls(_) | Column::Arguments(_))),
+        ),
         kept: Bytes(new.kept_bytes()),
         instead_of,
     };
@@ -189,7 +191,9 @@ fn give(
     let given = Added::Given {
         id,
         metrics: Bytes(new.bytes_of(|column| matches!(column, Column::Metrics(_)))),
-        calls: Bytes(new.bytes_of(|column| matches!(column, Column::Calls(_)))),
+        calls: Bytes(
+            new.bytes_of(|column| matches!(column, Column::Calls(_) | Column::Arguments(_))),
+        ),
         kept: Bytes(new.kept_bytes()),
     };
     Ok((Put::Added(given), Some(new)))

@@ -81,6 +81,7 @@ impl Piece {
             calls.push(Call {
                 depth,
                 function,
+                with: None,
                 begin: Nanoseconds(begin),
                 duration: Nanoseconds(0),
             });

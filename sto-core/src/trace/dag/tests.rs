@@ -25,6 +25,7 @@ fn calls(parts: &[(u8, u8, u64, u64)]) -> Vec<Call> {
         let depth = open.len() as u32;
         open.push((calls.len(), rest));
         calls.push(Call {
+            with: None,
             depth,
             function: FunctionNo(function.into()),
             begin: Nanoseconds(now),

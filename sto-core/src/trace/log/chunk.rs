@@ -128,6 +128,7 @@ impl Iterator for ChunkReader {
         Some(Call {
             depth,
             function: FunctionNo((called >> 2) as u32),
+            with: None,
             begin: Nanoseconds(begin),
             duration: Nanoseconds(duration),
         })

@@ -14,6 +14,7 @@ mod tests;
 mod thread;
 mod writer;
 
+use super::arguments::ArgumentsNo;
 use super::paths::FunctionNo;
 use crate::number::numbers;
 use crate::units::Nanoseconds;
@@ -35,6 +36,8 @@ pub(crate) struct Call {
     pub(crate) depth: u32,
     /// The function that was called.
     pub(crate) function: FunctionNo,
+    /// What it was called with, where that is known.
+    pub(crate) with: Option<ArgumentsNo>,
     /// When it began.
     pub(crate) begin: Nanoseconds,
     /// How long it took, with what it called.

@@ -4,6 +4,7 @@ use super::chunk::ChunkReader;
 use super::spool::{Spool, SpoolError};
 use super::thread::{Chunk, LateCall, WrittenThread};
 use super::{Call, ThreadNo};
+use crate::trace::arguments::CallArguments;
 use crate::trace::calls::CallThread;
 use crate::units::Nanoseconds;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub(crate) struct CallLog {
     spool: Arc<Spool>,
     threads: Vec<WrittenThread>,
+    arguments: CallArguments,
     lost: u64,
 }
 
@@ -23,6 +25,7 @@ pub(crate) struct CallLog {
 pub(crate) struct Calls<'l> {
     spool: &'l Spool,
     thread: &'l WrittenThread,
+    arguments: &'l CallArguments,
     /// The chunks that are not open yet.
     chunks: std::slice::Iter<'l, Chunk>,
     chunk: ChunkReader,
@@ -34,12 +37,18 @@ pub(crate) struct Calls<'l> {
 }
 
 impl CallLog {
-    pub(super) fn new(spool: Arc<Spool>, mut threads: Vec<WrittenThread>, lost: u64) -> CallLog {
+    pub(super) fn new(
+        spool: Arc<Spool>,
+        mut threads: Vec<WrittenThread>,
+        arguments: CallArguments,
+        lost: u64,
+    ) -> CallLog {
         threads.retain(|thread| thread.calls > 0);
         threads.sort_by(|a, b| (a.begin, &a.thread).cmp(&(b.begin, &b.thread)));
         CallLog {
             spool,
             threads,
+            arguments,
             lost,
         }
     }
@@ -74,15 +83,25 @@ impl CallLog {
 
     /// The calls of a thread, each before those that it made.
     pub(crate) fn calls(&self, thread: ThreadNo) -> Calls<'_> {
-        Calls::of(&self.spool, &self.threads[thread.get()])
+        Calls::of(&self.spool, &self.threads[thread.get()], &self.arguments)
+    }
+
+    /// What its calls were called with.
+    pub(crate) fn arguments(&self) -> &CallArguments {
+        &self.arguments
     }
 }
 
 impl<'l> Calls<'l> {
-    pub(super) fn of(spool: &'l Spool, thread: &'l WrittenThread) -> Calls<'l> {
+    pub(super) fn of(
+        spool: &'l Spool,
+        thread: &'l WrittenThread,
+        arguments: &'l CallArguments,
+    ) -> Calls<'l> {
         Calls {
             spool,
             thread,
+            arguments,
             chunks: thread.chunks.iter(),
             chunk: ChunkReader::default(),
             next: 0,
@@ -131,6 +150,7 @@ impl Iterator for Calls<'_> {
             self.late.next();
         }
         self.next += 1;
+        (call.function, call.with) = self.arguments.split(call.function);
         if let Some(functions) = &self.thread.functions {
             call.function = functions[call.function.get()];
         }

@@ -106,6 +106,17 @@ impl ThreadLog {
         function: FunctionNo,
         time: Nanoseconds,
     ) -> Result<(), SpoolError> {
+        self.begin_with(function, function, time)
+    }
+
+    /// The same of a function with arguments, by the number of these.
+    #[inline]
+    pub(crate) fn begin_with(
+        &mut self,
+        function: FunctionNo,
+        with: FunctionNo,
+        time: Nanoseconds,
+    ) -> Result<(), SpoolError> {
         let begin = self.advance(time);
         if self.open.len() >= MAX_DEPTH {
             self.too_deep += 1;
@@ -117,7 +128,7 @@ impl ThreadLog {
             self.written.begin = Nanoseconds(begin);
         }
         self.written.calls += 1;
-        self.chunk.begin(self.open.len() as u32, function, begin);
+        self.chunk.begin(self.open.len() as u32, with, begin);
         self.open.push(Open {
             function,
             begin,

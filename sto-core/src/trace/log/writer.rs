@@ -5,6 +5,7 @@ use super::read::CallLog;
 use super::spool::{Spool, SpoolError};
 use super::thread::ThreadLog;
 use super::{Lost, ThreadNo};
+use crate::trace::arguments::CallArguments;
 use crate::trace::calls::CallThread;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
@@ -19,6 +20,7 @@ pub(crate) struct CallLogWriter {
     spool: Arc<Spool>,
     threads: Vec<ThreadLog>,
     known: HashMap<CallThread, ThreadNo>,
+    arguments: CallArguments,
 }
 
 impl CallLogWriter {
@@ -32,6 +34,7 @@ impl CallLogWriter {
             spool: Arc::new(spool),
             threads: Vec::new(),
             known: HashMap::new(),
+            arguments: CallArguments::default(),
         }
     }
 
@@ -67,6 +70,11 @@ impl CallLogWriter {
         self.threads[thread.get()].end(function, time);
     }
 
+    /// What the calls were called with, for who begins calls with numbers of these.
+    pub(crate) fn set_arguments(&mut self, arguments: CallArguments) {
+        self.arguments = arguments;
+    }
+
     /// Events of a thread were lost here.
     pub(crate) fn lost(&mut self, thread: ThreadNo, lost: Lost) {
         self.threads[thread.get()].lost(lost);
@@ -85,7 +93,9 @@ impl CallLogWriter {
         threads
             .iter()
             .for_each(|thread| irregular.add(&thread.irregular));
-        let log = CallLog::new(self.spool, threads, irregular.lost);
-        Ok((log, irregular.warnings()))
+        let mut warnings = irregular.warnings();
+        warnings.extend(self.arguments.warning());
+        let log = CallLog::new(self.spool, threads, self.arguments, irregular.lost);
+        Ok((log, warnings))
     }
 }

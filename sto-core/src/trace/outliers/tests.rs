@@ -16,6 +16,7 @@ impl Thread {
         let mut begin = self.1;
         let mut add = |depth, function: char, begin, duration| {
             self.0.push(Call {
+                with: None,
                 depth,
                 function: FunctionNo(u32::from(function)),
                 begin: Nanoseconds(begin),

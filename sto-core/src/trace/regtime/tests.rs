@@ -21,6 +21,7 @@ fn calls(function: char, begin: u64, end: u64, made: Vec<Made>) -> Made {
 fn preorder(made: &[Made], depth: u32) -> Vec<Call> {
     let with_callees = |Made(function, begin, end, callees): &Made| {
         let this = Call {
+            with: None,
             depth,
             function: FunctionNo(u32::from(*function)),
             begin: Nanoseconds(*begin),

@@ -62,10 +62,12 @@ pub fn all(report: &CostModels, style: Style) -> String {
     text + &without_x(&report.of, style)
 }
 
-/// `parse: total cpu-clock by n, 21 runs of demo@v1`; `300 parts of 3 runs` where these were cut.
+/// `parse: total cpu-clock by n, 21 runs of demo@v1`; `300 parts of 3 runs` where these were cut, and `300 points of 3 runs`
+/// where these are calls.
 fn heading(report: &CostModel) -> String {
     let (of, points) = (&report.of, report.function.points.len());
     let about = match of.build.is_some() && points > of.runs {
+        true if of.of_calls => format!("{}, {points} points of {}", asked(of), run_of(of)),
         true => format!("{}, {points} parts of {}", asked(of), run_of(of)),
         false => about(of),
     };
@@ -83,12 +85,13 @@ fn about(of: &Modelled) -> String {
     }
 }
 
-/// `total cpu-clock by n`.
+/// `total cpu-clock by n`, `total wall of each call by n`.
 fn asked(of: &Modelled) -> String {
     let event = of.sample_type.as_ref().map_or("y", |of| &of.event);
     let cost = of.cost.map_or("", |cost| cost.name());
     let y = format!("{cost} {}", printable(event));
-    format!("{} by {}", y.trim_start(), printable(&of.x))
+    let calls = if of.of_calls { " of each call" } else { "" };
+    format!("{}{calls} by {}", y.trim_start(), printable(&of.x))
 }
 
 /// `14 runs of demo@v1`.

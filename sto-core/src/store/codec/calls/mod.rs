@@ -3,6 +3,7 @@
 //! Most records follow closely on one another, and what is called next is near in the tree. So times are written as
 //! lengths since the record before, and stacks by how far they are from the last one.
 
+mod arguments;
 pub(super) mod columns;
 mod moments;
 mod records;
@@ -18,11 +19,12 @@ use crate::trace::{
     CallThresholds, CalledStack, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Threshold, Wait,
 };
 use crate::units::Nanoseconds;
+pub(crate) use arguments::{claimed_by_arguments, pack_arguments, unpack_arguments};
 use moments::{pack_outliers, pack_waits, unpack_outliers, unpack_waits};
 use records::{pack_records, unpack_records};
 use threads::{pack_threads, unpack_threads};
 
-/// Packs the calls of a run, which were checked by [`check`](crate::store::read::call_rules::check).
+/// Packs the calls of a run but for their arguments, which were checked by [`check`](crate::store::read::call_rules::check).
 pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let CallThresholds {
@@ -52,7 +54,7 @@ pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError>
     pack.finish()
 }
 
-/// Unpacks the calls of a run. Whether they keep their rules is not looked at.
+/// Unpacks the calls of a run but for their arguments. Whether they keep their rules is not looked at.
 pub(crate) fn unpack_calls(pack: &[u8]) -> Result<RunCalls<NodeIx>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let head = Head::unpack(&mut pack)?;
@@ -67,6 +69,7 @@ pub(crate) fn unpack_calls(pack: &[u8]) -> Result<RunCalls<NodeIx>, DecodeError>
         threads,
         outliers,
         waits,
+        arguments: Vec::new(),
     })
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::trace::{CallThread, Expression, LongCall};
+use crate::trace::{CallThread, CallsAt, CallsWith, Expression, LongCall};
 use proptest::prelude::*;
 
 fn thread(tid: u32, name: &str) -> CallThread {
@@ -70,6 +70,7 @@ fn example() -> RunCalls<NodeIx> {
             call: call(3, 105, 150),
             ended_by: Some((0, call(0, 100, 160))),
         }],
+        arguments: Vec::new(),
     }
 }
 
@@ -91,6 +92,43 @@ fn the_example_has_the_bytes_of_the_specification() {
     assert_eq!(pack, bytes.concat(), "{pack:x?}");
     assert_eq!(unpack_calls(&pack).unwrap(), example());
     assert!(claimed_by_calls(&pack).unwrap() > 0);
+}
+
+fn arguments() -> Vec<CallsWith<NodeIx>> {
+    let at = |value, calls, duration, own| CallsAt {
+        value,
+        calls,
+        duration: Nanoseconds(duration),
+        own: Nanoseconds(own),
+    };
+    let with = |stack, argument: &str, calls| CallsWith {
+        thread: 1,
+        stack: NodeIx(stack),
+        argument: argument.to_owned(),
+        calls,
+    };
+    vec![
+        with(3, "k", vec![at(-1.0, 1, 9, 9)]),
+        with(2, "n", vec![at(2.0, 1, 7, 4), at(1000.0, 3, 90, 30)]),
+    ]
+}
+
+#[test]
+fn calls_by_arguments_have_the_bytes_of_the_specification() {
+    let pack = pack_arguments(&arguments()).unwrap();
+    let bytes = [
+        &b"\x02\x03\x02\0\x01\x01\x02\0\x06\x01\x02\0\x01\x01\x02\0kn\x02\0\x01\x02"[..],
+        b"\x06\0\xfd\x1f\x02\x82\xe2\x0b\x03\0\0\0\x02\x03\0\x09\x07\x5a\x03\0\0\x03\x3c",
+    ];
+    assert_eq!(pack, bytes.concat(), "{}", pack.escape_ascii());
+    assert_eq!(unpack_arguments(&pack).unwrap(), arguments());
+    for end in 0..pack.len() {
+        assert!(unpack_arguments(&pack[..end]).is_err(), "{end}");
+    }
+    let mut many = Packer::default();
+    many.number(MAX_CALL_RECORDS as u64 + 1);
+    many.number(0u32);
+    assert!(claimed_by_arguments(&many.finish().unwrap()).is_err());
 }
 
 #[test]
@@ -197,6 +235,12 @@ proptest! {
         for (at, byte) in changes {
             let at = at.index(pack.len());
             pack[at] = byte;
+        }
+        let mut with = pack_arguments(&arguments()).unwrap();
+        for at in 0..with.len() {
+            with[at] ^= pack[at];
+            let _ = unpack_arguments(&with);
+            with[at] ^= pack[at];
         }
         if let Ok(run) = unpack_calls(&pack) {
             prop_assert!(run.outliers.iter().all(|of| (of.thread as usize) < run.threads.len()));

@@ -6,7 +6,7 @@ use super::records::{ByBuild, Records};
 use crate::cancel::Cancelled;
 use crate::id::{ExecutableId, ProfileId};
 use crate::model::{Build, Profile};
-use crate::store::codec::{BuildRecord, ProfileRecord};
+use crate::store::codec::{BuildRecord, DecodeError, ProfileRecord};
 use crate::store::error::Result;
 use crate::store::guard::guarded;
 use crate::store::kept;
@@ -95,6 +95,7 @@ fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     }
     columns.own(Column::Metrics(profile.number));
     columns.own(Column::Calls(profile.number));
+    columns.own(Column::Arguments(profile.number));
     for part in 0..kept_parts {
         columns.own(Column::CallTrees(profile.number, part));
     }
@@ -133,6 +134,10 @@ fn profile_columns(
     damages.keep(metrics, concerns.clone());
     let calls = guarded(|| match rows.has_column(Column::Calls(profile.number))? {
         true => calls::load(rows, id).map(drop),
+        false if rows.has_column(Column::Arguments(profile.number))? => {
+            let what = DecodeError("its profile has no calls over time");
+            Err(what.at(Column::Arguments(profile.number)))
+        }
         false => Ok(()),
     });
     damages.keep(calls, concerns.clone());

@@ -1,0 +1,259 @@
+//! What calls took, beside what they were called with, or beside how many came before.
+
+use super::costs::{Costs, FunctionCosts, function_names};
+use super::{ModelError, Modelled};
+use crate::select::{full_name, main_modules};
+use crate::tree::{Order, View};
+use std::collections::{BTreeMap, BTreeSet};
+use sto_core::intern::{NodeIx, StackTree};
+use sto_core::model::FrameTable;
+use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, StoreError, StoredProfile};
+use sto_core::trace::is_time_of_calls;
+use sto_core::units::Nanoseconds;
+
+/// The name of x where it is the number of a call, from 1, among those of its function in its thread.
+pub(crate) const ORDER: &str = "order";
+
+/// Most points of a function in a thread by order, before each two that follow each other become one.
+const MOST: u64 = 1 << 14;
+
+impl Costs {
+    /// Of the functions of the calls of a view's runs, with a point for each call that has an argument `x`, or for several
+    /// that are kept as one. The program's own functions are of the module `program`. None where no call has such an
+    /// argument, or only a part of the time is asked for, as those have no time.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub(crate) fn of_arguments(
+        view: &View,
+        store: &Snapshot,
+        (x, of): (&str, Order),
+        program: &str,
+    ) -> Result<Option<Costs>, StoreError> {
+        if !view.windows.is_empty() {
+            return Ok(None);
+        }
+        let mut points = FunctionPoints::default();
+        for stored in &view.selection.profiles {
+            let Some(loaded) = store.load_calls(stored.id)? else {
+                continue;
+            };
+            let LoadedCalls {
+                frames,
+                tree,
+                calls,
+                ..
+            } = &loaded;
+            let names = Names::of(view, (frames, tree), program);
+            let with = calls.arguments.iter().filter(|with| with.argument == x);
+            for with in with {
+                let points = points.of_run(stored).of(names.of_stack(with.stack));
+                points.extend(with.calls.iter().map(|call| {
+                    let took = match of {
+                        Order::SelfCost => call.own,
+                        Order::Total => call.duration,
+                    };
+                    (call.value, took.0 as f64 / call.calls as f64)
+                }));
+            }
+        }
+        Ok(points.costs(view, (x, of)))
+    }
+
+    /// The same with a point for each call, of which x is the number among those of its function in its thread; of more
+    /// than 16,384 for several in a row. None where no run is a trace of calls.
+    ///
+    /// # Errors
+    /// Where calls of a run were not kept, or the store cannot be read.
+    pub(crate) fn of_order(
+        view: &View,
+        store: &Snapshot,
+        of: Order,
+        program: &str,
+    ) -> Result<Option<Costs>, ModelError> {
+        if !view.windows.is_empty() {
+            return Ok(None);
+        }
+        let mut points = FunctionPoints::default();
+        for stored in &view.selection.profiles {
+            let Some(kept) = store.kept_calls(stored.id)? else {
+                match store.load_calls(stored.id)? {
+                    None => continue,
+                    Some(_) => {
+                        return Err(ModelError::NotKept {
+                            build: full_name(&view.selection.build),
+                            profile: stored.id,
+                        });
+                    }
+                }
+            };
+            let names = Names::of(view, (kept.frames(), kept.tree()), program);
+            for thread in 0..kept.threads().len() {
+                for (function, calls) in in_order(&kept, thread, &names, of)? {
+                    let points = points.of_run(stored).of(names.names[function].clone());
+                    points.extend(calls.points());
+                }
+            }
+        }
+        Ok(points.costs(view, (ORDER, of)))
+    }
+}
+
+/// The names of the arguments that calls of a view's runs have.
+pub(crate) fn arguments(view: &View, store: &Snapshot) -> Result<BTreeSet<String>, StoreError> {
+    let mut names = BTreeSet::new();
+    for stored in &view.selection.profiles {
+        let loaded = store.load_calls(stored.id)?;
+        let all = loaded.into_iter().flat_map(|loaded| loaded.calls.arguments);
+        names.extend(all.map(|with| with.argument));
+    }
+    Ok(names)
+}
+
+/// Points by function and its module, and the runs that they are of.
+#[derive(Default)]
+struct FunctionPoints {
+    by_name: BTreeMap<(String, String), Vec<(f64, f64)>>,
+    runs: usize,
+    last: Option<StoredProfile>,
+}
+
+impl FunctionPoints {
+    fn of_run(&mut self, run: &StoredProfile) -> &mut Self {
+        if self.last.as_ref().is_none_or(|last| last.id != run.id) {
+            self.runs += 1;
+            self.last = Some(run.clone());
+        }
+        self
+    }
+
+    fn of(&mut self, name: (String, String)) -> &mut Vec<(f64, f64)> {
+        self.by_name.entry(name).or_default()
+    }
+
+    fn costs(self, view: &View, (x, of): (&str, Order)) -> Option<Costs> {
+        let types = &self.last?.profile.sample_types;
+        let time = types.iter().find(|of| is_time_of_calls(of, types));
+        let build = &view.selection.build;
+        let functions = self.by_name.into_iter();
+        let functions = functions.map(|((function, module), points)| FunctionCosts {
+            function,
+            module,
+            points,
+        });
+        Some(Costs {
+            of: Modelled {
+                executable: Some(build.executable.clone()),
+                build: Some(build.version.clone()),
+                x: x.to_owned(),
+                sample_type: time.cloned(),
+                cost: Some(of),
+                of_calls: true,
+                runs: self.runs,
+                without_x: view.selection.profiles.len() - self.runs,
+            },
+            nothing: Vec::new(),
+            functions: functions.collect(),
+        })
+    }
+}
+
+/// The functions of a run's stacks.
+struct Names<'t> {
+    tree: &'t StackTree,
+    names: Vec<(String, String)>,
+    number_of: Vec<u32>,
+}
+
+impl<'t> Names<'t> {
+    fn of(view: &View, (frames, tree): (&FrameTable, &'t StackTree), program: &str) -> Names<'t> {
+        let main = main_modules(&view.selection.build, &view.selection.profiles);
+        let (names, number_of) = function_names(frames, &main, program);
+        Names {
+            tree,
+            names,
+            number_of,
+        }
+    }
+
+    fn number(&self, stack: NodeIx) -> usize {
+        self.number_of[self.tree.frame(stack).get()] as usize
+    }
+
+    fn of_stack(&self, stack: NodeIx) -> (String, String) {
+        self.names[self.number(stack)].clone()
+    }
+}
+
+/// The calls of a function in a thread by their number, so many in a row as one.
+struct InOrder {
+    calls: u64,
+    in_a_row: u64,
+    /// The sums of numbers and times, and how many calls they are of.
+    sums: Vec<(f64, f64, u64)>,
+}
+
+impl InOrder {
+    fn new() -> InOrder {
+        InOrder {
+            calls: 0,
+            in_a_row: 1,
+            sums: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, number: u64, took: u64) {
+        while number > MOST * self.in_a_row {
+            self.in_a_row *= 2;
+            let pairs = self.sums.chunks(2).map(|pair| {
+                pair.iter().fold((0.0, 0.0, 0), |sum, of| {
+                    (sum.0 + of.0, sum.1 + of.1, sum.2 + of.2)
+                })
+            });
+            self.sums = pairs.collect();
+        }
+        let at = ((number - 1) / self.in_a_row) as usize;
+        if self.sums.len() <= at {
+            self.sums.resize(at + 1, (0.0, 0.0, 0));
+        }
+        let sum = &mut self.sums[at];
+        *sum = (sum.0 + number as f64, sum.1 + took as f64, sum.2 + 1);
+    }
+
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let sums = self.sums.iter().filter(|(.., calls)| *calls > 0);
+        sums.map(|&(numbers, took, calls)| (numbers / calls as f64, took / calls as f64))
+    }
+}
+
+/// What the calls of each function took, by their number in the order in which they began.
+fn in_order(
+    kept: &KeptCalls,
+    thread: usize,
+    names: &Names<'_>,
+    of: Order,
+) -> Result<BTreeMap<usize, InOrder>, StoreError> {
+    let mut all: BTreeMap<usize, InOrder> = BTreeMap::new();
+    // The function, number and time of each open call.
+    let mut open: Vec<(usize, u64, u64)> = Vec::new();
+    let end = |open: &mut Vec<_>, depth: usize, all: &mut BTreeMap<usize, InOrder>| {
+        for (function, number, took) in open.drain(depth.min(open.len())..) {
+            all.entry(function)
+                .or_insert_with(InOrder::new)
+                .add(number, took);
+        }
+    };
+    kept.during(thread, (Nanoseconds(0), Nanoseconds(u64::MAX)), |call| {
+        end(&mut open, call.depth as usize, &mut all);
+        let took = call.end.0 - call.begin.0;
+        if let (Order::SelfCost, Some((.., caller))) = (of, open.last_mut()) {
+            *caller = caller.saturating_sub(took);
+        }
+        let function = names.number(call.stack);
+        let calls = all.entry(function).or_insert_with(InOrder::new);
+        calls.calls += 1;
+        open.push((function, calls.calls, took));
+    })?;
+    end(&mut open, 0, &mut all);
+    Ok(all)
+}

@@ -1,0 +1,142 @@
+//! Models of what calls took by what they were called with.
+
+use std::path::Path;
+use sto_core::formats::read_bytes;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::Store;
+use sto_query::QueryError;
+use sto_query::compare::Verdict;
+use sto_query::models::CostModel;
+use sto_query::questions::{CompareModelsRequest, ModelRequest, compare_models, model};
+use sto_query::render;
+use sto_query::sources::{Named, Sources};
+use sto_query::statistics::models::ModelKind;
+use sto_query::text::Style;
+use sto_query::tree::Order;
+
+/// A trace of `halve`, which calls itself with half of `n` and takes `n` µs by itself, and of `search`, which says at
+/// its end how many it `found`, and takes this to the power of `power`.
+fn trace(power: u32) -> String {
+    let mut events = Vec::new();
+    let mut now = 0;
+    for run in 0..3 {
+        for n in [64, 128, 256, 512, 1024] {
+            let mut took = 0;
+            let mut open = Vec::new();
+            let mut size = n;
+            while size >= 16 {
+                open.push((size, took));
+                took += size / 2;
+                size /= 2;
+            }
+            // Each begins in the middle of its caller's own time, and all end together with what is left of that.
+            let total: u64 = open.iter().map(|(size, _)| size).sum();
+            let mut ends = now + total;
+            for (size, after) in open {
+                events.push(format!(
+                    r#"{{"ph":"X","name":"halve","pid":1,"tid":1,"ts":{},"dur":{},"args":{{"n":{size}}}}}"#,
+                    now + after,
+                    ends - now - after,
+                ));
+                ends -= size - size / 2;
+            }
+            now += total + 1;
+            let found = n / 8 + run;
+            events.push(format!(
+                r#"{{"ph":"B","name":"search","pid":1,"tid":1,"ts":{now}}}"#
+            ));
+            now += 10 + u64::pow(found, power);
+            events.push(format!(
+                r#"{{"ph":"E","pid":1,"tid":1,"ts":{now},"args":{{"found":"{}","in":"all"}}}}"#,
+                n / 8
+            ));
+            now += 1;
+        }
+    }
+    format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))
+}
+
+fn sources(keep_calls: bool) -> Sources {
+    let store = Store::in_memory().unwrap();
+    for (build, power) in [("v1", 1), ("v2", 2)] {
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some(build.to_owned()),
+            keep_calls,
+            ..IngestOptions::default()
+        };
+        let path = Path::new("trace.json");
+        let recording = read_bytes(path, trace(power).as_bytes(), &options.read()).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    }
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+fn modelled(function: &str, x: &str, cost: Order) -> Result<CostModel, QueryError> {
+    let mut request = ModelRequest::default();
+    request.named = Named::from("app@v1");
+    request.x = x.to_owned();
+    request.cost = cost;
+    model(&sources(x == "order"), &request, function)
+}
+
+fn slope(found: &CostModel) -> f64 {
+    let best = &found.function.models[0];
+    assert_eq!(best.kind, ModelKind::Linear, "{best:?}");
+    best.coefficients[1].value
+}
+
+#[test]
+fn each_call_of_a_recursive_function_is_a_point_by_its_own_argument() {
+    let found = modelled("halve", "n", Order::SelfCost).unwrap();
+    assert_eq!(found.function.points.len(), 75);
+    assert!((slope(&found) - 1000.0).abs() < 1.0, "{found:?}");
+    let found = modelled("halve", "n", Order::Total).unwrap();
+    assert!((slope(&found) - 2000.0).abs() < 1.0, "{found:?}");
+    let text = render::models::text(&found, Style::default(), false);
+    let head = "halve: total wall of each call by n, 75 points of 1 run of app@v1\n";
+    assert!(text.starts_with(head), "{text}");
+}
+
+#[test]
+fn what_a_call_is_known_to_be_of_at_its_end_is_its_argument_too() {
+    let found = modelled("search", "found", Order::Total).unwrap();
+    assert_eq!(found.function.points.len(), 15);
+    assert!((slope(&found) - 1000.0).abs() < 1.0, "{found:?}");
+}
+
+#[test]
+fn calls_by_their_order_need_all_calls() {
+    let found = modelled("search", "order", Order::Total).unwrap();
+    let numbers = found.function.points.iter().map(|point| point.x);
+    assert!(numbers.eq((1..=15).map(f64::from)));
+    let mut request = ModelRequest::default();
+    request.named = Named::from("app@v1");
+    request.x = "order".to_owned();
+    let error = model(&sources(false), &request, "search").unwrap_err();
+    assert!(error.to_string().contains("were compressed"), "{error}");
+    assert_eq!(error.hint(), Some(sto_core::Hint::KeepCalls));
+}
+
+#[test]
+fn arguments_that_calls_have_are_named_where_none_has_what_is_asked_for() {
+    let error = modelled("halve", "m", Order::Total).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no run of app@v1 has a metric or a label `m` that is a number; their calls have found, n"
+    );
+}
+
+#[test]
+fn calls_of_two_builds_are_compared_by_their_arguments() {
+    let compared = |x: &str, builds: [&str; 2]| {
+        let mut request = CompareModelsRequest::default();
+        request.named = builds.map(Named::from);
+        request.x = x.to_owned();
+        compare_models(&sources(false), &request).unwrap()
+    };
+    let changes = compared("found", ["app@v1", "app@v2"]);
+    assert_eq!(changes.verdict, Verdict::Regression);
+    assert_eq!(changes.functions[0].function, "search");
+    assert_eq!(compared("n", ["app@v1", "app@v2"]).verdict, Verdict::Clean);
+}
