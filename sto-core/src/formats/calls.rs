@@ -53,7 +53,8 @@ pub(super) fn finish_as(
         let time = Nanoseconds(end.0 - begin.0);
         let mut paths = Paths::default();
         let mut gathered = GatheredCalls::default();
-        let has_arguments = !log.arguments().is_empty();
+        let arguments = log.arguments(no);
+        let has_arguments = !arguments.is_empty();
         let seen = calls.by_ref().inspect(|call| {
             if has_arguments {
                 gathered.add(call);
@@ -61,7 +62,7 @@ pub(super) fn finish_as(
         });
         let compressed = compress(seen, &options.call_thresholds, time, &mut paths);
         calls.check()?;
-        let gathered = gathered.finish(log.arguments());
+        let gathered = gathered.finish(arguments);
         let costs = match parts {
             Some(parts) => costs_by_part(&log, no, &mut paths, parts)?,
             None => costs(&compressed, &paths),

@@ -19,6 +19,27 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// By function and argument: what the argument was in each call, in ascending order, and how long all these took.
+fn arguments(recording: &Recording, options: &SymbolOptions) -> BTreeMap<String, (Vec<f64>, u64)> {
+    let symbols = symbolize(recording, options);
+    let mut all: BTreeMap<String, (Vec<f64>, u64)> = BTreeMap::new();
+    for with in &recording.calls.as_ref().unwrap().arguments {
+        let leaf = recording.stacks.leaf(with.stack).unwrap();
+        let line = symbols.of(leaf)[0];
+        let frame = symbols.frames.frame(symbols.lines[line.0 as usize].frame);
+        let (values, took) = all
+            .entry(format!("{} {}", frame.symbol, with.argument))
+            .or_default();
+        for call in &with.calls {
+            assert_eq!(call.calls, 1);
+            values.push(call.value);
+            *took += call.duration.0;
+        }
+        values.sort_by(f64::total_cmp);
+    }
+    all
+}
+
 /// How often functions were called, and how long that took with what they called, in nanoseconds.
 type Called = BTreeMap<String, (u64, u64)>;
 

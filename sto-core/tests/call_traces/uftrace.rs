@@ -1,6 +1,6 @@
 //! The folders of uftrace: held to what uftrace itself prints of them.
 
-use super::{Called, called, testdata};
+use super::{Called, arguments, called, testdata};
 use crate::common::missing::missing;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -91,6 +91,17 @@ fn totals(recording: &Recording) -> HashMap<&str, u64> {
         }
     }
     totals
+}
+
+#[test]
+fn arguments_that_are_numbers_stand_beside_what_calls_took() {
+    let recording = read_folder(&testdata("uftrace/arguments.data"));
+    let options = SymbolOptions::default();
+    let (_, took) = called(&recording, &options)["leaf"];
+    // As `uftrace replay` shows them; `strtol` has a text.
+    let values = [vec![0.0; 6], vec![1.0; 12], vec![2.0; 6], vec![3.0]].concat();
+    let expected = [("leaf arg1".to_owned(), (values, took))];
+    assert_eq!(arguments(&recording, &options), expected.into());
 }
 
 #[test]

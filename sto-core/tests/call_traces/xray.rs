@@ -1,6 +1,6 @@
 //! LLVM XRay's logs: held to LLVM's own reader.
 
-use super::{Called, called, common, testdata};
+use super::{Called, arguments, called, common, testdata};
 use crate::common::missing::missing;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -129,6 +129,38 @@ fn functions_have_the_module_file_and_name_that_they_have_in_recordings_of_perf(
         &testdata("xray/basic.expected"),
         &(frames.join("\n") + "\n"),
     );
+}
+
+#[test]
+fn the_first_argument_of_calls_that_have_it_stands_beside_what_they_took() {
+    for (name, yaml) in [
+        ("basic.xray", "basic.yaml"),
+        ("fdr.xray", "fdr.yaml"),
+        ("fdr-small.xray", "fdr-small.yaml"),
+        ("basic.yaml", "basic.yaml"),
+    ] {
+        let yaml = fs::read_to_string(testdata("xray").join(yaml)).unwrap();
+        let values = yaml
+            .lines()
+            .filter(|line| line.contains("kind: function-enter-arg"));
+        let values = values.map(|line| {
+            let (_, list) = line.split_once("args: [ ").unwrap();
+            list[..list.find(' ').unwrap()].parse().unwrap()
+        });
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let options = with_program(&testdata("xray"));
+        let recording = read(&testdata("xray").join(name), &options).unwrap();
+        let called = called(&recording, &options.symbols);
+        let function = called.iter().find(|of| of.0.starts_with("with_argument"));
+        let (function, &(_, took)) = function.unwrap();
+        let expected = [(format!("{function} arg1"), (values, took))];
+        assert_eq!(
+            arguments(&recording, &options.symbols),
+            expected.into(),
+            "{name}"
+        );
+    }
 }
 
 #[test]

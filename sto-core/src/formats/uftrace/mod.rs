@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("uftrace.md")]
 
+mod arguments;
 mod records;
 mod sessions;
 mod symbols;
@@ -19,15 +20,16 @@ use crate::trace::CallThread;
 use crate::trace::log::{CallLogWriter, ThreadLog};
 use crate::trace::paths::FunctionNo;
 use crate::units::Bytes;
+use arguments::{Field, Specs};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use records::{Address, ReadThread, Reader};
-use sessions::Sessions;
+use sessions::{Mapping, Sessions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use symbols::Symbols;
+use symbols::{Function, Symbols};
 
 /// What the file `info` begins with, and its header's length.
 const MAGIC: &[u8] = b"Ftrace!\0";
@@ -66,6 +68,15 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     let sessions = sessions.map_err(|(line, problem)| {
         FormatError::malformed(&tasks, format!("line {line}"), problem)
     })?;
+    let symbols = symbols_of(folder, &files, &sessions);
+    let arguments = Arguments {
+        names: Names {
+            sessions: &sessions,
+            symbols: &symbols,
+            are_relative: info.are_symbols_relative,
+        },
+        specs: Specs::of(&info.text),
+    };
     let mut writer = CallLogWriter::new(options.call_folder.as_deref());
     for &tid in files.threads.keys() {
         let pid = sessions.process_of(tid);
@@ -84,7 +95,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     let logs = writer.thread_logs().par_iter_mut().zip(threads);
     let read = logs.map(|(log, (tid, path))| {
         let pid = sessions.process_of(*tid);
-        read_thread(path, (&sessions, pid), log, options)
+        read_thread(path, (&arguments, pid), log, options)
     });
     // The first one in error is the same however many cores there are.
     let read: Vec<Result<ReadFile, FormatError>> = read.collect();
@@ -93,11 +104,8 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Record
     let mut builder = RecordingBuilder::default();
     info.describe(&mut builder);
     builder.warnings.extend(warnings(&files, &read));
-    let symbols = symbols_of(folder, &files, &sessions);
     let mut functions = Functions {
-        sessions: &sessions,
-        symbols: &symbols,
-        are_relative: info.are_symbols_relative,
+        names: arguments.names,
         locations: Vec::new(),
         numbers: HashMap::new(),
     };
@@ -216,13 +224,13 @@ struct ReadFile {
 /// Reads the calls of a thread, and digests its file.
 fn read_thread(
     path: &Path,
-    (sessions, pid): (&Sessions, u32),
+    (arguments, pid): (&Arguments<'_>, u32),
     log: &mut ThreadLog,
     options: &ReadOptions,
 ) -> Result<ReadFile, FormatError> {
     let file = SafeFile::open(path, Links::Follow).map_err(FormatError::io(path))?;
     let (read, digest) = rayon::join(
-        || Reader::new(sessions, pid, log).read(&file, options.allow_truncated),
+        || Reader::new(arguments, pid, log).read(&file, options.allow_truncated),
         || digest(&file, options),
     );
     let read = read.map_err(|error| error.in_file(path, file.size() as usize))?;
@@ -330,11 +338,46 @@ fn symbols_of(folder: &Path, files: &Files, sessions: &Sessions) -> HashMap<Stri
     by_path
 }
 
-/// The functions that are called, each once, wherever it is in memory.
-struct Functions<'a> {
+/// Which functions there are at which addresses.
+#[derive(Clone, Copy)]
+struct Names<'a> {
     sessions: &'a Sessions,
     symbols: &'a HashMap<String, Symbols>,
     are_relative: bool,
+}
+
+impl<'a> Names<'a> {
+    /// The file in memory that an address is in, and the function.
+    fn of(self, (session, address): Address) -> Option<(&'a Mapping, Option<Function<'a>>)> {
+        let mapping = self.sessions.list.get(session)?.mapping(address)?;
+        let lookup = match self.are_relative {
+            true => address - mapping.begin,
+            false => address,
+        };
+        let symbols = self.symbols.get(&mapping.file);
+        Some((
+            mapping,
+            symbols.and_then(|symbols| symbols.function(lookup)),
+        ))
+    }
+}
+
+/// Which arguments of functions were recorded.
+struct Arguments<'a> {
+    names: Names<'a>,
+    specs: Specs,
+}
+
+impl Arguments<'_> {
+    fn of(&self, address: Address) -> Option<&[Field]> {
+        let (_, function) = self.names.of(address)?;
+        self.specs.function(&demangle(function?.name))
+    }
+}
+
+/// The functions that are called, each once, wherever it is in memory.
+struct Functions<'a> {
+    names: Names<'a>,
     locations: Vec<LocationIx>,
     numbers: HashMap<LocationIx, FunctionNo>,
 }
@@ -350,23 +393,13 @@ impl Functions<'_> {
         Ok(number)
     }
 
-    fn location(
-        &self,
-        (session, address): Address,
-        builder: &mut RecordingBuilder,
-    ) -> Built<LocationIx> {
-        let session = self.sessions.list.get(session);
-        let Some(mapping) = session.and_then(|session| session.mapping(address)) else {
+    fn location(&self, address: Address, builder: &mut RecordingBuilder) -> Built<LocationIx> {
+        let Some((mapping, function)) = self.names.of(address) else {
             return builder.function(FrameKind::Unresolved, "[unmapped]", "");
         };
-        let offset = address - mapping.begin;
         let module = mapping.file.rsplit('/').next().unwrap_or_default();
-        let lookup = match self.are_relative {
-            true => offset,
-            false => address,
-        };
-        let symbols = self.symbols.get(&mapping.file);
-        let Some(function) = symbols.and_then(|symbols| symbols.function(lookup)) else {
+        let Some(function) = function else {
+            let offset = address.1 - mapping.begin;
             let symbol = format!("[{module}+{offset:#x}]");
             return builder.function(FrameKind::Unresolved, &symbol, module);
         };

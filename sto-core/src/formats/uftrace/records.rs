@@ -2,6 +2,8 @@
 //!
 //! Source: uftrace, `uftrace.h` (`struct uftrace_record`), of which the layout is.
 
+use super::Arguments;
+use super::arguments::{Field, numbers};
 use super::sessions::{Session, Sessions};
 use crate::files::{ReadAt, Window};
 use crate::formats::Salvage;
@@ -35,6 +37,9 @@ pub(super) struct Reader<'a> {
     /// When the next session begins.
     until: u64,
     log: &'a mut ThreadLog,
+    arguments: &'a Arguments<'a>,
+    /// By the numbers of functions: their arguments, where some were recorded.
+    fields: Vec<Option<&'a [Field]>>,
     functions: HashMap<Address, FunctionNo>,
     /// The calls that did not end, with their depths, outermost first.
     open: Vec<(u16, FunctionNo)>,
@@ -73,13 +78,20 @@ const LOST: u64 = 2;
 const NONE: FunctionNo = FunctionNo(u32::MAX);
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(sessions: &'a Sessions, pid: u32, log: &'a mut ThreadLog) -> Reader<'a> {
+    pub(super) fn new(
+        arguments: &'a Arguments<'a>,
+        pid: u32,
+        log: &'a mut ThreadLog,
+    ) -> Reader<'a> {
+        let sessions = arguments.names.sessions;
         Reader {
             sessions,
             of_process: sessions.of_process(pid),
             session: 0,
             until: 0,
             log,
+            arguments,
+            fields: Vec::new(),
             functions: HashMap::new(),
             open: Vec::new(),
             time: 0,
@@ -130,27 +142,34 @@ impl<'a> Reader<'a> {
                 break Some(DecodeError::new(here as usize, problem));
             }
             within += RECORD;
-            self.take(record)?;
-            if record.has_data {
-                let Some(length) = self.data(record, &view[within..]) else {
-                    let problem = "expected a record of uftrace after the data of this one; was the file damaged?";
-                    break Some(DecodeError::new(here as usize, problem));
-                };
-                within += length;
-            }
+            let data = match record.has_data {
+                true => self.data(record, &view[within..]),
+                false => Some(0),
+            };
+            self.take(record, &view[within..within + data.unwrap_or(0)])?;
+            let Some(length) = data else {
+                let problem = "expected a record of uftrace after the data of this one; was the file damaged?";
+                break Some(DecodeError::new(here as usize, problem));
+            };
+            within += length;
         };
         *at += within as u64;
         Ok(wrong)
     }
 
-    fn take(&mut self, record: Record) -> Decoded<()> {
+    fn take(&mut self, record: Record, data: &[u8]) -> Decoded<()> {
         let time = Nanoseconds(record.time);
         self.time = record.time;
         match record.kind {
             ENTRY => {
                 self.leave(|depth| depth >= record.depth, time);
                 let function = self.function(record);
-                self.log.begin(function, time)?;
+                match self.fields[function.get()] {
+                    Some(fields) if record.has_data => {
+                        self.log.call(function, &numbers(fields, data), time)?;
+                    }
+                    _ => self.log.begin(function, time)?,
+                }
                 self.open.push((record.depth, function));
             }
             EXIT => {
@@ -187,6 +206,7 @@ impl<'a> Reader<'a> {
         let address = (self.session, record.address);
         *self.functions.entry(address).or_insert_with(|| {
             self.read.addresses.push(address);
+            self.fields.push(self.arguments.of(address));
             FunctionNo(self.read.addresses.len() as u32 - 1)
         })
     }

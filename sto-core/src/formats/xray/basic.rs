@@ -5,7 +5,7 @@
 
 use super::header::{HEADER, Header};
 use super::threads::{Functions, Threads};
-use super::{Damage, Log};
+use super::{Damage, FIRST_ARGUMENT, Log};
 use crate::formats::FormatError;
 use crate::id::{SourceDigest, SourceHasher};
 use crate::trace::log::{SpoolError, ThreadLog};
@@ -122,15 +122,20 @@ fn read_batch(
     log: &mut ThreadLog,
     functions: &mut Functions,
 ) -> Result<(), SpoolError> {
-    for bytes in records.as_chunks().0 {
-        let record = Record(bytes);
+    let mut records = records.as_chunks().0.iter().map(Record).peekable();
+    while let Some(record) = records.next() {
         if record.u16(0) != CALL {
             continue;
         }
         let function = functions.number(record.u32(4));
         let time = header.clock.time(record.u64(8));
         match record.0[3] {
-            ENTER | ENTER_WITH_ARGUMENTS => log.begin(function, time)?,
+            ENTER_WITH_ARGUMENTS => {
+                let argument = records.next_if(|next| next.u16(0) == ARGUMENT);
+                let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(16) as f64));
+                log.call(function, argument.as_slice(), time)?;
+            }
+            ENTER => log.begin(function, time)?,
             _ => log.end(Some(function), time),
         }
     }

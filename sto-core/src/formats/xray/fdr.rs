@@ -6,7 +6,7 @@
 
 use super::header::HEADER;
 use super::threads::{Functions, Threads};
-use super::{Damage, Log};
+use super::{Damage, FIRST_ARGUMENT, Log};
 use crate::files::Window;
 use crate::formats::{FormatError, Salvage};
 use crate::id::{SourceDigest, SourceHasher};
@@ -254,7 +254,7 @@ impl Reader<'_> {
                     0 => CALL,
                     _ => OTHER,
                 };
-                if bytes.len() < length {
+                if bytes.len() < length || !ends && bytes.len() < length + OTHER {
                     break ends.then_some(None);
                 }
                 let read = match first & 1 {
@@ -326,7 +326,13 @@ fn call(
     let (function, time) = (functions.number(function), log.header.clock.time(*cycles));
     match does {
         ENTER | ENTER_WITH_ARGUMENTS => {
-            let begun = calls.begin(function, time);
+            let argument = match does {
+                ENTER => None,
+                _ => bytes[CALL..].first_chunk().and_then(Other::of),
+            };
+            let argument = argument.filter(|next| next.kind == Kind::ARGUMENT);
+            let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(0) as f64));
+            let begun = calls.call(function, argument.as_slice(), time);
             begun.map_err(|error| Failure::Format(log.spool(error)))?;
         }
         _ => calls.end(Some(function), time),

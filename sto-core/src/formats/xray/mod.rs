@@ -37,6 +37,9 @@ struct Log<'a> {
     header: Header,
 }
 
+/// What the first argument of a call is called; XRay writes no other.
+const FIRST_ARGUMENT: &str = "arg1";
+
 /// Where a log is cut off or damaged, and how many bytes of it were left out.
 struct Damage {
     at: u64,

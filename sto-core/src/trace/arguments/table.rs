@@ -161,12 +161,12 @@ impl CallArguments {
         called.sums.iter().map(average)
     }
 
-    /// A sentence about what was left out.
-    pub(crate) fn warning(&self) -> Option<String> {
-        (self.left_out > 0).then(|| {
+    /// A sentence about what was left out of all these.
+    pub(crate) fn warning<'a>(all: impl Iterator<Item = &'a CallArguments>) -> Option<String> {
+        let left_out: u64 = all.map(|of| of.left_out).sum();
+        (left_out > 0).then(|| {
             format!(
-                "{} calls have more different arguments than are kept; these calls are counted without them.",
-                self.left_out
+                "{left_out} calls have more different arguments than are kept; these calls are counted without them."
             )
         })
     }
@@ -229,13 +229,11 @@ mod tests {
             "{}",
             arguments.called.len()
         );
-        assert_eq!(arguments.warning(), None);
+        assert_eq!(CallArguments::warning([&arguments].into_iter()), None);
         for n in 0..300_000 {
             let odd = f64::from(n) * 7919.0 % 100_003.0;
             arguments.number(SORT, &[("n", f64::from(n)), ("odd", odd)]);
         }
         assert!(arguments.called.len() <= 4 * STEP as usize);
-        let sentence = arguments.warning();
-        assert_eq!(sentence, None);
     }
 }

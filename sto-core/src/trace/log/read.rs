@@ -83,12 +83,20 @@ impl CallLog {
 
     /// The calls of a thread, each before those that it made.
     pub(crate) fn calls(&self, thread: ThreadNo) -> Calls<'_> {
-        Calls::of(&self.spool, &self.threads[thread.get()], &self.arguments)
+        Calls::of(
+            &self.spool,
+            &self.threads[thread.get()],
+            self.arguments(thread),
+        )
     }
 
-    /// What its calls were called with.
-    pub(crate) fn arguments(&self) -> &CallArguments {
-        &self.arguments
+    /// What the calls of a thread were called with.
+    pub(crate) fn arguments(&self, thread: ThreadNo) -> &CallArguments {
+        let own = &self.threads[thread.get()].arguments;
+        match own.is_empty() {
+            true => &self.arguments,
+            false => own,
+        }
     }
 }
 

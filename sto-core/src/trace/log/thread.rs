@@ -5,6 +5,7 @@ use super::chunk::{ChunkWriter, Start};
 use super::irregular::Irregular;
 use super::spool::{Spool, SpoolError, Stored};
 use crate::limits::MAX_DEPTH;
+use crate::trace::arguments::CallArguments;
 use crate::trace::calls::CallThread;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
@@ -40,6 +41,8 @@ pub(super) struct WrittenThread {
     pub(super) end: Nanoseconds,
     /// By the number that this thread has for a function: the one that the log has.
     pub(super) functions: Option<Vec<FunctionNo>>,
+    /// What its calls were called with, where it has them by itself.
+    pub(super) arguments: CallArguments,
     pub(super) irregular: Irregular,
 }
 
@@ -88,6 +91,7 @@ impl ThreadLog {
                 begin: Nanoseconds(0),
                 end: Nanoseconds(0),
                 functions: None,
+                arguments: CallArguments::default(),
                 irregular: Irregular::default(),
             },
             chunk: ChunkWriter::default(),
@@ -107,6 +111,17 @@ impl ThreadLog {
         time: Nanoseconds,
     ) -> Result<(), SpoolError> {
         self.begin_with(function, function, time)
+    }
+
+    /// The same with what it is called with, by name.
+    pub(crate) fn call(
+        &mut self,
+        function: FunctionNo,
+        arguments: &[(impl AsRef<str>, f64)],
+        time: Nanoseconds,
+    ) -> Result<(), SpoolError> {
+        let with = self.written.arguments.number(function, arguments);
+        self.begin_with(function, with, time)
     }
 
     /// The same of a function with arguments, by the number of these.

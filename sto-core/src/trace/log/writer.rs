@@ -94,7 +94,8 @@ impl CallLogWriter {
             .iter()
             .for_each(|thread| irregular.add(&thread.irregular));
         let mut warnings = irregular.warnings();
-        warnings.extend(self.arguments.warning());
+        let arguments = threads.iter().map(|thread| &thread.arguments);
+        warnings.extend(CallArguments::warning(arguments.chain([&self.arguments])));
         let log = CallLog::new(self.spool, threads, self.arguments, irregular.lost);
         Ok((log, warnings))
     }

@@ -7,7 +7,7 @@ mod record;
 
 use super::header::Clock;
 use super::program::Program;
-use super::{locate, passed_over};
+use super::{FIRST_ARGUMENT, locate, passed_over};
 use crate::formats::error::{At, DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
 use crate::formats::source::{Head, LineReader, ReadOptions};
@@ -151,10 +151,11 @@ impl Reader {
         let time = clock.time(record.time);
         let thread = (record.process, record.thread);
         match &record.event {
-            Event::Enter(function, name) => {
+            Event::Enter(function, name, argument) => {
                 let function = self.functions.number(*function, name);
                 let thread = self.thread(thread);
-                self.log.begin(thread, function, time)?;
+                let argument = argument.map(|of| (FIRST_ARGUMENT, of as f64));
+                self.log.thread_logs()[thread.get()].call(function, argument.as_slice(), time)?;
             }
             Event::Exit(function, name) => {
                 let function = self.functions.number(*function, name);

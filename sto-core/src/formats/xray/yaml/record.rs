@@ -17,8 +17,8 @@ pub(super) struct Record<'l> {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Event<'l> {
-    /// A function of this number and name is called, with arguments or without.
-    Enter(u32, Cow<'l, [u8]>),
+    /// A function of this number and name is called, with this first argument or without.
+    Enter(u32, Cow<'l, [u8]>, Option<u64>),
     /// It returns, or ends by calling another in its place.
     Exit(u32, Cow<'l, [u8]>),
     /// Data of the program's own, which are of no call.
@@ -49,6 +49,7 @@ fn read(line: &[u8]) -> Option<Record<'_>> {
     let mut rest = line.trim_ascii_start().strip_prefix(b"- {")?;
     let (mut function, mut name, mut kind, mut time) = (None, None, None, None);
     let (mut process, mut thread) = (0, 0);
+    let mut argument = None;
     let number = |text: &[u8]| u32::try_from(decimal(text)?).ok();
     let ending = loop {
         let colon = memchr::memchr(b':', rest)?;
@@ -61,6 +62,7 @@ fn read(line: &[u8]) -> Option<Record<'_>> {
         match key {
             b"func-id" => function = Some(number(value).filter(|&function| function > 0)?),
             b"function" => name = Some(value),
+            b"args" => argument = first_of_list(value),
             b"thread" => thread = number(value)?,
             b"process" => process = number(value)?,
             b"kind" => kind = Some(value),
@@ -73,7 +75,7 @@ fn read(line: &[u8]) -> Option<Record<'_>> {
         }
     };
     let event = match kind? {
-        b"function-enter" | b"function-enter-arg" => Event::Enter(function?, text(name?)),
+        b"function-enter" | b"function-enter-arg" => Event::Enter(function?, text(name?), argument),
         b"function-exit" | b"function-tail-exit" => Event::Exit(function?, text(name?)),
         b"custom-event" | b"typed-event" => Event::Other,
         _ => return None,
@@ -85,6 +87,12 @@ fn read(line: &[u8]) -> Option<Record<'_>> {
         time: time?,
         ending,
     })
+}
+
+/// The first number of `[ 1, 2 ]`.
+fn first_of_list(value: &[u8]) -> Option<u64> {
+    let first = value.strip_prefix(b"[")?.split(|byte| b",]".contains(byte));
+    decimal(first.into_iter().next()?.trim_ascii())
 }
 
 fn is_quote(byte: u8) -> bool {
@@ -183,9 +191,9 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn enter<'l>(name: &'l [u8], ending: Ending) -> Record<'l> {
+    fn enter(name: &[u8], argument: Option<u64>, ending: Ending) -> Record<'_> {
         Record {
-            event: Event::Enter(6, name.into()),
+            event: Event::Enter(6, name.into(), argument),
             process: 3,
             thread: 4,
             time: 120,
@@ -210,7 +218,7 @@ mod tests {
                 "  - {{ type: 0, func-id: 6, function: {written}, args: [ 1, 2 ], cpu: 0, thread: 4, process: 3, \
                  kind: function-enter-arg, tsc: 120, data: '' }}"
             );
-            let expected = enter(name.as_bytes(), Ending::Line);
+            let expected = enter(name.as_bytes(), Some(1), Ending::Line);
             assert_eq!(record(line.as_bytes()).as_ref(), Ok(&expected), "{written}");
         }
     }
@@ -240,7 +248,7 @@ mod tests {
     #[test]
     fn what_a_record_carries_may_go_on_in_further_lines() {
         let line = "- { func-id: 6, function: a, thread: 4, process: 3, kind: function-enter, tsc: 120, data: 'it''s";
-        let expected = enter(b"a", Ending::Quote(b'\''));
+        let expected = enter(b"a", None, Ending::Quote(b'\''));
         assert_eq!(record(line.as_bytes()), Ok(expected));
         assert_eq!(closing(b"so'' it 'ends", b'\''), Some(9));
         assert_eq!(closing(br#"so\" it "ends"#, b'"'), Some(9));
