@@ -3,6 +3,7 @@
 // they only ever become text, and values of attributes.
 {
   const { threads, functions, outliers, waits } = model;
+  const { grouped, counted, percent, length, written, exact } = words;
   const HIGHEST = 140; // pixels of a row, where its levels have room in them
   const [LOWEST, USUAL] = [4, 16]; // pixels of a level
   const NEAR = 0.01; // of the view: records this close are one span of time
@@ -16,17 +17,6 @@
   const button = (text, click, attributes = {}) => element('button', { type: 'button', click, ...attributes }, text);
   const code = (text) => element('code', {}, text);
 
-  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
-  const counted = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
-  const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
-  /** A length of time, with three digits. */
-  function length(ns) {
-    let [value, unit] = [ns, 0];
-    while (value >= 999.5 && unit < 3) [value, unit] = [value / 1000, unit + 1];
-    const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    return `${value.toFixed(digits)} ${['ns', 'µs', 'ms', 's'][unit]}`;
-  }
-
   // What is shown: a part of the time, threads, functions that stand out; what is pointed at, and what was chosen.
   const all = { from: model.from, to: Math.max(model.from + 1, model.to) };
   let view = all;
@@ -37,13 +27,6 @@
   let pointed = null;
   let pinned = null;
 
-  // Points in time are all in one unit.
-  const [UNIT, DIGITS, unit] = model.to >= 1e9 ? [1e9, 9, 's'] : model.to >= 1e6 ? [1e6, 6, 'ms'] : [1e3, 3, 'µs'];
-  /** A point in time, with the digits that tell such steps apart. */
-  function written(time, step) {
-    const digits = Math.ceil(-Math.log10(step / UNIT) - 1e-9);
-    return `${(time / UNIT).toFixed(Math.min(Math.max(digits, 0), DIGITS))} ${unit}`;
-  }
   const at = (time) => written(time, (view.to - view.from) / 1000);
   const fromTo = ({ from, to }) => (at(from) === at(to) ? `at ${at(from)}` : `${at(from)} to ${at(to)}`);
 
@@ -123,13 +106,6 @@
 
   /** Whether more can be known of an expression than its stacks: not of one that is a single call. */
   const hasMore = ({ stacks }) => stacks.length > 1 || stacks[0].calls > 1;
-
-  /** A time in seconds with all its digits. */
-  function exact(ns) {
-    const digits = String(ns).padStart(10, '0');
-    const part = digits.slice(-9).replace(/0+$/, '');
-    return `${digits.slice(0, -9)}${part && '.'}${part}s`;
-  }
 
   /** How calls of a part of the time are opened that are not here. */
   function howToOpen(what, { from, to }) {

@@ -47,6 +47,7 @@ pub fn html(run: &CalledRun, words: Words, part: &PartCommand) -> Result<String,
         style: include_str!("calls.css"),
         script: concat!(
             include_str!("model.js"),
+            include_str!("words.js"),
             include_str!("layout.js"),
             include_str!("picture.js"),
             include_str!("calls.js"),
