@@ -65,6 +65,30 @@ pub fn schema<A: Answer>() -> schemars::Schema {
     schema
 }
 
+/// Whether the candidate got worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// At least one function got slower, or is new.
+    Regression,
+    /// Nothing got slower that this comparison can see.
+    Clean,
+    /// The data are insufficient.
+    Insufficient,
+}
+
+impl Verdict {
+    /// As JSON names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Verdict::Regression => "regression",
+            Verdict::Clean => "clean",
+            Verdict::Insufficient => "insufficient",
+        }
+    }
+}
+
 /// Without schemas, every type may be an answer.
 #[cfg(not(feature = "schemas"))]
 mod without_schemas {

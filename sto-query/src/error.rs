@@ -209,7 +209,9 @@ impl QueryError {
             QueryError::Average(AverageError::Store(error)) => error.hint(),
             QueryError::Average(AverageError::Select(error)) => error.hint(),
             QueryError::Roots(RootsError::Store(error)) => error.hint(),
-            QueryError::Window(error) => error.hint(),
+            QueryError::Window(error) | QueryError::Model(ModelError::Window(error)) => {
+                error.hint()
+            }
             QueryError::Model(ModelError::NotKept { .. }) => Some(Hint::KeepCalls),
             QueryError::Model(ModelError::Store(error)) => error.hint(),
             _ => None,

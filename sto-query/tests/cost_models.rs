@@ -1,22 +1,25 @@
 //! Models of cost by what runs were given, and what changed of them.
 
 use crate::views::{assert_fits, assert_golden};
+use crate::words;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::SliceCount;
-use sto_core::model::{LabelValue, SampleLabel};
+use sto_core::model::{Commit, LabelValue, SampleLabel};
 use sto_core::store::Store;
-use sto_core::units::{Bytes, Nanoseconds};
+use sto_core::units::{Bytes, Nanoseconds, UnixSeconds};
 use sto_core::{Cost, Format, Frame, FrameKind, RecordingBuilder, Unit};
 use sto_query::answer::json;
+use sto_query::check::{Baseline, CheckRequest, check};
 use sto_query::compare::Verdict;
 use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
+use sto_query::policy::Policy;
 use sto_query::questions::{
     CompareModelsRequest, ModelRequest, compare_models, model, model_table, models,
 };
-use sto_query::render;
+use sto_query::render::{self, Detail};
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
 use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
@@ -25,8 +28,9 @@ use sto_query::{QueryError, answer};
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 
-/// Two runs of each size of three builds: `sort` costs n log n, `fixed` always the same, and `find` goes with n in `v1`
-/// and `same`, and with its square in `v2`. A run without a size is among those of `v1`.
+/// Two runs of each size of four builds: `sort` costs n log n, `fixed` always the same, and `find` goes with n in `v1`
+/// and `same`, and with its square in `v2`, whose commit follows that of `v1`, and in `v3`, where all sizes together cost
+/// what they did. A run without a size is among those of `v1`.
 fn sources() -> Sources {
     let store = Store::in_memory().unwrap();
     let add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
@@ -35,9 +39,16 @@ fn sources() -> Sources {
             .map(|(name, count)| format!("main;{name} {count}\n"))
             .collect();
         let folded = format!("# {build} {run} {size:?}\n{folded}");
+        let commit = match build {
+            "v1" => Some(commit('1', None)),
+            "v2" => Some(commit('2', Some('1'))),
+            _ => None,
+        };
         let options = IngestOptions {
             executable: Some("app".to_owned()),
             version: Some(build.to_owned()),
+            revision: commit.as_ref().map(|commit| commit.hash.to_string()),
+            commit,
             metrics: size
                 .map(|n| ("n".to_owned(), n as f64))
                 .into_iter()
@@ -48,12 +59,18 @@ fn sources() -> Sources {
         let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
         ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     };
-    for (build, jitter) in [("v1", [0, 7]), ("same", [5, 2]), ("v2", [3, 6])] {
+    for (build, jitter) in [
+        ("v1", [0, 7]),
+        ("same", [5, 2]),
+        ("v2", [3, 6]),
+        ("v3", [1, 4]),
+    ] {
         for (run, jitter) in (0..).zip(jitter) {
             for (ix, n) in (0..).zip(SIZES) {
                 let log = n as f64 * (n as f64).ln();
                 let find = match build {
                     "v2" => 2000 + n * n / 40,
+                    "v3" => 2000 + n * n * 189 / 136_500,
                     _ => 2000 + 3 * n,
                 };
                 // A part in a hundred, another one for each size.
@@ -69,6 +86,18 @@ fn sources() -> Sources {
     }
     add("v1", 9, None, &[("sort", 1)]);
     Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+/// A commit whose id is all of one digit.
+fn commit(digit: char, parent: Option<char>) -> Commit {
+    let hash = |digit: char| digit.to_string().repeat(40).parse().unwrap();
+    Commit {
+        hash: hash(digit),
+        parents: parent.into_iter().map(hash).collect(),
+        author_time: UnixSeconds(0),
+        subject: String::new(),
+        dirty: false,
+    }
 }
 
 fn request() -> ModelRequest {
@@ -285,6 +314,104 @@ fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
     none.x = "rows".to_owned();
     let error = models(&sources, &none).unwrap_err().to_string();
     assert!(error.starts_with("no run of app@v1 has a metric or a label `rows`"));
+}
+
+fn checked(candidate: &str, x: &str) -> CheckRequest {
+    let mut request = CheckRequest::default();
+    request.baseline = Some(Baseline::Any(Named::from("app@v1")));
+    request.candidate = Named::from(candidate);
+    request.thresholds.x = Some(x.to_owned());
+    request
+}
+
+#[test]
+fn a_check_by_x_says_in_every_format_which_function_grows_otherwise_and_since_which_commit() {
+    let sources = sources();
+    let mut request = checked("app@v2", "n");
+    let found = check(&sources, &request).unwrap();
+    assert_eq!(found.verdict, Verdict::Regression);
+    let said =
+        "find went from O(n) to O(n²) with commit 222222222222; 22.3 times as much at n = 3200";
+    assert!(
+        found
+            .reason
+            .starts_with(&format!("{said}, and 1 more function grows otherwise; "))
+    );
+    assert_fits("find-regressions-by-x", |style| {
+        render::check_text(&found, style, Detail::Short)
+    });
+    let comparisons = &found.comparisons;
+    let curves = comparisons[0].curves.as_ref().unwrap();
+    assert_eq!((curves.functions.len(), curves.unchanged), (2, 2));
+    assert_golden("find-regressions-by-x.md", &words::markdown(comparisons));
+    let github = words::github(comparisons);
+    assert!(
+        github.contains("::error title=sto%3A degradation of find (app)::find went"),
+        "{github}"
+    );
+    let sarif: serde_json::Value = serde_json::from_str(&render::sarif(comparisons)).unwrap();
+    let run = &sarif["runs"][0];
+    let result = &run["results"][1];
+    let rule = result["ruleIndex"].as_u64().unwrap() as usize;
+    assert_eq!(run["tool"]["driver"]["rules"][rule]["id"], "degradation");
+    assert_eq!(
+        (&result["ruleId"], &result["level"]),
+        (&"degradation".into(), &"error".into())
+    );
+    assert!(
+        result["message"]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with(said),
+        "{result}"
+    );
+    let html = words::html(comparisons);
+    assert!(
+        html.contains("<h3>Cost by n</h3>") && html.contains(said),
+        "{html}"
+    );
+    let json = json(&comparisons[0]).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["curves"]["functions"][1]["result"], "degradation");
+    assert_eq!(json["curves"]["commits"]["is_next"], true);
+
+    request.all = true;
+    let all = check(&sources, &request).unwrap();
+    let junit = words::junit(&all.comparisons);
+    let failed = "<testcase name=\"find by n\" classname=\"app\">\n<failure type=\"degradation\"";
+    assert!(junit.contains(failed), "{junit}");
+    let passed = "<testcase name=\"sort by n\" classname=\"app\"></testcase>";
+    assert!(junit.contains(passed), "{junit}");
+}
+
+#[test]
+fn a_function_that_only_grows_otherwise_is_a_regression_unless_it_is_ignored() {
+    let sources = sources();
+    let mut request = checked("app@v3", "n");
+    let found = check(&sources, &request).unwrap();
+    assert_eq!(found.verdict, Verdict::Regression, "{}", found.reason);
+    let start =
+        "find went from O(n) to O(n²); 1.39 times as much at n = 3200; but no function got slower";
+    assert!(found.reason.starts_with(start), "{}", found.reason);
+    assert!(found.comparisons[0].findings.is_empty());
+
+    let policy = "[thresholds]\nx = \"n\"\n[[ignore]]\nfunction = \"find\"\nreason = \"known\"\nexpires = 2099-12-31\n";
+    request.thresholds.x = None;
+    request.policy = Policy::parse(policy).unwrap();
+    let ignored = check(&sources, &request).unwrap();
+    assert_eq!(ignored.verdict, Verdict::Clean, "{}", ignored.reason);
+    let text = render::check_text(&ignored, Style::default(), Detail::Short);
+    assert!(text.contains("\nignored degradation: find went"), "{text}");
+
+    let clean = check(&sources, &checked("app@same", "n")).unwrap();
+    assert_eq!(clean.verdict, Verdict::Clean, "{}", clean.reason);
+    let error = check(&sources, &checked("app@same", "m")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("no run of app@v1 has a metric or a label `m`"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ Examples:
   sto find-regressions demo@v1 demo@v2 --format json
   sto find-regressions v1 v2 --format md -o summary.md
   sto find-regressions v1 v2 --benchmark startup --benchmark serve --per requests
+  sto find-regressions v1 v2 --x n                 Runs of `sto record --scale n=1000,2000,4000,8000`
   sto find-regressions v1 v2 --format html -o report.html
   sto find-regressions old.perf.data new.perf.data --min-effect 25
   sto find-regressions v1 --window 5s..10s --against 0s..5s
@@ -97,6 +98,11 @@ struct ThresholdArgs {
     /// Compare shares of all samples
     #[arg(long, group = "normalisation")]
     shares: bool,
+
+    /// Compare also how cost grows with this metric or label of the runs, number that samples are labelled with, or
+    /// `time`: a function that grows otherwise, as `sto compare-models` finds it, is a regression
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    x: Option<String>,
 
     /// Count this metric as worse where it is higher, lower, or never (NAME=higher, NAME=lower,
     /// NAME=never); may be given several times. Without it, `seconds` and `total-cost` count as worse
@@ -216,6 +222,7 @@ impl ThresholdArgs {
             (.., Some(metric)) => Some(NormalisationMethod::PerMetric(metric.clone())),
             _ => None,
         };
+        thresholds.x.clone_from(&self.x);
         thresholds.worse_if = self.worse_if.iter().cloned().collect();
         thresholds
     }

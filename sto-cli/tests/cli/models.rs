@@ -96,10 +96,25 @@ fn growth_that_changed_fails_and_growth_that_did_not_passes() {
     ]);
     assert_eq!(run.status, Some(1), "{run:?}");
     assert!(run.stdout.starts_with("REGRESSION: "), "{run:?}");
-    assert!(run.stdout.contains("find went from linear to "), "{run:?}");
+    assert!(run.stdout.contains("find went from O(n) to "), "{run:?}");
     let run = sandbox.sto(&["compare-models", "v1", "v1", "--x", "n"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     let run = sandbox.sto(&["compare-models", "v1", "v2", "--x", "m"]);
+    run.fails_with(&["no run of app@v1 has a metric or a label `m`"]);
+}
+
+#[test]
+fn a_check_by_x_fails_where_a_function_grows_otherwise() {
+    let sandbox = swept();
+    let run = sandbox.sto(&["find-regressions", "v1", "v2", "--x", "n"]);
+    assert_eq!(run.status, Some(1), "{run:?}");
+    let said = "REGRESSION: find went from O(n) to O(n²); ";
+    assert!(run.stdout.starts_with(said), "{run:?}");
+    assert!(run.stdout.contains("\nCost by n\ndegradation: "), "{run:?}");
+    let run = sandbox.sto(&["find-regressions", "v1", "v1", "--x", "n"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stdout.contains("goes with n as before.\n"), "{run:?}");
+    let run = sandbox.sto(&["find-regressions", "v1", "v2", "--x", "m"]);
     run.fails_with(&["no run of app@v1 has a metric or a label `m`"]);
 }
 

@@ -13,13 +13,18 @@ use crate::QueryError;
 use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Comparison, Finding, Lines, compare_with_earlier};
 use crate::functions::KeyOptions;
+use crate::models::{Asked, CompareModelsOptions, compare_models};
 use crate::policy::{Policy, Thresholds};
 use crate::select::Selection;
-use crate::sources::{self, Located, Named, Sources, of_event_to_compare};
+use crate::sources::{
+    self, EVENT, Located, Named, OVER_TIME, Sources, of_event_to_compare, slices_for,
+};
 use crate::text::Date;
-use crate::tree::{View, Window};
+use crate::tree::{Order, View, Window};
 use serde::{Deserialize, Serialize};
 use sto_core::Cancel;
+use sto_core::store::Snapshot;
+use sto_core::units::SampleType;
 
 /// What is to be checked, and by what.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,7 +78,7 @@ pub enum Baseline {
 ///
 /// # Errors
 /// Where a side is not found or cannot be read, there is no baseline, a threshold is out of its range, or
-/// a run does not have a metric that cost is asked for by.
+/// a run does not have a metric that cost is asked for by. Where curves are asked for, and runs do not say x.
 pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryError> {
     let policy = &request.policy;
     let baseline = match (&request.baseline, &policy.baseline) {
@@ -84,7 +89,12 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
         (None, None) => return Err(QueryError::NoBaseline),
     };
     let has_windows = request.window.is_some() || request.against.is_some();
-    let sides = sources.sides(&baseline, &request.candidate, has_windows)?;
+    let slices = match policy.x(None, &request.thresholds) {
+        _ if has_windows => OVER_TIME,
+        Some(x) => slices_for(x),
+        None => None,
+    };
+    let sides = sources.sides(&baseline, &request.candidate, slices)?;
     let named = match &request.benchmarks[..] {
         // Files name no benchmark.
         [] if sides.iter().all(|side| side.is_stored) => {
@@ -163,6 +173,10 @@ fn compare_runs(
         sources.with_several_runs(&new.selection.build.executable, chosen)?
     };
     let mut comparison = compare_with_earlier(&old, &new, earlier.as_ref(), options)?;
+    if let Some(x) = request.policy.x(benchmark.flatten(), &request.thresholds) {
+        let sides = [(&old, &baseline.store), (&new, &candidate.store)];
+        add_curves(&mut comparison, sides, x)?;
+    }
     if comparison.counted_in.is_some() {
         let sides = [(baseline, &old), (candidate, &new)];
         let sides = sides.map(|(side, view)| (&side.store, &view.selection));
@@ -173,6 +187,33 @@ fn compare_runs(
     find_lines(&mut comparison, baseline, &old, true)?;
     find_lines(&mut comparison, candidate, &new, false)?;
     Ok(comparison)
+}
+
+/// Compares how cost goes with x, by the event that was compared.
+fn add_curves(
+    comparison: &mut Comparison,
+    sides: [(&View, &Snapshot); 2],
+    x: &str,
+) -> Result<(), QueryError> {
+    let Some(compared) = &comparison.sample_type else {
+        return Ok(());
+    };
+    let column = |view: &View| SampleType::index_of_event(&compared.event, &view.sample_types);
+    let columns = sides.map(|(view, _)| column(view).unwrap_or(EVENT));
+    let asked = Asked {
+        x,
+        cost: Order::Total,
+        inlined: false,
+    };
+    let options = CompareModelsOptions {
+        alpha: comparison.thresholds.alpha,
+        min_effect: comparison.thresholds.min_effect,
+        min_share: comparison.thresholds.min_share,
+        ..CompareModelsOptions::default()
+    };
+    let costs = asked.of_both(sides, columns)?;
+    comparison.add_curves(compare_models(costs, None, &options, None)?);
+    Ok(())
 }
 
 /// Says of findings of one side which line to look at first.

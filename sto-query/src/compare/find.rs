@@ -77,6 +77,7 @@ pub fn compare_with_earlier(
         within_runs: are_of_same_runs(views),
         weak: false,
         findings: Vec::new(),
+        curves: None,
         warnings: Vec::new(),
         command: Command::default(),
         functions: None,

@@ -46,6 +46,7 @@ mod calibrate;
 mod called;
 mod callees;
 mod counts;
+mod curves;
 mod evidence;
 mod find;
 mod findings;

@@ -1,6 +1,6 @@
 //! What calls took, beside what they were called with, or beside how many came before.
 
-use super::costs::{Costs, FunctionCosts, function_names};
+use super::costs::{Costs, FunctionCosts, commit_of, function_names};
 use super::{ModelError, Modelled};
 use crate::select::{full_name, main_modules};
 use crate::tree::{Order, View};
@@ -12,7 +12,7 @@ use sto_core::trace::is_time_of_calls;
 use sto_core::units::Nanoseconds;
 
 /// The name of x where it is the number of a call, from 1, among those of its function in its thread.
-pub(crate) const ORDER: &str = "order";
+pub(super) const ORDER: &str = "order";
 
 /// Most points of a function in a thread by order, before each two that follow each other become one.
 const MOST: u64 = 1 << 14;
@@ -100,7 +100,7 @@ impl Costs {
 }
 
 /// The names of the arguments that calls of a view's runs have.
-pub(crate) fn arguments(view: &View, store: &Snapshot) -> Result<BTreeSet<String>, StoreError> {
+pub(super) fn arguments(view: &View, store: &Snapshot) -> Result<BTreeSet<String>, StoreError> {
     let mut names = BTreeSet::new();
     for stored in &view.selection.profiles {
         let loaded = store.load_calls(stored.id)?;
@@ -142,6 +142,7 @@ impl FunctionPoints {
             points,
         });
         Some(Costs {
+            commit: commit_of(build),
             of: Modelled {
                 executable: Some(build.executable.clone()),
                 build: Some(build.version.clone()),

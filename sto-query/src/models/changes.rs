@@ -2,9 +2,8 @@
 
 use super::costs::{Costs, FunctionCosts};
 use super::detectors::{Detected, Detector};
-use super::{ModelError, Modelled, Point};
-use crate::answer::{Answer, limited};
-use crate::compare::Verdict;
+use super::{ModelError, Modelled, Point, sentence};
+use crate::answer::{Answer, Verdict, limited};
 use crate::statistics::benjamini_hochberg;
 use crate::statistics::models::{
     Certainty, Model, ModelKind, Models, Points, curves_differ, regression_with_certainty,
@@ -13,6 +12,7 @@ use crate::tree::Order;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use sto_core::model::{Commit, CommitHash};
 
 /// Steps in which x is looked at for where a change begins to matter.
 const STEPS: usize = 1_000;
@@ -51,6 +51,9 @@ pub struct ModelChanges {
     /// Whether the candidate got worse: where a function is a degradation. Insufficient where no function could be
     /// tested.
     pub verdict: Verdict,
+    /// The commits that the two builds are of, where both are known and differ; JSON leaves them out elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<Commits>,
     /// The side that is compared against.
     pub baseline: Modelled,
     /// The side that is judged.
@@ -59,10 +62,41 @@ pub struct ModelChanges {
     pub functions: Vec<FunctionChange>,
     /// Number of functions that a limit left out.
     pub omitted: usize,
+    /// Number of functions that are as before and were left out, as only changes are asked for; JSON leaves it out where
+    /// none was.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unchanged: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Answer for ModelChanges {
     const SCHEMA: &'static str = "sto.compare-models/1";
+}
+
+/// The commits of a baseline and a candidate, neither with changes that were not committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Commits {
+    /// The baseline's.
+    pub from: CommitHash,
+    /// The candidate's.
+    pub to: CommitHash,
+    /// Whether that follows the other directly: what changed, changed with it.
+    pub is_next: bool,
+}
+
+impl Commits {
+    fn of(old: &Commit, new: &Commit) -> Option<Commits> {
+        (old.hash != new.hash).then(|| Commits {
+            from: old.hash.clone(),
+            to: new.hash.clone(),
+            is_next: new.parents.contains(&old.hash),
+        })
+    }
 }
 
 /// What became of a function, in the words of Perun.
@@ -94,6 +128,12 @@ pub struct FunctionChange {
     pub module: String,
     /// What became of it.
     pub result: ModelChange,
+    /// The same as a sentence, with the commits where they are known.
+    #[serde(default)]
+    pub reason: String,
+    /// Whether it does not count for the verdict, as a policy says; JSON leaves it out where it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignored: bool,
     /// How it was.
     pub baseline: SideModel,
     /// How it is.
@@ -194,20 +234,53 @@ pub fn compare_models(
             .cmp(&order(b))
             .then(b.at_largest().total_cmp(&a.at_largest()))
     });
-    let is_worse = |of: &FunctionChange| of.result == ModelChange::Degradation;
-    let verdict = match functions.iter().any(is_worse) {
-        true => Verdict::Regression,
-        false if functions.iter().any(|of| of.p.is_some()) => Verdict::Clean,
-        false => Verdict::Insufficient,
-    };
+    let commits = old.commit.as_ref().zip(new.commit.as_ref());
+    let commits = commits.and_then(|(old, new)| Commits::of(old, new));
+    for change in &mut functions {
+        change.reason = sentence::reason(change, &new.of.x, commits.as_ref());
+    }
+    let verdict = verdict(&functions);
     let omitted = limited(&mut functions, limit);
     Ok(ModelChanges {
         verdict,
+        commits,
         baseline: old.of,
         candidate: new.of,
         functions,
         omitted,
+        unchanged: 0,
     })
+}
+
+fn verdict(functions: &[FunctionChange]) -> Verdict {
+    match functions.iter().any(FunctionChange::is_regression) {
+        true => Verdict::Regression,
+        false if functions.iter().any(|of| of.p.is_some()) => Verdict::Clean,
+        false => Verdict::Insufficient,
+    }
+}
+
+impl ModelChanges {
+    /// Leaves functions out of the verdict that are to be ignored, by name and module.
+    pub(crate) fn ignore(&mut self, is_ignored: impl Fn(&str, &str) -> bool) {
+        for change in &mut self.functions {
+            change.ignored = is_ignored(&change.function, &change.module);
+        }
+        self.verdict = verdict(&self.functions);
+    }
+
+    /// What became of a function of these, in short.
+    pub(crate) fn headline(&self, change: &FunctionChange) -> String {
+        sentence::headline(change, &self.candidate.x, self.commits.as_ref())
+    }
+
+    /// Leaves those out that are as before.
+    pub(crate) fn leave_out_unchanged(&mut self) {
+        let all = self.functions.len();
+        self.functions
+            .retain(|of| of.result != ModelChange::NoChange);
+        self.unchanged += all - self.functions.len();
+    }
 }
 
 /// What all functions cost at the largest x, on average.
@@ -265,6 +338,8 @@ fn change(
         function: function.to_owned(),
         module: module.to_owned(),
         result: ModelChange::NoChange,
+        reason: String::new(),
+        ignored: false,
         largest_x: end,
         ratio: ratio(end),
         matters_from,
@@ -278,6 +353,11 @@ fn change(
 }
 
 impl FunctionChange {
+    /// Whether it got worse, and counts.
+    pub(crate) fn is_regression(&self) -> bool {
+        self.result == ModelChange::Degradation && !self.ignored
+    }
+
     /// The larger of the two sides' costs at their largest x.
     fn at_largest(&self) -> f64 {
         let last = |side: &SideModel| side.points.last().map_or(0.0, |point| point.y);

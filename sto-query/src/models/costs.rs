@@ -9,13 +9,15 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
-use sto_core::model::{FrameTable, Profile};
+use sto_core::model::{Build, Commit, FrameTable, Profile};
 use sto_core::units::Cost;
 
 /// What functions cost, and at which x.
 #[derive(Clone, Debug)]
 pub struct Costs {
     pub(super) of: Modelled,
+    /// The commit that the program was made of, without changes.
+    pub(super) commit: Option<Commit>,
     /// The points of a function that none of the runs has.
     pub(super) nothing: Vec<(f64, f64)>,
     /// In the order of their names.
@@ -95,6 +97,7 @@ impl Costs {
         let mut ids: Vec<ProfileId> = runs.iter().map(|&(_, run)| profiles[run].id).collect();
         ids.dedup();
         Ok(Costs {
+            commit: commit_of(build),
             of: Modelled {
                 executable: Some(build.executable.clone()),
                 build: Some(build.version.clone()),
@@ -121,6 +124,11 @@ impl FunctionCosts {
     }
 }
 
+/// The commit that a build was made of, where nothing else was in it.
+pub(super) fn commit_of(build: &Build) -> Option<Commit> {
+    build.commit.clone().filter(|commit| !commit.dirty)
+}
+
 /// What a run was given: a metric of it, or a label that is a number.
 fn given(profile: &Profile, x: &str) -> Option<f64> {
     let metric = profile.metrics.get(x).copied();
@@ -129,13 +137,13 @@ fn given(profile: &Profile, x: &str) -> Option<f64> {
 }
 
 /// Whether any run has x.
-pub(crate) fn is_given(view: &View, x: &str) -> bool {
+pub(super) fn is_given(view: &View, x: &str) -> bool {
     let mut profiles = view.selection.profiles.iter();
     profiles.any(|stored| given(&stored.profile, x).is_some())
 }
 
 /// Says that no run has x, nor a call of one, and what they have: arguments of calls are these.
-pub(crate) fn no_x(view: &View, x: &str, arguments: BTreeSet<String>) -> ModelError {
+pub(super) fn no_x(view: &View, x: &str, arguments: BTreeSet<String>) -> ModelError {
     let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
     let names = profiles.flat_map(|profile| {
         let labels = profile.labels.iter();

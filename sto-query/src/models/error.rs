@@ -3,6 +3,7 @@
 use crate::functions::FunctionError;
 use crate::statistics::models::PointsError;
 use crate::text::{printable, some_of};
+use crate::tree::WindowError;
 use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
 
@@ -65,6 +66,9 @@ pub enum ModelError {
     /// Not one function has a name.
     #[error(transparent)]
     Function(#[from] FunctionError),
+    /// Runs cannot be cut into parts.
+    #[error(transparent)]
+    Window(#[from] WindowError),
     /// There is nothing to model.
     #[error("there are no points")]
     NoPoints,

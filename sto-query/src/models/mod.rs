@@ -10,21 +10,22 @@
 //!
 #![doc = include_str!("models.md")]
 
+mod asked;
 mod calls;
 mod changes;
 mod costs;
 mod detectors;
 mod error;
 mod result;
+mod sentence;
 mod table;
 
-pub(crate) use calls::{ORDER, arguments};
+pub(crate) use asked::Asked;
 pub use changes::{
-    CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
+    Commits, CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
     compare_models,
 };
 pub use costs::Costs;
-pub(crate) use costs::{is_given, no_x};
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;
 pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};

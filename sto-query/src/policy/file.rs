@@ -73,6 +73,8 @@ struct Limits {
     min_samples: Option<u64>,
     #[serde(default, deserialize_with = "normalisation")]
     normalisation: Option<NormalisationMethod>,
+    #[serde(default, deserialize_with = "text")]
+    x: Option<String>,
     #[serde(default)]
     worse_if: BTreeMap<String, WorseIf>,
 }
@@ -150,6 +152,10 @@ impl<'de> Deserialize<'de> for Text {
 fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let texts = Vec::<Text>::deserialize(deserializer)?;
     Ok(texts.into_iter().map(|text| text.0).collect())
+}
+
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Text::deserialize(deserializer).map(|text| Some(text.0))
 }
 
 /// Between 0 and 1.

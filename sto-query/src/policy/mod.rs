@@ -45,6 +45,8 @@ pub struct Thresholds {
     pub min_samples: Option<u64>,
     /// See [`CompareOptions::normalisation`].
     pub normalisation: Option<NormalisationMethod>,
+    /// What runs were given by which curves are compared, too: see [`CheckRequest`](crate::check::CheckRequest).
+    pub x: Option<String>,
     /// See [`CompareOptions::worse_if`]; of metrics that it does not name, others hold.
     pub worse_if: BTreeMap<String, WorseIf>,
 }
@@ -100,6 +102,13 @@ impl Policy {
             .ignored
             .extend(active.map(|entry| entry.ignored.clone()));
         options
+    }
+
+    /// By what curves are compared, too, where that is set: the levels are those of [`Policy::options`].
+    pub(crate) fn x<'a>(&'a self, benchmark: Option<&str>, set: &'a Thresholds) -> Option<&'a str> {
+        let of_benchmark = benchmark.and_then(|name| self.benchmarks.get(name));
+        let levels = [Some(set), of_benchmark, Some(&self.thresholds)];
+        levels.into_iter().flatten().find_map(|of| of.x.as_deref())
     }
 
     /// A sentence for each entry that has expired.

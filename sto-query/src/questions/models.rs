@@ -2,13 +2,12 @@
 
 use crate::QueryError;
 use crate::models::{
-    self, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError, ORDER,
+    self, Asked, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
 use crate::statistics::models::Fit;
-use crate::tree::{Order, View};
+use crate::tree::Order;
 use serde::{Deserialize, Serialize};
-use sto_core::store::Snapshot;
 
 /// How the cost of functions goes with x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,14 +122,17 @@ pub fn compare_models(
     sources: &Sources,
     request: &CompareModelsRequest,
 ) -> Result<ModelChanges, QueryError> {
-    let by = By {
-        filter: &request.filter,
+    let asked = Asked {
         x: &request.x,
         cost: request.cost,
         inlined: request.inlined,
     };
+    let [baseline, candidate] = &request.named;
+    let slices = slices_for(&request.x);
+    let views = sources.pair_and_stores([baseline, candidate], &request.filter, None, slices)?;
+    let views = views.each_ref().map(|(view, store)| (view, store));
     Ok(models::compare_models(
-        by.of_both(sources, &request.named)?,
+        asked.of_both(views, [EVENT; 2])?,
         request.function.as_deref(),
         &request.options,
         request.limit,
@@ -139,81 +141,13 @@ pub fn compare_models(
 
 impl ModelRequest {
     fn costs(&self, sources: &Sources) -> Result<Costs, QueryError> {
-        let by = By {
-            filter: &self.filter,
+        let asked = Asked {
             x: &self.x,
             cost: self.cost,
             inlined: self.inlined,
         };
-        by.of_one(sources, &self.named)
-    }
-}
-
-/// What points are made of.
-struct By<'a> {
-    filter: &'a Filter,
-    x: &'a str,
-    cost: Order,
-    inlined: bool,
-}
-
-impl By<'_> {
-    fn of_one(&self, sources: &Sources, named: &Named) -> Result<Costs, QueryError> {
-        let (view, store) = sources.runs_and_store(named, self.filter, slices_for(self.x))?;
-        let program = view.selection.build.executable.clone();
-        match models::is_given(&view, self.x) {
-            true => self.of_runs(view, &program),
-            false => self.of_parts(view, &store, &program),
-        }
-    }
-
-    /// A baseline and a candidate, both by the same kind of x.
-    fn of_both(
-        &self,
-        sources: &Sources,
-        [baseline, candidate]: &[Named; 2],
-    ) -> Result<[Costs; 2], QueryError> {
-        let named = [baseline, candidate];
-        let [(old, old_store), (new, new_store)] =
-            sources.pair_and_stores(named, self.filter, None, slices_for(self.x))?;
-        // One name for both, so that their functions are the same.
-        let program = new.selection.build.executable.clone();
-        let is_given = [&old, &new].map(|view| models::is_given(view, self.x));
-        match is_given.contains(&true) {
-            true => Ok([self.of_runs(old, &program)?, self.of_runs(new, &program)?]),
-            false => Ok([
-                self.of_parts(old, &old_store, &program)?,
-                self.of_parts(new, &new_store, &program)?,
-            ]),
-        }
-    }
-
-    /// By a number that parts of runs have: samples by their label or time, or else calls.
-    fn of_parts(&self, view: View, store: &Snapshot, program: &str) -> Result<Costs, QueryError> {
-        let asked = (self.x, self.cost);
-        let whole = view.clone();
-        let cut = view.cut_by(store, self.x)?;
-        if models::is_given(&cut, self.x) {
-            return self.of_runs(cut, program);
-        }
-        if let Some(costs) = Costs::of_arguments(&whole, store, asked, program)? {
-            return Ok(costs);
-        }
-        if self.x == ORDER
-            && let Some(costs) = Costs::of_order(&whole, store, self.cost, program)?
-        {
-            return Ok(costs);
-        }
-        let arguments = models::arguments(&whole, store)?;
-        Err(models::no_x(&whole, self.x, arguments).into())
-    }
-
-    fn of_runs(&self, view: View, program: &str) -> Result<Costs, QueryError> {
-        let view = match self.inlined {
-            true => view,
-            false => view.without_inlined(),
-        };
-        let asked = (self.x, self.cost);
-        Ok(Costs::of_runs(&view, EVENT, asked, program)?)
+        let slices = slices_for(&self.x);
+        let (view, store) = sources.runs_and_store(&self.named, &self.filter, slices)?;
+        Ok(asked.of_one(&view, &store, EVENT)?)
     }
 }

@@ -169,7 +169,7 @@ struct ProfileFile {
 const CONTEXTS: Option<SliceCount> = SliceCount::new(1);
 
 /// Slices that a file is read in where what it did over time, or in a part of it, is asked for.
-const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
+pub(crate) const OVER_TIME: Option<SliceCount> = SliceCount::new(1000);
 
 impl Located {
     /// Its stacks, with each run separately.
@@ -221,14 +221,13 @@ impl Sources {
         get_or_try_init(&self.stored, &self.open)
     }
 
-    /// The profiles of both sides of a check.
+    /// The profiles of both sides of a check; files are read in these slices.
     pub(crate) fn sides(
         &self,
         baseline: &Baseline,
         candidate: &Named,
-        over_time: bool,
+        slices: Option<SliceCount>,
     ) -> Result<[Located; 2], QueryError> {
-        let slices = OVER_TIME.filter(|_| over_time);
         if matches!(baseline, Baseline::Any(baseline) if *baseline == candidate) {
             let both = self.located(self.locate(candidate)?, slices)?;
             return Ok([both.clone(), both]);

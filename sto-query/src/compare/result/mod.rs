@@ -17,7 +17,9 @@ pub use options::{CompareError, CompareOptions, IgnoredFunction};
 pub use stacks::{StackNode, Stacks};
 
 use crate::answer::Answer;
+pub use crate::answer::Verdict;
 use crate::functions::Matching;
+use crate::models::ModelChanges;
 use crate::text::Command;
 use crate::tree::RunWindow;
 use serde::{Deserialize, Serialize};
@@ -71,6 +73,9 @@ pub struct Comparison {
     /// What changed: regressions and new functions first, then moved and replaced ones, then
     /// improvements and gone ones; the largest explained change first among them.
     pub findings: Vec<Finding>,
+    /// Functions whose cost grows otherwise than it did with what runs were given, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curves: Option<ModelChanges>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
     /// The command that makes this comparison again; empty where the caller names none.
@@ -115,29 +120,7 @@ pub struct TestedFunction {
     pub total: Change,
 }
 
-/// Whether the candidate got worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// At least one function got slower, or is new.
-    Regression,
-    /// Nothing got slower that this comparison can see.
-    Clean,
-    /// The data are insufficient.
-    Insufficient,
-}
-
 impl Verdict {
-    /// As JSON names it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Verdict::Regression => "regression",
-            Verdict::Clean => "clean",
-            Verdict::Insufficient => "insufficient",
-        }
-    }
-
     /// The verdict over several comparisons: a regression in one is one of all; without, too little
     /// data in one is too little for all. No comparison at all is too little data.
     pub(crate) fn over(comparisons: &[Comparison]) -> Verdict {

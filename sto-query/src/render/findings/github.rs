@@ -3,6 +3,7 @@
 //! A line `::error file=F,line=L,title=T::MESSAGE` becomes an annotation of the step. The escapes are
 //! those that `ActionCommand.cs` of the actions runner takes back.
 
+use super::curves::{self, Curve, Weight};
 use super::metrics;
 use super::steps::steps;
 use super::words::{
@@ -40,6 +41,16 @@ pub fn github(comparisons: &[Comparison], words: Words) -> String {
             _ => &mut errors,
         };
         kind.extend(worse.map(|row| metric(comparison, &row)));
+    }
+    for comparison in comparisons {
+        for curve in curves::of(comparison) {
+            let kind = match curve.weight {
+                Weight::Error => &mut errors,
+                Weight::Warning => &mut warnings,
+                Weight::Note => &mut notices,
+            };
+            kind.push(of_curve(comparison, &curve));
+        }
     }
     for ranked in ranked(comparisons) {
         let Ranked {
@@ -131,6 +142,24 @@ fn metric(comparison: &Comparison, row: &metrics::Row) -> Annotation {
                 .command
                 .line()
                 .map_or(String::new(), |line| format!("\n{line}")),
+        ),
+    }
+}
+
+fn of_curve(comparison: &Comparison, curve: &Curve) -> Annotation {
+    let function = name(&curve.change.function);
+    Annotation {
+        location: None,
+        title: format!(
+            "sto: {} of {function} ({})",
+            curve.word,
+            name(label(comparison))
+        ),
+        message: format!(
+            "{}\nbaseline {}, candidate {}",
+            printable(&curve.change.reason),
+            side_name(&comparison.baseline),
+            side_name(&comparison.candidate),
         ),
     }
 }

@@ -3,6 +3,7 @@
 //! A comparison is a test suite, a function that was tested a test case: it fails if the function got
 //! worse. So a function has a history, and a CI system can say since when it fails.
 
+use super::curves::{self, Curve, Weight};
 use super::steps::steps;
 use super::words::{label, not_counted, side_name, weakness};
 use super::{Detail, findings_text, metrics};
@@ -59,6 +60,8 @@ enum Outcome<'a> {
     Failed(&'a Finding),
     /// A metric got worse.
     Worse(metrics::Row),
+    /// A function grows otherwise, or not.
+    Curve(Curve<'a>),
 }
 
 const ENOUGH_DATA: &str = "enough data";
@@ -97,6 +100,19 @@ impl<'a> Suite<'a> {
                 _ => Outcome::Passed,
             },
         });
+        let x = comparison.curves.as_ref().map(|of| &*of.candidate.x);
+        let curves = curves::all(comparison).into_iter().map(|curve| Case {
+            name: Cow::Owned(format!(
+                "{} by {}",
+                curve.change.function,
+                x.unwrap_or_default()
+            )),
+            module: &curve.change.module,
+            outcome: match is_judged {
+                true => Outcome::Curve(curve),
+                false => Outcome::Skipped,
+            },
+        });
         let enough = Case {
             name: Cow::Borrowed(ENOUGH_DATA),
             module: "",
@@ -109,13 +125,18 @@ impl<'a> Suite<'a> {
             comparison,
             cases: std::iter::once(enough)
                 .chain(metrics)
+                .chain(curves)
                 .chain(cases)
                 .collect(),
         }
     }
 
     fn failures(&self) -> usize {
-        let failed = |case: &&Case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Worse(_));
+        let failed = |case: &&Case| match &case.outcome {
+            Outcome::Failed(_) | Outcome::Worse(_) => true,
+            Outcome::Curve(curve) => curve.weight == Weight::Error,
+            _ => false,
+        };
         self.cases.iter().filter(failed).count()
     }
 
@@ -169,6 +190,10 @@ impl Case<'_> {
                         @let message = format!("{} -> {}: {}", row.baseline, row.candidate, row.change);
                         failure type="metric" message=(printable(&message)) { (printable(&row.evidence)) }
                     },
+                    Outcome::Curve(curve) if curve.weight == Weight::Error => {
+                        failure type=(curve.kind) message=(printable(&curve.change.reason)) {}
+                    },
+                    Outcome::Curve(_) => {},
                     Outcome::Failed(finding) => {
                         failure type=(finding.kind.name()) message=(printable(&finding.reason)) {
                             (details(finding))

@@ -1,11 +1,12 @@
 //! Findings as Markdown, for a step summary or a comment of GitHub, GitLab and their like.
 
+use super::curves::{self, Curve};
 use super::metrics;
 use super::notes::notes;
 use super::steps::steps;
 use super::words::{
-    IN_FULL, ROWS, Ranked, basis, facts, group, interval, is_weak, label, not_counted, q, ranked,
-    ratio, reason, side_name, verdict_word, warnings, weakness,
+    IN_FULL, ROWS, Ranked, basis, facts, group, interval, is_one_weak, is_weak, label, not_counted,
+    q, ranked, ratio, reason, side_name, verdict_word, warnings, weakness,
 };
 use crate::compare::{Comparison, Verdict};
 use crate::text::{Command, Words, counted, percent, printable, shorten};
@@ -62,6 +63,11 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
         );
         page.table(&head, metrics.into_iter(), "metric");
     }
+    let curves: Vec<String> = comparisons.iter().flat_map(curves).collect();
+    let curves_left_out = page.pieces(curves.iter().cloned());
+    if !curves.is_empty() {
+        page.text.push('\n');
+    }
     let findings = ranked(comparisons);
     let mut rows_left = ROWS;
     let mut shown = findings.clone();
@@ -92,6 +98,7 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     let in_full: Vec<Ranked> = in_full.take(IN_FULL).collect();
     let left_out = [
         (warnings_left_out, "warning"),
+        (curves_left_out, "function that grows otherwise"),
         (
             page.pieces(in_full.into_iter().map(details)),
             "finding in detail",
@@ -178,9 +185,22 @@ fn benchmark_row(comparison: &Comparison) -> String {
         "| {} | {}{} | {} |\n",
         code(label(comparison)),
         verdict_word(comparison.verdict),
-        weakness(comparison.weak),
+        weakness(is_one_weak(comparison)),
         prose(&comparison.reason),
     )
+}
+
+/// An item for each function that grows otherwise.
+fn curves(comparison: &Comparison) -> Vec<String> {
+    let item = |curve: Curve| {
+        let benchmark = match &comparison.benchmark {
+            Some(benchmark) => format!(" ({})", code(benchmark)),
+            None => String::new(),
+        };
+        let reason = prose(&curve.change.reason);
+        format!("- **{}**{benchmark}: {reason}\n", curve.word)
+    };
+    curves::of(comparison).into_iter().map(item).collect()
 }
 
 /// The cell that names the benchmark, where there are several.

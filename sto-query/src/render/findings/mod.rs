@@ -4,6 +4,7 @@
 //!
 #![doc = include_str!("findings.md")]
 
+mod curves;
 mod details;
 mod github;
 #[cfg(feature = "pages")]

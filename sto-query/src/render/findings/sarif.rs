@@ -1,5 +1,6 @@
 //! Findings as SARIF 2.1.0, which code scanning shows beside the code.
 
+use super::curves::{self, Curve, Weight};
 use super::metrics;
 use super::words::{Ranked, basis, label, ranked, reason, side_name, weakness};
 use crate::compare::{CallPath, Comparison, Finding, FindingKind, MetricOutcome, Verdict};
@@ -22,6 +23,30 @@ const RULES: [(FindingKind, &str); 6] = [
     (FindingKind::Gone, "A function is gone"),
 ];
 
+/// What becomes of curves, in the words of Perun.
+const CURVES: [(&str, &str, Weight); 4] = [
+    (
+        "degradation",
+        "The cost of a function grows faster than it did",
+        Weight::Error,
+    ),
+    (
+        "maybe_degradation",
+        "The cost of a function may grow faster than it did",
+        Weight::Warning,
+    ),
+    (
+        "maybe_optimisation",
+        "The cost of a function may grow slower than it did",
+        Weight::Note,
+    ),
+    (
+        "optimisation",
+        "The cost of a function grows slower than it did",
+        Weight::Note,
+    ),
+];
+
 /// The rule of metrics that got worse.
 const METRIC: &str = "metric";
 
@@ -30,7 +55,9 @@ const METRIC: &str = "metric";
 pub fn sarif(comparisons: &[Comparison]) -> String {
     let findings = ranked(comparisons);
     let slower_runs = comparisons.iter().flat_map(worse_metrics);
+    let curves = comparisons.iter().flat_map(of_curves);
     let mut results: Vec<Value> = slower_runs
+        .chain(curves)
         .chain(findings.iter().copied().map(result))
         .collect();
     let left_out = results.len().saturating_sub(MAX_RESULTS);
@@ -73,7 +100,12 @@ fn rules() -> Vec<Value> {
         "A run takes longer, or costs more, as a whole",
         true,
     );
-    kinds.into_iter().chain([metric]).collect()
+    let curves = CURVES.map(|(kind, text, weight)| {
+        let mut rule = rule(kind, text, true);
+        rule["defaultConfiguration"]["level"] = of_weight(weight).1.into();
+        rule
+    });
+    kinds.into_iter().chain([metric]).chain(curves).collect()
 }
 
 /// A result for each metric that got worse. GitHub takes none without a location: it is the program.
@@ -103,6 +135,50 @@ fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
             "properties": properties(comparison, json!({ "command": comparison.command })),
         })
     })
+}
+
+/// A result for each function that grows otherwise.
+fn of_curves(comparison: &Comparison) -> Vec<Value> {
+    let result = |curve: Curve| {
+        let change = curve.change;
+        let (kind, level) = of_weight(curve.weight);
+        let name = curve.kind;
+        let rule = CURVES.iter().position(|(known, ..)| *known == name);
+        json!({
+            "ruleId": name,
+            "ruleIndex": rule.map(|ix| RULES.len() + 1 + ix),
+            "kind": kind,
+            "level": level,
+            "message": { "text": escaped(&printable(&change.reason)) },
+            "locations": [{
+                "physicalLocation": { "artifactLocation": { "uri": uri(match &*change.module {
+                    "" => &comparison.candidate.executable,
+                    module => module,
+                }) } },
+                "logicalLocations": [function(&change.function)],
+            }],
+            "partialFingerprints":
+                fingerprints("sto.curve/1", comparison, &change.module, &change.function),
+            "properties": properties(comparison, json!({
+                "x": curve.x,
+                "largestX": change.largest_x,
+                "ratio": change.ratio,
+                "mattersFrom": change.matters_from,
+                "q": change.q,
+                "command": comparison.command,
+            })),
+        })
+    };
+    curves::of(comparison).into_iter().map(result).collect()
+}
+
+/// Kind and level of a result.
+fn of_weight(weight: Weight) -> (&'static str, &'static str) {
+    match weight {
+        Weight::Error => ("fail", "error"),
+        Weight::Warning => ("fail", "warning"),
+        Weight::Note => ("informational", "none"),
+    }
 }
 
 fn level(is_worse: bool, is_weak: bool) -> &'static str {

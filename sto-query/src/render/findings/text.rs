@@ -1,6 +1,7 @@
 //! A comparison as text: the verdict first, then a table of what changed, then causes with the callers
 //! that inherit them.
 
+use super::curves::{self, Weight};
 use super::details::{brief, details};
 use super::metrics;
 use super::notes::notes;
@@ -10,6 +11,7 @@ use super::words::{
 };
 use crate::check::Check;
 use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
+use crate::render::models::changes;
 use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
@@ -62,10 +64,14 @@ fn verdicts(comparisons: &[Comparison]) -> Table {
         Column::text("cause"),
     ]);
     for comparison in comparisons {
-        let cause = match (comparison.verdict, comparison.findings.first()) {
-            (Verdict::Regression, Some(finding)) => finding.function.as_str(),
-            _ => "",
-        };
+        let mut worse = comparison.findings.iter().filter(|of| of.is_regression());
+        let cause = worse.next().map(|finding| &*finding.function);
+        let mut grown = curves::of(comparison).into_iter();
+        let grown = grown.find(|curve| curve.weight == Weight::Error);
+        let cause = cause.or(grown.map(|curve| &*curve.change.function));
+        let cause = cause
+            .filter(|_| comparison.verdict == Verdict::Regression)
+            .unwrap_or("");
         table.row(vec![
             Cell::from(verdict_word(comparison.verdict)).marked(mark(comparison.verdict)),
             Cell::from(comparison.benchmark_name()),
@@ -100,6 +106,11 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
     }
     for warning in &comparison.warnings {
         text += &paragraph(style, "warning: ", warning, 9);
+    }
+    if let Some(curves) = &comparison.curves {
+        let heading = format!("Cost by {}", printable(&curves.candidate.x));
+        let functions = changes::functions(curves, style);
+        text += &format!("\n{}\n{functions}", style.bold(&heading));
     }
     let left_out = Findings::of(comparison).write(&mut text, style, detail);
     if let Some(functions) = &comparison.functions {

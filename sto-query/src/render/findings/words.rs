@@ -1,6 +1,7 @@
 //! What all outputs say alike: words, numbers, and what comes first.
 
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
+use crate::models::ModelChanges;
 use crate::render::header::taken;
 use crate::select::shortened_revision;
 
@@ -28,7 +29,13 @@ pub(super) fn weakness(weak: bool) -> &'static str {
 
 /// Whether no comparison has more than weak evidence.
 pub(super) fn is_weak(comparisons: &[Comparison]) -> bool {
-    !comparisons.is_empty() && comparisons.iter().all(|comparison| comparison.weak)
+    !comparisons.is_empty() && comparisons.iter().all(is_one_weak)
+}
+
+/// Whether a comparison has weak evidence alone: that of curves is not.
+pub(super) fn is_one_weak(comparison: &Comparison) -> bool {
+    let has_grown = |curves: &ModelChanges| curves.verdict == Verdict::Regression;
+    comparison.weak && !comparison.curves.as_ref().is_some_and(has_grown)
 }
 
 /// What a comparison is called among several.

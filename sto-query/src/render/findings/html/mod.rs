@@ -2,6 +2,7 @@
 //! runs, the differential flame graph, and how it was tested.
 
 mod changes;
+mod curves;
 mod finding;
 mod plot;
 mod sides;
@@ -94,6 +95,7 @@ impl Section<'_> {
                     h3 { "Warnings" }
                     ul.warnings { @for warning in &comparison.warnings { li { (warning) } } }
                 }
+                @if let Some(curves) = &comparison.curves { (curves::section(comparison, curves)) }
                 h3 { "Findings" }
                 (self.findings())
                 (self.flame_graph())

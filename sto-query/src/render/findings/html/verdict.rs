@@ -2,7 +2,7 @@
 
 use super::subject;
 use crate::compare::{Comparison, Verdict};
-use crate::render::findings::words::{is_weak, reason};
+use crate::render::findings::words::{is_one_weak, is_weak, reason};
 use maud::{Markup, html};
 
 /// A verdict in words.
@@ -48,7 +48,7 @@ pub(super) fn head(comparisons: &[Comparison]) -> Markup {
 pub(super) fn sentence(comparison: &Comparison) -> Markup {
     html! {
         p.reason {
-            (colored(comparison.verdict)) (weak(comparison.weak)) ": " (comparison.reason)
+            (colored(comparison.verdict)) (weak(is_one_weak(comparison))) ": " (comparison.reason)
         }
     }
 }

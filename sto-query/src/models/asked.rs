@@ -1,0 +1,92 @@
+//! From the runs of a view to what functions cost at each x.
+
+use super::calls::{ORDER, arguments};
+use super::costs::{is_given, no_x};
+use super::{Costs, ModelError};
+use crate::tree::{Order, View};
+use sto_core::store::Snapshot;
+
+/// What points are made of.
+pub(crate) struct Asked<'a> {
+    /// A metric of the runs, or a label of them that is a number; else a number that samples are labelled with, or
+    /// `time`, by which runs are cut; else an argument of calls, or their `order`.
+    pub(crate) x: &'a str,
+    /// Which cost of functions is y.
+    pub(crate) cost: Order,
+    /// Whether inlined functions count separately from those that they were compiled into.
+    pub(crate) inlined: bool,
+}
+
+impl Asked<'_> {
+    /// Of a view that this store has, by one of its sample types.
+    ///
+    /// # Errors
+    /// Where no run has x, or time is asked for and was not kept.
+    pub(crate) fn of_one(
+        &self,
+        view: &View,
+        store: &Snapshot,
+        sample_type: usize,
+    ) -> Result<Costs, ModelError> {
+        let program = &view.selection.build.executable;
+        match is_given(view, self.x) {
+            true => self.of_runs(view, sample_type, program),
+            false => self.of_parts(view, store, sample_type, program),
+        }
+    }
+
+    /// Of a baseline and a candidate: of runs where any run of either has x, else of parts of them.
+    ///
+    /// # Errors
+    /// As [`Asked::of_one`], of either.
+    pub(crate) fn of_both(
+        &self,
+        [(old, old_store), (new, new_store)]: [(&View, &Snapshot); 2],
+        [of_old, of_new]: [usize; 2],
+    ) -> Result<[Costs; 2], ModelError> {
+        // One name for both, so that their functions are the same.
+        let program = &new.selection.build.executable;
+        Ok(match is_given(old, self.x) || is_given(new, self.x) {
+            true => [
+                self.of_runs(old, of_old, program)?,
+                self.of_runs(new, of_new, program)?,
+            ],
+            false => [
+                self.of_parts(old, old_store, of_old, program)?,
+                self.of_parts(new, new_store, of_new, program)?,
+            ],
+        })
+    }
+
+    /// By a number that parts of runs have: samples by their label or time, or else calls.
+    fn of_parts(
+        &self,
+        view: &View,
+        store: &Snapshot,
+        sample_type: usize,
+        program: &str,
+    ) -> Result<Costs, ModelError> {
+        let cut = view.clone().cut_by(store, self.x)?;
+        if is_given(&cut, self.x) {
+            return self.of_runs(&cut, sample_type, program);
+        }
+        let asked = (self.x, self.cost);
+        if let Some(costs) = Costs::of_arguments(view, store, asked, program)? {
+            return Ok(costs);
+        }
+        if self.x == ORDER
+            && let Some(costs) = Costs::of_order(view, store, self.cost, program)?
+        {
+            return Ok(costs);
+        }
+        Err(no_x(view, self.x, arguments(view, store)?))
+    }
+
+    fn of_runs(&self, view: &View, sample_type: usize, program: &str) -> Result<Costs, ModelError> {
+        let asked = (self.x, self.cost);
+        match self.inlined {
+            true => Costs::of_runs(view, sample_type, asked, program),
+            false => Costs::of_runs(&view.without_inlined(), sample_type, asked, program),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What became of a function's cost, as a sentence.
+
+use super::changes::{Commits, FunctionChange, Growth};
+use crate::select::shortened_revision;
+use crate::statistics::models::{Model, ModelKind};
+use crate::text::{probability, short};
+use std::fmt::Write;
+
+/// `parse went from O(n) to O(n²) with commit 3f2a9; 14.2 times as much at n = 20000, and other from n = 1500 on; ...`.
+pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
+    let mut text = headline(change, x, commits);
+    if let Some(from) = change.matters_from {
+        let _ = write!(text, ", and other from {x} = {} on", short(from));
+    }
+    let grown = change.growth.map(|growth| grown(growth, x));
+    text += &grown.unwrap_or_default();
+    if let Some(q) = change.q {
+        let _ = write!(text, " (q {})", probability(q));
+    }
+    text
+}
+
+/// The first two parts of it.
+pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
+    let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
+    let mut text = change.function.clone();
+    match models {
+        [Some(old), Some(new)] if old.kind != new.kind => {
+            let _ = write!(text, " went from {} to {}", growth(old, x), growth(new, x));
+            text += &commits.map_or_else(String::new, commit);
+        }
+        [_, Some(new)] => {
+            let _ = write!(text, " is {}, as before", growth(new, x));
+        }
+        _ => {}
+    }
+    let at = short(change.largest_x);
+    match change.ratio {
+        Some(0.0) => text += "; it costs nothing now",
+        Some(ratio) => {
+            let _ = write!(text, "; {} times as much at {x} = {at}", short(ratio));
+        }
+        None => {
+            let _ = write!(text, "; it cost nothing before at {x} = {at}");
+        }
+    }
+    text
+}
+
+/// How a model grows, in the letters of computer science: `O(n log n)`.
+fn growth(model: &Model, x: &str) -> String {
+    let second = || model.coefficients.get(1).map_or(0.0, |of| of.value);
+    let of_x = match model.kind {
+        ModelKind::Constant => "1".to_owned(),
+        ModelKind::Logarithmic => format!("log {x}"),
+        ModelKind::Linear => x.to_owned(),
+        ModelKind::Linearithmic => format!("{x} log {x}"),
+        ModelKind::Quadratic => format!("{x}²"),
+        ModelKind::Cubic => format!("{x}³"),
+        ModelKind::Power => format!("{x}^{}", short(second())),
+        ModelKind::Exponential => format!("{}^{x}", exact_near_one(second())),
+        _ => return "a curve without a formula".to_owned(),
+    };
+    format!("O({of_x})")
+}
+
+/// The base of an exponential: near 1, every digit counts.
+fn exact_near_one(base: f64) -> String {
+    match (base - 1.0).abs() < 0.01 {
+        true => format!("{base:.6}"),
+        false => short(base),
+    }
+}
+
+/// ` with commit 3f2a9`, where the builds are of one commit and the next.
+fn commit(commits: &Commits) -> String {
+    let [from, to] = [&commits.from, &commits.to].map(|hash| shortened_revision(&hash.to_string()));
+    match commits.is_next {
+        true => format!(" with commit {to}"),
+        false => format!(" between commits {from} and {to}"),
+    }
+}
+
+/// `; the exponent of n grew from 1.01 to 2.02, by 0.96 to 1.06`; nothing where chance may have made the difference.
+fn grown(growth: Growth, x: &str) -> String {
+    let Growth {
+        baseline,
+        candidate,
+        low,
+        high,
+    } = growth;
+    let (verb, least, most) = match (low > 0.0, high < 0.0) {
+        (true, _) => ("grew", low, high),
+        (_, true) => ("fell", -high, -low),
+        _ => return String::new(),
+    };
+    format!(
+        "; the exponent of {x} {verb} from {baseline:.2} to {candidate:.2}, by {least:.2} to {most:.2} with 95 %"
+    )
+}

@@ -1,0 +1,68 @@
+//! Functions whose cost grows otherwise, as all outputs but the text say it.
+
+use crate::compare::Comparison;
+use crate::models::{FunctionChange, ModelChange};
+use crate::render::models::changes::word;
+
+/// What became of a function.
+#[derive(Clone, Copy)]
+pub(super) struct Curve<'a> {
+    pub(super) change: &'a FunctionChange,
+    pub(super) x: &'a str,
+    /// As JSON names it, and for people.
+    pub(super) kind: &'static str,
+    pub(super) word: &'static str,
+    pub(super) weight: Weight,
+}
+
+/// What it is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// It is a regression.
+    Error,
+    /// It may be one.
+    Warning,
+    Note,
+}
+
+/// The functions that changed, in the order of the answer.
+pub(super) fn of(comparison: &Comparison) -> Vec<Curve<'_>> {
+    let mut changed = all(comparison);
+    changed.retain(|curve| curve.change.result != ModelChange::NoChange);
+    changed
+}
+
+/// All that the answer has.
+pub(super) fn all(comparison: &Comparison) -> Vec<Curve<'_>> {
+    let curves = comparison.curves.iter();
+    let functions = curves.flat_map(|curves| {
+        let x = &*curves.candidate.x;
+        curves
+            .functions
+            .iter()
+            .map(move |change| Curve::of(change, x))
+    });
+    functions.collect()
+}
+
+impl<'a> Curve<'a> {
+    fn of(change: &'a FunctionChange, x: &'a str) -> Curve<'a> {
+        let (kind, weight) = match change.result {
+            ModelChange::Degradation => ("degradation", Weight::Error),
+            ModelChange::MaybeDegradation => ("maybe_degradation", Weight::Warning),
+            ModelChange::MaybeOptimisation => ("maybe_optimisation", Weight::Note),
+            ModelChange::Optimisation => ("optimisation", Weight::Note),
+            ModelChange::NoChange => ("no_change", Weight::Note),
+        };
+        Curve {
+            change,
+            x,
+            kind,
+            word: word(change),
+            weight: match change.ignored {
+                true => Weight::Note,
+                false => weight,
+            },
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Functions whose cost grows otherwise.
+
+use crate::compare::Comparison;
+use crate::models::ModelChanges;
+use crate::render::findings::curves::{Weight, of};
+use crate::text::counted;
+use maud::{Markup, html};
+
+/// What became of each function that changed, and how many did not.
+pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup {
+    let changed = of(comparison);
+    let same = curves.functions.len() - changed.len() + curves.unchanged;
+    html! {
+        h3 { "Cost by " (curves.candidate.x) }
+        @if !changed.is_empty() {
+            ul.curves {
+                @for curve in &changed {
+                    li {
+                        span.kind.worse[curve.weight == Weight::Error] { (curve.word) } " "
+                        (curve.change.reason)
+                    }
+                }
+            }
+        }
+        @if same > 0 {
+            p { "The cost of " (counted(same as u64, "function")) " goes with " (curves.candidate.x) " as before." }
+        }
+    }
+}
