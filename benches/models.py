@@ -20,7 +20,7 @@ import numpy
 import pandas
 from statsmodels.nonparametric.kernel_regression import KernelReg
 
-from session import REPOSITORY, append, heading, run, table, verdict
+from session import append, build, heading, run, table, verdict
 
 LARGEST, ALL, FUNCTIONS = 3_290_469, 19_342_775, 25
 FEW = 5_000
@@ -81,9 +81,7 @@ def peer(name, points):
 
 
 def main():
-    run("cargo", "build", "--release", "--locked", "-p", "sto-benches", "--bin", "models", cwd=REPOSITORY)
-    metadata = run("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=REPOSITORY)
-    models = Path(json.loads(metadata)["target_directory"]) / "release/models"
+    models = build() / "models"
     points = list(functions(numpy.random.default_rng(20261123)))
     with tempfile.TemporaryDirectory(prefix="sto-models-") as work:
         files = []
@@ -115,4 +113,5 @@ def main():
     )
 
 
-main()
+if __name__ == "__main__":
+    main()
