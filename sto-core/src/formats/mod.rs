@@ -40,6 +40,8 @@ mod perf_data;
 mod perf_script;
 #[cfg(feature = "viewers")]
 mod perfetto;
+#[cfg(feature = "viewers")]
+mod perun;
 #[cfg(feature = "pprof")]
 mod pprof;
 mod read;

@@ -22,7 +22,7 @@ use super::{
     vtune::{self, VTune},
 };
 #[cfg(feature = "viewers")]
-use super::{chrome, cpuprofile, firefox, perfetto, speedscope, xctrace, yourkit};
+use super::{chrome, cpuprofile, firefox, perfetto, perun, speedscope, xctrace, yourkit};
 #[cfg(feature = "call-traces")]
 use super::{ftrace, uftrace, xray};
 #[cfg(feature = "pprof")]
@@ -56,6 +56,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Speedscope => (speedscope::matches, Calls(speedscope::read)),
         #[cfg(feature = "viewers")]
         Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
+        #[cfg(feature = "viewers")]
+        Format::Perun => (perun::matches, Calls(perun::read)),
         #[cfg(feature = "viewers")]
         Format::Chrome => (chrome::matches, Lines(chrome::reader)),
         #[cfg(feature = "text")]

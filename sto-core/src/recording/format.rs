@@ -42,6 +42,8 @@ formats! {
     Speedscope = "speedscope" if "viewers",
     /// V8's `.cpuprofile`.
     CpuProfile = "cpuprofile" if "viewers",
+    /// Perun's profiles.
+    Perun = "perun" if "viewers",
     /// Chrome's trace events.
     Chrome = "chrome" if "viewers",
     /// Callgrind's format, for KCachegrind.

@@ -5,6 +5,7 @@ mod chrome;
 mod cpuprofile;
 mod firefox;
 mod perfetto;
+mod perun;
 mod real;
 mod slabs;
 mod speedscope;
