@@ -7,6 +7,7 @@
 //! processor over all functions, and the mean of R².
 
 use clap::Parser;
+use rayon::prelude::*;
 use std::error::Error;
 use std::fs::read;
 use std::path::PathBuf;
@@ -64,6 +65,7 @@ fn fits() -> Vec<(&'static str, Fit)> {
             "kernel, Epanechnikov, Scott",
             kernel(Kernel::Epanechnikov, Bandwidth::Scott),
         ),
+        ("kernel ridge, a gamma", Fit::KernelRidge(vec![1e-5])),
         ("kernel ridge, 11 gammas", Fit::KernelRidge(Vec::new())),
     ]
 }
@@ -99,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect::<Result<Vec<_>, _>>()?;
     let mut functions = Vec::new();
     let took = fastest(args.repeat, || {
-        functions = files.iter().map(|bytes| points(bytes, 1.0)).collect();
+        functions = files.par_iter().map(|bytes| points(bytes, 1.0)).collect();
     })?;
     functions
         .iter()
@@ -109,8 +111,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, fit) in fits() {
         let mut fitted = Vec::new();
         let took = fastest(args.repeat, || {
+            // As the command does.
             fitted = functions
-                .iter()
+                .par_iter()
                 .map(|points| fit.models(points).0)
                 .collect();
         })?;
@@ -124,7 +127,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let others: Vec<Points> = files
         .iter()
         .map(|bytes| points(bytes, 1.2))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, Box<dyn Error + Send + Sync>>>()
+        .map_err(|error| error as Box<dyn Error>)?;
     let models = |points: &Vec<Points>| -> Vec<Models> {
         points
             .iter()
@@ -145,7 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The points of a file, whose y cost so many times as much.
-fn points(bytes: &[u8], times: f64) -> Result<Points, Box<dyn Error>> {
+fn points(bytes: &[u8], times: f64) -> Result<Points, Box<dyn Error + Send + Sync>> {
     let numbers: Vec<f64> = bytes
         .chunks_exact(8)
         .filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?)))

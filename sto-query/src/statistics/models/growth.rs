@@ -85,14 +85,18 @@ fn best(data: &Condensed, position: &[f64], reach: f64) -> Option<(f64, f64, Sol
             columns: [growth, bent],
         }
     };
+    // Of each alone, what is left of the sum of squares of y: enough to find the neighbourhood of the best one.
+    let left = |exponent: f64| -> f64 {
+        let growth: Vec<f64> = position.iter().map(|p| (exponent * p).exp()).collect();
+        let explained = data.with_y(&growth);
+        data.squares - explained * explained / data.inner(&growth, &growth)
+    };
     // Denser near zero: exponents are small numbers.
     let exponent = |step: usize| {
         let part = step as f64 / STEPS as f64 - 1.0;
         reach * part * part.abs()
     };
-    let squares: Vec<f64> = (0..=2 * STEPS)
-        .map(|step| trial(exponent(step)).squares)
-        .collect();
+    let squares: Vec<f64> = (0..=2 * STEPS).map(|step| left(exponent(step))).collect();
     let lowest = (0..squares.len()).min_by(|&a, &b| squares[a].total_cmp(&squares[b]))?;
     if lowest == 0 || lowest == 2 * STEPS || !squares[lowest].is_finite() {
         return None;

@@ -52,14 +52,16 @@ fn power(data: &Condensed, model: &Model, sizes: &[f64]) -> f64 {
     let logarithms: f64 = (0..sizes.len())
         .map(|ix| data.weights_of(ix).0 * sizes[ix].ln())
         .sum();
-    let unlikely = |power: f64| {
-        let each = residuals.iter().zip(sizes);
-        let squares: f64 = each
-            .map(|(residual, size)| residual * size.powf(-2.0 * power))
-            .sum();
-        points * (squares.max(f64::MIN_POSITIVE) / points).ln() + 2.0 * power * logarithms
+    let step = LARGEST / STEPS as f64;
+    let of_step: Vec<f64> = sizes.iter().map(|size| size.powf(-2.0 * step)).collect();
+    let mut weighed = residuals;
+    let mut unlikely = |power: f64| {
+        let squares = weighed.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let next = weighed.iter_mut().zip(&of_step);
+        next.for_each(|(residual, times)| *residual *= times);
+        points * (squares / points).ln() + 2.0 * power * logarithms
     };
-    let tried = (0..=STEPS).map(|step| LARGEST * step as f64 / STEPS as f64);
+    let tried = (0..=STEPS).map(|ix| step * ix as f64);
     // The first of equals: the least power.
     tried
         .map(|power| (unlikely(power), power))
