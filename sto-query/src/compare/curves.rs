@@ -2,7 +2,7 @@
 
 use super::result::{CompareOptions, Comparison, Verdict};
 use crate::functions::key_symbol;
-use crate::models::{FunctionChange, ModelChanges};
+use crate::models::ModelChanges;
 
 impl Comparison {
     /// Adds curves to what was compared: a function that grows otherwise is a regression, too.
@@ -39,20 +39,15 @@ fn is_ignored(options: &CompareOptions, function: &str, module: &str) -> bool {
     entries.any(|entry| key(&entry.function) == function && entry.may_be_in(module))
 }
 
-/// What the function says that changed most, which is rarely one that only calls others, and how many there are.
+/// What the first function says that got worse, and how many there are.
 fn worse(curves: &ModelChanges) -> String {
-    let mut worse: Vec<&FunctionChange> = curves.functions.iter().collect();
-    worse.retain(|of| of.is_regression());
-    let ratio = |of: &FunctionChange| of.ratio.unwrap_or(f64::INFINITY);
-    // Of equals the one that costs most, which stands first.
-    let most = worse
-        .iter()
-        .rev()
-        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let headline = most.map_or_else(String::new, |most| curves.headline(most));
-    match worse.len() {
-        0 | 1 => headline,
-        2 => format!("{headline}, and 1 more function grows otherwise"),
-        all => format!("{headline}, and {} more functions grow otherwise", all - 1),
+    let mut worse = curves.functions.iter().filter(|of| of.is_regression());
+    let headline = worse
+        .next()
+        .map_or_else(String::new, |of| curves.headline(of));
+    match worse.count() {
+        0 => headline,
+        1 => format!("{headline}, and 1 more function grows otherwise"),
+        more => format!("{headline}, and {more} more functions grow otherwise"),
     }
 }

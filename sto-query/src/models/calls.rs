@@ -155,6 +155,7 @@ impl FunctionPoints {
             },
             nothing: Vec::new(),
             functions: functions.collect(),
+            called: Vec::new(),
         })
     }
 }

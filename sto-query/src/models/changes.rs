@@ -2,6 +2,7 @@
 
 use super::costs::{Costs, FunctionCosts};
 use super::detectors::{Detected, Detector};
+use super::inherited::causes;
 use super::{ModelError, Modelled, Point, sentence};
 use crate::answer::{Answer, Verdict, limited};
 use crate::statistics::benjamini_hochberg;
@@ -152,6 +153,10 @@ pub struct FunctionChange {
     pub q: Option<f64>,
     /// What Perun's detectors find, those that were asked for.
     pub detectors: Vec<Detected>,
+    /// Functions that changed likewise for no more than calling this one, directly or through others; they are not
+    /// listed by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherited_by: Vec<String>,
 }
 
 /// The points and the best model of a function on one side.
@@ -228,6 +233,7 @@ pub fn compare_models(
     let changes = changes.collect::<Result<Vec<_>, ModelError>>()?;
     let mut functions: Vec<FunctionChange> = changes.into_iter().flatten().collect();
     judge(&mut functions, options);
+    let mut functions = causes(functions, [&old, &new]);
     functions.sort_by(|a, b| {
         let order = |of: &FunctionChange| of.result;
         order(a)
@@ -347,6 +353,7 @@ fn change(
         p,
         q: None,
         detectors,
+        inherited_by: Vec::new(),
         baseline,
         candidate,
     }

@@ -4,10 +4,10 @@ use super::{ModelError, Modelled};
 use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key};
 use crate::select::{full_name, main_modules};
 use crate::text::closest;
-use crate::tree::{Order, View, costs_by};
+use crate::tree::{Order, View, costs_between, costs_by};
 use hashbrown::HashMap;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Commit, FrameTable, Profile};
 use sto_core::units::Cost;
@@ -22,6 +22,18 @@ pub struct Costs {
     pub(super) nothing: Vec<(f64, f64)>,
     /// In the order of their names.
     pub(super) functions: Vec<FunctionCosts>,
+    /// What they cost in calls by each other, where y is their cost with all that they called.
+    pub(super) called: Vec<Called>,
+}
+
+/// What a function cost in calls by another at the largest x, on average over the points there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Called {
+    /// Index in [`Costs::functions`].
+    pub(super) caller: usize,
+    /// Index in [`Costs::functions`].
+    pub(super) callee: usize,
+    pub(super) cost: f64,
 }
 
 /// The points of a function: x, and what it cost there.
@@ -56,14 +68,17 @@ impl Costs {
         }
         let main = main_modules(&view.selection.build, profiles);
         let (names, number_of) = function_names(&view.frames, &main, program);
+        let self_costs = |run: usize| {
+            let mut costs = vec![Cost::ZERO; view.tree.len()];
+            for (node, cost) in view.runs[run].get(sample_type).into_iter().flatten() {
+                costs[node.get()] += *cost;
+            }
+            costs
+        };
         let costs: Vec<Vec<Cost>> = runs
             .par_iter()
             .map(|&(_, run)| {
-                let mut self_costs = vec![Cost::ZERO; view.tree.len()];
-                for (node, cost) in view.runs[run].get(sample_type).into_iter().flatten() {
-                    self_costs[node.get()] += *cost;
-                }
-                let costs = costs_by(view, &self_costs, &number_of).into_iter();
+                let costs = costs_by(view, &self_costs(run), &number_of).into_iter();
                 let chosen = costs.map(|(self_cost, total)| match of {
                     Order::SelfCost => self_cost,
                     Order::Total => total,
@@ -82,16 +97,33 @@ impl Costs {
             .map(|(ix, (function, module))| {
                 let points = runs.iter().zip(&costs);
                 let points = points.map(|(&(x, _), run)| (x, run.get(ix).map_or(0.0, amount)));
-                FunctionCosts {
+                let of = FunctionCosts {
                     function,
                     module,
                     points: points.collect(),
-                }
+                };
+                (ix, of)
             });
-        let mut functions: Vec<FunctionCosts> = functions
-            .filter(|of| of.points.iter().any(|&(_, cost)| cost > 0.0))
+        let mut functions: Vec<(usize, FunctionCosts)> = functions
+            .filter(|(_, of)| of.points.iter().any(|&(_, cost)| cost > 0.0))
             .collect();
-        functions.sort_by(|a, b| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        functions.sort_by(|(_, a), (_, b)| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        let places = functions.iter().enumerate();
+        let places: HashMap<u32, usize> = places.map(|(at, (ix, _))| (*ix as u32, at)).collect();
+        let called = match of {
+            Order::SelfCost => BTreeMap::new(),
+            Order::Total => at_largest(&runs, |run| {
+                let between = costs_between(view, &self_costs(run), &number_of).into_iter();
+                between.map(|(pair, cost)| (pair, amount(&cost))).collect()
+            }),
+        };
+        let called = called.into_iter().filter_map(|((caller, callee), cost)| {
+            Some(Called {
+                caller: *places.get(&caller)?,
+                callee: *places.get(&callee)?,
+                cost,
+            })
+        });
         let build = &view.selection.build;
         // Parts of a run are as many points, and one run.
         let mut ids: Vec<ProfileId> = runs.iter().map(|&(_, run)| profiles[run].id).collect();
@@ -109,7 +141,8 @@ impl Costs {
                 without_x: profiles.len() - runs.len(),
             },
             nothing: runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
-            functions,
+            called: called.collect(),
+            functions: functions.into_iter().map(|(_, of)| of).collect(),
         })
     }
 }
@@ -122,6 +155,20 @@ impl FunctionCosts {
         let (count, sum) = at.fold((0, 0.0), |(count, sum), &(_, y)| (count + 1, sum + y));
         sum / f64::from(count.max(1))
     }
+}
+
+/// What functions cost in calls by each other, on average over the runs with the largest x.
+fn at_largest(
+    runs: &[(f64, usize)],
+    of_run: impl Fn(usize) -> Vec<((u32, u32), f64)>,
+) -> BTreeMap<(u32, u32), f64> {
+    let largest = runs.iter().map(|&(x, _)| x).fold(f64::MIN, f64::max);
+    let at: Vec<_> = runs.iter().filter(|(x, _)| *x == largest).collect();
+    let mut mean: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for (pair, cost) in at.iter().flat_map(|&&(_, run)| of_run(run)) {
+        *mean.entry(pair).or_default() += cost / at.len() as f64;
+    }
+    mean
 }
 
 /// The commit that a build was made of, where nothing else was in it.

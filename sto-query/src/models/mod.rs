@@ -16,6 +16,7 @@ mod changes;
 mod costs;
 mod detectors;
 mod error;
+mod inherited;
 mod result;
 mod sentence;
 mod table;

@@ -2,6 +2,7 @@
 
 use super::{View, totals};
 use hashbrown::HashMap;
+use std::collections::BTreeMap;
 use sto_core::model::{FrameIx, StringIx};
 use sto_core::units::Cost;
 
@@ -86,6 +87,33 @@ pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> V
         }
     }
     costs
+}
+
+/// What each function cost in direct calls by another, by their numbers, caller first; of a recursive function its
+/// outermost calls.
+pub(crate) fn costs_between(
+    view: &View,
+    self_costs: &[Cost],
+    number_of: &[u32],
+) -> BTreeMap<(u32, u32), Cost> {
+    let totals = totals(&view.tree, self_costs);
+    let ends = view.tree.subtree_ends();
+    let count = number_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let number = |node| number_of[view.tree.frame(node).get()];
+    let mut between: BTreeMap<(u32, u32), Cost> = BTreeMap::new();
+    let mut counted_until = vec![0u32; count];
+    for node in view.tree.nodes() {
+        let callee = number(node);
+        if node.0 < counted_until[callee as usize] {
+            continue;
+        }
+        counted_until[callee as usize] = ends[node.get()];
+        let total = totals[node.get()];
+        if let Some(caller) = view.tree.parent(node).filter(|_| !total.is_zero()) {
+            *between.entry((number(caller), callee)).or_default() += total;
+        }
+    }
+    between
 }
 
 /// A dense number for each function, by frame: they count up in the order of the frames.

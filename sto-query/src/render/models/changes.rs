@@ -3,11 +3,15 @@
 use super::{run_of, unit, without_x};
 use crate::models::{Detected, FunctionChange, ModelChange, ModelChanges, SideModel};
 use crate::statistics::models::changes::ChangeKind;
+use crate::text::names::shorten_name;
 use crate::text::{Style, counted, line, not_shown, paragraph, printable, short, title};
 use sto_core::units::Unit;
 
 /// Columns before the formulas.
 const INDENT: usize = 10;
+/// Callers that are named, and columns of their names.
+const CALLERS: usize = 3;
+const NAME_WIDTH: usize = 40;
 
 /// The report as text: what got worse first, each function with its formulas before and now.
 pub fn text(report: &ModelChanges, style: Style) -> String {
@@ -46,6 +50,10 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
             let head = format!("  {:<width$}", "Perun", width = INDENT - 2);
             text += &paragraph(style, &head, &detected(&change.detectors), INDENT);
         }
+        if !change.inherited_by.is_empty() {
+            let head = format!("  {:<width$}", "callers", width = INDENT - 2);
+            text += &paragraph(style, &head, &callers(&change.inherited_by), INDENT);
+        }
         text.push('\n');
     }
     let same = report.functions.len() - changed.len() + report.unchanged;
@@ -61,6 +69,25 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     text.truncate(text.trim_end().len());
     text.push('\n');
     text + &not_shown(report.omitted, "function")
+}
+
+/// `main, run and 14 more change with it`.
+fn callers(names: &[String]) -> String {
+    let name = |name: &String| shorten_name(&printable(name), NAME_WIDTH);
+    let mut named: Vec<String> = names.iter().take(CALLERS).map(name).collect();
+    if let more @ 1.. = names.len().saturating_sub(CALLERS) {
+        named.push(format!("{more} more"));
+    }
+    let last = named.pop().unwrap_or_default();
+    let all = match named.is_empty() {
+        true => last,
+        false => format!("{} and {last}", named.join(", ")),
+    };
+    let verb = match names.len() {
+        1 => "changes",
+        _ => "change",
+    };
+    format!("{all} {verb} with it")
 }
 
 fn is_detected(of: &FunctionChange) -> bool {

@@ -1,0 +1,171 @@
+//! Functions that changed only because they call others that did.
+
+use super::changes::{FunctionChange, ModelChange};
+use super::costs::{Costs, FunctionCosts};
+use std::collections::BTreeMap;
+
+/// The part of a function's change that calls of others have to explain.
+const EXPLAINED: f64 = 0.8;
+
+/// By name and module.
+type Key<'a> = (&'a str, &'a str);
+
+/// Leaves out functions that inherit their change: the calls of other functions with the same result make up four
+/// fifths of it or more, at the largest x. Each is named by the function that it inherits most from, or by that from
+/// which that one does.
+///
+/// Nothing is left out where the sides have different largest x.
+pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<FunctionChange> {
+    let largest = sides.map(|side| {
+        let points = side.functions.iter().flat_map(|of| &of.points);
+        points.map(|&(x, _)| x).fold(f64::MIN, f64::max)
+    });
+    if largest[0] != largest[1] {
+        return changes;
+    }
+    let mut number_of: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    for (ix, change) in changes.iter().enumerate() {
+        if change.result != ModelChange::NoChange {
+            number_of.insert((&change.function, &change.module), ix);
+        }
+    }
+    let number = |of: &FunctionCosts| number_of.get(&(&*of.function, &*of.module)).copied();
+    // What each costs more, by itself and in calls by another.
+    let mut more = vec![0.0; changes.len()];
+    let mut in_calls: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for (side, sign) in sides.into_iter().zip([-1.0, 1.0]) {
+        for function in &side.functions {
+            if let Some(ix) = number(function) {
+                more[ix] += sign * function.at_largest();
+            }
+        }
+        for called in &side.called {
+            let [caller, callee] = [called.caller, called.callee].map(|ix| &side.functions[ix]);
+            if let Some(pair) = number(caller).zip(number(callee)) {
+                *in_calls.entry(pair).or_default() += sign * called.cost;
+            }
+        }
+    }
+    let mut parts: Vec<Vec<(f64, usize)>> = vec![Vec::new(); changes.len()];
+    for ((caller, callee), more_in_calls) in in_calls {
+        if caller != callee && changes[caller].result == changes[callee].result {
+            parts[caller].push((more_in_calls / more[caller], callee));
+        }
+    }
+    let mut inherits_from: Vec<Option<usize>> = vec![None; changes.len()];
+    for (caller, mut parts) in parts.into_iter().enumerate() {
+        let explained: f64 = parts.iter().map(|(part, _)| part).sum();
+        if explained >= EXPLAINED {
+            parts.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+            // Functions that call each other do not inherit in a circle.
+            let mut callees = parts.into_iter().map(|(_, callee)| callee);
+            inherits_from[caller] = callees.find(|&callee| cause(&inherits_from, callee) != caller);
+        }
+    }
+    let causes: Vec<usize> = (0..changes.len())
+        .map(|ix| cause(&inherits_from, ix))
+        .collect();
+    let mut callers: Vec<Vec<String>> = vec![Vec::new(); changes.len()];
+    for (ix, &cause) in causes
+        .iter()
+        .enumerate()
+        .filter(|&(ix, cause)| ix != *cause)
+    {
+        callers[cause].push(changes[ix].function.clone());
+    }
+    let listed = changes.into_iter().zip(callers).enumerate();
+    listed
+        .filter(|(ix, _)| causes[*ix] == *ix)
+        .map(|(_, (change, inherited_by))| FunctionChange {
+            inherited_by,
+            ..change
+        })
+        .collect()
+}
+
+/// The function at the end of those that each inherit from the next.
+fn cause(inherits_from: &[Option<usize>], mut ix: usize) -> usize {
+    while let Some(from) = inherits_from[ix] {
+        ix = from;
+    }
+    ix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::costs::Called;
+    use super::super::{CompareModelsOptions, Modelled, compare_models};
+    use super::*;
+    use crate::tree::Order;
+
+    /// Functions by name, each with what it costs at x, and which calls which for how much of it.
+    fn costs(names: [&str; 4], y: impl Fn(usize, f64) -> f64, calls: &[(usize, usize)]) -> Costs {
+        let sizes = (1..=24_u32).map(|x| f64::from(x / 2 * 100 + 100));
+        let points = |ix: usize| sizes.clone().map(|x| (x, y(ix, x))).collect();
+        let function = |(ix, name): (usize, &str)| FunctionCosts {
+            function: name.to_owned(),
+            module: "app".to_owned(),
+            points: points(ix),
+        };
+        let largest = sizes.clone().fold(0.0, f64::max);
+        let called = calls.iter().map(|&(caller, callee)| Called {
+            caller,
+            callee,
+            cost: y(callee, largest),
+        });
+        Costs {
+            of: Modelled {
+                executable: Some("app".to_owned()),
+                build: Some("v".to_owned()),
+                x: "n".to_owned(),
+                sample_type: None,
+                cost: Some(Order::Total),
+                of_calls: false,
+                runs: 24,
+                without_x: 0,
+            },
+            commit: None,
+            nothing: sizes.clone().map(|x| (x, 0.0)).collect(),
+            called: called.collect(),
+            functions: names.into_iter().enumerate().map(function).collect(),
+        }
+    }
+
+    fn listed(
+        names: [&str; 4],
+        now: impl Fn(usize, f64) -> f64,
+        calls: &[(usize, usize)],
+    ) -> Vec<(String, Vec<String>)> {
+        let sides = [
+            costs(names, |_, x| 50.0 + x, calls),
+            costs(names, now, calls),
+        ];
+        let options = CompareModelsOptions::default();
+        let found = compare_models(sides, None, &options, None).unwrap();
+        let functions = found.functions.into_iter();
+        functions.map(|of| (of.function, of.inherited_by)).collect()
+    }
+
+    #[test]
+    fn callers_also_such_that_call_each_other_are_named_with_what_they_call() {
+        let names = ["find", "main", "ping", "pong"];
+        let calls = [(1, 2), (2, 3), (3, 2), (2, 0), (3, 0)];
+        let found = listed(names, |_, x| 50.0 + x * x / 100.0, &calls);
+        let callers = ["main", "ping", "pong"].map(str::to_owned).to_vec();
+        assert_eq!(found, [("find".to_owned(), callers)]);
+    }
+
+    #[test]
+    fn a_caller_that_changed_more_than_what_it_calls_is_listed() {
+        let names = ["find", "main", "rest", "sort"];
+        let now = |ix: usize, x: f64| match ix {
+            0 => 50.0 + x * x / 100.0,
+            1 => 50.0 + x * x / 50.0,
+            _ => 50.0 + x,
+        };
+        let found = listed(names, now, &[(1, 0), (1, 3)]);
+        let listed: Vec<&str> = found.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(&listed[..2], ["main", "find"]);
+        assert!(found.iter().all(|(_, callers)| callers.is_empty()));
+    }
+}
