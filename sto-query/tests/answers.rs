@@ -22,7 +22,7 @@ use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
 use sto_query::listing::{BuildList, RunList};
 use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
-use sto_query::models::{CostModel, CostModels, ModelChanges};
+use sto_query::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
 use sto_query::phases::Phases;
 use sto_query::potential::Potentials;
 use sto_query::prune::Pruned;
@@ -82,6 +82,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<InStore<Verification>>(),
         of::<SymbolMatch>(),
         of::<ModelChanges>(),
+        of::<ModelOfTwo>(),
         of::<Occurrences>(),
         of::<Outliers>(),
         of::<Waits>(),

@@ -17,7 +17,7 @@ use sto_query::compare::Verdict;
 use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
 use sto_query::policy::Policy;
 use sto_query::questions::{
-    CompareModelsRequest, ModelRequest, compare_models, model, model_table, models,
+    CompareModelsRequest, ModelRequest, compare_models, model, model_of_two, model_table, models,
 };
 use sto_query::render::{self, Detail};
 use sto_query::sources::{Named, Sources};
@@ -314,6 +314,58 @@ fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
     none.x = "rows".to_owned();
     let error = models(&sources, &none).unwrap_err().to_string();
     assert!(error.starts_with("no run of app@v1 has a metric or a label `rows`"));
+}
+
+/// A build of runs with n rows of m columns, of which `fill` costs 40 + n m / 2 and `sort` n log2(n); one run says n alone.
+fn filled() -> Sources {
+    let store = Store::in_memory().unwrap();
+    let sizes = [16_u64, 32, 64, 128, 256];
+    let both = sizes.into_iter().flat_map(|n| sizes.map(|m| (n, Some(m))));
+    for (n, m) in both.chain([(16, None)]) {
+        let sort = n * u64::from(n.ilog2());
+        let folded = format!(
+            "# {n} {m:?}\nmain;fill {}\nmain;sort {sort}\n",
+            40 + n * m.unwrap_or(9) / 2
+        );
+        let metrics = [("rows", Some(n)), ("columns", m)].into_iter();
+        let metrics = metrics.filter_map(|(name, x)| Some((name.to_owned(), x? as f64)));
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some("v1".to_owned()),
+            metrics: metrics.collect(),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("run.folded");
+        let recording = read_bytes(path, folded.as_bytes(), &options.read()).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    }
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+#[test]
+fn a_function_is_modelled_by_two_numbers_of_its_runs() {
+    let sources = filled();
+    let mut asked = request();
+    asked.x = "rows".to_owned();
+    let found = model_of_two(&sources, &asked, "columns", "fill").unwrap();
+    assert_eq!(
+        (found.points.len(), found.runs, found.without_x),
+        (25, 25, 1)
+    );
+    assert_fits("model-of-two", |style| {
+        render::models::of_two(&found, style)
+    });
+    assert_golden("model-of-two.json", &json(&found).unwrap());
+    let sort = model_of_two(&sources, &asked, "columns", "sort").unwrap();
+    let text = render::models::of_two(&sort, Style::default());
+    assert!(
+        text.contains("\nnormal form: 1.00\u{b7}rows log2(rows), R² 1.000, off by 0.0%"),
+        "{text}"
+    );
+    let error = model_of_two(&sources, &asked, "colums", "fill")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("did you mean `columns`?"), "{error}");
 }
 
 fn checked(candidate: &str, x: &str) -> CheckRequest {

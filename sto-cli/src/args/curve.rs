@@ -69,6 +69,11 @@ pub(crate) struct CurveArgs {
 }
 
 impl CurveArgs {
+    /// Whether it is what is made of two variables: the normal form, or what is made where no kind is named.
+    pub(crate) fn is_of_two(&self) -> bool {
+        matches!(&*self.kind, REGRESSION | NORMAL_FORM)
+    }
+
     /// # Errors
     /// Where an option belongs to another kind.
     pub(crate) fn fit(&self) -> Result<Fit, CliError> {

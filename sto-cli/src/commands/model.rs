@@ -6,7 +6,7 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_query::questions::{ModelRequest, model, model_table, models};
+use sto_query::questions::{ModelRequest, model, model_of_two, model_table, models};
 use sto_query::render;
 use sto_query::tree::Order;
 
@@ -18,6 +18,10 @@ Examples:
   sto model --points points.csv            Of a file with columns x and y
   sto model parse trace.json --x bytes     Each call of a trace by its argument `bytes`
   sto model sort v1 --x n --kind kernel    A smooth curve in place of a formula
+  sto model fill v1 --x rows --x columns   By two numbers: a normal form
+
+With two --x, a constant and terms of either or both are fitted, as Extra-P does; both are metrics or labels of \
+the runs, each of four or more values.
 
 x is a metric of the runs, as `sto record --scale`, `sto ingest --metric` and `sto annotate` give it, or a \
 label of them that is a number; else a number that samples are labelled with, or `time` for parts of each run. y is \
@@ -56,7 +60,7 @@ pub(crate) struct ModelArgs {
         required_unless_present = "points",
         conflicts_with = "points"
     )]
-    x: Option<String>,
+    x: Vec<String>,
 
     /// Model the points of this file instead: CSV with columns x, y and maybe group
     #[arg(long, value_name = "FILE", conflicts_with = "names")]
@@ -94,6 +98,11 @@ pub(crate) struct ModelArgs {
 const MAX_TABLE: u64 = 1 << 30;
 
 pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    if args.x.len() > 2 || (args.all && args.x.len() > 1) {
+        return Err(CliError::Names(
+            "one `--x`, or two where a function is named",
+        ));
+    }
     let log = args.log;
     let one = match (&args.points, args.all, &args.names[..]) {
         (Some(path), ..) => {
@@ -124,6 +133,16 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
         }
         (None, false, [function, profiles]) => {
             let function = function.to_string_lossy();
+            if let [_, other] = &args.x[..] {
+                args.takes_two()?;
+                let request = args.request(profiles)?;
+                let found = model_of_two(&store.sources(), &request, other, &function)?;
+                args.format.print(&found, render::models::of_two)?;
+                return Ok(match found.model {
+                    Some(_) => Outcome::Clean,
+                    None => Outcome::TooLittleData,
+                });
+            }
             model(&store.sources(), &args.request(profiles)?, &function)?
         }
         (None, true, _) => return Err(CliError::Names("profiles alone, as in `--all v1`")),
@@ -151,11 +170,22 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
 }
 
 impl ModelArgs {
+    /// Refuses what there is of one variable alone.
+    fn takes_two(&self) -> Result<(), CliError> {
+        let option = match (self.output.is_some(), self.log, self.curve.is_of_two()) {
+            (true, ..) => "--output",
+            (_, true, _) => "--log",
+            (.., false) => "--kind",
+            _ => return Ok(()),
+        };
+        Err(CliError::OfOneVariable(option))
+    }
+
     fn request(&self, profiles: &OsString) -> Result<ModelRequest, CliError> {
         let mut request = ModelRequest::default();
         request.named = profiles.into();
         request.filter = self.filter.filter();
-        request.x = self.x.clone().unwrap_or_default();
+        request.x = self.x.first().cloned().unwrap_or_default();
         request.cost = self.by;
         request.inlined = self.inlined.inlined;
         request.fit = self.curve.fit()?;

@@ -113,6 +113,10 @@ pub(crate) enum CliError {
     Model { path: PathBuf, source: ModelError },
     #[error("expected {0}")]
     Names(&'static str),
+    #[error(
+        "`{0}` is of one variable, and there are two `--x`: their model is a normal form, as text or JSON"
+    )]
+    OfOneVariable(&'static str),
     #[error("`{option}` belongs to `--kind {kinds}`, and the kind is {kind}")]
     OtherKind {
         option: &'static str,

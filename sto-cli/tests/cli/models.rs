@@ -233,3 +233,39 @@ fn kinds_of_curves_take_their_own_options_and_refuse_those_of_others() {
     assert_eq!(run.status, Some(1), "{run:?}");
     assert!(run.stdout.contains("degradation: fast check "), "{run:?}");
 }
+
+#[test]
+fn two_numbers_make_a_normal_form_and_what_is_of_one_is_refused() {
+    let sandbox = Sandbox::new();
+    for n in [1_u64, 2, 4, 8] {
+        for m in [1_u64, 3, 9, 27] {
+            let file = sandbox.write(
+                "run.folded",
+                format!("main;fill {}\nmain;{n}x{m} 1\n", 10 + n * m),
+            );
+            let [n, m] = [format!("n={n}"), format!("m={m}")];
+            let args = [
+                "ingest", "--exe", "app", "--build", "v1", "--metric", &n, "--metric", &m,
+            ];
+            sandbox
+                .sto(&[&args[..], &[file.to_str().unwrap()]].concat())
+                .succeeds();
+        }
+    }
+    let args = ["model", "fill", "v1", "--x", "n", "--x", "m"];
+    let run = sandbox.sto(&args).succeeds();
+    let said = "fill: total samples by n and m, 16 runs of app@v1\n\nnormal form: 10.0 + 1.00\u{b7}n\u{b7}m, ";
+    assert!(run.stdout.starts_with(said), "{run:?}");
+    assert_eq!(
+        sandbox.json(&args)["model"]["terms"][0]["factors"][1]["power"],
+        1.0
+    );
+    for (option, value) in [("--output", "a.svg"), ("--kind", "kernel")] {
+        let run = sandbox.sto(&[&args[..], &[option, value]].concat());
+        run.fails_with(&[&format!(
+            "`{option}` is of one variable, and there are two `--x`"
+        )]);
+    }
+    let run = sandbox.sto(&["model", "--all", "v1", "--x", "n", "--x", "m"]);
+    run.fails_with(&["expected one `--x`"]);
+}

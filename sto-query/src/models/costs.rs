@@ -177,7 +177,7 @@ pub(super) fn commit_of(build: &Build) -> Option<Commit> {
 }
 
 /// What a run was given: a metric of it, or a label that is a number.
-fn given(profile: &Profile, x: &str) -> Option<f64> {
+pub(super) fn given(profile: &Profile, x: &str) -> Option<f64> {
     let metric = profile.metrics.get(x).copied();
     let label = || profile.labels.get(x)?.trim().parse::<f64>().ok();
     metric.or_else(label).filter(|x| x.is_finite())

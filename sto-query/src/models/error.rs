@@ -44,6 +44,14 @@ pub enum ModelError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Runs say one number or the other.
+    #[error("no run of {build} has both `{}` and `{}`", printable(&.x[0]), printable(&.x[1]))]
+    NoBoth {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// The two.
+        x: [String; 2],
+    },
     /// A table has no such column.
     #[error("no column is called `{}`; expected a line with the names of columns, `x` and `y` and maybe `group`, then rows of numbers", printable(.0))]
     NoColumn(String),

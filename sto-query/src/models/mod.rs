@@ -20,6 +20,7 @@ mod inherited;
 mod result;
 mod sentence;
 mod table;
+mod two;
 
 pub(crate) use asked::Asked;
 pub use changes::{
@@ -30,6 +31,7 @@ pub use costs::Costs;
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;
 pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
+pub use two::{ModelOfTwo, PointOfTwo, of_two};
 
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};

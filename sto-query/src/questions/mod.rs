@@ -30,7 +30,9 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
-pub use models::{CompareModelsRequest, ModelRequest, compare_models, model, model_table, models};
+pub use models::{
+    CompareModelsRequest, ModelRequest, compare_models, model, model_of_two, model_table, models,
+};
 pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};
 pub use stacks::{

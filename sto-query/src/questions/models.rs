@@ -3,6 +3,7 @@
 use crate::QueryError;
 use crate::models::{
     self, Asked, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
+    ModelOfTwo,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
 use crate::statistics::models::Fit;
@@ -66,6 +67,25 @@ pub fn model(
 pub fn models(sources: &Sources, request: &ModelRequest) -> Result<CostModels, QueryError> {
     let costs = request.costs(sources)?;
     Ok(models::of_functions(costs, &request.fit, request.limit)?)
+}
+
+/// Models the cost of one function, named as in [`model()`], by the request's x and another number that its runs have.
+///
+/// # Errors
+/// As [`Sources::view`], where no run has both, or not one function has the name.
+pub fn model_of_two(
+    sources: &Sources,
+    request: &ModelRequest,
+    other: &str,
+    function: &str,
+) -> Result<ModelOfTwo, QueryError> {
+    let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
+    let view = match request.inlined {
+        true => view,
+        false => view.without_inlined(),
+    };
+    let asked = ([&*request.x, other], request.cost);
+    Ok(models::of_two(&view, EVENT, asked, function)?)
 }
 
 /// Models what a table has: CSV with columns `x`, `y` and maybe `group`.

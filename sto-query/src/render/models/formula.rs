@@ -51,14 +51,19 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
             .collect()
         }
     };
+    Some(sum(&terms, unit))
+}
+
+/// Coefficients and what they stand before, which is nothing of a constant.
+pub(super) fn sum(terms: &[(f64, String)], unit: Option<Unit>) -> String {
     // What is but rounding beside the largest.
-    let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let largest = terms.iter().map(|of| of.0.abs()).fold(0.0, f64::max);
     let mut text = String::new();
     for (value, of) in terms {
-        if of.is_empty() && model.coefficients.len() > 1 && value.abs() < 1e-12 * largest {
+        if of.is_empty() && terms.len() > 1 && value.abs() < 1e-12 * largest {
             continue;
         }
-        let sign = match (text.is_empty(), value < 0.0) {
+        let sign = match (text.is_empty(), *value < 0.0) {
             (true, true) => "-",
             (true, false) => "",
             (false, true) => " - ",
@@ -70,11 +75,11 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
             text += &format!("\u{b7}{of}");
         }
     }
-    Some(text)
+    text
 }
 
 /// `n^(3/2) log2(n)²`; nothing of a constant.
-fn term(of: &Term, x: &str) -> String {
+pub(super) fn term(of: &Term, x: &str) -> String {
     // Exponents are fractions of small numbers.
     let below = (1..=5).find(|below| (of.power * f64::from(*below)).fract().abs() < 1e-9);
     let power = match (below, of.power) {

@@ -7,11 +7,14 @@ mod page;
 mod plot;
 #[cfg(feature = "pages")]
 mod svg;
+mod two;
 
 #[cfg(feature = "pages")]
 pub use page::html;
 #[cfg(feature = "pages")]
 pub use svg::svg;
+
+pub use two::of_two;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
 use crate::statistics::models::{Certainty, Exponent, Model, ModelKind, Why};

@@ -43,6 +43,7 @@ mod rolling;
 mod simpson;
 mod spread;
 mod sums;
+mod surface;
 
 pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};
@@ -59,3 +60,4 @@ pub use regression::{Models, Why, regression, regression_with_certainty, weighte
 pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;
 pub use simpson::simpson;
+pub use surface::{Powers, Surface, SurfaceTerm, normal_form_of_two};

@@ -53,7 +53,7 @@ const EXPONENTS: [(i32, i32, u32); 42] = [
     (3, 1, 1),
 ];
 /// The part of y that a term has to be somewhere, and below which a constant is taken as 0 where it is checked.
-const LEAST: f64 = 0.0005;
+pub(super) const LEAST: f64 = 0.0005;
 
 /// A constant, or a constant and the term with those exponents that tell each mean of y best from the others: by the mean
 /// of |fitted - y| / (|fitted| + |y|), each x left out in turn.
@@ -61,7 +61,11 @@ const LEAST: f64 = 0.0005;
 /// The exponents and the choice are those of Extra-P (A. Calotoiu and others, SC '13, article 45; its modeler `Basic`),
 /// held to the results of version 4.2.5. Each x counts once, as the mean of its points; weights do not count.
 pub fn normal_form(points: &Points) -> Result<Model, Why> {
-    let means = Means::new(points)?;
+    Ok(model(points, &best(&Means::new(points)?)))
+}
+
+/// The best term of means, if any is better than their mean.
+pub(super) fn best(means: &Means) -> Fit {
     let constant = means.y.iter().sum::<f64>() / means.y.len() as f64;
     let off: f64 = means.y.iter().map(|y| off(constant, *y)).sum();
     let constant = Fit {
@@ -84,11 +88,11 @@ pub fn normal_form(points: &Points) -> Result<Model, Why> {
             }
         }
     }
-    Ok(model(points, &best))
+    best
 }
 
 /// What a value is from another, as a part of both.
-fn off(fitted: f64, y: f64) -> f64 {
+pub(super) fn off(fitted: f64, y: f64) -> f64 {
     let both = fitted.abs() + y.abs();
     if both == 0.0 {
         0.0
@@ -97,15 +101,15 @@ fn off(fitted: f64, y: f64) -> f64 {
     }
 }
 
-struct Fit {
-    term: Option<Term>,
-    constant: f64,
+pub(super) struct Fit {
+    pub(super) term: Option<Term>,
+    pub(super) constant: f64,
     /// The mean of what left out means are off by.
     off: f64,
 }
 
 /// The mean of y at each x.
-struct Means {
+pub(super) struct Means {
     x: Vec<f64>,
     y: Vec<f64>,
     /// The two smallest y.
@@ -113,7 +117,7 @@ struct Means {
 }
 
 impl Means {
-    fn new(points: &Points) -> Result<Means, Why> {
+    pub(super) fn new(points: &Points) -> Result<Means, Why> {
         let data = Condensed::by_x(points);
         let found = data.x.len();
         let needed = 4;

@@ -1,0 +1,114 @@
+//! How the cost of a function goes with two numbers that runs were given.
+
+use super::costs::given;
+use super::{Costs, ModelError, name, one};
+use crate::answer::Answer;
+use crate::statistics::models::{Surface, Why, normal_form_of_two};
+use crate::tree::{Order, View};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use sto_core::units::SampleType;
+
+/// How the cost of a function goes with two numbers that runs were given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ModelOfTwo {
+    /// The program.
+    pub executable: String,
+    /// The build's version.
+    pub build: String,
+    /// What the two are: metrics of runs, or labels of them.
+    pub x: [String; 2],
+    /// What was measured.
+    pub sample_type: Option<SampleType>,
+    /// Which cost of the function is y.
+    pub cost: Order,
+    /// Number of runs that have both.
+    pub runs: usize,
+    /// Number of runs that have not, and were left out.
+    pub without_x: usize,
+    /// The function.
+    pub function: String,
+    /// The file that its code was loaded from; empty if unknown.
+    pub module: String,
+    /// The points, in the order of x, then y.
+    pub points: Vec<PointOfTwo>,
+    /// The normal form; `null` where it cannot be fitted.
+    pub model: Option<Surface>,
+    /// Why it cannot.
+    pub left_out: Option<Why>,
+}
+
+impl Answer for ModelOfTwo {
+    const SCHEMA: &'static str = "sto.model-of-two/1";
+}
+
+/// What a run was given, and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct PointOfTwo {
+    /// What the run was given.
+    pub x: [f64; 2],
+    /// What it cost, in the unit of the sample type; in samples where these have no value.
+    pub y: f64,
+}
+
+/// Models the cost of a function of a view by the normal form of two variables.
+///
+/// # Errors
+/// Where no run has both, or not one function has the name.
+pub fn of_two(
+    view: &View,
+    sample_type: usize,
+    (x, cost): ([&str; 2], Order),
+    function: &str,
+) -> Result<ModelOfTwo, ModelError> {
+    let build = &view.selection.build;
+    let mut with_both = view.clone();
+    let runs = view.selection.profiles.iter().zip(&view.runs);
+    let runs = runs.filter(|(stored, _)| x.iter().all(|x| given(&stored.profile, x).is_some()));
+    (with_both.selection.profiles, with_both.runs) = runs
+        .map(|(stored, costs)| (stored.clone(), costs.clone()))
+        .unzip();
+    with_both.windows = Vec::new();
+    // Of a name that no run has, all runs are asked.
+    let of = |x: &str| match with_both.runs.is_empty() {
+        true => Costs::of_runs(view, sample_type, (x, cost), &build.executable),
+        false => Costs::of_runs(&with_both, sample_type, (x, cost), &build.executable),
+    };
+    let [mut costs, others] = [of(x[0])?, of(x[1])?];
+    if with_both.runs.is_empty() {
+        return Err(ModelError::NoBoth {
+            build: name(&costs.of),
+            x: x.map(str::to_owned),
+        });
+    }
+    let chosen = one(&costs.functions, function, &name(&costs.of))?;
+    let first = costs.functions.swap_remove(chosen);
+    let other = &others.functions[chosen].points;
+    let points = first.points.iter().zip(other);
+    let points = points.map(|(&(a, y), &(b, _))| ([a, b], y));
+    let mut points: Vec<([f64; 2], f64)> = points.collect();
+    let order = |(x, y): &([f64; 2], f64)| (x[0], x[1], *y);
+    points.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
+    let (model, left_out) = match normal_form_of_two(&points) {
+        Ok(model) => (Some(model), None),
+        Err(why) => (None, Some(why)),
+    };
+    Ok(ModelOfTwo {
+        executable: build.executable.clone(),
+        build: build.version.clone(),
+        x: x.map(str::to_owned),
+        sample_type: costs.of.sample_type,
+        cost,
+        runs: costs.of.runs,
+        without_x: view.runs.len() - with_both.runs.len(),
+        function: first.function,
+        module: first.module,
+        points: points.iter().map(|&(x, y)| PointOfTwo { x, y }).collect(),
+        model,
+        left_out,
+    })
+}
