@@ -3,11 +3,10 @@
 
     python3 benches/outliers.py [PLANTED]
 
-Fetches three programs as Debian has them (`apt-get source`) and builds them with `clang
--fxray-instrument`, and with a hook at the start of each function. PLANTED runs (10) of each record every call; in each, one
-call of one function waits, both chosen at random: of functions that are called a hundred times or more. Named first is right
-where the first stack that `sto outliers` lists ends in the function, or in one that was called by it or called it and by all
-that was lost took as long. Appends the table to benches/results/outliers.md. Needs apt sources of the type deb-src.
+Fetches three programs as Debian has them (`apt-get source`) and builds them with `clang -fxray-instrument`, and with a hook
+at the start of each function. PLANTED runs (10) of each record every call; in each, one call of one function waits, both
+chosen at random: of functions that are called a hundred times or more. It is named first where the first outlier is of the
+function, or was in it for most of its time. Appends the table to benches/results/outliers.md. Needs apt sources of the type deb-src.
 """
 
 import json
@@ -143,7 +142,7 @@ def main():
                 called = function["self"]["value"] or function["self"]["samples"]
                 if called >= 100 and len(addresses.get(function["function"], [])) == 1:
                     calls[function["function"]] = called
-            first = listed = 0
+            alone = first = listed = 0
             for number in range(planted):
                 function = chance.choice(sorted(calls))
                 which = chance.randrange(calls[function] // 4, calls[function] * 3 // 4)
@@ -151,13 +150,16 @@ def main():
                 log = record(folder, command(program), plant)
                 ingest(log, f"planted{number}")
                 outliers = ask("outliers", f"planted{number}")["outliers"]
-                ends = [outlier["frames"][-1] for outlier in outliers]
-                first += ends[:1] == [function]
-                listed += function in ends
-                if ends[:1] != [function]:
-                    missed.append(f"{name}: call {which} of {calls[function]} of `{function}`; named first: {ends[:1]}")
-            rows.append([name, sum(calls.values()), len(calls), f"{first} of {planted}", f"{listed} of {planted}"])
-    columns = ["program", "calls", "functions to choose from", "named first", "listed"]
+                # An outlier, and what its thread was in for most of it.
+                named = [{outlier["frames"][-1], *(outlier["within"][0]["frames"][-1:])} for outlier in outliers]
+                alone += bool(outliers) and outliers[0]["frames"][-1] == function
+                first += bool(named) and function in named[0]
+                listed += any(function in names for names in named)
+                if not named or function not in named[0]:
+                    missed.append(f"{name}: call {which} of {calls[function]} of `{function}`; named first: {named[:1]}")
+            counts = [f"{count} of {planted}" for count in [alone, first, listed]]
+            rows.append([name, sum(calls.values()), len(calls), *counts])
+    columns = ["program", "calls", "functions to choose from", "first", "first, or most of the first", "listed"]
     load = f"load average: {os.getloadavg()[1]:.1f}; each planted call waits {WAITS / 1e6:.0f} ms"
     append("outliers.md", [*heading("planted slow calls", load), "", *table(columns, rows), "", *(f"- {line}" for line in missed)])
 

@@ -20,6 +20,9 @@ const MOST: usize = 256;
 /// more likely to be the cause.
 const WAITED: u64 = 10;
 
+/// The part of what an outlier lost that one of another thread has to lose within it to be the likelier cause.
+const HOLDS_UP: f64 = 0.8;
+
 /// How many times less time in what an outlier called counts, as that may only have been more than usual.
 const CALLED: u64 = 3;
 
@@ -62,7 +65,7 @@ pub(crate) fn moments(
     let waiting: Vec<Option<WaitsFor>> = waiting.collect();
     let within = callers_wait(paths, &waiting);
     let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
-    let mut outliers = durations.outliers(paths, &waiting, &least.collect::<Vec<_>>());
+    let outliers = durations.outliers(paths, &waiting, &least.collect::<Vec<_>>());
     let mut waits = waits(durations, paths, |path| {
         waiting[path.get()].is_some() && !within[path.get()]
     });
@@ -90,14 +93,25 @@ pub(crate) fn moments(
         did,
     });
     let threads: Vec<Thread> = threads.collect();
-    outliers.sort_by_cached_key(|(of, explained)| {
+    let counted = |(of, explained): &(Outlier<PathNo>, Nanoseconds)| {
         let thread = &threads[of.thread as usize];
         let counted = thread.counted(&of.call, *explained, &times, paths, &waiting);
-        // Equal ones stay in order.
-        Reverse(counted.min(of.call.end.0 - of.call.begin.0 - of.typical.0))
-    });
-    outliers.truncate(MOST);
-    let mut outliers: Vec<Outlier<PathNo>> = outliers.into_iter().map(|(of, _)| of).collect();
+        let counted = counted.min(lost(of));
+        match outliers.iter().any(|(other, _)| holds_up(other, of)) {
+            true => counted / WAITED,
+            false => counted,
+        }
+    };
+    let counted: Vec<u64> = outliers.iter().map(counted).collect();
+    let mut ordered: Vec<(u64, Outlier<PathNo>)> = counted
+        .into_iter()
+        .zip(outliers)
+        .map(|(counted, (of, _))| (counted, of))
+        .collect();
+    // Equal ones stay in order.
+    ordered.sort_by_key(|(counted, _)| Reverse(*counted));
+    ordered.truncate(MOST);
+    let mut outliers: Vec<Outlier<PathNo>> = ordered.into_iter().map(|(_, of)| of).collect();
     outliers.par_iter_mut().for_each(|outlier| {
         let of_thread =
             |(ix, thread): (usize, &Thread)| thread.meanwhile(ix as u32, &outlier.call, &times);
@@ -123,6 +137,20 @@ pub(crate) fn moments(
         wait.ended_by = nearest.map(|((_, _, thread), call)| (thread, call));
     }
     Ok(Moments { outliers, waits })
+}
+
+/// How much longer a call took than is typical.
+fn lost(of: &Outlier<PathNo>) -> u64 {
+    of.call.end.0 - of.call.begin.0 - of.typical.0
+}
+
+/// Whether the second outlier's thread may only have waited for the first one's: that began and ended meanwhile, and
+/// lost nearly as much.
+fn holds_up(first: &Outlier<PathNo>, second: &Outlier<PathNo>) -> bool {
+    first.thread != second.thread
+        && first.call.begin >= second.call.begin
+        && first.call.end <= second.call.end
+        && lost(first) as f64 >= HOLDS_UP * lost(second) as f64
 }
 
 /// What a thread did at the times that were asked for, by the paths of the run.
@@ -372,6 +400,30 @@ mod tests {
             .collect();
         let waited = [(2, "pthread_mutex_lock"), (1, "pthread_mutex_lock")];
         assert_eq!(named, [vec![(0, "handle")], waited.to_vec()].concat());
+    }
+
+    /// No name says that the first thread waits for the second.
+    #[test]
+    fn what_took_nearly_as_long_in_another_thread_meanwhile_is_before_what_lasted_longer() {
+        let mut calls = Vec::new();
+        for number in 0..100 {
+            let now = number * 1_000;
+            calls.push((1, SERVE, now, now + 100));
+            calls.push((2, HANDLE, now + 10, now + 20));
+        }
+        calls.push((1, SERVE, 200_000, 231_000));
+        calls.push((2, HANDLE, 200_500, 230_000));
+        // That it lost less is chance, and not why the other took long.
+        calls.push((1, SERVE, 300_000, 400_000));
+        calls.push((2, HANDLE, 310_000, 330_000));
+        let (found, paths) = found(&calls);
+        let outliers = found.outliers.iter();
+        let named: Vec<_> = outliers
+            .map(|of| (NAMES[paths.function(of.call.stack).get()], of.call.begin.0))
+            .collect();
+        let handles = [("handle", 200_500), ("handle", 310_000)];
+        let serves = [("serve", 300_000), ("serve", 200_000)];
+        assert_eq!(named, [serves[0], handles[0], handles[1], serves[1]]);
     }
 
     /// The first call calls more than usual, the second one is slow by itself.

@@ -141,6 +141,9 @@ const NOT_WITH: &[&str] = &[
     "without",
 ];
 
+/// Words of functions that do something beside waiting, such as `beforeSleep`.
+const BESIDE: &[&str] = &["after", "before"];
+
 /// Words of functions that end the waiting of others.
 const WAKES: &[&str] = &[
     "broadcast",
@@ -178,6 +181,9 @@ pub(crate) fn waits_for(name: &str) -> Option<WaitsFor> {
     let base = base_name(name);
     let words = words(base);
     let is_one = |of: &[&str], word: &String| of.contains(&&**word);
+    if words.iter().any(|word| is_one(BESIDE, word)) {
+        return None;
+    }
     if IO.contains(&system_call(base)) {
         return Some(WaitsFor::Io);
     }
@@ -365,6 +371,8 @@ mod tests {
             "Clock::now",
             "pthread_cond_signal",
             "take_lock_and_run",
+            "beforeSleep",
+            "after_wait",
         ] {
             assert!(!is_wait_function(name), "{name}");
         }
