@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What finding the first slow commit of 64 takes, beside `git bisect run` with one run a step.
 
-    python3 benches/bisect.py [SEARCHES]
+    python3 benches/first_slow_commit.py [SEARCHES]
 
 A repository of 65 commits, each of which changes a file of a C program that runs for a second; one commit, another in each of
 the SEARCHES (3), makes one of its functions slower: by 100 %, and by 20 %. `git bisect run` calls a commit bad whose run took
-longer than halfway between the two. Each search has a new store. Appends the figures to benches/results/bisect.md.
+longer than halfway between the two. Each search has a new store. Appends the figures to benches/results/first_slow_commit.md.
 """
 
 import json
@@ -134,7 +134,7 @@ def main():
     for factor, ratio, runs in ratios:
         what = f"`sto bisect` beside `git bisect run`, {factor - 1:.0%} slower, {runs:.0f} runs"
         lines.append(verdict(what, f"{ratio:.1f} times as long", "2", ratio <= 2))
-    append("bisect.md", lines)
+    append("first_slow_commit.md", lines)
 
 
 if __name__ == "__main__":
