@@ -1,5 +1,7 @@
 //! Models of what calls took by what they were called with.
 
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
@@ -7,7 +9,9 @@ use sto_core::store::Store;
 use sto_query::QueryError;
 use sto_query::compare::Verdict;
 use sto_query::models::CostModel;
-use sto_query::questions::{CompareModelsRequest, ModelRequest, compare_models, model};
+use sto_query::questions::{
+    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, compare_models, export, model,
+};
 use sto_query::render;
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::ModelKind;
@@ -139,4 +143,52 @@ fn calls_of_two_builds_are_compared_by_their_arguments() {
     assert_eq!(changes.verdict, Verdict::Regression);
     assert_eq!(changes.functions[0].function, "search");
     assert_eq!(compared("n", ["app@v1", "app@v2"]).verdict, Verdict::Clean);
+}
+
+#[test]
+fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
+    let mut request = ExportRequest::default();
+    request.named = Named::from("app@v1");
+    request.format = ExportFormat::Perun;
+    request.x = "found".to_owned();
+    let exported = export(&sources(false), &request).unwrap();
+    let profile: Value = serde_json::from_slice(&exported.bytes).unwrap();
+    let curves = profile["models"].as_array().unwrap();
+    let names: BTreeSet<&str> = curves
+        .iter()
+        .map(|curve| curve["model"].as_str().unwrap())
+        .collect();
+    let known = [
+        "constant",
+        "exponential",
+        "linear",
+        "logarithmic",
+        "power",
+        "quadratic",
+    ];
+    assert!(names.iter().copied().eq(known), "{names:?}");
+    for curve in curves {
+        assert_eq!(curve["uid"], "search");
+        assert!(curve["coeffs"].as_array().unwrap().len() >= 2, "{curve}");
+    }
+    assert_eq!(
+        profile["header"]["units"],
+        serde_json::json!({"mixed(time delta)": "ns"})
+    );
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        executable: Some("app".to_owned()),
+        version: Some("v1".to_owned()),
+        ..IngestOptions::default()
+    };
+    let path = Path::new("app.perf");
+    let recording = read_bytes(path, &exported.bytes, &options.read()).unwrap();
+    ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    let mut request = ModelRequest::default();
+    request.named = Named::from("app@v1");
+    request.x = "structure-unit-size".to_owned();
+    let read = Sources::of_snapshot(store.snapshot().unwrap());
+    let read = model(&read, &request, "search").unwrap();
+    let whole = modelled("search", "found", Order::Total).unwrap();
+    assert_eq!(read.function, whole.function);
 }

@@ -14,7 +14,8 @@ const EXAMPLES: &str = "\
 Examples:
   sto export v1 --format pprof -o v1.pb.gz   Then: go tool pprof -http=: v1.pb.gz
   sto export v1 --format speedscope -o v1.speedscope.json
-  sto export v1 --format folded | flamegraph.pl > v1.svg";
+  sto export v1 --format folded | flamegraph.pl > v1.svg
+  sto export v1 --format perun --x n -o v1.perf";
 
 /// Write stacks in the format of another tool
 ///
@@ -31,6 +32,10 @@ pub(crate) struct ExportArgs {
     /// Write this format
     #[arg(long, value_parser = formats())]
     format: ExportFormat,
+
+    /// Model cost by this for Perun: what `sto model --x` takes
+    #[arg(long, value_name = "NAME", required_if_eq("format", "perun"))]
+    x: Option<String>,
 
     /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all
     #[arg(short, long, value_name = "FILE")]
@@ -55,6 +60,10 @@ fn formats() -> impl TypedValueParser<Value = ExportFormat> {
             "Functions and calls for KCachegrind and callgrind_annotate",
         ),
         word("csv", "The call tree as a table, a row a node and event"),
+        word(
+            "perun",
+            "What functions cost by --x, with models, as Perun has it; one event",
+        ),
     ])
 }
 
@@ -70,6 +79,7 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     request.named = args.select.named();
     request.filter = args.window.within(args.select.filter());
     request.format = args.format;
+    request.x = args.x.clone().unwrap_or_default();
     if let Some(file) = file {
         request.for_file(file);
     }

@@ -38,11 +38,14 @@ fn every_format_goes_to_standard_output_and_is_the_same_there() {
 }
 
 #[test]
-fn a_format_has_to_be_named() {
+fn a_format_has_to_be_named_and_what_it_needs() {
     let sandbox = Sandbox::with_two_builds();
     let run = sandbox.sto(&["export", "v1"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("--format"), "{run:?}");
+    let run = sandbox.sto(&["export", "v1", "--format", "perun"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("--x"), "{run:?}");
 }
 
 #[test]

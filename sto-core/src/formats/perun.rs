@@ -234,7 +234,7 @@ impl Reader<'_> {
     ) -> Decoded<()> {
         let of = kind.r#type.as_deref().unwrap_or_default();
         let subtype = kind.subtype.as_deref().unwrap_or_default();
-        if of == "mixed" || subtype == "time delta" || size.is_some() {
+        if of == "mixed" || subtype == "time delta" {
             return self.call(kind, amount, (size, time), at);
         }
         let phase = match (&kind.uid, subtype) {

@@ -2,6 +2,7 @@
 
 use crate::QueryError;
 use crate::error::ExportError;
+use crate::questions::{ModelRequest, models};
 use crate::render::export;
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::{ContextCosts, Subject, View};
@@ -31,6 +32,8 @@ pub enum ExportFormat {
     Callgrind,
     /// The call tree as a table, a row a node and event.
     Csv,
+    /// Perun's profile of what functions cost by x, with models.
+    Perun,
 }
 
 /// Stacks for another tool.
@@ -45,6 +48,8 @@ pub struct ExportRequest {
     pub filter: Filter,
     /// The format.
     pub format: ExportFormat,
+    /// What x is, for Perun: as of [`ModelRequest::x`].
+    pub x: String,
     /// Whether it is compressed by gzip. pprof always is, once.
     pub compress: bool,
 }
@@ -65,21 +70,29 @@ pub struct Exported {
 /// As [`Sources::view`], and where the format has no room for them.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest { named, filter, .. } = request;
+    let models = match request.format {
+        ExportFormat::Perun => Some(models(sources, &request.models())?),
+        _ => None,
+    };
     let (view, contexts) = match request.format {
         ExportFormat::Pprof => sources.view_with_contexts(named, filter)?,
         _ => (sources.view(named, filter)?, None),
     };
-    let (format, contexts) = (request.format, contexts.as_ref());
+    let format = request.format;
+    let write = |out: &mut dyn Write| match &models {
+        Some(models) => export::perun(models, out),
+        None => format.write(&view, contexts.as_ref(), out),
+    };
     let mut bytes = Vec::new();
     if request.compress && format != ExportFormat::Pprof {
         let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
-        format.write(&view, contexts, &mut gzip)?;
+        write(&mut gzip)?;
         gzip.finish().map_err(ExportError::Io)?;
     } else {
-        format.write(&view, contexts, &mut bytes)?;
+        write(&mut bytes)?;
     }
     let events = match format {
-        ExportFormat::Folded | ExportFormat::D3 => 1,
+        ExportFormat::Folded | ExportFormat::D3 | ExportFormat::Perun => 1,
         _ => view.sample_types.len(),
     };
     Ok(Exported {
@@ -89,6 +102,15 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
 }
 
 impl ExportRequest {
+    fn models(&self) -> ModelRequest {
+        ModelRequest {
+            named: self.named.clone(),
+            filter: self.filter.clone(),
+            x: self.x.clone(),
+            ..ModelRequest::default()
+        }
+    }
+
     /// Writes as a file of this name has it: compressed where it ends in `.gz`.
     pub fn for_file(&mut self, file: &Path) {
         self.compress = ends_in(file, "gz");
@@ -115,6 +137,8 @@ impl ExportFormat {
             ExportFormat::D3 => export::d3(view, EVENT, out),
             ExportFormat::Callgrind => export::callgrind(view, out),
             ExportFormat::Csv => export::csv(view, out),
+            // It is of models.
+            ExportFormat::Perun => Ok(()),
         }
     }
 }

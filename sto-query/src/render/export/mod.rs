@@ -11,6 +11,7 @@ mod csv;
 mod d3;
 mod firefox;
 mod folded;
+mod perun;
 mod pprof;
 mod protobuf;
 mod speedscope;
@@ -21,6 +22,7 @@ pub use csv::csv;
 pub use d3::d3;
 pub use firefox::firefox;
 pub use folded::folded;
+pub use perun::perun;
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 
