@@ -15,7 +15,7 @@ use sto_query::calls::{CallTimeline, Outliers, Waits};
 use sto_query::check::Check;
 use sto_query::commits::CommitLog;
 use sto_query::commits::bisect::Bisection;
-use sto_query::compare::{Calibration, Comparison};
+use sto_query::compare::{Calibration, Comparison, CurveCalibration};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
 use sto_query::expand::Expansion;
 use sto_query::functions::SymbolMatch;
@@ -65,6 +65,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<Bottlenecks>(),
         of::<BuildList>(),
         of::<Calibration>(),
+        of::<CurveCalibration>(),
         of::<CallTimeline>(),
         of::<CallTree>(),
         of::<Check>(),

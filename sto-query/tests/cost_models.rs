@@ -17,7 +17,8 @@ use sto_query::compare::Verdict;
 use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
 use sto_query::policy::Policy;
 use sto_query::questions::{
-    CompareModelsRequest, ModelRequest, compare_models, model, model_of_two, model_table, models,
+    CalibrateRequest, CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model,
+    model_of_two, model_table, models,
 };
 use sto_query::render::{self, Detail};
 use sto_query::sources::{Named, Sources};
@@ -366,6 +367,32 @@ fn a_function_is_modelled_by_two_numbers_of_its_runs() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("did you mean `columns`?"), "{error}");
+}
+
+#[test]
+fn runs_of_one_build_are_dealt_to_two_sides_and_hardly_ever_called_a_degradation() {
+    let sources = sources();
+    let mut asked = CalibrateRequest::default();
+    asked.named = Named::from("app@v1");
+    asked.splits = Some(20);
+    let found = calibrate_curves(&sources, &asked, "n").unwrap();
+    assert_eq!(found.ways.len(), 8);
+    assert_eq!(
+        (
+            found.ways[0].detector,
+            found.ways[0].comparisons.comparisons
+        ),
+        (None, 20)
+    );
+    // Two runs of each x, a part in a hundred apart: less than the least effect.
+    assert_eq!(found.ways[0].comparisons.reports, 0);
+    assert_eq!(found.ways[0].functions.comparisons, 80);
+    assert_fits("calibrate-models", |style| {
+        render::models::calibrated(&found, style)
+    });
+    assert_golden("calibrate-models.json", &json(&found).unwrap());
+    let lone = calibrate_curves(&sources, &asked, "m").unwrap_err();
+    assert!(lone.to_string().starts_with("no run of app@v1"), "{lone}");
 }
 
 fn checked(candidate: &str, x: &str) -> CheckRequest {

@@ -4,7 +4,7 @@ use crate::args::{MatchingArgs, Percent, SelectArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::compare::{CalibrateOptions, CompareOptions};
-use sto_query::questions::{CalibrateRequest, calibrate};
+use sto_query::questions::{CalibrateRequest, calibrate, calibrate_curves};
 use sto_query::render;
 
 const AFTER: &str = "\
@@ -12,6 +12,7 @@ Examples:
   sto calibrate v1                           Ten functions, half of the runs a side
   sto calibrate v1 --runs 3                  What three runs a side are worth
   sto calibrate v1 --min-effect 3            With other thresholds of find-regressions
+  sto calibrate v1 --x n                     Of compare-models, and of Perun's detectors
 
 Exit status: 0 calibrated, 2 wrong usage or failure, 3 too few runs.";
 
@@ -29,6 +30,11 @@ pub(crate) struct CalibrateArgs {
     /// Make this many comparisons
     #[arg(long, value_name = "COUNT", default_value_t = CalibrateOptions::default().splits)]
     splits: usize,
+
+    /// Say how often compare-models by this metric or label of the runs, and each of Perun's detectors, would say
+    /// degradation where there is none
+    #[arg(long, value_name = "NAME", conflicts_with = "runs")]
+    x: Option<String>,
 
     /// Take this many runs a side [default: half of them]
     #[arg(long, value_name = "COUNT")]
@@ -65,6 +71,15 @@ pub(crate) fn run(args: &CalibrateArgs, store: &StorePath) -> Result<Outcome, Cl
     request.matching = args.matching.options();
     request.splits = Some(args.splits);
     request.runs = args.runs;
+    if let Some(x) = &args.x {
+        let calibration = calibrate_curves(&store.sources(), &request, x)?;
+        args.format
+            .print(&calibration, render::models::calibrated)?;
+        return Ok(match calibration.ways.is_empty() {
+            true => Outcome::TooLittleData,
+            false => Outcome::Clean,
+        });
+    }
     let calibration = calibrate(&store.sources(), &request)?;
     args.format.print(&calibration, render::calibrate::text)?;
     Ok(match calibration.false_reports {

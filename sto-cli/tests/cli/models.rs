@@ -269,3 +269,35 @@ fn two_numbers_make_a_normal_form_and_what_is_of_one_is_refused() {
     let run = sandbox.sto(&["model", "--all", "v1", "--x", "n", "--x", "m"]);
     run.fails_with(&["expected one `--x`"]);
 }
+
+#[test]
+fn a_build_is_compared_with_itself_by_x_where_each_x_has_several_runs() {
+    let sandbox = swept();
+    let run = sandbox
+        .sto(&["calibrate", "v1", "--x", "n", "--splits", "5"])
+        .succeeds();
+    assert!(
+        run.stdout.contains("were dealt to two sides 5 times."),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("  compare-models\n"), "{run:?}");
+    let file = sandbox.write("lone.folded", "main 5\n");
+    let args = [
+        "ingest",
+        "--exe",
+        "app",
+        "--build",
+        "v3",
+        "--metric",
+        "n=1",
+        file.to_str().unwrap(),
+    ];
+    sandbox.sto(&args).succeeds();
+    let run = sandbox.sto(&["calibrate", "v3", "--x", "n"]);
+    assert_eq!(run.status, Some(3), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("TOO LITTLE DATA: it takes two or more runs of each n."),
+        "{run:?}"
+    );
+}

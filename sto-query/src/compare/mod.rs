@@ -76,7 +76,8 @@ mod verdict;
 mod warnings;
 
 pub use calibrate::{
-    CalibrateOptions, Calibration, FalseReports, Reported, ReportedMetric, Visible, calibrate,
+    CalibrateOptions, CalibratedWay, Calibration, CurveCalibration, FalseReports, Reported,
+    ReportedMetric, Visible, calibrate, calibrate_curves,
 };
 pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;

@@ -8,6 +8,7 @@ use crate::answer::{Answer, Verdict, limited};
 use crate::statistics::benjamini_hochberg;
 use crate::statistics::models::{
     Certainty, Model, ModelKind, Models, Points, curves_differ, regression_with_certainty,
+    weighted_regression,
 };
 use crate::tree::Order;
 use rayon::prelude::*;
@@ -29,6 +30,8 @@ pub struct CompareModelsOptions {
     pub min_effect: f64,
     /// The share of all cost at the largest x that a function has to hold on one side.
     pub min_share: f64,
+    /// Whether it is said how sure models and exponents are, which takes most of the time. The verdict does not depend on it.
+    pub how_sure: bool,
     /// Perun's detectors that are asked, too. The verdict does not depend on them.
     pub detectors: Vec<Detector>,
 }
@@ -39,6 +42,7 @@ impl Default for CompareModelsOptions {
             alpha: 0.05,
             min_effect: 0.10,
             min_share: 0.005,
+            how_sure: true,
             detectors: Vec::new(),
         }
     }
@@ -304,8 +308,11 @@ fn change(
     [old, new]: [Points; 2],
     options: &CompareModelsOptions,
 ) -> FunctionChange {
-    let [before, now] =
-        [&old, &new].map(|points| regression_with_certainty(points, &ModelKind::REGRESSION));
+    let kinds = &ModelKind::REGRESSION;
+    let [before, now] = [&old, &new].map(|points| match options.how_sure {
+        true => regression_with_certainty(points, kinds),
+        false => (weighted_regression(points, kinds), None),
+    });
     let sides = [(&old, &before.0), (&new, &now.0)];
     let asked = options.detectors.iter();
     let detectors = asked.map(|detector| detector.ask(sides)).collect();

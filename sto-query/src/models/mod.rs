@@ -14,6 +14,7 @@ mod asked;
 mod calls;
 mod changes;
 mod costs;
+mod dealt;
 mod detectors;
 mod error;
 mod inherited;

@@ -31,7 +31,8 @@ pub use histories::{
     series, suspects,
 };
 pub use models::{
-    CompareModelsRequest, ModelRequest, compare_models, model, model_of_two, model_table, models,
+    CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
+    model_table, models,
 };
 pub use phases::{PhasesRequest, phases};
 pub use source::{SourceRequest, source};

@@ -1,6 +1,8 @@
 //! How cost goes with what runs were given.
 
+use super::stacks::CalibrateRequest;
 use crate::QueryError;
+use crate::compare::{self, CalibrateOptions, CurveCalibration};
 use crate::models::{
     self, Asked, CompareModelsOptions, CostModel, CostModels, Costs, ModelChanges, ModelError,
     ModelOfTwo,
@@ -157,6 +159,31 @@ pub fn compare_models(
         &request.options,
         request.limit,
     )?)
+}
+
+/// Says how often curves of equal builds would be a degradation: of [`CalibrateRequest`]'s build, by a metric of its runs.
+///
+/// # Errors
+/// As [`Sources::view`], and where no run has x.
+pub fn calibrate_curves(
+    sources: &Sources,
+    request: &CalibrateRequest,
+    x: &str,
+) -> Result<CurveCalibration, QueryError> {
+    let (view, _) = sources.runs_and_store(&request.named, &request.filter, None)?;
+    let view = view.without_inlined();
+    let program = view.selection.build.executable.clone();
+    let costs = Costs::of_runs(&view, EVENT, (x, Order::Total), &program)?;
+    let usual = CalibrateOptions::default();
+    let thresholds = request.thresholds.over(usual.compare);
+    let options = CompareModelsOptions {
+        alpha: thresholds.alpha,
+        min_effect: thresholds.min_effect,
+        min_share: thresholds.min_share,
+        ..CompareModelsOptions::default()
+    };
+    let times = request.splits.unwrap_or(usual.splits);
+    Ok(compare::calibrate_curves(&costs, &options, times)?)
 }
 
 impl ModelRequest {

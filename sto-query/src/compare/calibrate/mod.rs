@@ -16,11 +16,13 @@
 //!
 #![doc = include_str!("calibrate.md")]
 
+mod curves;
 mod judge;
 mod report;
 mod splits;
 mod thin;
 
+pub use curves::{CalibratedWay, CurveCalibration, calibrate_curves};
 pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
 
 use super::called;

@@ -1,5 +1,6 @@
 //! How cost goes with what runs were given: formulas, and a drawing of points and the best curve.
 
+mod calibrated;
 pub mod changes;
 mod formula;
 #[cfg(feature = "pages")]
@@ -14,6 +15,7 @@ pub use page::html;
 #[cfg(feature = "pages")]
 pub use svg::svg;
 
+pub use calibrated::calibrated;
 pub use two::of_two;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};

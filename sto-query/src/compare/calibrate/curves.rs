@@ -1,0 +1,99 @@
+//! How often curves of equal builds are said to differ.
+
+use super::FalseReports;
+use crate::answer::Answer;
+use crate::models::{
+    CompareModelsOptions, Costs, Detector, ModelChange, ModelError, Modelled, compare_models,
+};
+use crate::statistics::Random;
+use crate::statistics::models::changes::ChangeKind;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What comparisons of curves are worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CurveCalibration {
+    /// The build whose runs were compared with each other.
+    #[serde(flatten)]
+    pub of: Modelled,
+    /// How often each way says degradation: the test first, then Perun's detectors. Empty where an x has one run alone.
+    pub ways: Vec<CalibratedWay>,
+}
+
+impl Answer for CurveCalibration {
+    const SCHEMA: &'static str = "sto.calibrate-models/1";
+}
+
+/// How often equal builds are a degradation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CalibratedWay {
+    /// Who says so; `null` of the test that the verdict rests on.
+    pub detector: Option<Detector>,
+    /// Comparisons with any function that is said to be one.
+    pub comparisons: FalseReports,
+    /// Functions, of all in all comparisons.
+    pub functions: FalseReports,
+}
+
+/// Deals the runs of each x to two sides so often, and counts how often curves of equal builds are a degradation.
+/// `costs` have a point for each run.
+///
+/// # Errors
+/// Where nothing can be fitted.
+pub fn calibrate_curves(
+    costs: &Costs,
+    options: &CompareModelsOptions,
+    times: usize,
+) -> Result<CurveCalibration, ModelError> {
+    let of = costs.about().clone();
+    if costs.fewest_of_x() < 2 {
+        return Ok(CurveCalibration {
+            of,
+            ways: Vec::new(),
+        });
+    }
+    let options = CompareModelsOptions {
+        detectors: Detector::ALL.to_vec(),
+        how_sure: false,
+        ..options.clone()
+    };
+    // By way, of each function whether it is a degradation.
+    let compared = (0..times).into_par_iter().map(|time| {
+        let sides = costs.dealt(&mut Random::new(time as u64));
+        let found = compare_models(sides, None, &options, None)?;
+        let of_test = found
+            .functions
+            .iter()
+            .map(|of| of.result == ModelChange::Degradation);
+        let mut ways: Vec<Vec<bool>> = vec![of_test.collect()];
+        for detector in 0..Detector::ALL.len() {
+            let is_worse = found.functions.iter().map(|of| {
+                let change = of.detectors[detector].change.as_ref();
+                change.is_some_and(|change| change.result == ChangeKind::Degradation)
+            });
+            ways.push(is_worse.collect());
+        }
+        Ok(ways)
+    });
+    let compared = compared.collect::<Result<Vec<_>, ModelError>>()?;
+    let names = std::iter::once(None).chain(Detector::ALL.map(Some));
+    let ways = names.enumerate().map(|(way, detector)| {
+        let of_way = compared.iter().map(|ways| &ways[way]);
+        let functions: Vec<bool> = of_way.clone().flatten().copied().collect();
+        let count = |of: &[bool]| of.iter().filter(|is| **is).count();
+        let any = of_way.filter(|functions| functions.contains(&true)).count();
+        CalibratedWay {
+            detector,
+            comparisons: FalseReports::new(any, times),
+            functions: FalseReports::new(count(&functions), functions.len()),
+        }
+    });
+    Ok(CurveCalibration {
+        of,
+        ways: ways.collect(),
+    })
+}
