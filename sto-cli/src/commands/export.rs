@@ -75,6 +75,9 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
     if args.format == ExportFormat::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
+    if args.x.is_some() && args.format != ExportFormat::Perun {
+        return Err(CliError::XWithoutModels);
+    }
     let mut request = ExportRequest::default();
     request.named = args.select.named();
     request.filter = args.window.within(args.select.filter());

@@ -171,6 +171,8 @@ pub(crate) enum CliError {
     StdinTwice,
     #[error("this format would fill the terminal with bytes")]
     BinaryOnTerminal,
+    #[error("`--x` is of models, and this format has none")]
+    XWithoutModels,
     #[error("there is no `perf` to record with")]
     NoPerf,
     #[error("perf cannot record: {said}")]
@@ -355,6 +357,9 @@ impl CliError {
             CliError::Query(QueryError::Source(SourceError::Function(_))) => Some("write more of the name".to_owned()),
             CliError::Correlate { source: CorrelateError::NoPattern, .. } => {
                 Some("draw one: --pattern T:VALUE,T:VALUE,...".to_owned())
+            }
+            CliError::XWithoutModels => {
+                Some("leave it out, or export with `--format perun`".to_owned())
             }
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),

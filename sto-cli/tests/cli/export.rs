@@ -46,6 +46,8 @@ fn a_format_has_to_be_named_and_what_it_needs() {
     let run = sandbox.sto(&["export", "v1", "--format", "perun"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("--x"), "{run:?}");
+    let run = sandbox.sto(&["export", "v1", "--format", "csv", "--x", "n"]);
+    run.fails_with(&["`--x` is of models"]);
 }
 
 #[test]

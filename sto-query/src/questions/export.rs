@@ -70,26 +70,18 @@ pub struct Exported {
 /// As [`Sources::view`], and where the format has no room for them.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest { named, filter, .. } = request;
-    let models = match request.format {
-        ExportFormat::Perun => Some(models(sources, &request.models())?),
-        _ => None,
-    };
     let (view, contexts) = match request.format {
         ExportFormat::Pprof => sources.view_with_contexts(named, filter)?,
         _ => (sources.view(named, filter)?, None),
     };
     let format = request.format;
-    let write = |out: &mut dyn Write| match &models {
-        Some(models) => export::perun(models, out),
-        None => format.write(&view, contexts.as_ref(), out),
-    };
     let mut bytes = Vec::new();
     if request.compress && format != ExportFormat::Pprof {
         let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
-        write(&mut gzip)?;
+        request.write(sources, &view, contexts.as_ref(), &mut gzip)?;
         gzip.finish().map_err(ExportError::Io)?;
     } else {
-        write(&mut bytes)?;
+        request.write(sources, &view, contexts.as_ref(), &mut bytes)?;
     }
     let events = match format {
         ExportFormat::Folded | ExportFormat::D3 | ExportFormat::Perun => 1,
@@ -111,6 +103,26 @@ impl ExportRequest {
         }
     }
 
+    fn write(
+        &self,
+        sources: &Sources,
+        view: &View,
+        contexts: Option<&ContextCosts>,
+        out: impl Write,
+    ) -> Result<(), QueryError> {
+        match self.format {
+            ExportFormat::Folded => export::folded(view, EVENT, out)?,
+            ExportFormat::Pprof => export::pprof(view, contexts, out)?,
+            ExportFormat::Speedscope => export::speedscope(view, out)?,
+            ExportFormat::Firefox => export::firefox(view, out)?,
+            ExportFormat::D3 => export::d3(view, EVENT, out)?,
+            ExportFormat::Callgrind => export::callgrind(view, out)?,
+            ExportFormat::Csv => export::csv(view, out)?,
+            ExportFormat::Perun => export::perun(&models(sources, &self.models())?, out)?,
+        }
+        Ok(())
+    }
+
     /// Writes as a file of this name has it: compressed where it ends in `.gz`.
     pub fn for_file(&mut self, file: &Path) {
         self.compress = ends_in(file, "gz");
@@ -120,25 +132,4 @@ impl ExportRequest {
 pub(super) fn ends_in(file: &Path, ending: &str) -> bool {
     let extension = file.extension();
     extension.is_some_and(|found| found.eq_ignore_ascii_case(ending))
-}
-
-impl ExportFormat {
-    fn write(
-        self,
-        view: &View,
-        contexts: Option<&ContextCosts>,
-        out: impl Write,
-    ) -> Result<(), ExportError> {
-        match self {
-            ExportFormat::Folded => export::folded(view, EVENT, out),
-            ExportFormat::Pprof => export::pprof(view, contexts, out),
-            ExportFormat::Speedscope => export::speedscope(view, out),
-            ExportFormat::Firefox => export::firefox(view, out),
-            ExportFormat::D3 => export::d3(view, EVENT, out),
-            ExportFormat::Callgrind => export::callgrind(view, out),
-            ExportFormat::Csv => export::csv(view, out),
-            // It is of models.
-            ExportFormat::Perun => Ok(()),
-        }
-    }
 }
