@@ -127,8 +127,31 @@ fn arguments_that_calls_have_are_named_where_none_has_what_is_asked_for() {
     let error = modelled("halve", "m", Order::Total).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no run of app@v1 has a metric or a label `m` that is a number; their calls have found, n"
+        "no run of app@v1 has a metric or a label `m` that is a number; calls have found, n"
     );
+}
+
+#[test]
+fn a_function_whose_calls_lack_x_is_named_with_what_they_have() {
+    let error = modelled("halve", "found", Order::Total).unwrap_err();
+    let said = "no call of `halve` in app@v1 has a number `found`, but n; those of search have it";
+    assert_eq!(error.to_string(), said);
+    let mut request = CompareModelsRequest::default();
+    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.x = "found".to_owned();
+    request.function = Some("halve".to_owned());
+    let error = compare_models(&sources(false), &request).unwrap_err();
+    assert_eq!(error.to_string(), said.replace("v1", "v2"));
+}
+
+#[test]
+fn where_all_calls_were_kept_their_order_is_named_too() {
+    let mut request = ModelRequest::default();
+    request.named = Named::from("app@v1");
+    request.x = "rows".to_owned();
+    let error = model(&sources(true), &request, "halve").unwrap_err();
+    let error = error.to_string();
+    assert!(error.ends_with("; calls have found, n, order"), "{error}");
 }
 
 #[test]

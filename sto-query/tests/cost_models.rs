@@ -25,6 +25,7 @@ use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
 use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
 use sto_query::text::Style;
+use sto_query::tree::Order;
 use sto_query::{QueryError, answer};
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
@@ -157,7 +158,7 @@ fn what_runs_do_not_have_is_said_with_what_they_have() {
     assert!(matches!(error, QueryError::Model(ModelError::NoX { .. })));
     assert_eq!(
         error.to_string(),
-        "no run of app@v1 has a metric or a label `m` that is a number; they have n"
+        "no run of app@v1 has a metric or a label `m` that is a number; runs have n"
     );
     let error = model(&sources(), &request(), "fined")
         .unwrap_err()
@@ -230,7 +231,7 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
 
 /// Two runs of each of two builds, whose samples say how many bytes their request had: `find` costs as many samples as
 /// that in `v1`, and its square in `v2`. Each request takes a second.
-fn served() -> Sources {
+fn served() -> Store {
     let store = Store::in_memory().unwrap();
     for (build, power) in [("v1", 1), ("v2", 2)] {
         for run in 0..2 {
@@ -280,12 +281,12 @@ fn served() -> Sources {
             ingest(&store, (Path::new("app"), recording), &options, &mut |_| {}).unwrap();
         }
     }
-    Sources::of_snapshot(store.snapshot().unwrap())
+    store
 }
 
 #[test]
 fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
-    let sources = served();
+    let sources = Sources::of_snapshot(served().snapshot().unwrap());
     for (x, points) in [("bytes", 14), ("time", 200)] {
         let mut one = request();
         one.x = x.to_owned();
@@ -314,7 +315,73 @@ fn numbers_of_samples_and_time_are_x_of_one_build_and_of_two() {
     let mut none = request();
     none.x = "rows".to_owned();
     let error = models(&sources, &none).unwrap_err().to_string();
-    assert!(error.starts_with("no run of app@v1 has a metric or a label `rows`"));
+    assert_eq!(
+        error,
+        "no run of app@v1 has a metric or a label `rows` that is a number; samples have bytes"
+    );
+}
+
+#[test]
+fn a_side_that_lacks_what_runs_of_the_other_have_is_named_with_what_it_has() {
+    let store = Store::in_memory().unwrap();
+    for build in ["v1", "v2"] {
+        let options = IngestOptions {
+            executable: Some("app".to_owned()),
+            version: Some(build.to_owned()),
+            metrics: [(build.replace('v', "n"), 1.0)].into(),
+            ..IngestOptions::default()
+        };
+        let path = Path::new("run.folded");
+        let recording = read_bytes(path, b"main;find 1\n", &options.read()).unwrap();
+        ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    }
+    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let mut request = CompareModelsRequest::default();
+    request.named = ["app@v1", "app@v2"].map(Named::from);
+    for (x, lacks, has) in [("n1", "app@v2", "app@v1"), ("n2", "app@v1", "app@v2")] {
+        request.x = x.to_owned();
+        let error = compare_models(&sources, &request).unwrap_err().to_string();
+        let said = format!(
+            "no run of {lacks} has a metric or a label `{x}` that is a number, as those of {has} have; "
+        );
+        assert!(error.starts_with(&said), "{error}");
+    }
+}
+
+#[test]
+fn numbers_of_samples_are_not_compared_with_those_of_calls() {
+    let store = served();
+    let options = IngestOptions {
+        executable: Some("app".to_owned()),
+        version: Some("v3".to_owned()),
+        ..IngestOptions::default()
+    };
+    let trace = br#"[{"ph":"X","name":"find","pid":1,"tid":1,"ts":0,"dur":1,"args":{"bytes":1}}]"#;
+    let path = Path::new("trace.json");
+    let recording = read_bytes(path, trace, &options.read()).unwrap();
+    ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
+    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let mut request = CompareModelsRequest::default();
+    request.x = "bytes".to_owned();
+    for builds in [["app@v1", "app@v3"], ["app@v3", "app@v1"]] {
+        request.named = builds.map(Named::from);
+        let error = compare_models(&sources, &request).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`bytes` is a number of samples in app@v1, and of calls in app@v3; these cannot be compared"
+        );
+    }
+}
+
+#[test]
+fn a_function_that_cost_nothing_where_x_is_known_is_not_called_unknown() {
+    let mut by_itself = request();
+    by_itself.cost = Order::SelfCost;
+    let error = model(&sources(), &by_itself, "main").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`main` cost nothing by itself where app@v1 has a number `n`; what did is find, fixed, sort"
+    );
 }
 
 /// A build of runs with n rows of m columns, of which `fill` costs 40 + n m / 2 and `sort` n log2(n); one run says n alone.

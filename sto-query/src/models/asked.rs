@@ -1,10 +1,11 @@
 //! From the runs of a view to what functions cost at each x.
 
-use super::calls::{ORDER, arguments};
-use super::costs::{is_given, no_x};
-use super::{Costs, ModelError};
+use super::calls::arguments;
+use super::costs::{is_given, no_x, numbers_of_runs};
+use super::known::ORDER;
+use super::{Costs, ModelError, Modelled, Numbers};
 use crate::tree::{Order, View};
-use sto_core::store::Snapshot;
+use sto_core::store::{Snapshot, StoreError};
 
 /// What points are made of.
 pub(crate) struct Asked<'a> {
@@ -46,16 +47,30 @@ impl Asked<'_> {
     ) -> Result<[Costs; 2], ModelError> {
         // One name for both, so that their functions are the same.
         let program = &new.selection.build.executable;
-        Ok(match is_given(old, self.x) || is_given(new, self.x) {
-            true => [
+        let lacks = |view: &View, store: &Snapshot, other: &View| -> Result<_, ModelError> {
+            Err(no_x(view, numbers(view, store)?, self.x, Some(other)))
+        };
+        let costs = match [old, new].map(|view| is_given(view, self.x)) {
+            [true, true] => [
                 self.of_runs(old, of_old, program)?,
                 self.of_runs(new, of_new, program)?,
             ],
-            false => [
+            [true, false] => lacks(new, new_store, old)?,
+            [false, true] => lacks(old, old_store, new)?,
+            [false, false] => [
                 self.of_parts(old, old_store, of_old, program)?,
                 self.of_parts(new, new_store, of_new, program)?,
             ],
-        })
+        };
+        let mut sides = costs.each_ref().map(|costs| &costs.of);
+        sides.sort_by_key(|of| of.of_calls);
+        match sides.map(|of| of.of_calls) {
+            [false, true] => Err(ModelError::TwoKinds {
+                x: self.x.to_owned(),
+                builds: sides.map(Modelled::name),
+            }),
+            _ => Ok(costs),
+        }
     }
 
     /// By a number that parts of runs have: samples by their label or time, or else calls.
@@ -79,7 +94,7 @@ impl Asked<'_> {
         {
             return Ok(costs);
         }
-        Err(no_x(view, self.x, arguments(view, store)?))
+        Err(no_x(view, numbers(view, store)?, self.x, None))
     }
 
     fn of_runs(&self, view: &View, sample_type: usize, program: &str) -> Result<Costs, ModelError> {
@@ -89,4 +104,19 @@ impl Asked<'_> {
             false => Costs::of_runs(&view.without_inlined(), sample_type, asked, program),
         }
     }
+}
+
+/// What runs, their samples and their calls have.
+fn numbers(view: &View, store: &Snapshot) -> Result<Numbers, StoreError> {
+    let calls = arguments(view, store)?.into_iter();
+    let mut is_order_known = false;
+    for stored in &view.selection.profiles {
+        is_order_known |= store.kept_calls(stored.id)?.is_some();
+    }
+    Ok(Numbers {
+        samples: view.numbers_of_samples(store)?,
+        calls: calls.map(|(name, of)| (name, of.len())).collect(),
+        is_order_known,
+        ..numbers_of_runs(view)
+    })
 }

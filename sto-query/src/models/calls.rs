@@ -1,6 +1,7 @@
 //! What calls took, beside what they were called with, or beside how many came before.
 
 use super::costs::{Costs, FunctionCosts, commit_of, function_names};
+use super::known::ORDER;
 use super::{ModelError, Modelled};
 use crate::select::{full_name, main_modules};
 use crate::tree::{Order, View};
@@ -10,9 +11,6 @@ use sto_core::model::FrameTable;
 use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, StoreError, StoredProfile};
 use sto_core::trace::is_time_of_calls;
 use sto_core::units::Nanoseconds;
-
-/// The name of x where it is the number of a call, from 1, among those of its function in its thread.
-pub(super) const ORDER: &str = "order";
 
 /// Most points of a function in a thread by order, before each two that follow each other become one.
 const MOST: u64 = 1 << 14;
@@ -45,9 +43,17 @@ impl Costs {
                 ..
             } = &loaded;
             let names = Names::of(view, (frames, tree), program);
-            let with = calls.arguments.iter().filter(|with| with.argument == x);
-            for with in with {
-                let points = points.of_run(stored).of(names.of_stack(with.stack));
+            for (function, _) in &names.names {
+                points.arguments.entry(function.clone()).or_default();
+            }
+            for with in &calls.arguments {
+                let (function, module) = names.of_stack(with.stack);
+                if with.argument != x {
+                    let arguments = points.arguments.entry(function).or_default();
+                    arguments.insert(with.argument.clone());
+                    continue;
+                }
+                let points = points.of_run(stored).of((function, module));
                 points.extend(with.calls.iter().map(|call| {
                     let took = match of {
                         Order::SelfCost => call.own,
@@ -99,21 +105,31 @@ impl Costs {
     }
 }
 
-/// The names of the arguments that calls of a view's runs have.
-pub(super) fn arguments(view: &View, store: &Snapshot) -> Result<BTreeSet<String>, StoreError> {
-    let mut names = BTreeSet::new();
+/// The arguments that calls of a view's runs have, each with the functions that do.
+pub(super) fn arguments(
+    view: &View,
+    store: &Snapshot,
+) -> Result<BTreeMap<String, BTreeSet<(String, String)>>, StoreError> {
+    let mut functions: BTreeMap<String, BTreeSet<_>> = BTreeMap::new();
     for stored in &view.selection.profiles {
-        let loaded = store.load_calls(stored.id)?;
-        let all = loaded.into_iter().flat_map(|loaded| loaded.calls.arguments);
-        names.extend(all.map(|with| with.argument));
+        let Some(loaded) = store.load_calls(stored.id)? else {
+            continue;
+        };
+        let names = Names::of(view, (&loaded.frames, &loaded.tree), "");
+        for with in loaded.calls.arguments {
+            let function = names.of_stack(with.stack);
+            functions.entry(with.argument).or_default().insert(function);
+        }
     }
-    Ok(names)
+    Ok(functions)
 }
 
 /// Points by function and its module, and the runs that they are of.
 #[derive(Default)]
 struct FunctionPoints {
     by_name: BTreeMap<(String, String), Vec<(f64, f64)>>,
+    /// As [`Costs::pointless`], with functions that have points, too.
+    arguments: BTreeMap<String, BTreeSet<String>>,
     runs: usize,
     last: Option<StoredProfile>,
 }
@@ -131,7 +147,10 @@ impl FunctionPoints {
         self.by_name.entry(name).or_default()
     }
 
-    fn costs(self, view: &View, (x, of): (&str, Order)) -> Option<Costs> {
+    fn costs(mut self, view: &View, (x, of): (&str, Order)) -> Option<Costs> {
+        for (function, _) in self.by_name.keys() {
+            self.arguments.remove(function);
+        }
         let types = &self.last?.profile.sample_types;
         let time = types.iter().find(|of| is_time_of_calls(of, types));
         let build = &view.selection.build;
@@ -156,6 +175,7 @@ impl FunctionPoints {
             nothing: Vec::new(),
             functions: functions.collect(),
             called: Vec::new(),
+            pointless: self.arguments,
         })
     }
 }

@@ -212,11 +212,7 @@ pub fn compare_models(
     }
     if let Some(name) = function {
         let keys: Vec<_> = pairs.keys().copied().collect();
-        let chosen = super::named(
-            keys.iter().map(|(function, _)| *function),
-            name,
-            &super::name(&new.of),
-        )?;
+        let chosen = super::named(keys.iter().map(|(function, _)| *function), name, &sides)?;
         let is_chosen: Vec<bool> = (0..keys.len()).map(|ix| chosen.contains(&ix)).collect();
         let mut is_chosen = is_chosen.into_iter();
         pairs.retain(|_, _| is_chosen.next().unwrap_or(false));

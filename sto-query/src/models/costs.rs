@@ -1,7 +1,7 @@
 //! What functions cost, beside what runs were given: the points that curves are fitted to.
 
-use super::{ModelError, Modelled};
-use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key};
+use super::{ModelError, Modelled, Numbers, Pointless};
+use crate::functions::{FunctionChoice, FunctionKey, KeyOptions, ModuleKey, Named, function_key};
 use crate::select::{full_name, main_modules};
 use crate::text::closest;
 use crate::tree::{Order, View, costs_between, costs_by};
@@ -24,6 +24,8 @@ pub struct Costs {
     pub(super) functions: Vec<FunctionCosts>,
     /// What they cost in calls by each other, where y is their cost with all that they called.
     pub(super) called: Vec<Called>,
+    /// The names of functions without a point, with the other arguments that their calls have.
+    pub(super) pointless: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What a function cost in calls by another at the largest x, on average over the points there.
@@ -64,7 +66,7 @@ impl Costs {
             .filter_map(|(run, x)| Some((x?, run)))
             .collect();
         if runs.is_empty() {
-            return Err(no_x(view, x, BTreeSet::new()));
+            return Err(no_x(view, numbers_of_runs(view), x, None));
         }
         let main = main_modules(&view.selection.build, profiles);
         let (names, number_of) = function_names(&view.frames, &main, program);
@@ -104,9 +106,9 @@ impl Costs {
                 };
                 (ix, of)
             });
-        let mut functions: Vec<(usize, FunctionCosts)> = functions
-            .filter(|(_, of)| of.points.iter().any(|&(_, cost)| cost > 0.0))
-            .collect();
+        let (mut functions, without): (Vec<_>, Vec<_>) =
+            functions.partition(|(_, of)| of.points.iter().any(|&(_, cost)| cost > 0.0));
+        let without = without.into_iter();
         functions.sort_by(|(_, a), (_, b)| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
         let places = functions.iter().enumerate();
         let places: HashMap<u32, usize> = places.map(|(at, (ix, _))| (*ix as u32, at)).collect();
@@ -142,8 +144,31 @@ impl Costs {
             },
             nothing: runs.iter().map(|&(x, _)| (x, 0.0)).collect(),
             called: called.collect(),
+            pointless: without
+                .map(|(_, of)| (of.function, BTreeSet::new()))
+                .collect(),
             functions: functions.into_iter().map(|(_, of)| of).collect(),
         })
+    }
+}
+
+impl Costs {
+    /// Says of a function that it has no point, if it is among those.
+    pub(super) fn pointless(&self, function: &str) -> Option<ModelError> {
+        let choice = FunctionChoice::parse(function).ok()?;
+        let keys = self.pointless.keys();
+        let keys: Vec<Named<'_>> = keys.map(|key| Named::of_key(key)).collect();
+        let first = *choice.among(&keys).first()?;
+        let (function, arguments) = self.pointless.iter().nth(first)?;
+        let others = self.functions.iter().map(|of| of.function.clone());
+        Some(ModelError::Pointless(Box::new(Pointless {
+            build: self.of.name(),
+            x: self.of.x.clone(),
+            function: function.clone(),
+            arguments: self.of.of_calls.then(|| arguments.clone()),
+            by_itself: self.of.cost == Some(Order::SelfCost),
+            others: others.collect(),
+        })))
     }
 }
 
@@ -183,30 +208,36 @@ pub(super) fn given(profile: &Profile, x: &str) -> Option<f64> {
     metric.or_else(label).filter(|x| x.is_finite())
 }
 
+/// The metrics of runs, and labels of them that are numbers.
+pub(super) fn numbers_of_runs(view: &View) -> Numbers {
+    let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
+    let names = profiles.flat_map(|profile| {
+        let names = profile.metrics.keys().chain(profile.labels.keys());
+        names.filter(|name| given(profile, name).is_some())
+    });
+    Numbers {
+        runs: names.cloned().collect(),
+        ..Numbers::default()
+    }
+}
+
+/// Says that a view has these numbers, and not x; but that runs of `other` have it, if that is given.
+pub(super) fn no_x(view: &View, known: Numbers, x: &str, other: Option<&View>) -> ModelError {
+    let names = known.runs.iter().chain(&known.samples);
+    let names = names.chain(known.calls.keys()).map(String::as_str);
+    ModelError::NoX {
+        build: full_name(&view.selection.build),
+        x: x.to_owned(),
+        other: other.map(|other| full_name(&other.selection.build)),
+        closest: closest(x, names.filter(|name| *name != x)).map(Box::from),
+        known: Box::new(known),
+    }
+}
+
 /// Whether any run has x.
 pub(super) fn is_given(view: &View, x: &str) -> bool {
     let mut profiles = view.selection.profiles.iter();
     profiles.any(|stored| given(&stored.profile, x).is_some())
-}
-
-/// Says that no run has x, nor a call of one, and what they have: arguments of calls are these.
-pub(super) fn no_x(view: &View, x: &str, arguments: BTreeSet<String>) -> ModelError {
-    let profiles = view.selection.profiles.iter().map(|stored| &stored.profile);
-    let names = profiles.flat_map(|profile| {
-        let labels = profile.labels.iter();
-        let labels = labels.filter(|(_, value)| value.trim().parse::<f64>().is_ok());
-        profile.metrics.keys().chain(labels.map(|(key, _)| key))
-    });
-    let mut known: Vec<String> = names.cloned().collect();
-    known.sort();
-    known.dedup();
-    ModelError::NoX {
-        build: full_name(&view.selection.build),
-        x: x.to_owned(),
-        closest: closest(x, known.iter().chain(&arguments).map(String::as_str)).map(Box::from),
-        known: known.into(),
-        arguments: arguments.into_iter().collect(),
-    }
 }
 
 /// The functions of these frames, and by frame the number of its function.

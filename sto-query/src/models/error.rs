@@ -1,8 +1,9 @@
 //! Why there is no model.
 
+use super::{Numbers, Pointless};
 use crate::functions::FunctionError;
 use crate::statistics::models::PointsError;
-use crate::text::{printable, some_of};
+use crate::text::printable;
 use crate::tree::WindowError;
 use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
@@ -12,26 +13,34 @@ use sto_core::store::StoreError;
 #[non_exhaustive]
 pub enum ModelError {
     /// No run says what it was given.
-    #[error("no run of {build} has a metric or a label `{}` that is a number{}", printable(.x), match (.closest, &.known[..], &.arguments[..]) {
-        (Some(closest), ..) => format!("; did you mean `{}`?", printable(closest)),
-        (None, [], []) => "; they have no metrics at all".to_owned(),
-        (None, [], arguments) => format!("; their calls have {}", some_of(arguments, 5)),
-        (None, known, []) => format!("; they have {}", some_of(known, 5)),
-        (None, known, arguments) => {
-            format!("; they have {}; their calls {}", some_of(known, 5), some_of(arguments, 5))
-        }
-    })]
+    #[error("no run of {} has a metric or a label `{}` that is a number{}; {}", printable(.build), printable(.x),
+        .other.as_ref().map_or(String::new(), |other| format!(", as those of {} have", printable(other))),
+        match .closest {
+            Some(closest) => format!("did you mean `{}`?", printable(closest)),
+            None => .known.to_string(),
+        })]
     NoX {
         /// The build, as `EXE@BUILD`.
         build: String,
         /// What was asked for.
         x: String,
-        /// The metric whose name is closest, if any is close.
+        /// The build that it is compared with, where runs of that have it.
+        other: Option<String>,
+        /// The number whose name is closest, if any is close.
         closest: Option<Box<str>>,
-        /// The metrics and labels that are numbers.
-        known: Box<[String]>,
-        /// The arguments of calls that are numbers.
-        arguments: Box<[String]>,
+        /// The numbers that there are.
+        known: Box<Numbers>,
+    },
+    /// Others say what they were given, but not this function.
+    #[error("{0}")]
+    Pointless(Box<Pointless>),
+    /// Points of two builds are not of one kind.
+    #[error("`{}` is a number of samples in {}, and of calls in {}; these cannot be compared", printable(.x), printable(&.builds[0]), printable(&.builds[1]))]
+    TwoKinds {
+        /// What was asked for.
+        x: String,
+        /// The builds, as `EXE@BUILD`: of samples, and of calls.
+        builds: [String; 2],
     },
     /// Calls are asked for by their order, and were not kept.
     #[error("the calls of run {profile} of {} were compressed when it was stored: their order is not known", printable(.build))]

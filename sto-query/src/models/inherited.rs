@@ -126,6 +126,7 @@ mod tests {
             },
             commit: None,
             nothing: sizes.clone().map(|x| (x, 0.0)).collect(),
+            pointless: BTreeMap::new(),
             called: called.collect(),
             functions: names.into_iter().enumerate().map(function).collect(),
         }

@@ -18,6 +18,7 @@ mod dealt;
 mod detectors;
 mod error;
 mod inherited;
+mod known;
 mod result;
 mod sentence;
 mod table;
@@ -31,6 +32,7 @@ pub use changes::{
 pub use costs::Costs;
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;
+pub use known::{Numbers, Pointless};
 pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
 pub use two::{ModelOfTwo, PointOfTwo, of_two};
 
@@ -45,7 +47,7 @@ use rayon::prelude::*;
 /// # Errors
 /// Where not one function has the name, or nothing can be fitted.
 pub fn of_function(mut costs: Costs, fit: &Fit, function: &str) -> Result<CostModel, ModelError> {
-    let chosen = one(&costs.functions, function, &name(&costs.of))?;
+    let chosen = one(&costs, function)?;
     let function = costs.functions.swap_remove(chosen);
     Ok(CostModel {
         of: costs.of,
@@ -112,39 +114,39 @@ pub fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
 }
 
 /// The index of the one function that a name means.
-fn one(functions: &[FunctionCosts], name: &str, build: &str) -> Result<usize, FunctionError> {
+fn one(costs: &Costs, text: &str) -> Result<usize, ModelError> {
+    let functions = &costs.functions;
     let keys = functions.iter().map(|of| &*of.function);
-    match named(keys, name, build)?[..] {
+    match named(keys, text, &[costs])?[..] {
         [one] => Ok(one),
-        ref several => Err(FunctionError::Several {
-            text: name.to_owned(),
-            names: several
+        ref several => {
+            let names = several
                 .iter()
-                .map(|&ix| format!("{} ({})", functions[ix].function, functions[ix].module))
-                .collect(),
-        }),
+                .map(|&ix| format!("{} ({})", functions[ix].function, functions[ix].module));
+            Err(ModelError::Function(FunctionError::Several {
+                text: text.to_owned(),
+                names: names.collect(),
+            }))
+        }
     }
 }
 
-/// The indices of the functions that a name means, of these keys; at least one.
+/// The indices of the functions that a name means, of these keys, which are of these sides; at least one.
 fn named<'k>(
     keys: impl Iterator<Item = &'k str>,
-    name: &str,
-    build: &str,
-) -> Result<Vec<usize>, FunctionError> {
-    let choice = FunctionChoice::parse(name)?;
+    text: &str,
+    sides: &[&Costs],
+) -> Result<Vec<usize>, ModelError> {
+    let choice = FunctionChoice::parse(text)?;
     let keys: Vec<Named<'_>> = keys.map(Named::of_key).collect();
     let chosen = choice.among(&keys);
-    match chosen.is_empty() {
-        true => Err(choice.not_found(build.to_owned(), &keys)),
-        false => Ok(chosen),
+    if !chosen.is_empty() {
+        return Ok(chosen);
     }
-}
-
-/// What was modelled, as `EXE@BUILD`.
-fn name(of: &Modelled) -> String {
-    let part = |name: &Option<String>| name.clone().unwrap_or_default();
-    format!("{}@{}", part(&of.executable), part(&of.build))
+    let mut pointless = sides.iter().rev().filter_map(|side| side.pointless(text));
+    let last = sides.last().map_or_else(String::new, |side| side.of.name());
+    let not_found = || choice.not_found(last, &keys).into();
+    Err(pointless.next().unwrap_or_else(not_found))
 }
 
 fn fitted(of: FunctionCosts, fit: &Fit) -> Result<FunctionModels, ModelError> {

@@ -84,6 +84,15 @@ pub struct Modelled {
     pub without_x: usize,
 }
 
+impl Modelled {
+    /// The build, as `EXE@BUILD`.
+    pub(super) fn name(&self) -> String {
+        let [program, build] = [&self.executable, &self.build];
+        let [program, build] = [program, build].map(|name| name.as_deref().unwrap_or_default());
+        format!("{program}@{build}")
+    }
+}
+
 /// The points of a function, and what was fitted to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

@@ -1,7 +1,7 @@
 //! How the cost of a function goes with two numbers that runs were given.
 
 use super::costs::given;
-use super::{Costs, ModelError, name, one};
+use super::{Costs, ModelError, one};
 use crate::answer::Answer;
 use crate::statistics::models::{Surface, Why, normal_form_of_two};
 use crate::tree::{Order, View};
@@ -81,11 +81,11 @@ pub fn of_two(
     let [mut costs, others] = [of(x[0])?, of(x[1])?];
     if with_both.runs.is_empty() {
         return Err(ModelError::NoBoth {
-            build: name(&costs.of),
+            build: costs.of.name(),
             x: x.map(str::to_owned),
         });
     }
-    let chosen = one(&costs.functions, function, &name(&costs.of))?;
+    let chosen = one(&costs, function)?;
     let first = costs.functions.swap_remove(chosen);
     let other = &others.functions[chosen].points;
     let points = first.points.iter().zip(other);

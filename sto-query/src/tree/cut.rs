@@ -4,7 +4,7 @@ use super::View;
 use super::contexts::Nodes;
 use super::view::merge_equal_nodes;
 use super::window::{RunWindow, WindowError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::intern::SelfCosts;
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
@@ -28,6 +28,25 @@ impl View {
             (true, TIME) => self.cut_by_time(store),
             (true, _) => Ok(self),
         }
+    }
+
+    /// The keys of labels by which samples of the runs have numbers.
+    ///
+    /// # Errors
+    /// Where `store` does not have every profile with its slices.
+    pub(crate) fn numbers_of_samples(
+        &self,
+        store: &Snapshot,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        let mut keys = BTreeSet::new();
+        for stored in &self.selection.profiles {
+            let slices = store.load_slices(stored.id)?;
+            for context in slices.into_iter().flat_map(|of| of.slices.contexts) {
+                let numbers = context.labels.iter().filter(|label| value(label).is_some());
+                keys.extend(numbers.map(|label| label.key.clone()));
+            }
+        }
+        Ok(keys)
     }
 
     /// The same stacks, with a run for each number that samples of a run are labelled with under this key, and that number
@@ -106,9 +125,13 @@ impl View {
 /// The number that these labels have of a key, the first one.
 fn number(labels: &[SampleLabel], key: &str) -> Option<f64> {
     let mut own = labels.iter().filter(|label| label.key == key);
-    let number = own.find_map(|label| match &label.value {
+    own.find_map(value)
+}
+
+fn value(label: &SampleLabel) -> Option<f64> {
+    let number = match &label.value {
         LabelValue::Number { number, .. } => Some(*number as f64),
         LabelValue::Text(text) => text.trim().parse().ok(),
-    });
-    number.filter(|number| number.is_finite())
+    };
+    number.filter(|number: &f64| number.is_finite())
 }
