@@ -8,7 +8,7 @@ use sto_core::Hint;
 use sto_core::formats::{FormatError, ReadOptions, read_bytes};
 
 /// A real file of each way in which profiles are written.
-const FILES: [&str; 19] = [
+const FILES: [&str; 21] = [
     "demo/v1.perf.data",
     "perf-data/pipe.perf.data",
     "perf-script/frame-pointers.txt",
@@ -23,6 +23,8 @@ const FILES: [&str; 19] = [
     "firefox/samply.json",
     "speedscope/py-spy.json",
     "cpuprofile/node.cpuprofile",
+    "perun/complexity.perf",
+    "perun/time.object",
     "chrome/node.json",
     "callgrind/threads.callgrind",
     "reports/xctrace.xml",

@@ -46,6 +46,16 @@ fn speedscope() -> String {
     )
 }
 
+/// As many resources as their stack has frames.
+fn perun() -> String {
+    let frame = r#"{"source":"f.c","function":"f","line":1}"#;
+    let trace = joined((0..DEPTH).map(|_| frame.to_owned()));
+    let amounts = joined((0..DEPTH).map(|_| "1".to_owned()));
+    format!(
+        r#"{{"collector_info":{{"name":"memory"}},"resources":{{"f#0":{{"amount":[{amounts}]}}}},"resource_type_map":{{"f#0":{{"type":"memory","uid":{frame},"trace":[{trace}]}}}}}}"#
+    )
+}
+
 fn complete(at: usize, took: usize) -> String {
     format!(r#"{{"ph":"X","name":"f","pid":1,"tid":1,"ts":{at},"dur":{took}}}"#)
 }
@@ -87,6 +97,7 @@ fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
     let files = [
         (None, cpuprofile("f")),
         (None, speedscope()),
+        (None, perun()),
         (None, chrome()),
         (None, callgrind()),
         (Some(Format::YourKit), yourkit()),

@@ -1,4 +1,4 @@
-//! gzip and zstd around a profile are seen through.
+//! gzip, zlib and zstd around a profile are seen through.
 //!
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
@@ -22,14 +22,18 @@ const MAX_LAYERS: usize = 2;
 #[derive(Clone, Copy)]
 pub(super) enum Compression {
     Gzip,
+    /// As Perun stores its profiles.
+    Zlib,
     Zstd,
 }
 
 impl Compression {
-    /// What compressed these bytes, by the magic numbers of RFC 1952 and RFC 8878.
+    /// What compressed these bytes, by the magic numbers of RFC 1952 and RFC 8878, and the levels of RFC 1950 whose numbers
+    /// no text has.
     pub(super) fn of(bytes: &[u8]) -> Option<Compression> {
         match bytes {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
+            [0x78, 0x01 | 0x9c | 0xda, ..] => Some(Compression::Zlib),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
             _ => None,
         }
@@ -151,6 +155,7 @@ impl<'a> Layer<'a> {
         };
         let (name, decoder): (_, Box<dyn Read + 'a>) = match compression {
             Compression::Gzip => ("gzip", Box::new(flate2::read::MultiGzDecoder::new(input))),
+            Compression::Zlib => ("zlib", Box::new(flate2::read::ZlibDecoder::new(input))),
             Compression::Zstd => ("zstd", Box::new(zstd::stream::read::Decoder::new(input)?)),
         };
         Ok(Layer {

@@ -1,4 +1,5 @@
-//! Profiles of Perun: what its collectors found, as resources that each have an amount.
+//! Profiles of Perun: what its collectors found, as resources that each have an amount. Those that it stored
+//! (`.perun/objects`) begin with `profile TYPE SIZE` and a zero.
 //!
 //! Source: *Specification of Profile Format* in Perun's documentation, <https://perfexionists.github.io/perun/profile.html>.
 
@@ -8,8 +9,9 @@ use super::error::{DecodeError, Decoded};
 use super::names::NamedFrame;
 use super::source::{Head, ReadOptions};
 use super::wire::json::{Number, first_keys, parse};
-use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use crate::trace::log::CallLogWriter;
+use crate::trace::paths::FunctionNo;
 use crate::trace::{CallThread, WALL};
 use crate::units::{Bytes, Cost, Unit};
 use hashbrown::HashMap;
@@ -17,6 +19,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// The argument of a call that Perun models its amount by.
@@ -24,17 +27,26 @@ const SIZE: &str = "structure-unit-size";
 
 /// Whether a file begins as one: with what only Perun's have, or with resources that have amounts.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = first_keys(profile_of(head.bytes));
     let has = |key: &str| keys.contains(&key.as_bytes());
     let has_amounts = || memchr::memmem::find(head.bytes, b"\"amount\"").is_some();
     let has_resources = || ["resources", "global", "snapshots"].into_iter().any(has);
     has("collector_info") || has("resource_type_map") || (has_resources() && has_amounts())
 }
 
+/// What follows the header of a stored object, or all of another file.
+fn profile_of(bytes: &[u8]) -> &[u8] {
+    let is_stored = bytes.starts_with(b"profile ");
+    let end = memchr::memchr(0, bytes).filter(|_| is_stored);
+    end.map_or(bytes, |end| &bytes[end + 1..])
+}
+
 #[derive(Deserialize)]
 struct File<'b> {
     #[serde(default, borrow)]
     header: Header<'b>,
+    #[serde(default, borrow)]
+    collector_info: Collector<'b>,
     #[serde(borrow)]
     resources: Option<&'b RawValue>,
     /// By the keys of `resources`: what all of one key have in common.
@@ -60,6 +72,12 @@ struct Header<'b> {
     units: Option<&'b RawValue>,
 }
 
+#[derive(Default, Deserialize)]
+struct Collector<'b> {
+    #[serde(default, borrow)]
+    name: Cow<'b, str>,
+}
+
 /// What a resource is.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -76,6 +94,12 @@ struct Kind<'b> {
     ncalls: Option<u64>,
     #[serde(rename = "Total Exclusive T [ms]")]
     exclusive: Option<f64>,
+    /// Its stack, once a resource of it was read: there may be as many as its stack has frames.
+    #[serde(skip)]
+    stack: OnceCell<StackIx>,
+    /// The number of its function, once a call of it was read.
+    #[serde(skip)]
+    function: OnceCell<FunctionNo>,
 }
 
 /// A function.
@@ -127,10 +151,15 @@ struct Resource<'b> {
 }
 
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
-    let file: File<'_> = parse(bytes)?;
+    let file: File<'_> = parse(profile_of(bytes))?;
+    let mut units = units(file.header.units);
+    if file.collector_info.name == "complexity" {
+        // Its library writes microseconds, whatever Perun calls them.
+        units.insert("mixed(time delta)".to_owned(), "us".to_owned());
+    }
     let mut reader = Reader {
         options,
-        units: units(file.header.units),
+        units,
         builder: RecordingBuilder::default(),
         events: CallEvents::new(options),
         functions: Functions::default(),
@@ -283,8 +312,14 @@ impl Reader<'_> {
         at: &dyn Fn() -> String,
     ) -> Decoded<()> {
         let event = if event.is_empty() { "amount" } else { event };
-        let stack = self.stack(kind).map_err(DecodeError::at(at()))?;
-        let stack = self.builder.stack(&stack).map_err(DecodeError::at(at()))?;
+        let stack = match kind.stack.get() {
+            Some(stack) => *stack,
+            None => {
+                let stack = self.stack(kind).map_err(DecodeError::at(at()))?;
+                let stack = self.builder.stack(&stack).map_err(DecodeError::at(at()))?;
+                *kind.stack.get_or_init(|| stack)
+            }
+        };
         let process = self.builder.process(0, "");
         let tid = kind.thread.unwrap_or(0);
         let thread = self.builder.known_thread(process, tid, "");
@@ -341,8 +376,14 @@ impl Reader<'_> {
             Uid::Other(_) => "",
         };
         let name = if name.is_empty() { "[unknown]" } else { name };
-        let function = self.functions.number(name.as_bytes(), &mut self.builder);
-        let function = function.map_err(DecodeError::at(at()))?;
+        let function = match kind.function.get() {
+            Some(function) => *function,
+            None => {
+                let function = self.functions.number(name.as_bytes(), &mut self.builder);
+                let function = function.map_err(DecodeError::at(at()))?;
+                *kind.function.get_or_init(|| function)
+            }
+        };
         let called = match size {
             Some(size) => self.events.arguments().number(function, &[(SIZE, size)]),
             None => function,
@@ -364,7 +405,8 @@ impl Reader<'_> {
             let problem = format!("{amount}; expected the times of all calls within 292 years");
             DecodeError::new(at(), problem)
         })?;
-        *now = end.max(*now);
+        // One that took no time is not within the next.
+        *now = end.saturating_add(1).max(*now);
         self.events.call(thread, called, begin, Some(end))
     }
 

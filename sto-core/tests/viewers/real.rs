@@ -148,6 +148,13 @@ fn node_is_read_with_lines_and_times() {
 }
 
 #[test]
+fn collectors_of_perun_are_read_from_files_and_from_its_store() {
+    check(Format::Perun, "complexity.perf");
+    check(Format::Perun, "time.perf");
+    check_against(Format::Perun, "time.object", "time.perf");
+}
+
+#[test]
 fn counters_of_a_page_are_metrics() {
     check(Format::Chrome, "counters.json.zst");
 }
