@@ -53,10 +53,17 @@ pub(crate) struct Perf {
     running: Arc<Mutex<Vec<Running>>>,
     /// The signal that asked this process to end; 0 before one did.
     signal: Arc<AtomicI32>,
-    /// Whether it can record the build ids of files without a sample of their own (Linux 4.7): else
-    /// their frames have names in some runs and in others not.
-    has_buildid_all: bool,
+    /// Which of [`NEWER`] it understands.
+    newer: Vec<&'static str>,
 }
+
+/// Options that older versions of perf do not have.
+const NEWER: [&str; 2] = [
+    // Build ids of files without a sample of their own (Linux 4.7): else their frames have names in some runs and in others not.
+    "--buildid-all",
+    // No events of BPF programs (Linux 5.1), which /proc/kallsyms names: perf waits for them up to a second at the end.
+    "--no-bpf-event",
+];
 
 /// What is asked to end where this process is.
 #[derive(Clone, Copy, PartialEq)]
@@ -85,7 +92,7 @@ impl Perf {
         let perf = Perf {
             running: Arc::default(),
             signal: Arc::default(),
-            has_buildid_all: false,
+            newer: NEWER.into(),
         };
         let (running, asked) = (Arc::clone(&perf.running), Arc::clone(&perf.signal));
         let hand_on = move || {
@@ -116,9 +123,7 @@ impl Perf {
         file: &Path,
     ) -> Result<ExitStatus, CliError> {
         let mut perf = recording.perf(file);
-        if self.has_buildid_all {
-            perf.arg("--buildid-all");
-        }
+        perf.args(&self.newer);
         recording.add_command(&mut perf);
         perf.current_dir(recording.folder.unwrap_or(Path::new(".")));
         self.wait(&mut perf, Signal::INT, false).map_err(cannot_run)
@@ -184,9 +189,10 @@ impl Perf {
         folder: &Path,
         recording: &Recording<'_>,
     ) -> Result<(), CliError> {
-        let probe = |option: &str| {
+        let probe = |newer: &[&str]| {
             let mut probe = Command::new("perf");
-            probe.args(["record", "-q", "--no-buildid", option, "-o"]);
+            probe.args(["record", "-q", "--no-buildid"]).args(newer);
+            probe.arg("-o");
             probe.arg(folder.join("probe"));
             recording.add_events(&mut probe);
             if let Target::System = recording.target {
@@ -195,11 +201,15 @@ impl Perf {
             probe.args(["--", "true"]).stdin(Stdio::null());
             probe.output().map_err(cannot_run)
         };
-        let mut output = probe("--buildid-all")?;
         let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
-        self.has_buildid_all = !said(&output).contains("buildid-all");
-        if !self.has_buildid_all {
-            output = probe("--no-buildid-cache")?;
+        let mut output = probe(&self.newer)?;
+        // It names the first that it does not know.
+        for option in NEWER {
+            let unknown = format!("unknown option `{}'", option.trim_start_matches('-'));
+            if said(&output).contains(&unknown) {
+                self.newer.retain(|&known| known != option);
+                output = probe(&self.newer)?;
+            }
         }
         if output.status.success() {
             return Ok(());

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// Works for a fraction of a second, longer than it takes to get samples.
@@ -446,6 +447,16 @@ fn a_process_that_does_not_exist_is_told_before_anything_is_recorded() {
     run.fails_with(&["there is no process 4194305"]);
 }
 
+/// Writes this script as perf, and returns its folder.
+fn as_perf(sandbox: &Sandbox, script: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = sandbox.path("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let perf = sandbox.write("bin/perf", format!("#!/bin/sh\n{script}"));
+    std::fs::set_permissions(perf, PermissionsExt::from_mode(0o755)).unwrap();
+    bin
+}
+
 /// `sto record` with this script as perf.
 fn with_perf(script: Option<&str>) -> Run {
     with_perf_in(&Sandbox::new(), script)
@@ -458,9 +469,7 @@ fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
         std::fs::create_dir_all(folder).unwrap();
     }
     if let Some(script) = script {
-        use std::os::unix::fs::PermissionsExt;
-        let perf = sandbox.write("bin/perf", format!("#!/bin/sh\n{script}"));
-        std::fs::set_permissions(perf, PermissionsExt::from_mode(0o755)).unwrap();
+        as_perf(sandbox, script);
     }
     Run::of(
         sandbox
@@ -474,6 +483,27 @@ fn with_perf_in(sandbox: &Sandbox, script: Option<&str>) -> Run {
 fn without_perf_the_message_says_how_to_install_it() {
     let run = with_perf(None).fails_with(&["there is no `perf`"]);
     assert!(run.stderr.contains("apt install linux-perf"), "{run:?}");
+}
+
+#[test]
+fn a_perf_that_lacks_newer_options_records_without_them() {
+    let sandbox = Sandbox::new();
+    if record(&sandbox, &["--build", "new", "--", "sh", "-c", WORK]).is_none() {
+        return;
+    }
+    let path = std::env::var("PATH").unwrap();
+    let script = format!(
+        "PATH='{path}'\n\
+         for word; do case $word in --no-bpf-event | --buildid-all)\n\
+         echo \"  Error: unknown option \\`${{word#--}}'\" >&2; exit 129 ;;\n\
+         esac; done\n\
+         exec perf \"$@\""
+    );
+    let bin = as_perf(&sandbox, &script);
+    let args = ["record", "--build", "old", "--", "sh", "-c", WORK];
+    let path = format!("{}:{path}", bin.display());
+    Run::of(sandbox.command(&args).env("PATH", path)).succeeds();
+    assert_eq!(profiles(&sandbox).len(), 2);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::compare::{Comparison, Verdict};
 use crate::history::{FunctionIx, History, HistoryQuery};
 use crate::select::Ancestry;
 use crate::sources::Sources;
-use evidence::Levels;
+use evidence::{Levels, Run};
 use posterior::{Candidates, information};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -108,10 +108,13 @@ pub fn bisect(sources: &Sources, request: &BisectRequest) -> Result<Bisection, Q
     let sought = Sought::of(sources, request, &measured, &comparison, ends)?;
     let candidates = Candidates::of(ancestry, (0..found).collect());
     let mut odds = vec![0.0; found];
-    for (commit, runs) in &sought.samples {
+    for (commit, runs) in &sought.runs {
         // The ends are what the user says they are.
         if !ends.contains(commit) {
-            odds[*commit] = runs.iter().map(|&run| sought.levels.log_odds(run)).sum();
+            odds[*commit] = runs
+                .iter()
+                .map(|run| sought.levels.log_odds(run.samples))
+                .sum();
         }
     }
     let posterior = candidates.posterior(&odds);
@@ -208,8 +211,8 @@ fn decided(request: &BisectRequest, posterior: &[f64], having: &[f64], wrong: f6
 struct Sought {
     /// The function; `None` where it is the cost of a run as a whole.
     function: Option<String>,
-    /// By commit, the samples of each run.
-    samples: BTreeMap<usize, Vec<f64>>,
+    /// By commit, its runs.
+    runs: BTreeMap<usize, Vec<Run>>,
     levels: Levels,
 }
 
@@ -231,10 +234,10 @@ impl Sought {
         let history = History::of(sources.store()?, measured.builds.clone(), &query)?;
         let dispersion = comparison.statistics.as_ref().map(|s| s.dispersion.total);
         let measure = |of_runs: Vec<f64>| {
-            let samples = by_commit(&history, measured, &of_runs);
-            let [without, with] = ends.map(|end| samples.get(&end).cloned().unwrap_or_default());
+            let runs = by_commit(&history, measured, &of_runs);
+            let [without, with] = ends.map(|end| runs.get(&end).cloned().unwrap_or_default());
             let levels = Levels::of(&without, &with, dispersion.unwrap_or(0.0));
-            (samples, levels)
+            (runs, levels)
         };
         let first = comparison
             .findings
@@ -252,10 +255,10 @@ impl Sought {
         };
         if functions.is_empty() {
             let whole = history.runs.iter().map(|run| run.whole.samples as f64);
-            let (samples, levels) = measure(whole.collect());
+            let (runs, levels) = measure(whole.collect());
             return Ok(Sought {
                 function: None,
-                samples,
+                runs,
                 levels,
             });
         }
@@ -270,13 +273,13 @@ impl Sought {
                 .sum()
         });
         let (total, self_) = (measure(totals), measure(selves.collect()));
-        let (samples, levels) = match self_.1.wrong() < total.1.wrong() {
+        let (runs, levels) = match self_.1.wrong() < total.1.wrong() {
             true => self_,
             false => total,
         };
         Ok(Sought {
             function: Some(history.functions[functions[0].get()].function.clone()),
-            samples,
+            runs,
             levels,
         })
     }
@@ -300,23 +303,27 @@ impl Sought {
     }
 }
 
-/// A number of each run, by the commit that the run is of.
+/// The samples of what is sought in each run, by the commit that the run is of.
 fn by_commit(
     history: &History,
     measured: &MeasuredCommits,
     of_runs: &[f64],
-) -> BTreeMap<usize, Vec<f64>> {
+) -> BTreeMap<usize, Vec<Run>> {
     let mut commits = BTreeMap::new();
     for (&commit, selection) in &measured.runs {
         for run in &selection.profiles {
             commits.insert(run.id, commit);
         }
     }
-    let mut samples: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for (run, &number) in history.runs.iter().zip(of_runs) {
+    let mut found: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
+    for (run, &samples) in history.runs.iter().zip(of_runs) {
         if let Some(&commit) = commits.get(&run.profile.id) {
-            samples.entry(commit).or_default().push(number);
+            let whole = run.whole.samples as f64;
+            found
+                .entry(commit)
+                .or_default()
+                .push(Run { samples, whole });
         }
     }
-    samples
+    found
 }

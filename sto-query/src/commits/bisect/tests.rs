@@ -1,6 +1,6 @@
 //! Searches among made-up commits whose runs vary: how often they are right, and what they take.
 
-use super::evidence::Levels;
+use super::evidence::{Levels, Run};
 use super::posterior::{Candidates, information};
 use super::{CLEAR, MOST_RUNS_OF_ENDS, RUNS_OF_ENDS};
 use crate::select::Ancestry;
@@ -32,7 +32,8 @@ struct Search {
 
 const COMMITS: usize = 64;
 
-/// Runs vary by `noise` of what they cost, and cost `ratio` times as much from one commit on.
+/// A function, half of the program before, varies by `noise` of what it costs, and by chance as samples do; it costs `ratio`
+/// times as much from one commit on.
 fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
     let chain =
         (0..COMMITS as u8).map(|c| [c, c + 1].map(|c| CommitHash::from_bytes(&[c; 20]).unwrap()));
@@ -46,7 +47,13 @@ fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
         } else {
             500.0
         };
-        mean * (numbers.normal() * noise).exp()
+        let cost = mean * (numbers.normal() * noise).exp();
+        let whole = cost + 500.0;
+        let chance = numbers.normal() * (cost * (1.0 - cost / whole)).sqrt();
+        Run {
+            samples: (cost + chance).round(),
+            whole: whole.round(),
+        }
     };
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let levels = loop {
@@ -72,7 +79,7 @@ fn search(numbers: &mut Numbers, ratio: f64, noise: f64) -> Search {
         let next = (1..COMMITS)
             .max_by(|&a, &b| bits(a).total_cmp(&bits(b)))
             .unwrap();
-        odds[next] += levels.log_odds(run(next));
+        odds[next] += levels.log_odds(run(next).samples);
     }
     Search {
         is_right: false,
@@ -103,7 +110,7 @@ fn on_a_quiet_machine_64_commits_take_few_runs() {
 
 #[test]
 fn noise_costs_runs_and_not_the_truth() {
-    for (ratio, noise) in [(1.5, 0.1), (1.3, 0.1), (1.2, 0.1)] {
+    for (ratio, noise) in [(1.2, 0.02), (1.5, 0.1), (1.3, 0.1), (1.2, 0.1)] {
         let (right, runs) = searches(ratio, noise);
         assert!(right > 0.93, "{ratio} {noise}: {right} right, {runs} runs");
         assert!(runs < 45.0, "{ratio} {noise}: {runs}");
