@@ -116,6 +116,71 @@ const SOUND: [&str; 4] = [
     "wall 1 30 ns [second]: work",
 ];
 
+/// An event with a debug annotation.
+fn annotated(event: Message, annotation: Message) -> Message {
+    event.part(4, annotation)
+}
+
+#[test]
+fn debug_annotations_that_are_numbers_are_arguments_of_the_call() {
+    let named = |name: &str| m().bytes(10, name.as_bytes());
+    let entry = |iid: u64, name: &str| m().number(1, iid).bytes(2, name.as_bytes());
+    let interned =
+        packet(CLEARED).part(12, m().part(2, entry(1, "work")).part(3, entry(4, "rows")));
+    let mut half = named("half");
+    half.varint(5 << 3 | 1);
+    half.0.extend(0.5f64.to_le_bytes());
+    let begin = [
+        m().number(1, 4).number(3, 1000),
+        named("delta").number(4, -2i64 as u64),
+        half,
+        named("text").bytes(6, b"12"),
+        named("name").bytes(6, b"x"),
+        named("is").number(2, 1),
+        named("args")
+            .part(11, named("n").number(4, 7))
+            .part(11, named("in").part(11, named("deep").number(4, 1))),
+    ];
+    let begin = begin
+        .into_iter()
+        .fold(m().number(9, 1).number(11, 1).number(10, 1), annotated);
+    let end = annotated(m().number(9, 2).number(11, 1), named("found").number(3, 3));
+    let at = |time: u64, event: Message| packet(NEEDED).number(8, time).part(11, event);
+    let bytes = trace(&[
+        interned,
+        thread(1, 70, "first"),
+        at(100, begin),
+        at(130, end),
+    ]);
+    let recording = read(&bytes).unwrap();
+    assert_eq!(
+        stacks(&recording),
+        [
+            "calls 1 1 events [first]: work",
+            "wall 1 30 ns [first]: work"
+        ]
+    );
+    let arguments = recording.calls.as_ref().unwrap().arguments.iter();
+    let arguments: Vec<(&str, f64, u64)> = arguments
+        .map(|with| {
+            (
+                &*with.argument,
+                with.calls[0].value,
+                with.calls[0].duration.0,
+            )
+        })
+        .collect();
+    let expected = [
+        ("args.n", 7.0, 30),
+        ("delta", -2.0, 30),
+        ("found", 3.0, 30),
+        ("half", 0.5, 30),
+        ("rows", 1000.0, 30),
+        ("text", 12.0, 30),
+    ];
+    assert_eq!(arguments, expected);
+}
+
 #[test]
 fn events_of_tracks_are_calls_of_threads_described_anywhere() {
     assert_eq!(wall(&sound()), SOUND);
@@ -392,7 +457,7 @@ fn calls(recording: &Recording) -> String {
 #[test]
 fn calls_and_times_of_real_traces_are_those_of_another_reader() {
     let testdata = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/perfetto"));
-    for name in ["chromium", "tracks"] {
+    for name in ["arguments", "chromium", "tracks"] {
         let path = testdata.join(format!("{name}.pftrace.zst"));
         let recording = sto_core::formats::read(&path, &Default::default()).unwrap();
         let expected = std::fs::read_to_string(testdata.join(format!("{name}.calls"))).unwrap();

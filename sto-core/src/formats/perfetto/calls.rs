@@ -1,5 +1,6 @@
 //! Track events that begin and end.
 
+use super::arguments::numbers;
 use super::clocks::{Clocks, MONOTONIC};
 use super::schema::{Event, Legacy, Packet, Process, Thread};
 use super::sequence::Sequence;
@@ -9,6 +10,7 @@ use crate::formats::calls;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::source::ReadOptions;
 use crate::recording::RecordingBuilder;
+use crate::trace::arguments::NAMELESS;
 use crate::trace::log::CallLogWriter;
 use crate::trace::paths::FunctionNo;
 use crate::units::Bytes;
@@ -170,6 +172,13 @@ impl Calls {
                 builder,
                 name.unwrap_or(b"[unknown]"),
             )?),
+        };
+        let function = match &numbers(&event.annotations, sequence)?[..] {
+            [] => function,
+            arguments => {
+                let function = function.unwrap_or(NAMELESS);
+                Some(self.events.arguments().number(function, arguments))
+            }
         };
         let uuid = event.track.unwrap_or(sequence.track);
         let thread = match (uuid, legacy, sequence.thread) {

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("perfetto.md")]
 
+mod arguments;
 mod calls;
 mod clocks;
 mod packets;

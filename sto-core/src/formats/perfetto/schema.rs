@@ -170,6 +170,18 @@ pub(super) struct Event<'b> {
     pub(super) legacy: Option<Legacy<'b>>,
     pub(super) category_id: u64,
     pub(super) category: Option<&'b [u8]>,
+    pub(super) annotations: Vec<Message<'b>>,
+}
+
+/// `DebugAnnotation`.
+#[derive(Default)]
+pub(super) struct Annotation<'b> {
+    pub(super) name_id: u64,
+    pub(super) name: Option<&'b [u8]>,
+    number: Option<f64>,
+    text: &'b [u8],
+    /// Annotations of a dictionary.
+    pub(super) entries: Vec<Message<'b>>,
 }
 
 /// `TrackEvent.LegacyEvent`.
@@ -200,10 +212,38 @@ impl<'b> Event<'b> {
                 6 => event.legacy = Some(Legacy::read(field.message()?)?),
                 3 => event.category_id = first(&field)?,
                 22 => event.category = Some(field.bytes()?),
+                4 => event.annotations.push(field.message()?),
                 _ => {}
             }
         }
         Ok(event)
+    }
+}
+
+impl<'b> Annotation<'b> {
+    pub(super) fn read(mut message: Message<'b>) -> Decoded<Annotation<'b>> {
+        let mut annotation = Annotation::default();
+        while let Some(field) = message.next()? {
+            match field.number {
+                1 => annotation.name_id = field.number()?,
+                10 => annotation.name = Some(field.bytes()?),
+                3 => annotation.number = Some(field.number()? as f64),
+                4 => annotation.number = Some(field.number()? as i64 as f64),
+                5 => annotation.number = Some(f64::from_bits(field.number()?)),
+                6 => annotation.text = field.bytes()?,
+                11 => annotation.entries.push(field.message()?),
+                _ => {}
+            }
+        }
+        Ok(annotation)
+    }
+
+    /// Its value, where that is a number or text that is one.
+    pub(super) fn number(&self) -> Option<f64> {
+        let text = || std::str::from_utf8(self.text).ok()?.parse::<f64>().ok();
+        self.number
+            .or_else(text)
+            .filter(|number| number.is_finite())
     }
 }
 
@@ -310,13 +350,14 @@ impl<'b> Thread<'b> {
     }
 }
 
-/// The number and the name of each entry of `InternedData` under a field: `EventCategory` and `EventName`.
+/// The number and the name of each entry of `InternedData` under a field: `EventCategory`, `EventName` and
+/// `DebugAnnotationName`.
 pub(super) fn interned<'b>(
     mut message: Message<'b>,
     mut add: impl FnMut(u32, u64, &'b [u8]) -> Decoded<()>,
 ) -> Decoded<()> {
     while let Some(field) = message.next()? {
-        if !matches!(field.number, 1 | 2) {
+        if !matches!(field.number, 1..=3) {
             continue;
         }
         let (mut id, mut name) = (0, &[][..]);

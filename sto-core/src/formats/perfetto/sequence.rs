@@ -14,6 +14,7 @@ pub(super) struct Sequence {
     is_whole: bool,
     names: HashMap<u64, Vec<u8>>,
     categories: HashMap<u64, Vec<u8>>,
+    annotations: HashMap<u64, Vec<u8>>,
     pub(super) track: u64,
     pub(super) clock: u64,
     /// Process and thread, where they are said in the old way.
@@ -49,6 +50,7 @@ impl Sequence {
             interned(data, |field, id, name| {
                 let table = match field {
                     1 => &mut self.categories,
+                    3 => &mut self.annotations,
                     _ => &mut self.names,
                 };
                 table.insert(id, name.to_owned());
@@ -83,6 +85,11 @@ impl Sequence {
 
     pub(super) fn name(&self, id: u64) -> Option<&[u8]> {
         self.names.get(&id).map(|name| &**name)
+    }
+
+    /// The name of a debug annotation.
+    pub(super) fn annotation(&self, id: u64) -> Option<&[u8]> {
+        self.annotations.get(&id).map(|name| &**name)
     }
 
     pub(super) fn category(&self, id: u64) -> &[u8] {
