@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, read_stream};
-use sto_core::recording::{Recording, Sample};
+use sto_core::recording::{Location, Recording, Sample};
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
 /// What a recording says, as text for goldens.
@@ -332,6 +332,135 @@ fn tracepoints_and_spaces_for_tabs_are_read() {
         folded(&read_text(text).unwrap()),
         ["p!main;p!f 1", "p!main;p!f 1"]
     );
+}
+
+/// Each call with an argument, and how many nanoseconds such calls took.
+fn arguments(recording: &Recording) -> Vec<String> {
+    let calls = recording.calls.as_ref().unwrap();
+    let all = calls.arguments.iter().flat_map(|with| {
+        let leaf = recording.stacks.leaf(with.stack).unwrap();
+        let Location::Named(frame) = recording.locations[leaf.0 as usize] else {
+            panic!("it has no name");
+        };
+        let function = recording.named.frame(frame).symbol;
+        let calls = with.calls.iter();
+        calls.map(move |call| {
+            let (argument, took) = (&with.argument, call.duration.0);
+            format!("{function} {argument}={} {took}", call.value)
+        })
+    });
+    all.collect()
+}
+
+/// The time or number of calls of each stack.
+fn calls_of(recording: &Recording, event: &str) -> Vec<String> {
+    let types = &recording.sample_types;
+    let samples = recording.samples.iter();
+    let samples = samples.filter(|sample| types[sample.sample_type.0 as usize].event == event);
+    let shown = samples.map(|sample| {
+        let frames = common::frames_of(recording, sample);
+        let frames: Vec<&str> = frames.iter().map(|frame| frame.symbol).collect();
+        format!("{} {}", frames.join(";"), sample.cost.value)
+    });
+    shown.collect()
+}
+
+#[test]
+fn real_probes_of_functions_are_calls_with_their_fields_as_arguments() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/perf-script/probes.txt"
+    );
+    let recording = read(Path::new(path), &Default::default()).unwrap();
+    let expected = [
+        "scan 18",
+        "scan;note 18",
+        "pairs 18",
+        "pairs;scan 18",
+        "pairs;scan;note 18",
+    ];
+    assert_eq!(calls_of(&recording, "calls"), expected);
+    let arguments = arguments(&recording);
+    // From 14196.354675276 to 14196.354814453, as the first and the third line say.
+    for said in ["scan n=5000 139177", "scan found=158 139177"] {
+        assert!(arguments.iter().any(|call| call == said), "{arguments:?}");
+    }
+    let of = |start: &str| {
+        arguments
+            .iter()
+            .filter(|call| call.starts_with(start))
+            .count()
+    };
+    assert_eq!(
+        (of("scan n="), of("pairs n="), of("pairs arg1=")),
+        (36, 18, 18)
+    );
+    let [warning] = &recording.warnings[..] else {
+        panic!("{:?}", recording.warnings);
+    };
+    let said = "36 calls are of functions whose return is not probed";
+    assert!(warning.starts_with(said), "{warning}");
+}
+
+/// A line of a probe of thread 7.
+fn probe(microseconds: u32, name: &str, rest: &str) -> String {
+    format!("p 7/7 [000] 1.{microseconds:06}: prog:{name}: {rest}\n")
+}
+
+#[test]
+fn probes_are_paired_by_address_whatever_they_are_called_and_at_one_microsecond_by_their_order() {
+    let text = [
+        probe(1, "outer", "(a0) n=0x10 s=\"x\""),
+        probe(1, "inner", "(b0) n=-3"),
+        probe(1, "back", "(b0 <- a7) arg1=5"),
+        probe(4, "outer__return", "(a0 <- 17)"),
+        probe(5, "outer", "(a0) n=17"),
+        probe(9, "outer__return", "(a0 <- 17)"),
+    ];
+    let recording = read_text(&text.concat()).unwrap();
+    assert_eq!(calls_of(&recording, "calls"), ["outer 2", "outer;inner 1"]);
+    assert_eq!(
+        calls_of(&recording, "wall"),
+        ["outer 7000", "outer;inner 0"]
+    );
+    let expected = [
+        "outer n=16 3000",
+        "outer n=17 4000",
+        "inner arg1=5 0",
+        "inner n=-3 0",
+    ];
+    assert_eq!(arguments(&recording), expected);
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
+fn functions_whose_return_is_not_probed_are_counted_and_one_that_began_once_is_open() {
+    let text = [
+        probe(0, "main", "(10)"),
+        probe(1, "mark", "(c0) n=1"),
+        probe(2, "mark", "(c0) n=2"),
+        probe(3, "work", "(a0) n=2"),
+        "p 7/7 [000] 1.000004: sched:sched_switch: prev_comm=a\n".to_owned(),
+        probe(9, "work__return", "(a0 <- 17)"),
+    ];
+    let recording = read_text(&text.concat()).unwrap();
+    let expected = ["main 3000", "main;mark 0", "main;work 6000"];
+    assert_eq!(calls_of(&recording, "wall"), expected);
+    let expected = ["mark n=1 0", "mark n=2 0", "work n=2 6000"];
+    assert_eq!(arguments(&recording), expected);
+    let starts = [
+        "1 events are no probes",
+        "2 calls are of functions whose",
+        "1 calls begin and do not end",
+    ];
+    let warnings = recording.warnings.iter().zip(starts);
+    assert!(
+        warnings
+            .clone()
+            .all(|(said, start)| said.starts_with(start)),
+        "{warnings:?}"
+    );
+    assert_eq!(recording.warnings.len(), starts.len());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 #![doc = include_str!("formats.md")]
 
-#[cfg(feature = "viewers")]
+#[cfg(any(feature = "text", feature = "viewers"))]
 mod call_events;
 #[cfg(feature = "text")]
 mod callgrind;

@@ -9,6 +9,7 @@
 
 mod call;
 mod header;
+mod probes;
 mod reader;
 mod sharing;
 mod stack;
@@ -19,6 +20,7 @@ use super::source::{Head, LineReader};
 use super::{ReadOptions, Salvage};
 use crate::recording::RecordingBuilder;
 use header::Header;
+use probes::Probes;
 use reader::Reader;
 use sharing::{AMONG_IDLE, Sharing};
 
@@ -29,23 +31,44 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 /// Begins to read the text that `perf script` prints.
-pub(super) fn reader(_: &ReadOptions) -> Box<dyn LineReader> {
-    Box::new(Parser {
-        reader: Reader::default(),
-        sharing: AMONG_IDLE,
-    })
+pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Text::Unknown(Box::new(options.clone())))
 }
 
-struct Parser {
-    reader: Reader,
-    sharing: Sharing,
+/// What the text is of, once that is known.
+enum Text {
+    Unknown(Box<ReadOptions>),
+    Samples(Box<Parser>),
+    Probes { probes: Box<Probes>, size: u64 },
 }
 
-impl LineReader for Parser {
+impl LineReader for Text {
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
-        self.sharing.read(&mut self.reader, bytes)?;
+        if let Text::Unknown(options) = self {
+            *self = match probes::begins(bytes) {
+                true => Text::Probes {
+                    probes: Box::new(Probes::new(options)),
+                    size: 0,
+                },
+                false => Text::Samples(Box::new(Parser {
+                    reader: Reader::default(),
+                    sharing: AMONG_IDLE,
+                })),
+            };
+        }
+        let line = match self {
+            Text::Unknown(_) => return Ok(()),
+            Text::Samples(parser) => {
+                parser.block(bytes)?;
+                parser.reader.line_number
+            }
+            Text::Probes { probes, size } => {
+                *size += bytes.len() as u64;
+                probes.block(bytes)?;
+                probes.line_number()
+            }
+        };
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            let line = self.reader.line_number;
             let cut = format!("the file ends within line {line}, and perf ends every line");
             return Err(DecodeError::cut_off(cut, Salvage::Possible));
         }
@@ -53,6 +76,25 @@ impl LineReader for Parser {
     }
 
     fn finish(self: Box<Self>) -> Decoded<RecordingBuilder> {
+        match *self {
+            Text::Unknown(_) => Ok(RecordingBuilder::default()),
+            Text::Samples(parser) => parser.finish(),
+            Text::Probes { probes, size } => probes.finish(size),
+        }
+    }
+}
+
+struct Parser {
+    reader: Reader,
+    sharing: Sharing,
+}
+
+impl Parser {
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        self.sharing.read(&mut self.reader, bytes)
+    }
+
+    fn finish(self) -> Decoded<RecordingBuilder> {
         let at = At::Line(self.reader.line_number);
         self.reader.finish().map_err(DecodeError::at(at))
     }
@@ -76,7 +118,7 @@ mod tests {
             is_other_reader: |_| true,
         };
         let reader = Reader::default();
-        let mut parser = Box::new(Parser { reader, sharing });
+        let mut parser = Parser { reader, sharing };
         let mut each = blocks.iter();
         each.try_for_each(|block| parser.block(block.as_bytes()))?;
         let source = SourceDigest::of(blocks.concat().as_bytes());

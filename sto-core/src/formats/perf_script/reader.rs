@@ -79,6 +79,10 @@ impl Reader {
         }
     }
 
+    pub(super) fn builder(&mut self) -> &mut RecordingBuilder {
+        &mut self.builder
+    }
+
     fn begin_sample(&mut self, header: Header<'_>) -> Result<(), String> {
         self.end_sample()?;
         // `--show-mmap-events` and its like print other records of the recording too.
@@ -219,7 +223,8 @@ impl Reader {
         builder.origin.duration = builder.duration();
         builder.lost = self.lost.all();
         self.threads.finish(&mut builder);
-        let no_stacks = (!self.any_call_chain).then(|| NO_CALL_CHAINS.to_owned());
+        let is_without = !self.any_call_chain && !builder.samples.is_empty();
+        let no_stacks = is_without.then(|| NO_CALL_CHAINS.to_owned());
         builder.warnings.extend(no_stacks);
         Ok(builder)
     }

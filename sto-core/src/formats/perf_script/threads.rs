@@ -4,6 +4,9 @@ use super::header::Header;
 use crate::recording::{RecordingBuilder, ThreadIx, process_name};
 use hashbrown::HashMap;
 
+pub(super) const WITHOUT_PIDS: &str = "Samples name threads but not their processes, so each thread counts as a program of \
+    its own; print them with `perf script -F +pid`.";
+
 #[derive(Default)]
 pub(super) struct Threads {
     /// By process and thread id.
@@ -61,11 +64,7 @@ impl Threads {
             process.program.clone_from(&named_after.name);
         }
         if self.any_without_pid && builder.threads.len() > 1 {
-            builder.warnings.push(
-                "Samples name threads but not their processes, so each thread counts as a program of \
-                 its own; print them with `perf script -F +pid`."
-                    .to_owned(),
-            );
+            builder.warnings.push(WITHOUT_PIDS.to_owned());
         }
     }
 }
