@@ -17,8 +17,8 @@ use sto_query::compare::Verdict;
 use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
 use sto_query::policy::Policy;
 use sto_query::questions::{
-    CalibrateRequest, CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model,
-    model_of_two, model_table, models,
+    CalibrateRequest, CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest,
+    calibrate_curves, compare_models, export, model, model_of_two, model_table, models,
 };
 use sto_query::render::{self, Detail};
 use sto_query::sources::{Named, Sources};
@@ -227,6 +227,21 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     request.named = ["app@v1", "app@same"].map(Named::from);
     let same = compare_models(&sources, &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
+}
+
+#[test]
+fn of_whom_perun_does_not_know_the_best_curve_is_said() {
+    let mut request = ExportRequest::default();
+    request.named = Named::from("app@v1");
+    request.format = ExportFormat::Perun;
+    request.x = "n".to_owned();
+    let exported = export(&sources(), &request).unwrap();
+    let said = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
+    assert_eq!(exported.lacks.as_deref(), Some(said));
+    let text = String::from_utf8(exported.bytes).unwrap();
+    assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
+    request.format = ExportFormat::Folded;
+    assert_eq!(export(&sources(), &request).unwrap().lacks, None);
 }
 
 /// Two runs of each of two builds, whose samples say how many bytes their request had: `find` costs as many samples as

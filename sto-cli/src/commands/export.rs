@@ -62,7 +62,7 @@ fn formats() -> impl TypedValueParser<Value = ExportFormat> {
         word("csv", "The call tree as a table, a row a node and event"),
         word(
             "perun",
-            "What functions cost by --x, with models, as Perun has it; one event",
+            "What functions cost by --x, with the models that Perun knows (not n log n, cubic); one event",
         ),
     ])
 }
@@ -87,6 +87,9 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
         request.for_file(file);
     }
     let exported = export(&store.sources(), &request)?;
+    if let Some(lacks) = &exported.lacks {
+        ui::say("warning", lacks);
+    }
     let Some(file) = file else {
         output::write_stdout(&exported.bytes)?;
         return Ok(Outcome::Clean);

@@ -62,6 +62,8 @@ pub struct Exported {
     pub subjects: Vec<Subject>,
     /// The file.
     pub bytes: Vec<u8>,
+    /// A sentence about models that Perun does not know, where they are the best of a function.
+    pub lacks: Option<String>,
 }
 
 /// Writes stacks in the format of another tool.
@@ -76,12 +78,13 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
     };
     let format = request.format;
     let mut bytes = Vec::new();
+    let lacks;
     if request.compress && format != ExportFormat::Pprof {
         let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
-        request.write(sources, &view, contexts.as_ref(), &mut gzip)?;
+        lacks = request.write(sources, &view, contexts.as_ref(), &mut gzip)?;
         gzip.finish().map_err(ExportError::Io)?;
     } else {
-        request.write(sources, &view, contexts.as_ref(), &mut bytes)?;
+        lacks = request.write(sources, &view, contexts.as_ref(), &mut bytes)?;
     }
     let events = match format {
         ExportFormat::Folded | ExportFormat::D3 | ExportFormat::Perun => 1,
@@ -90,6 +93,7 @@ pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, Qu
     Ok(Exported {
         subjects: (0..events).map(|event| Subject::of(&view, event)).collect(),
         bytes,
+        lacks,
     })
 }
 
@@ -109,7 +113,7 @@ impl ExportRequest {
         view: &View,
         contexts: Option<&ContextCosts>,
         out: impl Write,
-    ) -> Result<(), QueryError> {
+    ) -> Result<Option<String>, QueryError> {
         match self.format {
             ExportFormat::Folded => export::folded(view, EVENT, out)?,
             ExportFormat::Pprof => export::pprof(view, contexts, out)?,
@@ -118,9 +122,13 @@ impl ExportRequest {
             ExportFormat::D3 => export::d3(view, EVENT, out)?,
             ExportFormat::Callgrind => export::callgrind(view, out)?,
             ExportFormat::Csv => export::csv(view, out)?,
-            ExportFormat::Perun => export::perun(&models(sources, &self.models())?, out)?,
+            ExportFormat::Perun => {
+                let models = models(sources, &self.models())?;
+                export::perun(&models, out)?;
+                return Ok(export::perun_lacks(&models));
+            }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Writes as a file of this name has it: compressed where it ends in `.gz`.

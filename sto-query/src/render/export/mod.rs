@@ -22,7 +22,7 @@ pub use csv::csv;
 pub use d3::d3;
 pub use firefox::firefox;
 pub use folded::folded;
-pub use perun::perun;
+pub use perun::{perun, perun_lacks};
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 

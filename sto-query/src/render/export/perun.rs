@@ -3,6 +3,7 @@
 use crate::error::ExportError;
 use crate::models::{CostModels, FunctionModels};
 use crate::statistics::models::{Model, ModelKind};
+use crate::text::some_of;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -19,8 +20,8 @@ const KNOWN: [ModelKind; 6] = [
 ];
 
 /// Writes points and models as a profile of Perun, as its postprocessor `regression_analysis` leaves one: of each function
-/// y is `amount`, and x `structure-unit-size`. Curves that Perun does not know (cubic, n log n) are left out, and so is how
-/// sure they are.
+/// y is `amount`, and x `structure-unit-size`. Curves that Perun does not know (cubic, n log n) are left out, as it fails where it
+/// meets one, and so is how sure they are.
 ///
 /// # Errors
 /// Where there are no functions, or `writer` fails.
@@ -74,6 +75,24 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
     serde_json::to_writer(&mut writer, &profile).map_err(io::Error::from)?;
     writeln!(writer)?;
     Ok(writer.flush()?)
+}
+
+/// A sentence about functions whose best curve was left out; `None` without any.
+pub fn perun_lacks(models: &CostModels) -> Option<String> {
+    let all = named(&models.functions);
+    let is_left_out = |of: &&(String, &FunctionModels)| {
+        let best = of.1.models.first();
+        best.is_some_and(|best| !KNOWN.contains(&best.kind))
+    };
+    let names: Vec<&str> = all
+        .iter()
+        .filter(is_left_out)
+        .map(|(name, _)| &**name)
+        .collect();
+    (!names.is_empty()).then(|| {
+        let names = some_of(&names, 5);
+        format!("Perun knows neither n log n nor cubic curves, so these are left out; one is the best of {names}")
+    })
 }
 
 /// The functions by their names; of several of one name, with the module.
