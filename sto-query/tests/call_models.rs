@@ -196,8 +196,21 @@ fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
     }
     assert_eq!(
         profile["header"]["units"],
-        serde_json::json!({"mixed(time delta)": "ns"})
+        serde_json::json!({"mixed(time delta)": "us"})
     );
+    // It takes 10 µs and one more for each that is found; two to the power of n is no unit.
+    let coefficients = |kind: &str| {
+        let curve = curves.iter().find(|curve| curve["model"] == kind);
+        let of = &curve.unwrap()["coeffs"];
+        [0, 1].map(|ix| of[ix]["value"].as_f64().unwrap())
+    };
+    let [constant, slope] = coefficients("linear");
+    assert!(
+        (constant - 11.0).abs() < 0.1 && (slope - 1.0).abs() < 0.01,
+        "{constant} {slope}"
+    );
+    let [_, base] = coefficients("exponential");
+    assert!((1.0..1.1).contains(&base), "{base}");
     let store = Store::in_memory().unwrap();
     let options = IngestOptions {
         executable: Some("app".to_owned()),

@@ -34,16 +34,28 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
     }
     let event = models.of.sample_type.as_ref();
     let name = event.map_or("amount", |event| &event.event);
-    let (of, subtype, units) = match event.map(|event| event.unit) {
-        Some(Unit::Nanoseconds) => ("mixed", "time delta", json!({"mixed(time delta)": "ns"})),
-        Some(Unit::Bytes) => ("memory", "malloc", json!({"memory": "B"})),
-        _ => (name, name, json!({name: "#"})),
+    // Perun goes on with what has a collector that it knows, and takes it to have the units of that.
+    let (collector, of, subtype, units) = match event.map(|event| event.unit) {
+        Some(Unit::Nanoseconds) => {
+            let units = json!({"mixed(time delta)": "us"});
+            ("trace", "mixed", "time delta", units)
+        }
+        Some(Unit::Bytes) => ("memory", "memory", "malloc", json!({"memory": "B"})),
+        _ => ("trace", name, name, json!({name: "#"})),
+    };
+    let in_unit = match event.map(|event| event.unit) {
+        Some(Unit::Nanoseconds) => 1e3,
+        _ => 1.0,
     };
     let mut resources = Map::new();
     let mut kinds = Map::new();
     let mut curves = Vec::new();
     for (name, function) in named(&models.functions) {
-        let amounts: Vec<f64> = function.points.iter().map(|point| point.y).collect();
+        let amounts: Vec<f64> = function
+            .points
+            .iter()
+            .map(|point| point.y / in_unit)
+            .collect();
         let sizes: Vec<f64> = function.points.iter().map(|point| point.x).collect();
         let key = format!("{name}#0");
         let columns = json!({"amount": amounts, "structure-unit-size": sizes});
@@ -52,12 +64,12 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
         kinds.insert(key, kind);
         let known = function.models.iter();
         let known = known.filter(|model| KNOWN.contains(&model.kind));
-        curves.extend(known.map(|model| curve(&name, model)));
+        curves.extend(known.map(|model| curve(&name, model, in_unit)));
     }
     let profile = json!({
         "origin": "",
         "header": {"type": of, "cmd": program, "args": "", "workload": build, "units": units},
-        "collector_info": {"name": "sto", "params": {"x": models.of.x}},
+        "collector_info": {"name": collector, "params": {"x": models.of.x, "written_by": "sto"}},
         "postprocessors": [{
             "name": "regression_analysis",
             "params": {
@@ -108,11 +120,16 @@ fn named(functions: &[FunctionModels]) -> Vec<(String, &FunctionModels)> {
     functions.iter().map(|of| (name(of), of)).collect()
 }
 
-fn curve(name: &str, model: &Model) -> Value {
-    let coefficients = model.coefficients.iter();
-    let mut coefficients: Vec<Value> = coefficients
-        .map(|of| json!({"name": of.name, "value": of.value}))
-        .collect();
+/// A curve, of which y is divided by `in_unit`.
+fn curve(name: &str, model: &Model, in_unit: f64) -> Value {
+    // Of these all but the first are exponents and bases.
+    let is_product = matches!(model.kind, ModelKind::Power | ModelKind::Exponential);
+    let coefficients = model.coefficients.iter().enumerate();
+    let coefficients = coefficients.map(|(ix, of)| match ix > 0 && is_product {
+        true => json!({"name": of.name, "value": of.value}),
+        false => json!({"name": of.name, "value": of.value / in_unit}),
+    });
+    let mut coefficients: Vec<Value> = coefficients.collect();
     // Perun's constants have a slope.
     if coefficients.len() == 1 {
         coefficients.push(json!({"name": "b1", "value": 0.0}));
