@@ -17,7 +17,7 @@ Examples:
   sto model --all v1 --x n                 The same of every function
   sto model --points points.csv            Of a file with columns x and y
   sto model parse trace.json --x bytes     Each call of a trace by its argument `bytes`
-  sto model parse probes.txt --x n         The same of functions that `perf probe` probed
+  sto model parse probes.txt --x n         Calls of functions that perf probed
   sto model sort v1 --x n --kind kernel    A smooth curve in place of a formula
   sto model fill v1 --x rows --x columns   By two numbers: a normal form
 
