@@ -358,15 +358,23 @@ fn metrics(run: u64) -> Vec<MetricSeries> {
 /// Edits of records and packs, with checksums that are right: which one (a byte), the number of bytes of its
 /// edits (2 bytes), these; or instead of edits that it is missing, or has what stands in another.
 pub(crate) fn records(input: &[u8]) {
-    edited(&SOUND, input);
+    let folder = folder().join("records");
+    let file = edited(&SOUND, input, &folder);
+    ask_everything(&folder, &file);
 }
 
-/// The same of what the calls of a run are kept as.
+/// The same of what the calls of a run are kept as, which nothing but reading and merging looks into.
 pub(crate) fn kept_calls(input: &[u8]) {
-    edited(&KEPT, input);
+    let folder = folder().join("kept-calls");
+    edited(&KEPT, input, &folder);
+    ignore(Store::verify(&folder, None, &mut |_| Ok(())));
+    if let Ok(store) = Store::open(&folder) {
+        ignore(store.snapshot().map(|snapshot| ask_questions(&snapshot)));
+    }
 }
 
-fn edited(sound: &Sound, mut input: &[u8]) {
+/// Writes the edited store into a folder, and returns its file.
+fn edited(sound: &Sound, mut input: &[u8], folder: &Path) -> PathBuf {
     let mut changed: BTreeMap<usize, Option<Vec<u8>>> = BTreeMap::new();
     while let [which, a, b, rest @ ..] = input {
         let which = usize::from(*which) % sound.stored.len();
@@ -392,8 +400,7 @@ fn edited(sound: &Sound, mut input: &[u8]) {
             }
         };
     }
-    let folder = folder().join("records");
-    let file = write(&folder, &sound.bytes);
+    let file = write(folder, &sound.bytes);
     let database = Database::open(&file).expect("a sound file");
     let transaction = database.begin_write().expect("a sound file");
     {
@@ -440,7 +447,7 @@ fn edited(sound: &Sound, mut input: &[u8]) {
     }
     transaction.commit().expect("the disk has room");
     drop(database);
-    ask_everything(&folder, &file);
+    file
 }
 
 /// Edits of the file: redb looks at the checksums of its pages only when it repairs one.
