@@ -3,6 +3,7 @@
 use super::{View, totals};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
+use sto_core::intern::StackTree;
 use sto_core::model::{FrameIx, StringIx};
 use sto_core::units::Cost;
 
@@ -68,25 +69,41 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
 /// Self and total cost of what frames are numbered by, functions or modules, with recursion counted once.
 pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> Vec<(Cost, Cost)> {
     let totals = totals(&view.tree, self_costs);
-    let ends = view.tree.subtree_ends();
-    let count = number_of.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count];
+    let mut costs = vec![(Cost::ZERO, Cost::ZERO); count_of(number_of)];
     // A sample counts once for a function, however often its stack has that function; counting
     // each occurrence would give a recursive function more than the whole profile. That is the
     // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
     // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
-    // occurrence has every sample of those below it, and its subtree is one piece of the
-    // preorder: so a node counts only if it stands after the subtree that was counted last.
-    let mut counted_until = vec![0u32; count];
-    for node in view.tree.nodes() {
+    // occurrence has every sample of those below it.
+    for (node, is_outermost) in view.tree.nodes().zip(outermost(&view.tree, number_of)) {
         let number = number_of[view.tree.frame(node).get()] as usize;
         costs[number].0 += self_costs[node.get()];
-        if node.0 >= counted_until[number] {
+        if is_outermost {
             costs[number].1 += totals[node.get()];
-            counted_until[number] = ends[node.get()];
         }
     }
     costs
+}
+
+/// By node, whether nothing that it was called by has its number.
+///
+/// A subtree is one piece of the preorder: a node is in no other of its number where it stands after the last of these.
+pub(crate) fn outermost(tree: &StackTree, number_of: &[u32]) -> impl Iterator<Item = bool> {
+    let ends = tree.subtree_ends();
+    let mut seen_until = vec![0u32; count_of(number_of)];
+    tree.nodes().zip(ends).map(move |(node, end)| {
+        let until = &mut seen_until[number_of[tree.frame(node).get()] as usize];
+        let is_outermost = node.0 >= *until;
+        if is_outermost {
+            *until = end;
+        }
+        is_outermost
+    })
+}
+
+/// How many numbers there are.
+fn count_of(number_of: &[u32]) -> usize {
+    number_of.iter().max().map_or(0, |&last| last as usize + 1)
 }
 
 /// What each function cost in direct calls by another, by their numbers, caller first; of a recursive function its
@@ -97,17 +114,11 @@ pub(crate) fn costs_between(
     number_of: &[u32],
 ) -> BTreeMap<(u32, u32), Cost> {
     let totals = totals(&view.tree, self_costs);
-    let ends = view.tree.subtree_ends();
-    let count = number_of.iter().max().map_or(0, |&last| last as usize + 1);
     let number = |node| number_of[view.tree.frame(node).get()];
     let mut between: BTreeMap<(u32, u32), Cost> = BTreeMap::new();
-    let mut counted_until = vec![0u32; count];
-    for node in view.tree.nodes() {
+    let nodes = view.tree.nodes().zip(outermost(&view.tree, number_of));
+    for (node, _) in nodes.filter(|&(_, is_outermost)| is_outermost) {
         let callee = number(node);
-        if node.0 < counted_until[callee as usize] {
-            continue;
-        }
-        counted_until[callee as usize] = ends[node.get()];
         let total = totals[node.get()];
         if let Some(caller) = view.tree.parent(node).filter(|_| !total.is_zero()) {
             *between.entry((number(caller), callee)).or_default() += total;

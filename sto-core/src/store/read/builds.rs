@@ -1,11 +1,11 @@
 //! Listing builds, and loading stacks and costs.
 
 use crate::id::{BuildId, ExecutableId, ProfileId};
-use crate::model::{Build, ModuleRef};
+use crate::model::{Build, FrameTable, ModuleRef};
 use crate::store::codec::{BuildRecord, ExecutableRecord, ProfileRecord, unpack_modules};
 use crate::store::error::{InternalError, Result};
 use crate::store::guard::guarded;
-use crate::store::numbers::ModulesNo;
+use crate::store::numbers::{FrameNo, ModulesNo, Number};
 use crate::store::read::commits::Commits;
 use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
 use crate::store::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
@@ -300,6 +300,15 @@ pub(crate) fn profile_record(rows: &Rows, id: ProfileId) -> Result<ProfileRecord
 pub(crate) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecord> {
     rows.record(Record::Build, record.profile.build.0)?
         .ok_or_else(|| InternalError::damaged("table records", "a profile's build does not exist"))
+}
+
+/// Every frame of the store.
+pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
+    let stored = rows.frames()?;
+    table_of(&chosen_order(
+        &stored,
+        FrameNo(0).onward().take(stored.end().get()),
+    ))
 }
 
 /// The line costs of a profile.

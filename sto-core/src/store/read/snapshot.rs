@@ -2,7 +2,7 @@
 
 use crate::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 use crate::intern::Context;
-use crate::model::{Build, RunMetrics};
+use crate::model::{Build, FrameTable, RunMetrics};
 use crate::store::error::InternalError;
 use crate::store::file::lock::Turn;
 use crate::store::file::open::Reading;
@@ -164,6 +164,14 @@ impl Snapshot {
         profiles: &[ProfileId],
     ) -> Result<LoadedBuild, StoreError> {
         self.read(|rows| builds::load_build(rows, build, Some(profiles)))
+    }
+
+    /// Loads every frame of the store, in the order in which frames compare.
+    ///
+    /// # Errors
+    /// Where the store is damaged or cannot be read.
+    pub fn load_frames(&self) -> Result<FrameTable, StoreError> {
+        self.read(builds::load_frames)
     }
 
     /// Loads the line costs of a profile.

@@ -6,7 +6,9 @@ use crate::error::ExportError;
 use crate::tree::{View, totals};
 use serde_json::to_writer;
 use std::io::{BufWriter, Write};
+use sto_core::intern::NodeIx;
 use sto_core::model::FrameKind;
+use sto_core::units::Cost;
 
 /// Writes the call tree in one sample type as the nested JSON that `d3-flame-graph` takes: `name`,
 /// `value` (total), `children`, and `libtype` by which it colours kernel, inlined and JIT-compiled
@@ -34,30 +36,55 @@ pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Exp
         writer,
         ",\"unit\":\"{unit}\",\"value\":{whole},\"children\":["
     )?;
-    let mut is_first = true;
-    walk(
-        &view.tree,
-        |node| weight.get(totals[node.get()]) > 0,
-        |step| {
-            let Step::Enter(node) = step else {
-                is_first = false;
-                return write!(writer, "]}}");
-            };
-            let frame = view.frames.frame(view.tree.frame(node));
-            let separator = if is_first { "" } else { "," };
-            is_first = true;
-            write!(writer, "{separator}\n{{\"name\":")?;
-            to_writer(&mut writer, frame.symbol)?;
-            let libtype = match frame.kind {
-                FrameKind::Kernel => ",\"libtype\":\"kernel\"",
-                FrameKind::Inlined => ",\"libtype\":\"inlined\"",
-                FrameKind::Jit | FrameKind::JitBaseline => ",\"libtype\":\"jit\"",
-                _ => "",
-            };
-            let value = weight.get(totals[node.get()]);
-            write!(writer, "{libtype},\"value\":{value},\"children\":[")
-        },
-    )?;
+    let weights: Vec<u64> = totals.into_iter().map(|total| weight.get(total)).collect();
+    frames(view, &weights, view.tree.nodes(), &mut writer)?;
     writeln!(writer, "]}}")?;
     Ok(writer.flush()?)
+}
+
+/// Writes the same of one stack and all below it alone, which is then the root.
+///
+/// # Errors
+/// Where `writer` fails.
+pub(crate) fn d3_below(
+    view: &View,
+    totals: &[Cost],
+    root: NodeIx,
+    mut writer: impl Write,
+) -> Result<(), ExportError> {
+    let weight = Weight::of(totals);
+    let weights: Vec<u64> = totals.iter().map(|&total| weight.get(total)).collect();
+    let end = view.tree.subtree_ends()[root.get()];
+    frames(view, &weights, (root.0..end).map(NodeIx), &mut writer)
+}
+
+/// Writes stacks that follow one another, each in the `children` of its caller, but those without weight.
+fn frames(
+    view: &View,
+    weights: &[u64],
+    nodes: impl Iterator<Item = NodeIx>,
+    writer: &mut impl Write,
+) -> Result<(), ExportError> {
+    let mut is_first = true;
+    let kept = nodes.filter(|node| weights[node.get()] > 0);
+    walk(&view.tree, kept, |step| {
+        let Step::Enter(node) = step else {
+            is_first = false;
+            return write!(writer, "]}}");
+        };
+        let frame = view.frames.frame(view.tree.frame(node));
+        let separator = if is_first { "" } else { "," };
+        is_first = true;
+        write!(writer, "{separator}\n{{\"name\":")?;
+        to_writer(&mut *writer, frame.symbol)?;
+        let libtype = match frame.kind {
+            FrameKind::Kernel => ",\"libtype\":\"kernel\"",
+            FrameKind::Inlined => ",\"libtype\":\"inlined\"",
+            FrameKind::Jit | FrameKind::JitBaseline => ",\"libtype\":\"jit\"",
+            _ => "",
+        };
+        let value = weights[node.get()];
+        write!(writer, "{libtype},\"value\":{value},\"children\":[")
+    })?;
+    Ok(())
 }

@@ -20,6 +20,8 @@ mod walk;
 pub use callgrind::callgrind;
 pub use csv::csv;
 pub use d3::d3;
+#[cfg(feature = "sql")]
+pub(crate) use d3::d3_below;
 pub use firefox::firefox;
 pub use folded::folded;
 pub use perun::{perun, perun_lacks};

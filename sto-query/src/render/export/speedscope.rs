@@ -79,25 +79,23 @@ fn profile(view: &View, sample_type: usize, writer: &mut impl Write) -> io::Resu
     let totals = totals(&view.tree, &costs);
     let mut at = 0;
     let mut separator = "";
-    walk(
-        &view.tree,
-        |node| weight.get(totals[node.get()]) > 0,
-        |step| {
-            let (kind, node) = match step {
-                Step::Enter(node) => ('O', node),
-                Step::Leave(node) => ('C', node),
-            };
-            let frame = view.tree.frame(node).0;
-            write!(
-                writer,
-                "{separator}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}}"
-            )?;
-            separator = ",";
-            if let Step::Enter(node) = step {
-                at += weight.get(costs[node.get()]);
-            }
-            Ok(())
-        },
-    )?;
+    let nodes = view.tree.nodes();
+    let kept = nodes.filter(|node| weight.get(totals[node.get()]) > 0);
+    walk(&view.tree, kept, |step| {
+        let (kind, node) = match step {
+            Step::Enter(node) => ('O', node),
+            Step::Leave(node) => ('C', node),
+        };
+        let frame = view.tree.frame(node).0;
+        write!(
+            writer,
+            "{separator}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}}"
+        )?;
+        separator = ",";
+        if let Step::Enter(node) = step {
+            at += weight.get(costs[node.get()]);
+        }
+        Ok(())
+    })?;
     write!(writer, "]}}")
 }

@@ -12,14 +12,14 @@ pub(super) enum Step {
     Leave(NodeIx),
 }
 
-/// Steps through those nodes that are kept. With a node, its callers have to be.
+/// Steps through nodes, which come in preorder: all that are to be in a tree, or in a subtree.
 pub(super) fn walk(
     tree: &StackTree,
-    is_kept: impl Fn(NodeIx) -> bool,
+    nodes: impl Iterator<Item = NodeIx>,
     mut visit: impl FnMut(Step) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut open: Vec<NodeIx> = Vec::new();
-    for node in tree.nodes().filter(|&node| is_kept(node)) {
+    for node in nodes {
         let caller = tree.parent(node);
         while let Some(left) = open.pop_if(|last| Some(*last) != caller) {
             visit(Step::Leave(left))?;
