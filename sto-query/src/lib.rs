@@ -55,6 +55,8 @@ pub mod source;
 pub mod sources;
 pub mod statistics;
 pub mod suspects;
+#[cfg(feature = "sql")]
+pub mod tables;
 pub mod text;
 pub mod timeline;
 pub mod tree;

@@ -50,6 +50,7 @@ mod select;
 mod series;
 mod statistics;
 mod suspects;
+mod tables;
 mod text;
 mod timeline;
 mod tree;

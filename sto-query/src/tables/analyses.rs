@@ -1,0 +1,125 @@
+//! `find_regressions` and `potential`: answers of the library as rows.
+
+use super::stored::{Stored, Unanswered};
+use super::table::{Asked, Column, Listed, READ, Rows, Table, count, known};
+use crate::check::{Baseline, CheckRequest, check};
+use crate::compare::Finding;
+use crate::potential::Degree;
+use crate::questions::{PotentialRequest, potential};
+use rusqlite::types::Value;
+use std::sync::Arc;
+
+/// `find_regressions`.
+pub(super) struct FindRegressions;
+/// `potential`.
+pub(super) struct Potential;
+
+const BASELINE: usize = 14;
+const CANDIDATE: usize = 15;
+
+impl Table for FindRegressions {
+    const NAME: &'static str = "find_regressions";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("function"),
+        Column::text("module"),
+        Column::text("kind"),
+        Column::text("benchmark"),
+        Column::real("change"),
+        Column::real("baseline_share"),
+        Column::real("candidate_share"),
+        Column::integer("baseline_samples"),
+        Column::integer("candidate_samples"),
+        Column::real("q"),
+        Column::integer("weak"),
+        Column::text("file"),
+        Column::integer("line"),
+        Column::text("reason"),
+        Column::argument("baseline"),
+        Column::argument("candidate"),
+    ];
+    const ROWS: Rows = Rows::Few(20.0);
+    const START: f64 = READ;
+    type Cursor = Listed;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+        let named = |column| stored.named(&asked.text(column).unwrap_or_default());
+        let request = CheckRequest {
+            baseline: Some(Baseline::Any(named(BASELINE)?)),
+            candidate: named(CANDIDATE)?,
+            ..CheckRequest::default()
+        };
+        let found = check(&stored.sources, &request)?;
+        let rows = found.comparisons.iter().flat_map(|comparison| {
+            let benchmark = comparison.benchmark.as_deref();
+            let findings = comparison.findings.iter();
+            findings.map(move |finding| row(finding, benchmark.unwrap_or_default()))
+        });
+        Ok(Listed::new(rows.collect()))
+    }
+}
+
+fn row(finding: &Finding, benchmark: &str) -> Vec<Value> {
+    let change = match finding.basis {
+        crate::compare::Basis::AttributedSelf => &finding.attributed_self,
+        _ => &finding.total,
+    };
+    let number = |number: Option<f64>| number.map_or(Value::Null, Value::Real);
+    vec![
+        known(&*finding.function),
+        known(&*finding.module),
+        known(finding.kind.name()),
+        known(benchmark),
+        number(change.change),
+        Value::Real(change.baseline_share),
+        Value::Real(change.candidate_share),
+        count(change.baseline_samples),
+        count(change.candidate_samples),
+        number(change.q),
+        Value::Integer(i64::from(finding.weak)),
+        known(finding.file.clone().unwrap_or_default()),
+        finding
+            .line
+            .map_or(Value::Null, |line| count(u64::from(line))),
+        known(&*finding.reason),
+    ]
+}
+
+const BUILD: usize = 5;
+const DEGREE: usize = 6;
+
+impl Table for Potential {
+    const NAME: &'static str = "potential";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("function"),
+        Column::text("module"),
+        Column::integer("potential"),
+        Column::integer("self"),
+        Column::integer("total"),
+        Column::argument("build"),
+        Column::option("n", "INTEGER"),
+    ];
+    const ROWS: Rows = Rows::Few(2_000.0);
+    const START: f64 = READ;
+    type Cursor = Listed;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+        let degree = asked.integer(DEGREE).and_then(|n| u32::try_from(n).ok());
+        let request = PotentialRequest {
+            named: vec![stored.named(&asked.text(BUILD).unwrap_or_default())?],
+            degree: degree.map_or_else(Degree::default, Degree),
+            inlined: true,
+            ..PotentialRequest::default()
+        };
+        let found = potential(&stored.sources, &request)?;
+        let rows = found.functions.iter().map(|function| {
+            vec![
+                known(&*function.frame.function),
+                known(&*function.frame.module),
+                count(function.cost.value),
+                count(function.self_cost.value),
+                count(function.total.value),
+            ]
+        });
+        Ok(Listed::new(rows.collect()))
+    }
+}

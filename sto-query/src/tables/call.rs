@@ -1,0 +1,181 @@
+//! `call`: a row a call that a trace has by itself, and a row a stack of those that it has together.
+
+use super::stored::{Hex, Ids, Stored, Unanswered};
+use super::table::{Asked, Bounds, Cell, Column, Cursor, Found, READ, Rows, Table};
+use crate::QueryError;
+use std::sync::Arc;
+use std::vec::IntoIter;
+use sto_core::id::{ExecutableId, ProfileId};
+use sto_core::intern::NodeIx;
+use sto_core::store::LoadedCalls;
+use sto_core::trace::{CallThread, Record};
+use sto_core::units::Nanoseconds;
+
+/// `call`.
+pub(super) struct Call;
+
+const PROFILE: usize = 0;
+const START: usize = 1;
+const END: usize = 2;
+const PID: usize = 3;
+const TID: usize = 4;
+const THREAD: usize = 5;
+const NODE: usize = 6;
+const FRAME: usize = 7;
+const CALLS: usize = 8;
+
+impl Table for Call {
+    const NAME: &'static str = "call";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("profile").finds(Found::Run),
+        Column::integer("start").ordered(),
+        Column::integer("end").ordered(),
+        Column::integer("pid"),
+        Column::integer("tid"),
+        Column::text("thread"),
+        Column::text("node"),
+        Column::text("stack_node_data_id"),
+        Column::integer("calls"),
+        Column::integer("duration"),
+    ];
+    const ROWS: Rows = Rows::OfRun(10_000.0);
+    const START: f64 = READ;
+    type Cursor = Calls;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Calls, Unanswered> {
+        let runs = stored
+            .runs(asked.text(PROFILE).as_deref(), None)?
+            .into_iter();
+        let runs = runs.map(|(build, run)| (run.id, ExecutableId::of(&build.build.executable)));
+        let mut calls = Calls {
+            stored: stored.clone(),
+            times: [asked.bounds(START), asked.bounds(END)],
+            runs: runs.collect::<Vec<_>>().into_iter(),
+            read: None,
+            rows: Vec::new().into_iter(),
+            row: None,
+        };
+        calls.advance()?;
+        Ok(calls)
+    }
+}
+
+/// What was read of a run.
+struct Read {
+    profile: Hex,
+    loaded: LoadedCalls,
+    ids: Ids,
+}
+
+/// A call, or calls of one stack in an expression.
+struct Row {
+    thread: usize,
+    /// Since the run's first call.
+    start: u64,
+    end: u64,
+    stack: NodeIx,
+    calls: u64,
+    duration: Nanoseconds,
+}
+
+/// Calls of one run after another.
+pub(super) struct Calls {
+    stored: Arc<Stored>,
+    times: [Bounds; 2],
+    runs: IntoIter<(ProfileId, ExecutableId)>,
+    read: Option<Read>,
+    rows: IntoIter<Row>,
+    row: Option<Row>,
+}
+
+impl Calls {
+    /// Reads the calls of the next run; false where there is none.
+    fn read_on(&mut self) -> Result<bool, QueryError> {
+        let Some((id, executable)) = self.runs.next() else {
+            return Ok(false);
+        };
+        if let Some(loaded) = self.stored.snapshot()?.load_calls(id)? {
+            let mut rows = rows(&loaded);
+            let [start, end] = self.times;
+            rows.retain(|row| start.take(row.start) && end.take(row.end));
+            self.rows = rows.into_iter();
+            self.read = Some(Read {
+                profile: Hex::of(id.0),
+                ids: Ids::of(executable),
+                loaded,
+            });
+        }
+        Ok(true)
+    }
+}
+
+fn rows(loaded: &LoadedCalls) -> Vec<Row> {
+    let threads = &loaded.calls.threads;
+    let first = threads.iter().map(|thread| thread.begin).min();
+    let first = first.unwrap_or_default();
+    let since = |time: Nanoseconds| time.0.saturating_sub(first.0);
+    let mut rows = Vec::new();
+    for (thread, of) in threads.iter().enumerate() {
+        for record in &of.records {
+            let (begin, end) = record.time();
+            let row = |stack, calls, duration| Row {
+                thread,
+                start: since(begin),
+                end: since(end),
+                stack,
+                calls,
+                duration,
+            };
+            match record {
+                Record::Call(call) => {
+                    rows.push(row(call.stack, 1, Nanoseconds(since(end) - since(begin))));
+                }
+                Record::Expression(calls) => {
+                    let stacks = calls.stacks.iter();
+                    rows.extend(stacks.map(|of| row(of.stack, of.calls, of.duration)));
+                }
+            }
+        }
+    }
+    rows
+}
+
+impl Cursor for Calls {
+    fn is_done(&self) -> bool {
+        self.row.is_none()
+    }
+
+    fn advance(&mut self) -> Result<(), QueryError> {
+        loop {
+            self.row = self.rows.next();
+            if self.row.is_some() || !self.read_on()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
+        let (Some(row), Some(read)) = (&self.row, &self.read) else {
+            return cell.null();
+        };
+        let LoadedCalls {
+            tree,
+            frames,
+            calls,
+            ..
+        } = &read.loaded;
+        let CallThread { pid, tid, name, .. } = &calls.threads[row.thread].thread;
+        match column {
+            PROFILE => cell.text(read.profile.as_str()),
+            START => cell.count(row.start),
+            END => cell.count(row.end),
+            PID => cell.count(u64::from(*pid)),
+            TID => cell.count(u64::from(*tid)),
+            THREAD => cell.known(name),
+            NODE => cell.text(read.ids.node(tree, frames, row.stack).as_str()),
+            FRAME => cell.text(read.ids.frame(tree, frames, row.stack)),
+            CALLS => cell.count(row.calls),
+            _ => cell.count(row.duration.0),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! A connection whose tables are a store.
+
+use super::error::SqlError;
+use super::stored::Stored;
+use super::table::{Table, arguments_of, register};
+use super::{analyses, call, executable, function, profile, sample, scalar, search, slice};
+use super::{stack_node, stack_node_data};
+use crate::sources::Sources;
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::hooks::{AuthAction, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Batch, Connection, Statement};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use sto_core::Cancel;
+
+/// A store that is asked in SQL. Nothing in it can be changed.
+pub struct Database {
+    connection: Connection,
+    stored: Arc<Stored>,
+}
+
+/// A cell of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SqlCell<'a> {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Text; what is not UTF-8 in it, is replaced.
+    Text(&'a str),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// A value for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SqlValue {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Text.
+    Text(String),
+}
+
+impl From<&str> for SqlValue {
+    /// A number where it reads like one, else text.
+    fn from(text: &str) -> SqlValue {
+        let real = || text.parse().ok().filter(|number: &f64| number.is_finite());
+        match text.parse() {
+            Ok(number) => SqlValue::Integer(number),
+            Err(_) => real().map_or_else(|| SqlValue::Text(text.to_owned()), SqlValue::Real),
+        }
+    }
+}
+
+/// What holds for a query.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SqlOptions {
+    /// Values of parameters, by their names without the `:`.
+    pub parameters: Vec<(String, SqlValue)>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// Ends it early.
+    pub cancel: Cancel,
+}
+
+/// Takes an answer, row by row.
+pub trait SqlRows {
+    /// A statement has an answer with these columns.
+    ///
+    /// # Errors
+    /// Where it cannot be written; the query then ends.
+    fn columns(&mut self, names: &[&str]) -> io::Result<()>;
+
+    /// The next row, with a cell a column.
+    ///
+    /// # Errors
+    /// As [`SqlRows::columns`].
+    fn row(&mut self, cells: &[SqlCell<'_>]) -> io::Result<()>;
+
+    /// The answer has no more rows.
+    ///
+    /// # Errors
+    /// As [`SqlRows::columns`].
+    fn end(&mut self) -> io::Result<()>;
+}
+
+/// A table, a function that gives rows, or one that gives a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SqlName {
+    /// What queries call it.
+    pub name: String,
+    /// What it is given in parentheses; `None` of a table.
+    pub arguments: Option<String>,
+    /// Its columns with their types; none where it gives a value.
+    pub columns: Vec<(String, String)>,
+}
+
+/// How many steps of SQLite's machine go by between two looks at the clock.
+const STEPS: i32 = 10_000;
+/// KiB that SQLite keeps in memory of what it sorts.
+const SORTED_IN_MEMORY: i32 = 128 << 10;
+/// Longest text of one cell.
+const LONGEST: i32 = 256 << 20;
+
+/// What is done for each table.
+macro_rules! each_table {
+    ($($table:path),* $(,)?) => {
+        fn register_all(connection: &Connection, stored: &Arc<Stored>) -> rusqlite::Result<()> {
+            $(register::<$table>(connection, stored)?;)*
+            Ok(())
+        }
+
+        fn described() -> Vec<SqlName> {
+            vec![$(described_as::<$table>()),*]
+        }
+    };
+}
+
+each_table!(
+    executable::Executable,
+    stack_node::StackNode,
+    stack_node_data::StackNodeData,
+    profile::Profile,
+    profile::Label,
+    profile::Metric,
+    sample::Sample,
+    slice::Slice,
+    call::Call,
+    function::Function,
+    function::FunctionCost,
+    analyses::FindRegressions,
+    analyses::Potential,
+    search::Search,
+);
+
+fn described_as<T: Table>() -> SqlName {
+    let columns = T::COLUMNS.iter().filter(|column| !column.is_hidden());
+    let arguments = arguments_of::<T>();
+    SqlName {
+        name: T::NAME.to_owned(),
+        arguments: (!arguments.is_empty()).then_some(arguments),
+        columns: columns.map(|column| column.described()).collect(),
+    }
+}
+
+impl Database {
+    /// The store of these sources, in the state that it has when it is first asked.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn open(sources: Sources) -> Result<Database, SqlError> {
+        sources.store().map_err(|error| Box::new(error.into()))?;
+        let stored = Arc::new(Stored::new(sources));
+        let mut connection = Connection::open_in_memory().map_err(SqlError::of)?;
+        prepare(&mut connection, &stored).map_err(SqlError::of)?;
+        Ok(Database { connection, stored })
+    }
+
+    /// What queries may ask: tables first, then functions.
+    pub fn names() -> Vec<SqlName> {
+        let functions = scalar::FUNCTIONS.map(|(name, arguments, _)| SqlName {
+            name: name.to_owned(),
+            arguments: Some(arguments.to_owned()),
+            columns: Vec::new(),
+        });
+        described().into_iter().chain(functions).collect()
+    }
+
+    /// Answers each statement of a query.
+    ///
+    /// # Errors
+    /// Where a statement cannot be read, answered or written, or would change something.
+    pub fn query(
+        &mut self,
+        sql: &str,
+        options: &SqlOptions,
+        rows: &mut dyn SqlRows,
+    ) -> Result<(), SqlError> {
+        self.watch(options)?;
+        self.stored.take_failure();
+        let mut used = BTreeSet::new();
+        let answered = self.answer(sql, options, &mut used, rows);
+        answered.map_err(|failure| match (failure, self.stored.take_failure()) {
+            (Failure::Sql(error), _) if is_interrupted(&error) => match &options.timeout {
+                _ if options.cancel.is_cancelled() => SqlError::Cancelled(sto_core::Cancelled),
+                Some(timeout) => SqlError::Timeout(*timeout),
+                None => SqlError::of(error),
+            },
+            (Failure::Sql(_), Some(reason)) => SqlError::Question(Box::new(reason)),
+            (Failure::Sql(error), None) => SqlError::of(error),
+            (Failure::Other(error), _) => error,
+        })?;
+        let mut given = options.parameters.iter().map(|(name, _)| name);
+        match given.find(|name| !used.contains(*name)) {
+            Some(name) => Err(SqlError::UnknownParameter(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Has SQLite look now and then whether it is to stop.
+    fn watch(&mut self, options: &SqlOptions) -> Result<(), SqlError> {
+        let cancel = options.cancel.clone();
+        let end = options.timeout.map(|timeout| Instant::now() + timeout);
+        let is_over = move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
+        let watched = self.connection.progress_handler(STEPS, Some(is_over));
+        watched.map_err(SqlError::of)
+    }
+
+    fn answer(
+        &self,
+        sql: &str,
+        options: &SqlOptions,
+        used: &mut BTreeSet<String>,
+        rows: &mut dyn SqlRows,
+    ) -> Result<(), Failure> {
+        let mut batch = Batch::new(&self.connection, sql);
+        while let Some(mut statement) = batch.next()? {
+            bind(&mut statement, &options.parameters, used)?;
+            let names = statement.column_names();
+            rows.columns(&names.collect::<Vec<_>>())?;
+            let count = statement.column_count();
+            let mut answer = statement.raw_query();
+            while let Some(row) = answer.next()? {
+                let values = (0..count).map(|ix| row.get_ref(ix));
+                let values = values.collect::<rusqlite::Result<Vec<_>>>()?;
+                let texts: Vec<_> = values.iter().map(text_of).collect();
+                let cells = values.iter().zip(&texts);
+                let cells: Vec<_> = cells.map(|(value, text)| cell(*value, text)).collect();
+                rows.row(&cells)?;
+            }
+            rows.end()?;
+        }
+        Ok(())
+    }
+}
+
+/// Why an answer ended early.
+enum Failure {
+    Sql(rusqlite::Error),
+    Other(SqlError),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Sql(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Other(error.into())
+    }
+}
+
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
+}
+
+fn prepare(connection: &mut Connection, stored: &Arc<Stored>) -> rusqlite::Result<()> {
+    use rusqlite::config::DbConfig;
+    register_all(connection, stored)?;
+    scalar::register(connection, stored)?;
+    // `"v1"` is a column, and a mistake where there is none; text stands in single quotes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    // What is sorted goes into files where it is larger.
+    connection.pragma_update(None, "cache_size", -SORTED_IN_MEMORY)?;
+    connection.pragma_update(None, "threads", 2)?;
+    connection.authorizer(Some(|context: rusqlite::hooks::AuthContext<'_>| {
+        match context.action {
+            AuthAction::Select
+            | AuthAction::Read { .. }
+            | AuthAction::Function { .. }
+            | AuthAction::Recursive => Authorization::Allow,
+            // SQLite's word for making a table known that is there already.
+            AuthAction::CreateVtable { .. } => Authorization::Allow,
+            _ => Authorization::Deny,
+        }
+    }))
+}
+
+/// Gives a statement's parameters their values, and says which were used.
+fn bind(
+    statement: &mut Statement<'_>,
+    parameters: &[(String, SqlValue)],
+    used: &mut BTreeSet<String>,
+) -> Result<(), Failure> {
+    for ix in 1..=statement.parameter_count() {
+        let written = statement.parameter_name(ix).unwrap_or("?").to_owned();
+        let name = written.trim_start_matches([':', '@', '$']);
+        let Some((name, value)) = parameters.iter().find(|(given, _)| given == name) else {
+            return Err(Failure::Other(SqlError::MissingParameter(written)));
+        };
+        used.insert(name.clone());
+        match value {
+            SqlValue::Integer(number) => statement.raw_bind_parameter(ix, number)?,
+            SqlValue::Real(number) => statement.raw_bind_parameter(ix, number)?,
+            SqlValue::Text(text) => statement.raw_bind_parameter(ix, text)?,
+        }
+    }
+    Ok(())
+}
+
+fn text_of<'a>(value: &ValueRef<'a>) -> std::borrow::Cow<'a, str> {
+    match value {
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes),
+        _ => "".into(),
+    }
+}
+
+fn cell<'a>(value: ValueRef<'a>, text: &'a str) -> SqlCell<'a> {
+    match value {
+        ValueRef::Null => SqlCell::Null,
+        ValueRef::Integer(number) => SqlCell::Integer(number),
+        ValueRef::Real(number) => SqlCell::Real(number),
+        ValueRef::Text(_) => SqlCell::Text(text),
+        ValueRef::Blob(bytes) => SqlCell::Blob(bytes),
+    }
+}

@@ -1,0 +1,26 @@
+//! A store as tables of SQL, by SQLite.
+//!
+#![doc = include_str!("tables.md")]
+
+mod analyses;
+mod call;
+mod database;
+mod error;
+mod examples;
+mod executable;
+mod function;
+mod profile;
+mod sample;
+mod scalar;
+mod search;
+mod slice;
+mod stack_node;
+mod stack_node_data;
+mod stored;
+mod table;
+mod write;
+
+pub use database::{Database, SqlCell, SqlName, SqlOptions, SqlRows, SqlValue};
+pub use error::SqlError;
+pub use examples::{EXAMPLES, Example};
+pub use write::{SqlFormat, SqlWriter, schema};

@@ -1,0 +1,145 @@
+//! `profile`, `label` and `metric`: a row a run, and what is known of it.
+
+use super::stored::{Stored, Unanswered};
+use super::table::{Asked, Column, Found, Listed, Rows, Table, count, known};
+use rusqlite::types::Value;
+use std::sync::Arc;
+use sto_core::store::StoredProfile;
+
+/// `profile`.
+pub(super) struct Profile;
+/// `label`.
+pub(super) struct Label;
+/// `metric`.
+pub(super) struct Metric;
+
+const ID: usize = 0;
+const EXECUTABLE: usize = 1;
+const RECORDED: usize = 2;
+
+impl Table for Profile {
+    const NAME: &'static str = "profile";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("id").finds(Found::Run),
+        Column::text("executable_id").finds(Found::Build),
+        Column::integer("recorded").ordered(),
+        Column::integer("duration"),
+        Column::text("benchmark"),
+        Column::text("host"),
+        Column::text("kernel"),
+        Column::text("arch"),
+        Column::text("cpu"),
+        Column::text("command"),
+        Column::text("format"),
+        Column::text("event"),
+        Column::text("unit"),
+        Column::text("git_commit"),
+        Column::text("revision"),
+        Column::integer("samples"),
+        Column::integer("unresolved"),
+        Column::integer("truncated"),
+        Column::integer("without_stack"),
+        Column::integer("lost"),
+        Column::integer("source_bytes"),
+        Column::integer("stored_bytes"),
+    ];
+    const ROWS: Rows = Rows::OfRun(1.0);
+    type Cursor = Listed;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+        let recorded = asked.bounds(RECORDED);
+        let is_meant = |run: &StoredProfile| {
+            let time = run.profile.origin.recorded;
+            time.is_none_or(|time| recorded.take(time.0))
+        };
+        let (id, build) = (asked.text(ID), asked.text(EXECUTABLE));
+        let runs = stored.runs(id.as_deref(), build.as_deref())?.into_iter();
+        let meant = runs.filter(|(_, run)| is_meant(run));
+        Ok(Listed::new(meant.map(|(_, run)| row(run)).collect()))
+    }
+}
+
+fn row(run: &StoredProfile) -> Vec<Value> {
+    let StoredProfile { id, profile, .. } = run;
+    let origin = &profile.origin;
+    let text = |text: &Option<String>| known(text.clone().unwrap_or_default());
+    let event = profile.sample_types.first();
+    let quality = profile.quality;
+    vec![
+        known(id.to_string()),
+        known(profile.build.to_string()),
+        origin.recorded.map_or(Value::Null, |time| count(time.0)),
+        origin.duration.map_or(Value::Null, |time| count(time.0)),
+        text(&profile.benchmark),
+        text(&origin.host),
+        text(&origin.kernel),
+        text(&origin.arch),
+        text(&origin.cpu),
+        text(&origin.command),
+        known(&*profile.format),
+        known(event.map(|event| event.event.clone()).unwrap_or_default()),
+        known(event.map_or("", |event| event.unit.name())),
+        known(
+            run.commit
+                .as_ref()
+                .map(|commit| commit.hash.to_string())
+                .unwrap_or_default(),
+        ),
+        text(&run.revision),
+        count(quality.samples),
+        count(quality.unresolved),
+        count(quality.truncated),
+        count(quality.without_stack),
+        count(quality.lost),
+        count(profile.source_bytes.0),
+        count(run.stored.0),
+    ]
+}
+
+impl Table for Label {
+    const NAME: &'static str = "label";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("profile").finds(Found::Run),
+        Column::text("name"),
+        Column::text("value"),
+    ];
+    const ROWS: Rows = Rows::OfRun(3.0);
+    type Cursor = Listed;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+        let runs = stored.runs(asked.text(ID).as_deref(), None)?.into_iter();
+        let rows = runs.flat_map(|(_, run)| {
+            let labels = run.profile.labels.iter();
+            labels.map(|(name, value)| {
+                vec![
+                    known(run.id.to_string()),
+                    known(name),
+                    Value::Text(value.clone()),
+                ]
+            })
+        });
+        Ok(Listed::new(rows.collect()))
+    }
+}
+
+impl Table for Metric {
+    const NAME: &'static str = "metric";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("profile").finds(Found::Run),
+        Column::text("name"),
+        Column::real("value"),
+    ];
+    const ROWS: Rows = Rows::OfRun(3.0);
+    type Cursor = Listed;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Listed, Unanswered> {
+        let runs = stored.runs(asked.text(ID).as_deref(), None)?.into_iter();
+        let rows = runs.flat_map(|(_, run)| {
+            let metrics = run.profile.metrics.iter();
+            metrics.map(|(name, &value)| {
+                vec![known(run.id.to_string()), known(name), Value::Real(value)]
+            })
+        });
+        Ok(Listed::new(rows.collect()))
+    }
+}

@@ -1,0 +1,95 @@
+//! Functions of one value: `stack`, `subtree`, `flame`, `function_key`.
+
+use super::stored::Stored;
+use super::table::known;
+use crate::QueryError;
+use crate::functions::{KeyOptions, key_symbol};
+use crate::render::export::d3_below;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Result};
+use std::sync::Arc;
+
+/// Functions, each with what stands in its parentheses.
+pub(super) const FUNCTIONS: [(&str, &str, &str); 4] = [
+    (
+        "stack",
+        "node",
+        "the functions of a stack_node, root first, as folded text has them",
+    ),
+    (
+        "subtree",
+        "node",
+        "a stack_node and all below it as JSON for d3-flame-graph",
+    ),
+    ("flame", "build", "a flame graph of a build as SVG"),
+    (
+        "function_key",
+        "symbol",
+        "the symbol without what compilers change from build to build",
+    ),
+];
+
+/// Has a connection know them.
+pub(super) fn register(connection: &Connection, stored: &Arc<Stored>) -> Result<()> {
+    for (name, call) in [
+        ("stack", stack as fn(&Stored, &str) -> Result<Value>),
+        ("subtree", subtree),
+        #[cfg(feature = "pages")]
+        ("flame", flame),
+        ("function_key", function_key),
+    ] {
+        let stored = stored.clone();
+        let flags = FunctionFlags::SQLITE_UTF8
+            | FunctionFlags::SQLITE_DETERMINISTIC
+            | FunctionFlags::SQLITE_INNOCUOUS;
+        connection.create_scalar_function(name, 1, flags, move |context: &mut Context<'_>| {
+            let given: Option<String> = context.get(0)?;
+            given.map_or(Ok(Value::Null), |given| call(&stored, &given))
+        })?;
+    }
+    Ok(())
+}
+
+fn stack(stored: &Stored, node: &str) -> Result<Value> {
+    let Some((tree, node)) = stored.explained(stored.node(node))? else {
+        return Ok(Value::Null);
+    };
+    let view = &tree.view;
+    let callers = view.tree.ancestors(node);
+    let mut symbols: Vec<String> = callers
+        .map(|node| {
+            view.frames
+                .frame(view.tree.frame(node))
+                .symbol
+                .replace(';', ":")
+        })
+        .collect();
+    symbols.reverse();
+    Ok(known(symbols.join(";")))
+}
+
+fn subtree(stored: &Stored, node: &str) -> Result<Value> {
+    let Some((tree, node)) = stored.explained(stored.node(node))? else {
+        return Ok(Value::Null);
+    };
+    let mut json = Vec::new();
+    let written = d3_below(&tree.view, tree.totals(), node, &mut json);
+    stored.explained(written.map_err(QueryError::from))?;
+    Ok(known(String::from_utf8_lossy(&json).trim_start()))
+}
+
+#[cfg(feature = "pages")]
+fn flame(stored: &Stored, build: &str) -> Result<Value> {
+    use crate::questions::{FlameRequest, flame};
+    let request = FlameRequest {
+        named: stored.explained(stored.named(build))?,
+        ..FlameRequest::default()
+    };
+    let drawn = stored.explained(flame(&stored.sources, &request))?;
+    Ok(Value::Text(drawn.drawing))
+}
+
+fn function_key(_: &Stored, symbol: &str) -> Result<Value> {
+    Ok(known(key_symbol(symbol, KeyOptions::default())))
+}

@@ -1,0 +1,182 @@
+//! `slice`: a row a stack, thread and slice of a run's time.
+
+use super::stored::{Hex, Ids, Stored, Unanswered};
+use super::table::{Asked, Bounds, Cell, Column, Cursor, Found, READ, Rows, Table};
+use crate::QueryError;
+use std::sync::Arc;
+use std::vec::IntoIter;
+use sto_core::id::{ExecutableId, ProfileId};
+use sto_core::intern::SliceCost;
+use sto_core::store::LoadedSlices;
+use sto_core::units::SampleType;
+
+/// `slice`.
+pub(super) struct Slice;
+
+const PROFILE: usize = 0;
+const START: usize = 1;
+const END: usize = 2;
+const PID: usize = 3;
+const TID: usize = 4;
+const THREAD: usize = 5;
+const LABELS: usize = 6;
+const NODE: usize = 7;
+const FRAME: usize = 8;
+const EVENT: usize = 9;
+const SAMPLES: usize = 10;
+
+impl Table for Slice {
+    const NAME: &'static str = "slice";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("profile").finds(Found::Run),
+        Column::integer("start").ordered(),
+        Column::integer("end").ordered(),
+        Column::integer("pid"),
+        Column::integer("tid"),
+        Column::text("thread"),
+        Column::text("labels"),
+        Column::text("node"),
+        Column::text("stack_node_data_id"),
+        Column::text("event").finds(Found::Most),
+        Column::integer("samples"),
+        Column::integer("self"),
+    ];
+    const ROWS: Rows = Rows::OfRun(100_000.0);
+    const START: f64 = READ;
+    type Cursor = Slices;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Slices, Unanswered> {
+        let runs = stored
+            .runs(asked.text(PROFILE).as_deref(), None)?
+            .into_iter();
+        let runs = runs.map(|(build, run)| Run {
+            id: run.id,
+            executable: ExecutableId::of(&build.build.executable),
+            events: run.profile.sample_types.clone(),
+        });
+        let mut slices = Slices {
+            stored: stored.clone(),
+            event: asked.text(EVENT).map(|event| event.into_owned()),
+            times: [asked.bounds(START), asked.bounds(END)],
+            runs: runs.collect::<Vec<_>>().into_iter(),
+            read: None,
+            rows: Vec::new().into_iter(),
+            row: None,
+        };
+        slices.advance()?;
+        Ok(slices)
+    }
+}
+
+/// A run whose slices are read when it is its turn.
+struct Run {
+    id: ProfileId,
+    executable: ExecutableId,
+    events: Vec<SampleType>,
+}
+
+/// What was read of a run.
+struct Read {
+    profile: Hex,
+    events: Vec<SampleType>,
+    loaded: LoadedSlices,
+    ids: Ids,
+}
+
+/// Slices of one run after another.
+pub(super) struct Slices {
+    stored: Arc<Stored>,
+    event: Option<String>,
+    times: [Bounds; 2],
+    runs: IntoIter<Run>,
+    read: Option<Read>,
+    rows: IntoIter<(usize, SliceCost)>,
+    /// The index of an event, and what a stack cost in it.
+    row: Option<(usize, SliceCost)>,
+}
+
+impl Slices {
+    /// Reads the slices of the next run; false where there is none.
+    fn read_on(&mut self) -> Result<bool, QueryError> {
+        let Some(run) = self.runs.next() else {
+            return Ok(false);
+        };
+        let Some(loaded) = self.stored.snapshot()?.load_slices(run.id)? else {
+            return Ok(true);
+        };
+        let read = Read {
+            profile: Hex::of(run.id.0),
+            events: run.events,
+            ids: Ids::of(run.executable),
+            loaded,
+        };
+        let mut rows = Vec::new();
+        for (ix, costs) in read.loaded.slices.costs.iter().enumerate() {
+            let event = read.events.get(ix).map(|event| &event.event);
+            if self.event.is_none() || self.event.as_ref() == event {
+                let costs = costs.iter();
+                let meant = costs.filter(|cost| self.is_meant(&read, cost));
+                rows.extend(meant.map(|cost| (ix, cost)));
+            }
+        }
+        self.rows = rows.into_iter();
+        self.read = Some(read);
+        Ok(true)
+    }
+
+    fn is_meant(&self, read: &Read, cost: &SliceCost) -> bool {
+        let [start, end] = read.time(cost);
+        self.times[0].take(start) && self.times[1].take(end)
+    }
+}
+
+impl Read {
+    /// When a slice begins and ends, in nanoseconds since the run's first sample.
+    fn time(&self, cost: &SliceCost) -> [u64; 2] {
+        let grid = self.loaded.slices.grid;
+        [cost.slice.0, cost.slice.0 + 1].map(|slice| grid.border(slice).0)
+    }
+}
+
+impl Cursor for Slices {
+    fn is_done(&self) -> bool {
+        self.row.is_none()
+    }
+
+    fn advance(&mut self) -> Result<(), QueryError> {
+        loop {
+            self.row = self.rows.next();
+            if self.row.is_some() || !self.read_on()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
+        let (Some((event, row)), Some(read)) = (&self.row, &self.read) else {
+            return cell.null();
+        };
+        let LoadedSlices {
+            tree,
+            frames,
+            slices,
+            ..
+        } = &read.loaded;
+        let context = &slices.contexts[row.context.get()];
+        match column {
+            PROFILE => cell.text(read.profile.as_str()),
+            START => cell.count(read.time(row)[0]),
+            END => cell.count(read.time(row)[1]),
+            PID => cell.count(u64::from(context.thread.pid)),
+            TID => cell.count(u64::from(context.thread.tid)),
+            THREAD => cell.known(&context.thread.name),
+            LABELS if context.labels.is_empty() => cell.null(),
+            LABELS => cell.text(&serde_json::json!(context.labels).to_string()),
+            NODE => cell.text(read.ids.node(tree, frames, row.node).as_str()),
+            FRAME => cell.text(read.ids.frame(tree, frames, row.node)),
+            EVENT => cell.text(&read.events[*event].event),
+            SAMPLES => cell.count(row.cost.samples),
+            _ => cell.count(row.cost.value),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `stack_node`: a row a stack of a build.
+
+use super::stored::{BuildTree, Hex, Stored, Unanswered};
+use super::table::{Asked, Cell, Column, Cursor, Found, Rows, Table};
+use crate::QueryError;
+use std::sync::Arc;
+use std::vec::IntoIter;
+use sto_core::id::BuildId;
+use sto_core::intern::NodeIx;
+
+/// `stack_node`.
+pub(super) struct StackNode;
+
+const ID: usize = 0;
+const PARENT: usize = 1;
+const FRAME: usize = 2;
+const EXECUTABLE: usize = 3;
+const SAMPLES: usize = 4;
+const SELF: usize = 5;
+const TOTAL: usize = 6;
+const TOTAL_SAMPLES: usize = 7;
+const NODE: usize = 8;
+
+impl Table for StackNode {
+    const NAME: &'static str = "stack_node";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("id").finds(Found::Few(1.0)),
+        Column::text("parent_id").finds(Found::Few(4.0)),
+        Column::text("stack_node_data_id"),
+        Column::text("executable_id").finds(Found::Build),
+        Column::integer("sample_count"),
+        Column::integer("self"),
+        Column::integer("total"),
+        Column::integer("total_sample_count"),
+        Column::text("node"),
+        Column::integer("outermost"),
+    ];
+    const ROWS: Rows = Rows::OfBuild(50_000.0);
+    type Cursor = Nodes;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Nodes, Unanswered> {
+        let mut nodes = Nodes {
+            stored: stored.clone(),
+            builds: Vec::new().into_iter(),
+            tree: None,
+            at: 0,
+            end: 0,
+            step: Step::Preorder,
+        };
+        if let Some(id) = asked.text(ID) {
+            if let Some((tree, node)) = stored.node(&id)? {
+                (nodes.at, nodes.end) = (node.0, node.0 + 1);
+                nodes.tree = Some(tree);
+            }
+            return Ok(nodes);
+        }
+        if let Some(id) = asked.text(PARENT) {
+            if let Some((tree, node)) = stored.node(&id)? {
+                (nodes.at, nodes.end) = (node.0 + 1, tree.subtree_ends()[node.get()]);
+                nodes.step = Step::Siblings;
+                nodes.tree = Some(tree);
+            }
+            return Ok(nodes);
+        }
+        let builds = stored.builds(asked.text(EXECUTABLE).as_deref())?.iter();
+        nodes.builds = builds.map(|build| build.id).collect::<Vec<_>>().into_iter();
+        nodes.settle()?;
+        Ok(nodes)
+    }
+}
+
+/// Stacks of one build after another.
+pub(super) struct Nodes {
+    stored: Arc<Stored>,
+    /// The builds that are still to come.
+    builds: IntoIter<BuildId>,
+    tree: Option<Arc<BuildTree>>,
+    /// The stack, and the first that is not meant.
+    at: u32,
+    end: u32,
+    step: Step,
+}
+
+/// Where the next stack is.
+enum Step {
+    /// It follows.
+    Preorder,
+    /// It stands after all below this one.
+    Siblings,
+}
+
+impl Nodes {
+    /// Goes on with the next build that has a stack, where this one has no more.
+    fn settle(&mut self) -> Result<(), QueryError> {
+        while self.at >= self.end {
+            let Some(id) = self.builds.next() else {
+                return Ok(());
+            };
+            let Some(tree) = self.stored.tree_of(id)? else {
+                continue;
+            };
+            (self.at, self.end) = (0, tree.view.tree.len() as u32);
+            self.tree = Some(tree);
+        }
+        Ok(())
+    }
+}
+
+impl Cursor for Nodes {
+    fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    fn advance(&mut self) -> Result<(), QueryError> {
+        match (&self.step, &self.tree) {
+            (Step::Siblings, Some(tree)) => self.at = tree.subtree_ends()[self.at as usize],
+            _ => self.at += 1,
+        }
+        self.settle()
+    }
+
+    fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
+        let Some(tree) = &self.tree else {
+            return cell.null();
+        };
+        let node = NodeIx(self.at);
+        match column {
+            ID => cell.text(&tree.id(node)),
+            PARENT => match tree.view.tree.parent(node) {
+                Some(parent) => cell.text(&tree.id(parent)),
+                None => cell.null(),
+            },
+            FRAME => cell.text(tree.frame_id(node)),
+            EXECUTABLE => cell.text(Hex::of(tree.build.0).as_str()),
+            SAMPLES => cell.count(tree.self_costs()[node.get()].samples),
+            SELF => cell.count(tree.self_costs()[node.get()].value),
+            TOTAL => cell.count(tree.totals()[node.get()].value),
+            TOTAL_SAMPLES => cell.count(tree.totals()[node.get()].samples),
+            NODE => cell.text(tree.node_id(node).as_str()),
+            _ => cell.count(u64::from(tree.outermost()[node.get()])),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `stack_node_data`: a row a frame of the store. `search`: those in which words stand.
+
+use super::stored::{AllFrames, Hex, Stored, Unanswered, function_of};
+use super::table::{Asked, Cell, Column, Cursor, Found, Rows, Table};
+use crate::QueryError;
+use std::sync::Arc;
+use sto_core::id::FrameId;
+use sto_core::model::FrameIx;
+
+/// `stack_node_data`.
+pub(super) struct StackNodeData;
+
+const ID: usize = 0;
+
+impl Table for StackNodeData {
+    const NAME: &'static str = "stack_node_data";
+    const COLUMNS: &'static [Column] = &[
+        Column::text("id").finds(Found::Few(1.0)),
+        Column::text("symbol"),
+        Column::text("file"),
+        Column::integer("line"),
+        Column::text("module"),
+        Column::text("kind"),
+        Column::text("function"),
+    ];
+    const ROWS: Rows = Rows::Few(100_000.0);
+    type Cursor = Frames;
+
+    fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Frames, Unanswered> {
+        let frames = stored.frames()?;
+        let all = 0..frames.table.len() as u32;
+        let numbers = match asked.text(ID) {
+            Some(id) => frames.find(&id).map_or(0..0, |frame| frame.0..frame.0 + 1),
+            None => all,
+        };
+        Ok(Frames {
+            frames,
+            at: numbers.start,
+            end: numbers.end,
+        })
+    }
+}
+
+/// Some frames that follow one another.
+pub(super) struct Frames {
+    frames: Arc<AllFrames>,
+    at: u32,
+    end: u32,
+}
+
+impl Cursor for Frames {
+    fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    fn advance(&mut self) -> Result<(), QueryError> {
+        self.at += 1;
+        Ok(())
+    }
+
+    fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
+        let ix = FrameIx(self.at);
+        let frame = self.frames.table.frame(ix);
+        match column {
+            ID => cell.text(Hex::of(FrameId::of(frame).0).as_str()),
+            1 => cell.text(frame.symbol),
+            2 => cell.known(frame.file),
+            3 if frame.line == 0 => cell.null(),
+            3 => cell.count(u64::from(frame.line)),
+            4 => cell.known(frame.module),
+            5 => cell.text(frame.kind.name()),
+            _ => cell.text(&function_of(&self.frames.table, ix)),
+        }
+    }
+}
