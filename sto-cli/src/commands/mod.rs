@@ -37,6 +37,7 @@ mod runs;
 mod series;
 mod show;
 mod source;
+mod sql;
 mod stats;
 mod tag;
 mod timeline;
@@ -85,6 +86,7 @@ pub(crate) enum Command {
     CompareModels(compare_models::CompareModelsArgs),
     Calibrate(calibrate::CalibrateArgs),
     ExplainMatch(explain_match::ExplainMatchArgs),
+    Sql(sql::SqlArgs),
     Export(export::ExportArgs),
     ExportStore(export_store::ExportStoreArgs),
     Prune(prune::PruneArgs),
@@ -103,8 +105,11 @@ pub(crate) fn run(
     line: fn() -> clap::Command,
 ) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    // What records goes on until it has stored what there is of the recording.
-    if !matches!(command, Command::Record(_) | Command::Bisect(_)) {
+    // What records goes on until it has stored what there is of the recording, and SQL's shell goes on after a query.
+    if !matches!(
+        command,
+        Command::Record(_) | Command::Bisect(_) | Command::Sql(_)
+    ) {
         interrupt::leave_no_temporary_files();
     }
     match command {
@@ -143,6 +148,7 @@ pub(crate) fn run(
         Command::CompareModels(args) => compare_models::run(&args, &store()?),
         Command::Calibrate(args) => calibrate::run(&args, &store()?),
         Command::ExplainMatch(args) => explain_match::run(&args),
+        Command::Sql(args) => sql::run(&args, &store()?),
         Command::Export(args) => export::run(&args, &store()?),
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),

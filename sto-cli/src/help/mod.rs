@@ -42,6 +42,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "open",
             "potential",
             "model",
+            "sql",
             "export",
         ],
     ),

@@ -22,6 +22,7 @@ use sto_query::maintain::{MergeError, TagError};
 use sto_query::models::ModelError;
 use sto_query::policy::PolicyError;
 use sto_query::source::SourceError;
+use sto_query::tables::SqlError;
 use sto_query::text::printable;
 use sto_query::tree::RootsError;
 
@@ -173,6 +174,16 @@ pub(crate) enum CliError {
     BinaryOnTerminal,
     #[error("`--x` is of models, and this format has none")]
     XWithoutModels,
+    #[error(transparent)]
+    Sql(SqlError),
+    #[error("`{}` is no command of the shell", printable(.0))]
+    UnknownDotCommand(String),
+    #[error("there is no table or function `{}`", printable(.0))]
+    UnknownTable(String),
+    #[error("no query `{}` is shipped", printable(.0))]
+    UnknownExample(String),
+    #[error("cannot read from the terminal: {0}")]
+    Terminal(String),
     #[error("there is no `perf` to record with")]
     NoPerf,
     #[error("perf cannot record: {said}")]
@@ -361,6 +372,20 @@ impl CliError {
             CliError::XWithoutModels => {
                 Some("leave it out, or export with `--format perun`".to_owned())
             }
+            CliError::Sql(error) => match error {
+                SqlError::MissingParameter(name) => {
+                    let name = name.trim_start_matches([':', '@', '$']);
+                    Some(format!("give it one: --param {}=VALUE", printable(name)))
+                }
+                SqlError::Syntax { .. } => {
+                    Some("`sto sql .schema` lists tables, columns and functions".to_owned())
+                }
+                SqlError::Timeout(_) => Some("--timeout gives it more time".to_owned()),
+                _ => None,
+            },
+            CliError::UnknownDotCommand(_) => Some("`.help` lists them".to_owned()),
+            CliError::UnknownTable(_) => Some("`.schema` lists all".to_owned()),
+            CliError::UnknownExample(_) => Some("`sto sql --examples` lists them".to_owned()),
             CliError::NoStorePath => Some("name one: --store PATH".to_owned()),
             CliError::BinaryOnTerminal => Some("write it to a file: -o FILE".to_owned()),
             CliError::Panicked { .. } => Some(
@@ -395,6 +420,16 @@ impl CliError {
     }
 }
 
+impl From<SqlError> for CliError {
+    /// What a question cannot answer is the question's.
+    fn from(error: SqlError) -> CliError {
+        match error {
+            SqlError::Question(error) => CliError::Query(*error),
+            error => CliError::Sql(error),
+        }
+    }
+}
+
 /// Shows the user what went wrong, if anything did, and the caller how it ended.
 pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     let error = match result {
@@ -407,6 +442,9 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
     match error.functions() {
         [] => ui::say("error", &message),
         names => ui::list(&format!("error: {message}"), names),
+    }
+    if let CliError::Sql(SqlError::Syntax { place, .. }) = &error {
+        ui::write(&place.clone().map(|line| format!("  {line}\n")).concat());
     }
     let hint = error.hint();
     if let Some(hint) = hint.or_else(|| takes_too_much.then(|| MORE_MEMORY.to_owned())) {

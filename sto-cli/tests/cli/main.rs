@@ -73,6 +73,7 @@ mod slices;
 mod slower_calls;
 // Source with the cost of its lines.
 mod source;
+mod sql;
 // Which store a command uses.
 mod store_path;
 // A folder, a store and a home of its own for each test.

@@ -1,0 +1,121 @@
+//! What the shell knows while a line is typed: when it is whole, and which names fit.
+
+use super::dot::COMMANDS;
+use rustyline::completion::{Completer, Pair};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Helper, Highlighter, Hinter};
+use sto_query::tables::{Database, EXAMPLES};
+
+/// Completes names, and goes on with the line until it is whole.
+#[derive(Helper, Highlighter, Hinter)]
+pub(super) struct SqlHelper {
+    names: Vec<String>,
+}
+
+/// Words that queries begin with, or often have.
+const KEYWORDS: [&str; 24] = [
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "LIMIT",
+    "JOIN",
+    "LEFT JOIN",
+    "ON",
+    "AND",
+    "OR",
+    "NOT",
+    "NULL",
+    "LIKE",
+    "IN",
+    "AS",
+    "DISTINCT",
+    "HAVING",
+    "WITH RECURSIVE",
+    "UNION ALL",
+    "DESC",
+    "count(",
+    "sum(",
+    "coalesce(",
+];
+
+impl SqlHelper {
+    /// Of what the database has.
+    pub(super) fn new() -> SqlHelper {
+        let mut names: Vec<String> = KEYWORDS.map(str::to_owned).into();
+        for name in Database::names() {
+            let parenthesis = if name.arguments.is_some() { "(" } else { "" };
+            names.push(format!("{}{parenthesis}", name.name));
+            names.extend(name.columns.into_iter().map(|(name, _)| name));
+        }
+        names.sort();
+        names.dedup();
+        SqlHelper { names }
+    }
+
+    /// Where the word begins that ends here, and what it may be.
+    pub(super) fn completions(&self, line: &str, at: usize) -> (usize, Vec<String>) {
+        let typed = line.get(..at).unwrap_or(line);
+        if let Some(rest) = typed.strip_prefix(".examples ") {
+            let names = EXAMPLES.iter().map(|example| example.name.to_owned());
+            return (
+                at - rest.len(),
+                names.filter(|name| name.starts_with(rest)).collect(),
+            );
+        }
+        if typed.starts_with('.') {
+            let names = COMMANDS.iter().map(|(name, ..)| (*name).to_owned());
+            return (0, names.filter(|name| name.starts_with(typed)).collect());
+        }
+        let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let word = typed
+            .rsplit(|letter| !is_of_word(letter))
+            .next()
+            .unwrap_or_default();
+        if word.is_empty() {
+            return (at, Vec::new());
+        }
+        let fits = |name: &&String| {
+            let start = name.get(..word.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
+        (
+            at - word.len(),
+            self.names.iter().filter(fits).cloned().collect(),
+        )
+    }
+}
+
+impl Completer for SqlHelper {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (from, names) = self.completions(line, at);
+        let pairs = names.into_iter().map(|name| Pair {
+            display: name.clone(),
+            replacement: name,
+        });
+        Ok((from, pairs.collect()))
+    }
+}
+
+/// Whether a line is a command or whole statements.
+pub(super) fn is_whole(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('.') || line.ends_with(';')
+}
+
+impl Validator for SqlHelper {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match is_whole(context.input()) {
+            true => ValidationResult::Valid(None),
+            false => ValidationResult::Incomplete,
+        })
+    }
+}

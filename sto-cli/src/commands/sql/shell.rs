@@ -1,0 +1,143 @@
+//! The shell: a query after another.
+
+use super::dot::{self, DotCommand};
+use super::helper::SqlHelper;
+use super::print;
+use crate::runtime::error::report;
+use crate::runtime::{CliError, Outcome, interrupt, output, ui};
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{Config, Editor};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use sto_core::Cancel;
+use sto_query::tables::{Database, SqlFormat, SqlOptions, SqlValue};
+
+type Line = Editor<SqlHelper, FileHistory>;
+
+/// Answers what is typed until there is no more.
+pub(super) fn run(
+    mut database: Database,
+    mut format: SqlFormat,
+    mut options: SqlOptions,
+) -> Result<Outcome, CliError> {
+    let running = stopped_by_interrupts();
+    let mut editor = editor().map_err(terminal)?;
+    let history = history();
+    if let Some(file) = &history {
+        // There is none at first.
+        let _ = editor.load_history(file);
+    }
+    ui::write("SQL of SQLite; `.help` lists commands, Ctrl-D leaves.\n");
+    loop {
+        let line = match editor.readline("sto> ") {
+            Ok(line) => line,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(terminal(error)),
+        };
+        let text = line.trim();
+        if text.is_empty() {
+            continue;
+        }
+        let _ = editor.add_history_entry(text);
+        let answered = match text.starts_with('.') {
+            false => {
+                options.cancel = Cancel::default();
+                *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
+                // Given before, they are for what uses them.
+                let mut given = options.clone();
+                given.parameters.retain(|(name, _)| uses(text, name));
+                print(&mut database, text, format, &given)
+            }
+            true => match text.parse() {
+                Ok(DotCommand::Quit) => break,
+                Ok(DotCommand::Format(chosen)) => {
+                    format = chosen;
+                    Ok(())
+                }
+                Ok(DotCommand::Param(name, value)) => {
+                    set(&mut options.parameters, name, value);
+                    Ok(())
+                }
+                Ok(command) => {
+                    dot::answer(&command, ui::style()).and_then(|text| output::show(&text))
+                }
+                Err(error) => Err(error),
+            },
+        };
+        if answered.is_err() {
+            report(answered.map(|()| Outcome::Clean));
+        }
+    }
+    if let Some(file) = history {
+        // A history that cannot be kept is no reason to fail.
+        let _ = editor.save_history(&file);
+    }
+    Ok(Outcome::Clean)
+}
+
+fn set(parameters: &mut Vec<(String, SqlValue)>, name: String, value: SqlValue) {
+    parameters.retain(|(known, _)| *known != name);
+    parameters.push((name, value));
+}
+
+/// Whether a query has a parameter.
+fn uses(sql: &str, name: &str) -> bool {
+    let signs = [':', '@', '$'].into_iter();
+    signs.map(|sign| format!("{sign}{name}")).any(|parameter| {
+        sql.match_indices(&*parameter).any(|(at, _)| {
+            let next = sql[at + parameter.len()..].chars().next();
+            next.is_none_or(|next| !next.is_alphanumeric() && next != '_')
+        })
+    })
+}
+
+fn editor() -> rustyline::Result<Line> {
+    let config = Config::builder().auto_add_history(false).build();
+    let mut editor = Editor::with_config(config)?;
+    editor.set_helper(Some(SqlHelper::new()));
+    Ok(editor)
+}
+
+fn terminal(error: ReadlineError) -> CliError {
+    CliError::Terminal(error.to_string())
+}
+
+/// Where lines are kept: `$XDG_STATE_HOME/sto`, which is made for the user alone; `None` where that cannot be.
+fn history() -> Option<PathBuf> {
+    let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let state = path("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    let state = state.or_else(|| Some(PathBuf::from(path("HOME")?).join(".local/state")))?;
+    let folder = state.join("sto");
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder);
+    made.ok().map(|()| folder.join("sql_history"))
+}
+
+/// What Ctrl-C stops from here on, which is the query that runs; the shell goes on.
+fn stopped_by_interrupts() -> Arc<Mutex<Cancel>> {
+    let running: Arc<Mutex<Cancel>> = Arc::default();
+    let stopped = running.clone();
+    if let Ok(mut requests) = interrupt::requests() {
+        thread::spawn(move || {
+            for signal in requests.forever() {
+                stopped
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .cancel();
+                if signal != signal_hook::consts::SIGINT {
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+            }
+        });
+    }
+    running
+}
