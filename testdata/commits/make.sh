@@ -31,39 +31,40 @@ cat >bench.c <<'END'
 
 int main(int argc, char **argv) {
     int rounds = argc > 1 ? atoi(argv[1]) : 20000;
-    static unsigned numbers[COUNT];
+    int count = argc > 2 ? atoi(argv[2]) : 120;
+    static unsigned numbers[MOST];
+    if (count < 2 || count > MOST) return 1;
     unsigned seed = 1, distinct = 0, middle = 0;
     for (int round = 0; round < rounds; round++) {
-        seed = make_numbers(numbers, seed);
-        distinct += count_distinct(numbers);
-        sort_numbers(numbers, 0, COUNT - 1);
-        middle ^= numbers[COUNT / 2];
+        seed = make_numbers(numbers, count, seed);
+        distinct += count_distinct(numbers, count);
+        sort_numbers(numbers, 0, count - 1);
+        middle ^= numbers[count / 2];
     }
     printf("%u %u\n", distinct, middle);
     return 0;
 }
 END
 cat >numbers.h <<'END'
-#define COUNT 120
-#define SLOTS 256
+#define MOST 4096
 #define ALONE __attribute__((noinline)) static
 
-ALONE unsigned make_numbers(unsigned *numbers, unsigned seed) {
-    for (int i = 0; i < COUNT; i++) {
+ALONE unsigned make_numbers(unsigned *numbers, int count, unsigned seed) {
+    for (int i = 0; i < count; i++) {
         for (int turn = 0; turn < 8; turn++) seed = seed * 1664525u + 1013904223u;
-        numbers[i] = seed >> 20;
+        numbers[i] = seed >> 12;
     }
     return seed;
 }
 
 /* A hash set. */
-ALONE unsigned count_distinct(const unsigned *numbers) {
-    static unsigned slots[SLOTS];
-    unsigned found = 0;
-    for (int i = 0; i < SLOTS; i++) slots[i] = ~0u;
-    for (int i = 0; i < COUNT; i++) {
-        unsigned slot = numbers[i] * 2654435761u % SLOTS;
-        while (slots[slot] != ~0u && slots[slot] != numbers[i]) slot = (slot + 1) % SLOTS;
+ALONE unsigned count_distinct(const unsigned *numbers, int count) {
+    static unsigned slots[2 * MOST];
+    unsigned found = 0, size = 2 * count;
+    for (unsigned i = 0; i < size; i++) slots[i] = ~0u;
+    for (int i = 0; i < count; i++) {
+        unsigned slot = numbers[i] * 2654435761u % size;
+        while (slots[slot] != ~0u && slots[slot] != numbers[i]) slot = (slot + 1) % size;
         found += slots[slot] == ~0u;
         slots[slot] = numbers[i];
     }
@@ -112,18 +113,18 @@ END
 commit 'Sort with fewer lines'
 git tag bubbles
 
-printf 'Sorts numbers: `./bench ROUNDS`.\n' >README
+printf 'Sorts numbers: `./bench ROUNDS COUNT`.\n' >README
 commit 'Say how to run it'
 
 sed -i '/A hash set/,/^}/d' numbers.h
 cat >>numbers.h <<'END'
 
 /* A list needs no hash function. */
-ALONE unsigned count_distinct(const unsigned *numbers) {
-    static struct node { unsigned number; struct node *next; } nodes[COUNT];
+ALONE unsigned count_distinct(const unsigned *numbers, int count) {
+    static struct node { unsigned number; struct node *next; } nodes[MOST];
     struct node *first = 0;
     unsigned found = 0;
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         struct node *node = first;
         while (node && node->number != numbers[i]) node = node->next;
         if (!node) {

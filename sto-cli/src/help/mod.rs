@@ -122,7 +122,11 @@ fn for_width(command: Command, width: usize) -> Command {
 
 fn with_notes(command: Command, width: usize) -> Command {
     match command.get_after_help().map(ToString::to_string) {
-        Some(notes) => command.after_help(laid_out(&blocks(&notes), width)),
+        Some(notes) => {
+            let notes = laid_out(&blocks(&notes), width);
+            // clap takes `{n}` for a new line.
+            command.after_help(notes.replace("{n}", "{\u{1b}[0mn}"))
+        }
         None => command,
     }
 }
@@ -205,6 +209,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn examples_keep_what_clap_takes_for_a_new_line() {
+        let mut command = for_width(Cli::command(), 80);
+        command.build();
+        let record = command.find_subcommand_mut("record").unwrap();
+        let help = record.render_long_help().to_string();
+        assert!(
+            help.contains("--scale n=1000,2000,4000 ./sort {n} "),
+            "{help}"
+        );
     }
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

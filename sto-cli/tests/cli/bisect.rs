@@ -286,6 +286,54 @@ fn a_history_is_filled_once_and_its_runs_are_known_to_a_search() {
 }
 
 #[test]
+fn a_history_is_filled_once_with_each_size() {
+    let Some(repository) = history(&[Some(1000), Some(3000)]) else {
+        return;
+    };
+    let fill = |sizes: &str, place: &str| {
+        let record = [
+            "record",
+            "--exe",
+            "demo",
+            "--commits",
+            "main",
+            "--runs",
+            "2",
+        ];
+        let program = format!("cat bench.out # {place}");
+        let scale = [
+            "--scale",
+            sizes,
+            "--build-with",
+            "sh build.sh",
+            "--",
+            "sh",
+            "-c",
+            &program,
+        ];
+        sto(&repository, &[&record[..], &scale].concat())
+    };
+    let of_each = || {
+        let runs = repository.sandbox.json(&["runs"]);
+        let runs = runs["runs"].as_array().unwrap().iter();
+        let mut sizes: Vec<_> = runs
+            .map(|run| run["metrics"]["n"].as_f64().unwrap())
+            .collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes
+    };
+    fill("n=10,20", "n").fails_with(&["there is no `{n}` in"]);
+    fill("n=10,20", "{n}").succeeds();
+    assert_eq!(of_each(), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 20.0]);
+    let again = fill("n=20,10", "{n}").succeeds();
+    let known = "2 of 2 commits have 2 runs of each n or more already";
+    assert!(again.stderr.contains(known), "{again:?}");
+    let other = fill("n=10,30", "{n}").succeeds();
+    assert!(!other.stderr.contains("already"), "{other:?}");
+    assert_removed(&repository);
+}
+
+#[test]
 fn a_bubble_sort_and_a_list_are_found_in_a_real_program() {
     if missing(&["git", "perf", "cc", "make"]) {
         return;
@@ -314,5 +362,58 @@ fn a_bubble_sort_and_a_list_are_found_in_a_real_program() {
             .succeeds()
             .stdout;
         assert_eq!(json(&run)["state"]["found"], expected.trim(), "{run:?}");
+    }
+}
+
+#[test]
+fn the_commits_that_made_functions_grow_faster_are_named_and_the_others_are_not() {
+    if missing(&["git", "perf", "cc", "make"]) {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/commits/make.sh");
+    Run::of(&mut sandbox.program("sh", &[script.to_str().unwrap(), "six"])).succeeds();
+    let sto = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        Run::of(sandbox.command(&args).current_dir(sandbox.path("six")))
+    };
+    let sizes = "--scale n=200,400,800,1600 --runs 2 -F 5000";
+    let fill = format!("record --commits main --build-with make {sizes} -- ./bench 60 {{n}}");
+    let run = sto(&fill);
+    if run.stderr.contains("perf cannot record") {
+        return skip("perf may not record here");
+    }
+    assert_eq!(run.status, Some(0), "{run:?}");
+    for (before, slower) in [
+        None,
+        Some("count_distinct"),
+        None,
+        Some("sort_numbers"),
+        None,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let sides = format!("git:main~{} git:main~{before}", before + 1);
+        let run = sto(&format!(
+            "find-regressions {sides} --x n --all --format json"
+        ));
+        let found = json(&run);
+        let functions = found["curves"]["functions"].as_array().unwrap();
+        for function in ["count_distinct", "sort_numbers"] {
+            let change = functions.iter().find(|of| of["function"] == function);
+            let is_worse = change.is_some_and(|change| change["result"] == "degradation");
+            assert_eq!(is_worse, slower == Some(function), "{sides}: {change:#?}");
+            if is_worse {
+                let reason = change.unwrap()["reason"].as_str().unwrap();
+                let commit = found["curves"]["commits"]["to"].as_str().unwrap();
+                let with = format!(" with commit {};", &commit[..12]);
+                let went = format!("{function} went from O(");
+                assert!(
+                    reason.starts_with(&went) && reason.contains(&with),
+                    "{reason}"
+                );
+            }
+        }
     }
 }

@@ -170,7 +170,7 @@ fn the_repository_for_tests_is_always_the_same() {
         .succeeds()
         .stdout;
     let ids: Vec<&str> = ids.lines().map(|id| &id[..7]).collect();
-    assert_eq!(ids, ["59ac1fa", "52797bc", "e3cd655"]);
+    assert_eq!(ids, ["0354375", "20d006d", "7a79114"]);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn has_failed(run: &StoredProfile) -> bool {
 }
 
 /// Number of the runs in a store of each commit, of any program and benchmark, or of these alone; without those that
-/// failed.
+/// failed, and where a metric is given, without those that do not have it at this value.
 ///
 /// # Errors
 /// Where the store cannot be read.
@@ -111,12 +111,15 @@ pub fn recorded_runs(
     sources: &Sources,
     executable: Option<&str>,
     benchmark: Option<&str>,
+    metric: Option<(&str, f64)>,
 ) -> Result<BTreeMap<CommitHash, usize>, QueryError> {
     let mut builds = sources.store()?.builds()?;
     builds.retain(|stored| executable.is_none_or(|name| stored.build.executable == name));
     for stored in &mut builds {
         let is_of = |run: &StoredProfile| {
-            benchmark.is_none_or(|name| run.profile.benchmark.as_deref() == Some(name))
+            let profile = &run.profile;
+            benchmark.is_none_or(|name| profile.benchmark.as_deref() == Some(name))
+                && metric.is_none_or(|(name, value)| profile.metrics.get(name) == Some(&value))
         };
         stored.profiles.retain(|run| is_of(run) && !has_failed(run));
     }

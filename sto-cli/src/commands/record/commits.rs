@@ -2,12 +2,13 @@
 
 use super::RecordArgs;
 use super::checkouts::Checkouts;
-use super::plan::{Plan, Program};
+use super::plan::{Plan, Program, Scale};
 use super::runs::{Recorded, Session};
 use super::work_folder::WorkFolder;
 use crate::runtime::git::{GitError, Repository};
 use crate::runtime::perf::Perf;
 use crate::runtime::{CliError, Outcome, StorePath, ui};
+use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
 use sto_query::commits::recorded_runs;
 
@@ -50,15 +51,27 @@ impl Commits {
         let all = commits.len();
         let about = args.recording.about.options();
         let sources = store_path.sources_or_empty()?;
-        let runs = recorded_runs(
-            &sources,
-            about.executable.as_deref(),
-            about.benchmark.as_deref(),
-        )?;
+        let recorded = |size| {
+            let (executable, benchmark) = (&about.executable, &about.benchmark);
+            recorded_runs(&sources, executable.as_deref(), benchmark.as_deref(), size)
+        };
+        let runs = match &args.scale {
+            None => vec![recorded(None)?],
+            Some(Scale { name, sizes }) => {
+                let of_size = |(_, size): &(String, f64)| recorded(Some((name, *size)));
+                sizes.iter().map(of_size).collect::<Result<_, _>>()?
+            }
+        };
         let enough = usize::try_from(args.runs).unwrap_or(usize::MAX);
-        commits.retain(|commit| runs.get(commit).is_none_or(|&runs| runs < enough));
+        let has_enough = |commit: &CommitHash, runs: &BTreeMap<CommitHash, usize>| {
+            runs.get(commit).is_some_and(|&runs| runs >= enough)
+        };
+        commits.retain(|commit| !runs.iter().all(|runs| has_enough(commit, runs)));
         if let Some(left_out @ 1..) = all.checked_sub(commits.len()) {
-            let text = format!("{left_out} of {all} commits have {enough} runs or more already");
+            let of_each = args.scale.as_ref();
+            let of_each = of_each.map_or(String::new(), |scale| format!(" of each {}", scale.name));
+            let text =
+                format!("{left_out} of {all} commits have {enough} runs{of_each} or more already");
             ui::say("note", &text);
         }
         Ok(Commits {
@@ -109,7 +122,10 @@ impl Commits {
                     Err(why) => Err(why.clone()),
                 };
                 match program {
-                    Ok(program) => programs.push(program),
+                    Ok(program) => match &args.scale {
+                        Some(scale) => programs.extend(program.with_sizes(scale)),
+                        None => programs.push(program),
+                    },
                     Err(why) => {
                         let id = commit.to_string();
                         ui::say(

@@ -101,12 +101,12 @@ pub(crate) struct RecordArgs {
     scale: Option<Scale>,
 
     /// Record the command as it was built of each commit of this range, in work trees of their own that are removed again.
-    /// Commits that have as many runs in the store already are passed over, and so are those that cannot be built
+    /// Commits that have as many runs in the store already, of each size, are passed over, and so are those that cannot be built
     #[arg(
         long,
         value_name = "RANGE",
         requires = "command",
-        conflicts_with_all = ["compare", "scale", "processes", "all", "build", "revision"],
+        conflicts_with_all = ["compare", "processes", "all", "build", "revision"],
         value_parser = NonEmptyStringValueParser::new()
     )]
     commits: Option<String>,
@@ -154,16 +154,17 @@ pub(crate) struct RecordArgs {
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.recording.about.check()?;
+    if let Some(scale) = &args.scale {
+        args.recording.about.check_metric(&scale.name)?;
+        scale.check_place(&args.command)?;
+    }
     let commits = args.commits.as_ref();
     let programs = match (&args.compare[..], &args.scale) {
         _ if commits.is_some() => Vec::new(),
         ([], None) => vec![Program::only(&args.command)?],
-        ([], Some(scale)) => Program::sweep(&args.command, scale)?,
+        ([], Some(scale)) => Program::only(&args.command)?.with_sizes(scale),
         (lines, _) => Program::pair(lines)?,
     };
-    if let Some(scale) = &args.scale {
-        args.recording.about.check_metric(&scale.name)?;
-    }
     let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     for &pid in &args.pids {
         perf::check_process(pid)?;

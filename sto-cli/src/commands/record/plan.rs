@@ -3,8 +3,8 @@
 use super::{Place, RecordingArgs};
 use crate::runtime::perf::{Recording, Target};
 use crate::runtime::{CliError, perf};
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use sto_query::sources::distinct_names;
 use sto_query::text::Command;
 
@@ -53,7 +53,7 @@ pub(crate) struct Program {
     /// `None` where the user names it, or nobody does.
     pub(super) build: Option<String>,
     /// The folder of its recordings among others.
-    pub(super) folder: String,
+    pub(super) folder: PathBuf,
     /// What its runs are given, as a metric of them.
     pub(super) size: Option<(String, f64)>,
     /// The commit that it is of, and where it is run; by default that of the working directory.
@@ -64,8 +64,8 @@ pub(crate) struct Program {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     pub(super) name: String,
-    /// As they were written.
-    sizes: Vec<(String, f64)>,
+    /// As they were written, with their numbers.
+    pub(super) sizes: Vec<(String, f64)>,
 }
 
 impl Scale {
@@ -94,6 +94,24 @@ impl Scale {
             }),
         }
     }
+
+    /// What stands for a size in a command.
+    fn place(&self) -> String {
+        format!("{{{}}}", self.name)
+    }
+
+    /// Checks that a command has a place for the sizes.
+    pub(super) fn check_place(&self, command: &[OsString]) -> Result<(), CliError> {
+        let place = self.place();
+        let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
+        match command.iter().any(has_place) {
+            true => Ok(()),
+            false => Err(CliError::NoPlace {
+                place,
+                line: line(command),
+            }),
+        }
+    }
 }
 
 impl Program {
@@ -105,7 +123,7 @@ impl Program {
         Ok(Program {
             command: command.to_vec(),
             build: None,
-            folder: String::new(),
+            folder: PathBuf::new(),
             size: None,
             place: None,
         })
@@ -119,39 +137,27 @@ impl Program {
         Ok(Program {
             command: command.to_vec(),
             build: Some(place.name.clone()),
-            folder: place.name.replace('/', "-"),
+            folder: PathBuf::from(place.name.replace('/', "-")),
             size: None,
             place: Some(place),
         })
     }
 
     /// The same program with each size of its input in place of `{NAME}`.
-    pub(super) fn sweep(command: &[OsString], scale: &Scale) -> Result<Vec<Program>, CliError> {
-        let program = Program::only(command)?;
-        let place = format!("{{{}}}", scale.name);
-        let has_place = |word: &OsString| word.to_str().is_some_and(|word| word.contains(&place));
-        if !program.command.iter().any(has_place) {
-            return Err(CliError::NoPlace {
-                place,
-                line: program.line(),
-            });
-        }
-        let with = |word: &OsStr, size: &str| match word.to_str() {
+    pub(super) fn with_sizes(self, scale: &Scale) -> Vec<Program> {
+        let place = scale.place();
+        let with = |word: &OsString, size: &str| match word.to_str() {
             Some(word) => OsString::from(word.replace(&place, size)),
-            None => word.to_owned(),
+            None => word.clone(),
         };
-        let programs = scale.sizes.iter().map(|(text, size)| Program {
-            command: program
-                .command
-                .iter()
-                .map(|word| with(word, text))
-                .collect(),
-            build: None,
-            folder: format!("{}={text}", scale.name),
+        let of_size = |(text, size): &(String, f64)| Program {
+            command: self.command.iter().map(|word| with(word, text)).collect(),
+            build: self.build.clone(),
+            folder: self.folder.join(format!("{}={text}", scale.name)),
             size: Some((scale.name.clone(), *size)),
-            place: None,
-        });
-        Ok(programs.collect())
+            place: self.place.clone(),
+        };
+        scale.sizes.iter().map(of_size).collect()
     }
 
     /// Two that are compared, from their command lines. Their builds are named by as much as makes
@@ -171,7 +177,7 @@ impl Program {
         let program = |words: Vec<String>, build, folder: &str| Program {
             command: words.into_iter().map(OsString::from).collect(),
             build: Some(build),
-            folder: folder.to_owned(),
+            folder: PathBuf::from(folder),
             size: None,
             place: None,
         };
@@ -188,16 +194,21 @@ impl Program {
 
     /// As a shell reads it; of a commit also which.
     pub(super) fn line(&self) -> String {
-        let words = self.command.iter();
-        let words = words.map(|word| word.to_string_lossy().into_owned());
-        let line = Command {
-            words: words.collect(),
-        };
+        let line = line(&self.command);
         match &self.place {
-            None => line.to_string(),
+            None => line,
             Some(place) => format!("{}: {line}", place.name),
         }
     }
+}
+
+fn line(command: &[OsString]) -> String {
+    let words = command.iter();
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    Command {
+        words: words.collect(),
+    }
+    .to_string()
 }
 
 fn names(a: &[String], b: &[String]) -> (String, String) {
@@ -243,7 +254,8 @@ mod tests {
     fn a_sweep_has_a_command_and_a_metric_for_each_size() {
         let scale = Scale::parse("n=1000,2e3").unwrap();
         let command = ["true", "--size={n}", "{n}"].map(OsString::from);
-        let programs = Program::sweep(&command, &scale).unwrap();
+        let program = Program::only(&command).unwrap();
+        let programs = program.with_sizes(&scale);
         let lines: Vec<String> = programs.iter().map(Program::line).collect();
         assert_eq!(lines, ["true --size=1000 1000", "true --size=2e3 2e3"]);
         assert_eq!(programs[1].size, Some(("n".to_owned(), 2000.0)));
@@ -255,7 +267,7 @@ mod tests {
             assert!(Scale::parse(wrong).is_err(), "{wrong}");
         }
         let scale = Scale::parse("n=1").unwrap();
-        let error = Program::sweep(&["true", "n"].map(OsString::from), &scale);
+        let error = scale.check_place(&["true", "n"].map(OsString::from));
         let error = error.err().unwrap().to_string();
         assert_eq!(
             error,
