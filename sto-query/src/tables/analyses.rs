@@ -1,7 +1,8 @@
 //! `find_regressions` and `potential`: answers of the library as rows.
 
+use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
-use super::table::{Asked, Column, Listed, READ, Rows, Table, count, known};
+use super::table::{Column, Listed, READ, Rows, Table, count, known};
 use crate::check::{Baseline, CheckRequest, check};
 use crate::compare::Finding;
 use crate::potential::Degree;

@@ -1,8 +1,9 @@
 //! A connection whose tables are a store.
 
 use super::error::SqlError;
+use super::module::register;
 use super::stored::Stored;
-use super::table::{Table, arguments_of, register};
+use super::table::{Table, arguments_of};
 use super::{analyses, call, executable, function, profile, sample, scalar, search, slice};
 use super::{stack_node, stack_node_data};
 use crate::sources::Sources;

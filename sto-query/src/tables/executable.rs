@@ -1,7 +1,8 @@
 //! `executable`: a row a build.
 
+use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
-use super::table::{Asked, Column, Found, Listed, Rows, Table, count, known};
+use super::table::{Column, Found, Listed, Rows, Table, count, known};
 use crate::QueryError;
 use rusqlite::types::Value;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! `function`: a row a function of the store. `function_cost`: what it cost in a build.
 
-use super::stored::{Hex, Stored, Unanswered};
-use super::table::{Asked, Column, Found, Listed, READ, Rows, Table, count, known};
+use super::asked::Asked;
+use super::ids::Hex;
+use super::stored::{Stored, Unanswered};
+use super::table::{Column, Found, Listed, READ, Rows, Table, count, known};
 use rusqlite::types::Value;
 use std::sync::Arc;
 

@@ -3,12 +3,17 @@
 #![doc = include_str!("tables.md")]
 
 mod analyses;
+mod asked;
+mod build_tree;
 mod call;
 mod database;
 mod error;
 mod examples;
 mod executable;
 mod function;
+mod functions;
+mod ids;
+mod module;
 mod profile;
 mod sample;
 mod scalar;

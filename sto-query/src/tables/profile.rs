@@ -1,7 +1,8 @@
 //! `profile`, `label` and `metric`: a row a run, and what is known of it.
 
+use super::asked::Asked;
 use super::stored::{Stored, Unanswered};
-use super::table::{Asked, Column, Found, Listed, Rows, Table, count, known};
+use super::table::{Column, Found, Listed, Rows, Table, count, known};
 use rusqlite::types::Value;
 use std::sync::Arc;
 use sto_core::store::StoredProfile;

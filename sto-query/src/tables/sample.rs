@@ -1,7 +1,10 @@
 //! `sample`: a row a stack of a run and event.
 
-use super::stored::{Functions, Hex, Ids, Stored, Unanswered};
-use super::table::{Asked, Cell, Column, Cursor, Found, READ, Rows, Table};
+use super::asked::Asked;
+use super::functions::Functions;
+use super::ids::{Hex, Ids};
+use super::stored::{Stored, Unanswered};
+use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
 use crate::QueryError;
 use crate::tree::{for_each_total, outermost};
 use std::sync::{Arc, OnceLock};

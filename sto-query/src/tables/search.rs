@@ -1,7 +1,9 @@
 //! `search`: frames in which words stand.
 
-use super::stored::{AllFrames, Hex, Stored, Unanswered};
-use super::table::{Asked, Column, Listed, Rows, Table, count, known};
+use super::asked::Asked;
+use super::ids::Hex;
+use super::stored::{AllFrames, Stored, Unanswered};
+use super::table::{Column, Listed, Rows, Table, count, known};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement, params};
 use std::fmt::Write;

@@ -1,7 +1,9 @@
 //! `slice`: a row a stack, thread and slice of a run's time.
 
-use super::stored::{Hex, Ids, Stored, Unanswered};
-use super::table::{Asked, Bounds, Cell, Column, Cursor, Found, READ, Rows, Table};
+use super::asked::{Asked, Bounds};
+use super::ids::{Hex, Ids};
+use super::stored::{Stored, Unanswered};
+use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;

@@ -1,7 +1,10 @@
 //! `stack_node`: a row a stack of a build.
 
-use super::stored::{BuildTree, Hex, Stored, Unanswered};
-use super::table::{Asked, Cell, Column, Cursor, Found, Rows, Table};
+use super::asked::Asked;
+use super::build_tree::BuildTree;
+use super::ids::Hex;
+use super::stored::{Stored, Unanswered};
+use super::table::{Cell, Column, Cursor, Found, Rows, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;

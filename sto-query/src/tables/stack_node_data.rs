@@ -1,7 +1,10 @@
 //! `stack_node_data`: a row a frame of the store. `search`: those in which words stand.
 
-use super::stored::{AllFrames, Hex, Stored, Unanswered, function_of};
-use super::table::{Asked, Cell, Column, Cursor, Found, Rows, Table};
+use super::asked::Asked;
+use super::functions::function_of;
+use super::ids::Hex;
+use super::stored::{AllFrames, Stored, Unanswered};
+use super::table::{Cell, Column, Cursor, Found, Rows, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use sto_core::id::FrameId;

@@ -1,20 +1,20 @@
 //! What tables are read from: a state of a store, of which what was read is kept for a while.
 
+use super::build_tree::BuildTree;
+use super::functions::Functions;
 use super::search::TextIndex;
 use crate::QueryError;
-use crate::functions::{KeyOptions, key_of};
 use crate::select::whole;
 use crate::sources::{EVENT, Named, Sources};
-use crate::tree::{View, costs_by, outermost, totals};
+use crate::tree::View;
 use hashbrown::HashMap;
 use rusqlite::Error;
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId};
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::id::{BuildId, FrameId, NodeId, ProfileId};
+use sto_core::intern::NodeIx;
 use sto_core::model::{FrameIx, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
-use sto_core::units::{Cost, SampleType};
+use sto_core::units::SampleType;
 
 /// Builds whose stacks are kept, to be read again: both sides of a comparison, and some others.
 const KEPT_BUILDS: usize = 4;
@@ -85,86 +85,6 @@ pub(super) struct AllFrames {
     pub(super) table: FrameTable,
     functions: OnceLock<Functions>,
     by_id: OnceLock<HashMap<FrameId, FrameIx>>,
-}
-
-/// The stacks of a build, and what they cost over all its runs.
-pub(super) struct BuildTree {
-    /// The build.
-    pub(super) build: BuildId,
-    /// The stacks; of its sample types the first is the build's event.
-    pub(super) view: View,
-    self_costs: OnceLock<Vec<Cost>>,
-    totals: OnceLock<Vec<Cost>>,
-    subtree_ends: OnceLock<Vec<u32>>,
-    functions: OnceLock<Functions>,
-    /// By sample type, what each function cost by itself and in total.
-    function_costs: OnceLock<Vec<Vec<(Cost, Cost)>>>,
-    outermost: OnceLock<Vec<bool>>,
-    ids: Ids,
-    by_id: OnceLock<HashMap<NodeId, NodeIx>>,
-}
-
-/// The ids of a tree's nodes and frames, made as they are first asked for.
-pub(super) struct Ids {
-    executable: ExecutableId,
-    nodes: OnceLock<Vec<NodeId>>,
-    frames: OnceLock<Vec<Hex>>,
-}
-
-impl Ids {
-    /// Of a tree of this executable.
-    pub(super) fn of(executable: ExecutableId) -> Ids {
-        Ids {
-            executable,
-            nodes: OnceLock::new(),
-            frames: OnceLock::new(),
-        }
-    }
-
-    fn nodes(&self, tree: &StackTree, frames: &FrameTable) -> &[NodeId] {
-        let ids = || tree.node_ids(self.executable, frames);
-        self.nodes.get_or_init(ids)
-    }
-
-    /// The id of a node.
-    pub(super) fn node(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> Hex {
-        Hex::of(self.nodes(tree, frames)[node.get()].0)
-    }
-
-    /// The id of a node's frame.
-    pub(super) fn frame(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> &str {
-        let ids = self.frames.get_or_init(|| {
-            let frames = frames.iter();
-            frames
-                .map(|(_, frame)| Hex::of(FrameId::of(frame).0))
-                .collect()
-        });
-        ids[tree.frame(node).get()].as_str()
-    }
-}
-
-/// An id in hexadecimal.
-#[derive(Clone, Copy)]
-pub(super) struct Hex([u8; 32]);
-
-impl Hex {
-    /// Of the bytes of an id.
-    pub(super) fn of(id: [u8; 16]) -> Hex {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut hex = [0; 32];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(id) {
-            pair.copy_from_slice(&[
-                DIGITS[usize::from(byte >> 4)],
-                DIGITS[usize::from(byte & 15)],
-            ]);
-        }
-        Hex(hex)
-    }
-
-    /// The digits.
-    pub(super) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -369,153 +289,5 @@ impl AllFrames {
         });
         let id: FrameId = id.parse().ok()?;
         by_id.get(&id).copied()
-    }
-}
-
-impl BuildTree {
-    fn of(build: BuildId, view: View) -> BuildTree {
-        let executable = ExecutableId::of(&view.selection.build.executable);
-        BuildTree {
-            build,
-            view,
-            self_costs: OnceLock::new(),
-            totals: OnceLock::new(),
-            subtree_ends: OnceLock::new(),
-            functions: OnceLock::new(),
-            function_costs: OnceLock::new(),
-            outermost: OnceLock::new(),
-            ids: Ids::of(executable),
-            by_id: OnceLock::new(),
-        }
-    }
-
-    /// What each node cost by itself, in the build's event.
-    pub(super) fn self_costs(&self) -> &[Cost] {
-        let costs = || self.view.self_costs(EVENT);
-        self.self_costs.get_or_init(costs)
-    }
-
-    /// What each node cost with all below it.
-    pub(super) fn totals(&self) -> &[Cost] {
-        self.totals
-            .get_or_init(|| totals(&self.view.tree, self.self_costs()))
-    }
-
-    /// By node, the first that is not below it.
-    pub(super) fn subtree_ends(&self) -> &[u32] {
-        self.subtree_ends
-            .get_or_init(|| self.view.tree.subtree_ends())
-    }
-
-    /// Its functions.
-    pub(super) fn functions(&self) -> &Functions {
-        self.functions
-            .get_or_init(|| Functions::of(&self.view.frames))
-    }
-
-    /// By sample type, what each function cost by itself and in total, with recursion counted once.
-    pub(super) fn function_costs(&self) -> &[Vec<(Cost, Cost)>] {
-        self.function_costs.get_or_init(|| {
-            let types = 0..self.view.sample_types.len();
-            let costs = types.map(|ix| {
-                let own = self.view.self_costs(ix);
-                costs_by(&self.view, &own, self.functions().numbers())
-            });
-            costs.collect()
-        })
-    }
-
-    /// By node, whether its function is not among its callers.
-    pub(super) fn outermost(&self) -> &[bool] {
-        let numbers = self.functions().numbers();
-        self.outermost
-            .get_or_init(|| outermost(&self.view.tree, numbers).collect())
-    }
-
-    /// The node with this id.
-    pub(super) fn find(&self, node: NodeId) -> Option<NodeIx> {
-        let by_id = self.by_id.get_or_init(|| {
-            let nodes = self.view.tree.nodes();
-            let ids = self.ids.nodes(&self.view.tree, &self.view.frames);
-            ids.iter().copied().zip(nodes).collect()
-        });
-        by_id.get(&node).copied()
-    }
-
-    /// The id of a node's frame.
-    pub(super) fn frame_id(&self, node: NodeIx) -> &str {
-        let View { tree, frames, .. } = &self.view;
-        self.ids.frame(tree, frames, node)
-    }
-
-    /// The id of a node, whatever its build.
-    pub(super) fn node_id(&self, node: NodeIx) -> Hex {
-        let View { tree, frames, .. } = &self.view;
-        self.ids.node(tree, frames, node)
-    }
-
-    /// The id of a node within its build.
-    pub(super) fn id(&self, node: NodeIx) -> String {
-        [Hex::of(self.build.0).as_str(), self.node_id(node).as_str()].concat()
-    }
-}
-
-/// What a frame's function is called wherever builds are compared.
-pub(super) fn function_of(frames: &FrameTable, frame: FrameIx) -> Cow<'_, str> {
-    key_of(frames.frame(frame), KeyOptions::default())
-}
-
-/// The functions of frames: what has one key and one module is one.
-pub(super) struct Functions {
-    /// By frame, the number of its function; they count up in the order of the frames.
-    number_of: Vec<u32>,
-    /// The key and the module of each.
-    names: Vec<(String, String)>,
-    /// The numbers of those with a key.
-    by_key: HashMap<String, Vec<u32>>,
-}
-
-impl Functions {
-    /// Of these frames.
-    pub(super) fn of(frames: &FrameTable) -> Functions {
-        let mut numbers: HashMap<(Cow<'_, str>, &str), u32> = HashMap::new();
-        let mut names = Vec::new();
-        let mut by_key: HashMap<String, Vec<u32>> = HashMap::new();
-        let keys = frames.iter().map(|(ix, frame)| {
-            let key = (function_of(frames, ix), frame.module);
-            *numbers.entry(key).or_insert_with_key(|(key, module)| {
-                let number = names.len() as u32;
-                names.push((key.to_string(), (*module).to_owned()));
-                by_key.entry(key.to_string()).or_default().push(number);
-                number
-            })
-        });
-        Functions {
-            number_of: keys.collect(),
-            names,
-            by_key,
-        }
-    }
-
-    /// By frame, the number of its function.
-    pub(super) fn numbers(&self) -> &[u32] {
-        &self.number_of
-    }
-
-    /// The numbers of functions with this key, or of all.
-    pub(super) fn with_key(&self, key: Option<&str>) -> Vec<usize> {
-        match key {
-            Some(key) => {
-                let numbers = self.by_key.get(key).into_iter().flatten();
-                numbers.map(|&number| number as usize).collect()
-            }
-            None => (0..self.names.len()).collect(),
-        }
-    }
-
-    /// The key and the module of a function.
-    pub(super) fn name(&self, number: usize) -> (&str, &str) {
-        let (key, module) = &self.names[number];
-        (key, module)
     }
 }

@@ -1,0 +1,141 @@
+//! What a query asks of a table.
+
+use rusqlite::types::ValueRef;
+use rusqlite::vtab::IndexConstraintOp;
+use std::borrow::Cow;
+
+/// What a query asks of a table.
+pub(super) struct Asked<'a> {
+    conditions: Vec<(usize, Is, ValueRef<'a>)>,
+    columns_used: u32,
+}
+
+/// What a number is to be.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    least: f64,
+    most: f64,
+}
+
+impl Bounds {
+    /// Whether a number may be one of those; SQLite looks again, by whole numbers.
+    pub(super) fn take(self, number: u64) -> bool {
+        (self.least..=self.most).contains(&(number as f64))
+    }
+}
+
+/// How a column is to compare with a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Is {
+    Equal,
+    AtLeast,
+    AtMost,
+}
+
+impl Is {
+    /// Of what SQLite says; `None` where no rows are found by that.
+    pub(super) fn of(operator: IndexConstraintOp) -> Option<Is> {
+        Some(match operator {
+            IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ => Is::Equal,
+            IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GT
+            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_GE => Is::AtLeast,
+            IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_LT
+            | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_LE => Is::AtMost,
+            _ => return None,
+        })
+    }
+
+    /// In a plan.
+    pub(super) fn sign(self) -> char {
+        match self {
+            Is::Equal => '=',
+            Is::AtLeast => '>',
+            Is::AtMost => '<',
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// What was planned, by `column sign` a value; `None` where a value is null, with which nothing compares.
+    pub(super) fn of(
+        plan: &str,
+        columns_used: u32,
+        values: impl Iterator<Item = ValueRef<'a>>,
+    ) -> Option<Self> {
+        let mut conditions = Vec::with_capacity(4);
+        let mut plan = plan.as_bytes();
+        for value in values {
+            let (&[column, sign], rest) = plan.split_first_chunk()?;
+            plan = rest;
+            let is = match sign {
+                b'>' => Is::AtLeast,
+                b'<' => Is::AtMost,
+                _ => Is::Equal,
+            };
+            if value == ValueRef::Null {
+                return None;
+            }
+            conditions.push((usize::from(column - b'a'), is, value));
+        }
+        Some(Asked {
+            conditions,
+            columns_used,
+        })
+    }
+
+    fn value(&self, column: usize, is: Is) -> Option<ValueRef<'a>> {
+        let mut conditions = self.conditions.iter();
+        let found = conditions.find(|(of, how, _)| (*of, *how) == (column, is));
+        found.map(|&(_, _, value)| value)
+    }
+
+    /// What a column is to be, as text.
+    pub(super) fn text(&self, column: usize) -> Option<Cow<'a, str>> {
+        self.value(column, Is::Equal).map(|value| match value {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+            ValueRef::Integer(number) => number.to_string().into(),
+            ValueRef::Real(number) => number.to_string().into(),
+            ValueRef::Null => Cow::Borrowed(""),
+        })
+    }
+
+    /// What a column is to be, where it is a whole number.
+    pub(super) fn integer(&self, column: usize) -> Option<i64> {
+        match self.value(column, Is::Equal)? {
+            ValueRef::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether a column is to be this text, or may be anything.
+    pub(super) fn takes(&self, column: usize, text: &str) -> bool {
+        self.text(column).is_none_or(|asked| asked == text)
+    }
+
+    /// Between which numbers a column is to be.
+    pub(super) fn bounds(&self, column: usize) -> Bounds {
+        let mut bounds = Bounds {
+            least: f64::NEG_INFINITY,
+            most: f64::INFINITY,
+        };
+        for &(of, is, value) in &self.conditions {
+            let bound = match value {
+                ValueRef::Integer(bound) => bound as f64,
+                ValueRef::Real(bound) => bound,
+                _ => continue,
+            };
+            if of == column && is != Is::AtMost {
+                bounds.least = bounds.least.max(bound);
+            }
+            if of == column && is != Is::AtLeast {
+                bounds.most = bounds.most.min(bound);
+            }
+        }
+        bounds
+    }
+
+    /// Whether the query looks at a column.
+    pub(super) fn uses(&self, column: usize) -> bool {
+        self.columns_used >> column & 1 == 1
+    }
+}

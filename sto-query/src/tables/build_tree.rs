@@ -1,0 +1,117 @@
+//! The stacks of a build, and what is made of them as it is first asked for.
+
+use super::functions::Functions;
+use super::ids::{Hex, Ids};
+use crate::sources::EVENT;
+use crate::tree::{View, costs_by, outermost, totals};
+use hashbrown::HashMap;
+use std::sync::OnceLock;
+use sto_core::id::{BuildId, ExecutableId, NodeId};
+use sto_core::intern::NodeIx;
+use sto_core::units::Cost;
+
+/// The stacks of a build, and what they cost over all its runs.
+pub(super) struct BuildTree {
+    /// The build.
+    pub(super) build: BuildId,
+    /// The stacks; of its sample types the first is the build's event.
+    pub(super) view: View,
+    self_costs: OnceLock<Vec<Cost>>,
+    totals: OnceLock<Vec<Cost>>,
+    subtree_ends: OnceLock<Vec<u32>>,
+    functions: OnceLock<Functions>,
+    /// By sample type, what each function cost by itself and in total.
+    function_costs: OnceLock<Vec<Vec<(Cost, Cost)>>>,
+    outermost: OnceLock<Vec<bool>>,
+    ids: Ids,
+    by_id: OnceLock<HashMap<NodeId, NodeIx>>,
+}
+
+impl BuildTree {
+    /// Of this build.
+    pub(super) fn of(build: BuildId, view: View) -> BuildTree {
+        let executable = ExecutableId::of(&view.selection.build.executable);
+        BuildTree {
+            build,
+            view,
+            self_costs: OnceLock::new(),
+            totals: OnceLock::new(),
+            subtree_ends: OnceLock::new(),
+            functions: OnceLock::new(),
+            function_costs: OnceLock::new(),
+            outermost: OnceLock::new(),
+            ids: Ids::of(executable),
+            by_id: OnceLock::new(),
+        }
+    }
+
+    /// What each node cost by itself, in the build's event.
+    pub(super) fn self_costs(&self) -> &[Cost] {
+        let costs = || self.view.self_costs(EVENT);
+        self.self_costs.get_or_init(costs)
+    }
+
+    /// What each node cost with all below it.
+    pub(super) fn totals(&self) -> &[Cost] {
+        self.totals
+            .get_or_init(|| totals(&self.view.tree, self.self_costs()))
+    }
+
+    /// By node, the first that is not below it.
+    pub(super) fn subtree_ends(&self) -> &[u32] {
+        self.subtree_ends
+            .get_or_init(|| self.view.tree.subtree_ends())
+    }
+
+    /// Its functions.
+    pub(super) fn functions(&self) -> &Functions {
+        self.functions
+            .get_or_init(|| Functions::of(&self.view.frames))
+    }
+
+    /// By sample type, what each function cost by itself and in total, with recursion counted once.
+    pub(super) fn function_costs(&self) -> &[Vec<(Cost, Cost)>] {
+        self.function_costs.get_or_init(|| {
+            let types = 0..self.view.sample_types.len();
+            let costs = types.map(|ix| {
+                let own = self.view.self_costs(ix);
+                costs_by(&self.view, &own, self.functions().numbers())
+            });
+            costs.collect()
+        })
+    }
+
+    /// By node, whether its function is not among its callers.
+    pub(super) fn outermost(&self) -> &[bool] {
+        let numbers = self.functions().numbers();
+        self.outermost
+            .get_or_init(|| outermost(&self.view.tree, numbers).collect())
+    }
+
+    /// The node with this id.
+    pub(super) fn find(&self, node: NodeId) -> Option<NodeIx> {
+        let by_id = self.by_id.get_or_init(|| {
+            let nodes = self.view.tree.nodes();
+            let ids = self.ids.nodes(&self.view.tree, &self.view.frames);
+            ids.iter().copied().zip(nodes).collect()
+        });
+        by_id.get(&node).copied()
+    }
+
+    /// The id of a node's frame.
+    pub(super) fn frame_id(&self, node: NodeIx) -> &str {
+        let View { tree, frames, .. } = &self.view;
+        self.ids.frame(tree, frames, node)
+    }
+
+    /// The id of a node, whatever its build.
+    pub(super) fn node_id(&self, node: NodeIx) -> Hex {
+        let View { tree, frames, .. } = &self.view;
+        self.ids.node(tree, frames, node)
+    }
+
+    /// The id of a node within its build.
+    pub(super) fn id(&self, node: NodeIx) -> String {
+        [Hex::of(self.build.0).as_str(), self.node_id(node).as_str()].concat()
+    }
+}

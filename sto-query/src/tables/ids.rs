@@ -1,0 +1,70 @@
+//! Content addresses as text.
+
+use std::sync::OnceLock;
+use sto_core::id::{ExecutableId, FrameId, NodeId};
+use sto_core::intern::{NodeIx, StackTree};
+use sto_core::model::FrameTable;
+
+/// An id in hexadecimal.
+#[derive(Clone, Copy)]
+pub(super) struct Hex([u8; 32]);
+
+impl Hex {
+    /// Of the bytes of an id.
+    pub(super) fn of(id: [u8; 16]) -> Hex {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = [0; 32];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(id) {
+            pair.copy_from_slice(&[
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ]);
+        }
+        Hex(hex)
+    }
+
+    /// The digits.
+    pub(super) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// The ids of a tree's nodes and frames, made as they are first asked for.
+pub(super) struct Ids {
+    executable: ExecutableId,
+    nodes: OnceLock<Vec<NodeId>>,
+    frames: OnceLock<Vec<Hex>>,
+}
+
+impl Ids {
+    /// Of a tree of this executable.
+    pub(super) fn of(executable: ExecutableId) -> Ids {
+        Ids {
+            executable,
+            nodes: OnceLock::new(),
+            frames: OnceLock::new(),
+        }
+    }
+
+    /// The ids of all nodes.
+    pub(super) fn nodes(&self, tree: &StackTree, frames: &FrameTable) -> &[NodeId] {
+        let ids = || tree.node_ids(self.executable, frames);
+        self.nodes.get_or_init(ids)
+    }
+
+    /// The id of a node.
+    pub(super) fn node(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> Hex {
+        Hex::of(self.nodes(tree, frames)[node.get()].0)
+    }
+
+    /// The id of a node's frame.
+    pub(super) fn frame(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> &str {
+        let ids = self.frames.get_or_init(|| {
+            let frames = frames.iter();
+            frames
+                .map(|(_, frame)| Hex::of(FrameId::of(frame).0))
+                .collect()
+        });
+        ids[tree.frame(node).get()].as_str()
+    }
+}
