@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What questions in SQL take: beside PostgreSQL, and how many rows a second are read.
+
+    python3 benches/sql.py
+
+Fills a store with a run of each of two builds of 104,000 stacks, asks `sto sql` the document's question from a cold start,
+and PostgreSQL, which has the same rows in its tables and in memory. Then with 96 runs more, reads ten million rows
+of `sample`. Appends the figures to benches/results/sql.md. Needs cargo and Debian's postgresql-15 (it starts a server of its
+own).
+"""
+
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import postgres
+from comparison import QUERIES
+from session import append, build, heading, run, table, verdict
+
+NODES = 104_000
+FUNCTIONS = 20_000
+RUNS = 98
+REPEAT = 9
+
+
+def stacks():
+    """Stacks as folded text, the callers of each before it."""
+    choose = random.Random(1)
+    stacks = ["main"]
+    while len(stacks) < NODES:
+        caller = stacks[int(len(stacks) * choose.random() ** 0.5) - 1]
+        if caller.count(";") < 40:
+            stacks.append(f"{caller};ns::module::function_{choose.randrange(FUNCTIONS)}")
+    return stacks
+
+
+def ingest(sto, store, folder, stacks, version, number):
+    choose = random.Random(number)
+    file = folder / "run.folded"
+    file.write_text("".join(f"{stack} {1 + int(choose.expovariate(0.2))}\n" for stack in stacks))
+    run(sto, "--store", store, "ingest", file, "--exe", "demo", "--build", version)
+
+
+def asked(sto, store, sql):
+    """Median of the seconds from the start of the process to its end, and the lines that it printed."""
+    times = []
+    for _ in range(REPEAT):
+        start = time.perf_counter()
+        lines = run(sto, "--store", store, "sql", sql, "--format", "csv").count("\n")
+        times.append(time.perf_counter() - start)
+    return statistics.median(times), lines
+
+
+def in_postgres(programs, store, folder):
+    """The median of each query, in tables that are in memory."""
+    exported = folder / "exported"
+    exported.mkdir()
+    # PostgreSQL reads it as a user of its own.
+    folder.chmod(0o755)
+    run(programs / "store_export", store, exported, "--sums")
+    seconds = {}
+    with postgres.Cluster() as cluster:
+        cluster.load(exported, sorted(file.stem for file in exported.glob("*.stack_node")))
+        cluster.sql("VACUUM ANALYZE;")
+        for name, query in QUERIES.items():
+            now = "SELECT extract(epoch FROM clock_timestamp());"
+            script = [now] + ["\\o /dev/null", f"{query};", "\\o", now] * (REPEAT + 1)
+            times = [float(line) for line in cluster.sql("\n".join(script)).split()]
+            seconds[name] = statistics.median(b - a for a, b in zip(times[1:], times[2:]))
+        return cluster.version(), seconds
+
+
+def main():
+    programs = build()
+    sto = programs / "sto"
+    with tempfile.TemporaryDirectory(prefix="sto-sql.") as folder:
+        folder = Path(folder)
+        store = folder / "store"
+        of_both = stacks()
+        for number, version in enumerate("12"):
+            ingest(sto, store, folder, of_both, version, number)
+        server, peer = in_postgres(programs, store, folder)
+        rows, goals = [], []
+        for name, query in QUERIES.items():
+            seconds, lines = asked(sto, store, query.replace("data_id", "stack_node_data_id"))
+            rows.append([name, f"{lines - 1:,}", f"{seconds:.3f}", f"{peer[name]:.3f}", f"{peer[name] / seconds:.1f}"])
+        ratio = min(peer.values()) / float(rows[-1][2])
+        goals.append(
+            verdict(
+                "the faster query there, warm, to `sto sql` from a cold start",
+                f"{ratio:.1f} times",
+                "3 times",
+                ratio >= 3,
+            )
+        )
+        for number in range(2, RUNS):
+            ingest(sto, store, folder, of_both, "12"[number % 2], number)
+        scans = []
+        for sql in ["SELECT count(*) FROM sample", "SELECT sum(self) FROM sample", "SELECT sum(self), sum(total) FROM sample"]:
+            seconds, _ = asked(sto, store, sql)
+            scans.append([f"`{sql}`", f"{seconds:.2f}", f"{RUNS * NODES / seconds / 1e6:.1f}"])
+        rate = float(scans[1][2])
+        goals.append(verdict("`sum(self)`, from a cold start", f"{rate} million rows a second", "20", rate >= 20))
+        columns = ["the document's question", "rows", "sto, cold (s)", f"{server}, warm (s)", "ratio"]
+        scanned = [f"{RUNS * NODES / 1e6:.1f} million rows", "seconds", "million a second"]
+        title = heading("SQL", f"two builds of {NODES:,} stacks each; medians of {REPEAT}")
+        append("sql.md", [*title, *table(columns, rows), "", *table(scanned, scans), "", *goals])
+
+
+if __name__ == "__main__":
+    main()
