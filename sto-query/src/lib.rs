@@ -14,7 +14,7 @@
 //! ```
 //!
 //! [`questions`] and [`check`] go the whole way in one call: from names that [`sources`] finds, in a store or as
-//! files, to the result.
+//! files, to the result. `tables` (feature `sql`) answers those that are asked in SQL.
 //!
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!

@@ -321,9 +321,9 @@ proptest! {
         let mut database = database(&[("1", &text(&stacks)), ("2", &text(&other)), ("2", &text(&stacks))]);
         for (table, column) in [
             ("executable", "id"), ("executable", "version"), ("executable", "name"),
-            ("stack_node", "id"), ("stack_node", "parent_id"), ("stack_node", "executable_id"),
+            ("stack_node", "id"), ("stack_node", "parent_id"), ("stack_node", "executable_id"), ("stack_node", "node"),
             ("stack_node_data", "id"), ("profile", "id"), ("profile", "executable_id"), ("profile", "recorded"),
-            ("sample", "profile"), ("sample", "event"), ("sample", "executable_id"),
+            ("sample", "profile"), ("sample", "node"), ("sample", "event"), ("sample", "executable_id"),
             ("function", "function"), ("function_cost", "build"), ("function_cost", "function"),
         ] {
             let names = rows(&mut database, &format!("SELECT DISTINCT {column} FROM {table} LIMIT 5"));

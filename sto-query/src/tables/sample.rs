@@ -7,11 +7,14 @@ use super::stored::{Stored, Unanswered};
 use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
 use crate::QueryError;
 use crate::tree::{for_each_total, outermost};
+use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
 use std::vec::IntoIter;
-use sto_core::id::{BuildId, ExecutableId, ProfileId};
-use sto_core::intern::NodeIx;
-use sto_core::store::{Loaded, StoredProfile};
+use sto_core::id::{BuildId, ExecutableId, NodeId, ProfileId};
+use sto_core::intern::{NodeIx, StackTree};
+use sto_core::model::FrameTable;
+use sto_core::store::{Loaded, Snapshot, StoredProfile};
 use sto_core::units::{Cost, SampleType};
 
 /// `sample`.
@@ -29,13 +32,13 @@ const FRAME: usize = 8;
 const EXECUTABLE: usize = 9;
 
 /// Runs of one executable that are read together: they share most of their stacks.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 impl Table for Sample {
     const NAME: &'static str = "sample";
     const COLUMNS: &'static [Column] = &[
         Column::text("profile").finds(Found::Run),
-        Column::text("node"),
+        Column::text("node").finds(Found::Few(1000.0)),
         Column::integer("self"),
         Column::integer("total"),
         Column::text("event").finds(Found::Most),
@@ -64,12 +67,13 @@ impl Table for Sample {
             });
         let batches: Vec<Batch> = batches.collect();
         let mut samples = Samples {
-            stored: stored.clone(),
+            snapshot: stored.snapshot()?.clone(),
+            node: asked.text(NODE).map(|node| node.into_owned()),
             batches: batches.into_iter(),
+            coming: None,
             read: None,
-            columns: Vec::new().into_iter(),
-            of: None,
-            rows: Vec::new(),
+            parts: Vec::new().into_iter(),
+            part: None,
             at: 0,
         };
         samples.settle()?;
@@ -104,78 +108,117 @@ struct Batch {
 /// What was read of them.
 struct Read {
     build: Hex,
-    loaded: Loaded,
+    frames: FrameTable,
+    tree: StackTree,
     ids: Ids,
     outermost: OnceLock<Vec<bool>>,
 }
 
-/// The run and the event that the rows are of.
-struct Of {
+/// The rows of one run and event.
+struct Part {
     profile: Hex,
     event: SampleType,
-}
-
-/// Rows of one run and event after another.
-pub(super) struct Samples {
-    stored: Arc<Stored>,
-    batches: IntoIter<Batch>,
-    read: Option<Read>,
-    /// Of what was read: a run, one of its events, and the indices of their column.
-    columns: IntoIter<(ProfileId, SampleType, usize, usize)>,
-    of: Option<Of>,
     /// Stacks with what they cost by themselves and in total, in reverse preorder.
     rows: Vec<(NodeIx, Cost, Cost)>,
-    /// How many rows are left, this one too.
+}
+
+/// What was read of a batch, and its rows.
+type Batched = (Read, Vec<Part>);
+
+/// Rows of one run and event after another. The next runs are read while those of the ones before are looked at.
+pub(super) struct Samples {
+    snapshot: Snapshot,
+    /// The only node that is meant, where one is.
+    node: Option<String>,
+    batches: IntoIter<Batch>,
+    coming: Option<JoinHandle<Result<Batched, QueryError>>>,
+    read: Option<Read>,
+    parts: IntoIter<Part>,
+    part: Option<Part>,
+    /// How many rows of the part are left, this one too.
     at: usize,
 }
 
 impl Samples {
+    /// Goes on with the next rows, where there are none left of these.
     fn settle(&mut self) -> Result<(), QueryError> {
         while self.at == 0 {
-            if let (Some((profile, event, run, column)), Some(read)) =
-                (self.columns.next(), &self.read)
-            {
-                let costs = &read.loaded.costs[run][column];
-                self.rows.clear();
-                let mut own = costs.iter().rev().peekable();
-                for_each_total(&read.loaded.tree, costs, |node, total| {
-                    let cost = own.next_if(|&&(of, _)| of == node);
-                    let cost = cost.map_or(Cost::ZERO, |&(_, cost)| cost);
-                    self.rows.push((node, cost, total));
-                });
-                self.at = self.rows.len();
-                let profile = Hex::of(profile.0);
-                self.of = Some(Of { profile, event });
+            self.part = self.parts.next();
+            if let Some(part) = &self.part {
+                self.at = part.rows.len();
                 continue;
             }
-            let Some(batch) = self.batches.next() else {
-                return Ok(());
+            let read = match self.coming.take() {
+                Some(coming) => coming.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                None => match self.batches.next() {
+                    Some(batch) => batch.read(&self.snapshot, self.node.as_deref()),
+                    None => return Ok(()),
+                },
             };
-            let ids: Vec<ProfileId> = batch.runs.iter().map(|run| run.id).collect();
-            let loaded = self.stored.snapshot()?.load(batch.executable, &ids)?;
-            let runs = batch.runs.into_iter().enumerate();
-            let columns = runs.flat_map(|(number, run)| {
-                let events = run.events.into_iter().enumerate();
-                events.filter_map(move |(column, event)| Some((run.id, event?, number, column)))
-            });
-            self.columns = columns.collect::<Vec<_>>().into_iter();
-            self.read = Some(Read {
-                build: Hex::of(batch.build.0),
-                loaded,
-                ids: Ids::of(batch.executable),
-                outermost: OnceLock::new(),
+            let (read, parts) = read?;
+            self.read = Some(read);
+            self.parts = parts.into_iter();
+            self.coming = self.batches.next().map(|batch| {
+                let (snapshot, node) = (self.snapshot.clone(), self.node.clone());
+                thread::spawn(move || batch.read(&snapshot, node.as_deref()))
             });
         }
         Ok(())
     }
 }
 
+impl Batch {
+    /// Its stacks, and its rows: of one node alone, where one is given.
+    fn read(self, snapshot: &Snapshot, node: Option<&str>) -> Result<Batched, QueryError> {
+        let profiles: Vec<ProfileId> = self.runs.iter().map(|run| run.id).collect();
+        let Loaded {
+            frames,
+            tree,
+            costs,
+        } = snapshot.load(self.executable, &profiles)?;
+        let ids = Ids::of(self.executable);
+        let only = node.map(|node| {
+            let node: NodeId = node.parse().ok()?;
+            let mut all = ids.nodes(&tree, &frames).iter().zip(tree.nodes());
+            all.find_map(|(id, ix)| (*id == node).then_some(ix))
+        });
+        let mut parts = Vec::new();
+        for (run, costs) in self.runs.into_iter().zip(costs) {
+            for (event, costs) in run.events.into_iter().zip(costs) {
+                let Some(event) = event else { continue };
+                let mut rows = Vec::with_capacity(costs.len());
+                let mut own = costs.iter().rev().peekable();
+                for_each_total(&tree, &costs, |node, total| {
+                    let cost = own.next_if(|&&(of, _)| of == node);
+                    let cost = cost.map_or(Cost::ZERO, |&(_, cost)| cost);
+                    if only.is_none_or(|only| only == Some(node)) {
+                        rows.push((node, cost, total));
+                    }
+                });
+                parts.push(Part {
+                    profile: Hex::of(run.id.0),
+                    event,
+                    rows,
+                });
+            }
+        }
+        let read = Read {
+            build: Hex::of(self.build.0),
+            frames,
+            tree,
+            ids,
+            outermost: OnceLock::new(),
+        };
+        Ok((read, parts))
+    }
+}
+
 impl Read {
     fn is_outermost(&self, node: NodeIx) -> bool {
-        let Loaded { tree, frames, .. } = &self.loaded;
-        let is_outermost = self
-            .outermost
-            .get_or_init(|| outermost(tree, Functions::of(frames).numbers()).collect());
+        let is_outermost = self.outermost.get_or_init(|| {
+            let functions = Functions::of(&self.frames);
+            outermost(&self.tree, functions.numbers()).collect()
+        });
         is_outermost[node.get()]
     }
 }
@@ -194,21 +237,26 @@ impl Cursor for Samples {
     }
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
-        let row = self.at.checked_sub(1).and_then(|ix| self.rows.get(ix));
-        let (Some(&(node, own, total)), Some(of), Some(read)) = (row, &self.of, &self.read) else {
+        let (Some(part), Some(read)) = (&self.part, &self.read) else {
             return cell.null();
         };
-        let Loaded { tree, frames, .. } = &read.loaded;
+        let Some(&(node, own, total)) = self.at.checked_sub(1).and_then(|ix| part.rows.get(ix))
+        else {
+            return cell.null();
+        };
+        let Read {
+            tree, frames, ids, ..
+        } = read;
         match column {
-            PROFILE => cell.text(of.profile.as_str()),
-            NODE => cell.text(read.ids.node(tree, frames, node).as_str()),
+            PROFILE => cell.text(part.profile.as_str()),
+            NODE => cell.text(ids.node(tree, frames, node).as_str()),
             SELF => cell.count(own.value),
             TOTAL => cell.count(total.value),
-            EVENT => cell.text(&of.event.event),
+            EVENT => cell.text(&part.event.event),
             SAMPLES => cell.count(own.samples),
             TOTAL_SAMPLES => cell.count(total.samples),
             OUTERMOST => cell.count(u64::from(read.is_outermost(node))),
-            FRAME => cell.text(read.ids.frame(tree, frames, node)),
+            FRAME => cell.text(ids.frame(tree, frames, node)),
             EXECUTABLE => cell.text(read.build.as_str()),
             _ => cell.null(),
         }

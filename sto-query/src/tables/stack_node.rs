@@ -8,7 +8,7 @@ use super::table::{Cell, Column, Cursor, Found, Rows, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
-use sto_core::id::BuildId;
+use sto_core::id::{BuildId, NodeId};
 use sto_core::intern::NodeIx;
 
 /// `stack_node`.
@@ -35,7 +35,7 @@ impl Table for StackNode {
         Column::integer("self"),
         Column::integer("total"),
         Column::integer("total_sample_count"),
-        Column::text("node"),
+        Column::text("node").finds(Found::Few(5.0)),
         Column::integer("outermost"),
     ];
     const ROWS: Rows = Rows::OfBuild(50_000.0);
@@ -45,6 +45,7 @@ impl Table for StackNode {
         let mut nodes = Nodes {
             stored: stored.clone(),
             builds: Vec::new().into_iter(),
+            node: None,
             tree: None,
             at: 0,
             end: 0,
@@ -66,6 +67,12 @@ impl Table for StackNode {
             return Ok(nodes);
         }
         let builds = stored.builds(asked.text(EXECUTABLE).as_deref())?.iter();
+        if let Some(node) = asked.text(NODE) {
+            nodes.node = node.parse().ok();
+            if nodes.node.is_none() {
+                return Ok(nodes);
+            }
+        }
         nodes.builds = builds.map(|build| build.id).collect::<Vec<_>>().into_iter();
         nodes.settle()?;
         Ok(nodes)
@@ -77,6 +84,8 @@ pub(super) struct Nodes {
     stored: Arc<Stored>,
     /// The builds that are still to come.
     builds: IntoIter<BuildId>,
+    /// The only one that is meant of each build, where one is.
+    node: Option<NodeId>,
     tree: Option<Arc<BuildTree>>,
     /// The stack, and the first that is not meant.
     at: u32,
@@ -102,7 +111,10 @@ impl Nodes {
             let Some(tree) = self.stored.tree_of(id)? else {
                 continue;
             };
-            (self.at, self.end) = (0, tree.view.tree.len() as u32);
+            (self.at, self.end) = match self.node {
+                Some(node) => tree.find(node).map_or((0, 0), |node| (node.0, node.0 + 1)),
+                None => (0, tree.view.tree.len() as u32),
+            };
             self.tree = Some(tree);
         }
         Ok(())
