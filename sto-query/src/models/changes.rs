@@ -19,6 +19,9 @@ use sto_core::model::{Commit, CommitHash};
 /// Steps in which x is looked at for where a change begins to matter.
 const STEPS: usize = 1_000;
 
+/// What seems to have changed has a q of this many times the least at most.
+const MAYBE: f64 = 2.0;
+
 /// What counts as a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -388,9 +391,8 @@ fn judge(functions: &mut [FunctionChange], options: &CompareModelsOptions) {
     let p: Vec<Option<f64>> = functions.iter().map(|of| of.p).collect();
     for (change, q) in functions.iter_mut().zip(benjamini_hochberg(&p)) {
         change.q = q;
-        let is_below = |p: Option<f64>| p.is_some_and(|p| p <= options.alpha);
-        let is_sure = is_below(change.q);
-        let is_likely = is_below(change.p);
+        let is_sure = change.q.is_some_and(|q| q <= options.alpha);
+        let is_likely = change.q.is_some_and(|q| q <= MAYBE * options.alpha);
         change.result = match (change.matters_from.is_some(), is_sure, is_likely) {
             (false, ..) | (true, false, false) => ModelChange::NoChange,
             (true, true, _) if change.is_more() => ModelChange::Degradation,

@@ -6,6 +6,9 @@ use crate::statistics::models::{Model, ModelKind};
 use crate::text::{probability, short};
 use std::fmt::Write;
 
+/// How far an exponent is from a whole number that it counts as.
+const NEAR: f64 = 0.1;
+
 /// `parse went from O(n) to O(n²) with commit 3f2a9; 14.2 times as much at n = 20000, and other from n = 1500 on; ...`.
 pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let mut text = headline(change, x, commits);
@@ -25,7 +28,7 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
     let mut text = change.function.clone();
     match models {
-        [Some(old), Some(new)] if old.kind != new.kind => {
+        [Some(old), Some(new)] if !is_as_before(old, new, x) => {
             let _ = write!(text, " went from {} to {}", growth(old, x), growth(new, x));
             text += &commits.map_or_else(String::new, commit);
         }
@@ -47,6 +50,24 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
     text
 }
 
+/// Whether two models grow alike, as far as is known.
+fn is_as_before(old: &Model, new: &Model, x: &str) -> bool {
+    let interval = |model: &Model| {
+        let exponent = model.coefficients.get(1).filter(|_| has_exponent(model))?;
+        exponent.low.zip(exponent.high)
+    };
+    let overlap = match (interval(old), interval(new)) {
+        (Some((_, high)), Some((low, _))) if high < low => false,
+        (Some((low, _)), Some((_, high))) if high < low => false,
+        (known, other) => known.is_some() && other.is_some(),
+    };
+    growth(old, x) == growth(new, x) || old.kind == new.kind && overlap
+}
+
+fn has_exponent(model: &Model) -> bool {
+    matches!(model.kind, ModelKind::Power | ModelKind::Exponential)
+}
+
 /// How a model grows, in the letters of computer science: `O(n log n)`.
 fn growth(model: &Model, x: &str) -> String {
     let second = || model.coefficients.get(1).map_or(0.0, |of| of.value);
@@ -57,11 +78,23 @@ fn growth(model: &Model, x: &str) -> String {
         ModelKind::Linearithmic => format!("{x} log {x}"),
         ModelKind::Quadratic => format!("{x}²"),
         ModelKind::Cubic => format!("{x}³"),
-        ModelKind::Power => format!("{x}^{}", short(second())),
+        ModelKind::Power => power(x, second()),
         ModelKind::Exponential => format!("{}^{x}", exact_near_one(second())),
         _ => return "a curve without a formula".to_owned(),
     };
     format!("O({of_x})")
+}
+
+/// A power of x. Caches and branch prediction bend what goes with a whole power: one that is near counts as that.
+fn power(x: &str, exponent: f64) -> String {
+    let near = [(1.0, ""), (2.0, "²"), (3.0, "³")];
+    match near
+        .iter()
+        .find(|(whole, _)| (exponent - whole).abs() <= NEAR)
+    {
+        Some((_, digit)) => format!("{x}{digit}"),
+        None => format!("{x}^{}", short(exponent)),
+    }
 }
 
 /// The base of an exponential: near 1, every digit counts.
@@ -97,4 +130,16 @@ fn grown(growth: Growth, x: &str) -> String {
     format!(
         "; the exponent of {x} {verb} from {baseline:.2} to {candidate:.2}, by {least:.2} to {most:.2} with 95 %"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::power;
+
+    #[test]
+    fn a_power_near_a_whole_one_counts_as_that() {
+        let named = [0.95, 1.06, 1.5, 1.88, 1.92, 2.06, 3.05, 4.0].map(|of| power("n", of));
+        let expected = ["n", "n", "n^1.50", "n^1.88", "n²", "n²", "n³", "n^4.00"];
+        assert_eq!(named, expected);
+    }
 }
