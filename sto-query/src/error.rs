@@ -7,6 +7,8 @@ use crate::compare::CompareError;
 use crate::correlate::CorrelateError;
 use crate::functions::FunctionError;
 use crate::history::HistoryError;
+#[cfg(feature = "lake")]
+use crate::lake::LakeError;
 use crate::listing::ListingError;
 use crate::maintain::TagError;
 use crate::models::ModelError;
@@ -91,6 +93,10 @@ pub enum QueryError {
     /// A format cannot hold the stacks.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// A dataset of Parquet files cannot be written.
+    #[cfg(feature = "lake")]
+    #[error(transparent)]
+    Lake(LakeError),
     /// It was ended early.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -170,6 +176,17 @@ macro_rules! from_stage {
 }
 
 from_stage!(Store: StoreError, Ingest: IngestError, Compare: CompareError);
+
+/// A store that cannot be read is that.
+#[cfg(feature = "lake")]
+impl From<LakeError> for QueryError {
+    fn from(error: LakeError) -> QueryError {
+        match error {
+            LakeError::Store(error) => error.into(),
+            error => QueryError::Lake(error),
+        }
+    }
+}
 
 /// A function or label that is not there is that, whatever is asked of it.
 impl From<TimelineError> for QueryError {

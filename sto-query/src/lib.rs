@@ -39,6 +39,8 @@ mod error;
 pub mod expand;
 pub mod functions;
 pub mod history;
+#[cfg(feature = "lake")]
+pub mod lake;
 pub mod listing;
 pub mod maintain;
 pub mod models;

@@ -36,6 +36,7 @@ mod functions;
 mod history;
 mod hostile_names;
 mod ingest_summary;
+mod lake;
 mod library_code;
 mod models;
 mod phases;

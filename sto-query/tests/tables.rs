@@ -57,7 +57,7 @@ fn tried(
 }
 
 #[track_caller]
-fn rows(database: &mut Database, sql: &str) -> Vec<Vec<String>> {
+pub(crate) fn rows(database: &mut Database, sql: &str) -> Vec<Vec<String>> {
     tried(database, sql, &[]).unwrap_or_else(|error| panic!("{error} in {sql}"))
 }
 
@@ -92,11 +92,15 @@ const ONE: &str = "main;doLogging 10\nmain;work;parse 50\nmain;work 5\n";
 const TWO: &str = "main;doLogging 100\nmain;work;parse 50\nmain;work 5\nmain;a;b;a 3\n";
 
 fn demo() -> Database {
-    database(&[("1", ONE), ("2", TWO)])
+    Database::open(demo_sources()).unwrap()
+}
+
+pub(crate) fn demo_sources() -> Sources {
+    sources(&[("1", ONE), ("2", TWO)])
 }
 
 /// A real history: `testdata/README.md` says where it is from.
-fn history() -> Sources {
+pub(crate) fn history() -> Sources {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     Sources::of_folder(&repository.join("testdata/history/history.sto"))
 }

@@ -1,87 +1,138 @@
-//! `sto export`: stacks in the formats of other tools.
+//! `sto export`: stacks in the formats of other tools, and profiles as a dataset of Parquet files.
 
-use crate::args::{SelectArgs, WindowArgs, choice, word};
+use crate::args::{FilterArgs, WindowArgs, choice, word};
+use crate::runtime::interrupt::temporaries;
 use crate::runtime::{CliError, Outcome, StorePath, output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use serde::Deserialize;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use sto_query::questions::{ExportFormat, ExportRequest, export};
+use sto_query::questions::{ExportFormat, ExportRequest, LakeRequest, add_to_lake, export};
 use sto_query::render;
 use sto_query::render::drawing::DrawnFile;
+use sto_query::sources::{Filter, Named};
 
 const EXAMPLES: &str = "\
 Examples:
   sto export v1 --format pprof -o v1.pb.gz   Then: go tool pprof -http=: v1.pb.gz
   sto export v1 --format speedscope -o v1.speedscope.json
   sto export v1 --format folded | flamegraph.pl > v1.svg
-  sto export v1 --format perun --x n -o v1.perf";
+  sto export v1 --format perun --x n -o v1.perf
+  sto export --format parquet -o lake";
 
 /// Write stacks in the format of another tool
 ///
 /// All events go along where the format has room for more than one; `--event` takes one of them.
+///
+/// For questions to the profiles of many machines, `--format parquet` adds them to a dataset: a folder that any number of
+/// processes may write to at once. A profile that is in it stays as it is.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
+    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; for parquet, without it, of the whole
+    /// store
+    #[arg(required_if_eq_any = of_stacks())]
+    selector: Option<OsString>,
+
     #[command(flatten)]
-    select: SelectArgs,
+    filter: FilterArgs,
 
     #[command(flatten)]
     window: WindowArgs,
 
     /// Write this format
     #[arg(long, value_parser = formats())]
-    format: ExportFormat,
+    format: Format,
 
     /// Model cost by this for Perun: what `sto model --x` takes
     #[arg(long, value_name = "NAME", required_if_eq("format", "perun"))]
     x: Option<String>,
 
-    /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all
-    #[arg(short, long, value_name = "FILE")]
+    /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all. Of
+    /// parquet, write to this folder
+    #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<PathBuf>,
 }
 
-fn formats() -> impl TypedValueParser<Value = ExportFormat> {
-    choice([
-        word(
-            "folded",
-            "Folded stacks, `root;caller;leaf 42`: FlameGraph, inferno, speedscope; one event",
-        ),
-        word(
-            "pprof",
-            "pprof's Protocol Buffers, compressed: `go tool pprof`, Pyroscope, Parca",
-        ),
-        word("speedscope", "JSON for speedscope"),
-        word("firefox", "JSON for the Firefox Profiler"),
-        word("d3", "Nested JSON for d3-flame-graph; one event"),
-        word(
-            "callgrind",
-            "Functions and calls for KCachegrind and callgrind_annotate",
-        ),
-        word("csv", "The call tree as a table, a row a node and event"),
-        word(
-            "perun",
-            "What functions cost by --x, with the models that Perun knows (not n log n, cubic); one event",
-        ),
-    ])
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    Parquet,
+    #[serde(untagged)]
+    Stacks(ExportFormat),
+}
+
+const PARQUET: &str = "parquet";
+
+/// The formats, and what the help says of each.
+const FORMATS: [(&str, &str); 9] = [
+    (
+        "folded",
+        "Folded stacks, `root;caller;leaf 42`: FlameGraph, inferno, speedscope; one event",
+    ),
+    (
+        "pprof",
+        "pprof's Protocol Buffers, compressed: `go tool pprof`, Pyroscope, Parca",
+    ),
+    ("speedscope", "JSON for speedscope"),
+    ("firefox", "JSON for the Firefox Profiler"),
+    ("d3", "Nested JSON for d3-flame-graph; one event"),
+    (
+        "callgrind",
+        "Functions and calls for KCachegrind and callgrind_annotate",
+    ),
+    ("csv", "The call tree as a table, a row a node and event"),
+    (
+        "perun",
+        "What functions cost by --x, with the models that Perun knows (not n log n, cubic); one event",
+    ),
+    (
+        PARQUET,
+        "A dataset of Parquet files, a row a stack, run and event: DuckDB, Polars, Spark, ClickHouse",
+    ),
+];
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    choice(FORMATS.map(|(name, help)| word(name, help)))
+}
+
+/// The formats of stacks that have to be selected, each as what the option is then.
+fn of_stacks() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let names = FORMATS.into_iter().map(|(name, _)| name);
+    names
+        .filter(|&name| name != PARQUET)
+        .map(|name| ("format", name))
 }
 
 pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    match args.format {
+        Format::Parquet => run_lake(args, store),
+        Format::Stacks(format) => run_stacks(args, format, store),
+    }
+}
+
+fn run_stacks(
+    args: &ExportArgs,
+    format: ExportFormat,
+    store: &StorePath,
+) -> Result<Outcome, CliError> {
     let file = args
         .output
         .as_deref()
         .filter(|&file| file != Path::new("-"));
-    if args.format == ExportFormat::Pprof && args.output.is_none() && io::stdout().is_terminal() {
+    if format == ExportFormat::Pprof && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
-    if args.x.is_some() && args.format != ExportFormat::Perun {
+    if args.x.is_some() && format != ExportFormat::Perun {
         return Err(CliError::XWithoutModels);
     }
     let mut request = ExportRequest::default();
-    request.named = args.select.named();
-    request.filter = args.window.within(args.select.filter());
-    request.format = args.format;
+    request.named = args.selector.as_ref().map(Named::from).unwrap_or_default();
+    request.filter = args.window.within(args.filter.filter());
+    request.format = format;
     request.x = args.x.clone().unwrap_or_default();
     if let Some(file) = file {
         request.for_file(file);
@@ -101,5 +152,18 @@ pub(crate) fn run(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliEr
         new_outliers: None,
     };
     output::write_stdout(render::drawing::text(&report, ui::style()).as_bytes())?;
+    Ok(Outcome::Clean)
+}
+
+fn run_lake(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    if args.window.within(args.filter.filter()) != Filter::default() || args.x.is_some() {
+        return Err(CliError::PartOfDataset);
+    }
+    let mut request = LakeRequest::default();
+    request.named = args.selector.as_ref().map(Named::from);
+    request.folder = args.output.clone().unwrap_or_default();
+    let added = add_to_lake(&store.sources(), &request, temporaries())?;
+    let text = render::lake::text(&request.folder, &added);
+    output::write_stdout(text.as_bytes())?;
     Ok(Outcome::Clean)
 }

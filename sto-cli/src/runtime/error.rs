@@ -172,6 +172,8 @@ pub(crate) enum CliError {
     StdinTwice,
     #[error("this format would fill the terminal with bytes")]
     BinaryOnTerminal,
+    #[error("a dataset has whole profiles")]
+    PartOfDataset,
     #[error("`--x` is of models, and this format has none")]
     XWithoutModels,
     #[error(transparent)]
@@ -368,6 +370,9 @@ impl CliError {
             CliError::Query(QueryError::Source(SourceError::Function(_))) => Some("write more of the name".to_owned()),
             CliError::Correlate { source: CorrelateError::NoPattern, .. } => {
                 Some("draw one: --pattern T:VALUE,T:VALUE,...".to_owned())
+            }
+            CliError::PartOfDataset => {
+                Some("leave the event, the benchmark, the part of the time and --x to who asks it".to_owned())
             }
             CliError::XWithoutModels => {
                 Some("leave it out, or export with `--format perun`".to_owned())

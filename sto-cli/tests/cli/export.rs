@@ -65,3 +65,31 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     run.fails_with(&["missing"]);
     assert_eq!(std::fs::read(sandbox.path("old.folded")).unwrap(), b"old");
 }
+
+#[test]
+fn the_whole_store_or_a_build_is_added_to_a_dataset() {
+    let sandbox = Sandbox::with_two_builds();
+    let export = ["export", "--format", "parquet", "-o", "lake"];
+    let run = sandbox.sto(&["export", "v1", "--format", "parquet", "-o", "lake"]);
+    assert_eq!(run.succeeds().stdout, "wrote 1 profile to lake\n");
+    let run = sandbox.sto(&export);
+    assert_eq!(
+        run.succeeds().stdout,
+        "wrote 1 profile to lake; 1 was there\n"
+    );
+    for table in ["profile", "sample"] {
+        let builds = sandbox.path(&format!("lake/{table}/executable=demo"));
+        assert_eq!(std::fs::read_dir(builds).unwrap().count(), 2);
+    }
+    let run = sandbox.sto(&[&export[..], &["--event", "cycles"]].concat());
+    run.fails_with(&["a dataset has whole profiles"]);
+    sandbox.write("lake/manifest.json", r#"{"layout":"sto-lake","version":2}"#);
+    let run = sandbox.sto(&export);
+    run.fails_with(&["lake/manifest.json", "`sto-lake 2`"]);
+    let run = sandbox.sto(&["export", "--format", "parquet"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("--output"), "{run:?}");
+    let run = sandbox.sto(&["export", "--format", "folded"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("SELECTOR"), "{run:?}");
+}

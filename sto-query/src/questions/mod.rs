@@ -11,6 +11,8 @@ mod correlate;
 mod drawings;
 mod export;
 mod histories;
+#[cfg(feature = "lake")]
+mod lake;
 mod models;
 mod phases;
 mod source;
@@ -30,6 +32,8 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
+#[cfg(feature = "lake")]
+pub use lake::{LakeRequest, add_to_lake};
 pub use models::{
     CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
     model_table, models,

@@ -20,6 +20,8 @@ mod header;
 #[cfg(feature = "pages")]
 mod html;
 pub mod ingest;
+#[cfg(feature = "lake")]
+pub mod lake;
 pub mod log;
 pub mod ls;
 pub mod maintain;

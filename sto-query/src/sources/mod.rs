@@ -301,6 +301,24 @@ impl Sources {
         }
     }
 
+    /// The profiles that a name stands for, of whichever benchmarks; without one, every profile of the store.
+    #[cfg(feature = "lake")]
+    pub(crate) fn whole(&self, named: Option<&Named>) -> Result<Vec<Located>, QueryError> {
+        if let Some(named) = named {
+            let each = self.each(named)?;
+            let located = each.iter().map(|n| self.located(self.locate(n)?, None));
+            return located.collect();
+        }
+        let store = self.store()?;
+        let builds = store.builds()?;
+        let located = builds.iter().map(|stored| Located {
+            store: store.clone(),
+            selection: whole(stored),
+            is_stored: true,
+        });
+        Ok(located.collect())
+    }
+
     /// What a name stands for, a name for each build: of a range of commits there may be several.
     fn each(&self, named: &Named) -> Result<Vec<Named>, QueryError> {
         let selector = match named {

@@ -1,0 +1,27 @@
+//! Profiles of any number of stores as one dataset of Parquet files, for engines that ask many machines at once.
+//!
+//! ```text
+//! dataset      the folder: its manifest, and files that are written once
+//! partition    the folders of a build
+//! sample       what stacks of a run cost
+//! profile      what is known of a run
+//! columns      rows as the bytes of a file
+//! ```
+//!
+#![doc = include_str!("lake.md")]
+
+mod columns;
+mod dataset;
+mod error;
+mod partition;
+mod profile;
+mod sample;
+
+pub use dataset::{Added, Dataset};
+pub use error::LakeError;
+
+/// The name of the layout that is written.
+pub const LAYOUT: &str = "sto-lake";
+
+/// The version of the layout that is written.
+pub const VERSION: u64 = 1;

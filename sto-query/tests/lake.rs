@@ -1,0 +1,334 @@
+//! Profiles as a dataset of Parquet files.
+
+use crate::missing::{is_there, skip};
+use crate::tables::{demo_sources, history, rows};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use sto_core::files::Temporaries;
+use sto_core::store::Store;
+use sto_core::{IngestOptions, ingest};
+use sto_query::QueryError;
+use sto_query::lake::{Added, LakeError};
+use sto_query::questions::{LakeRequest, add_to_lake};
+use sto_query::render;
+use sto_query::sources::Sources;
+use sto_query::tables::Database;
+use tempfile::TempDir;
+
+#[track_caller]
+fn added(sources: &Sources, folder: &Path, named: Option<&str>) -> Added {
+    tried(sources, folder, named).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn tried(sources: &Sources, folder: &Path, named: Option<&str>) -> Result<Added, QueryError> {
+    let mut request = LakeRequest::default();
+    request.named = named.map(Into::into);
+    request.folder = folder.to_owned();
+    add_to_lake(sources, &request, &Temporaries::default())
+}
+
+/// Every file below a folder, by its path there.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => open.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().to_owned();
+                    found.insert(name, fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The rows of every file of a table, a text a cell by the name of its column.
+fn read(folder: &Path, table: &str) -> Vec<BTreeMap<String, String>> {
+    let paths = files(&folder.join(table)).into_keys();
+    let rows = paths.flat_map(|path| {
+        let file = File::open(folder.join(table).join(path)).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        let cells = rows.map(|row| {
+            let row = row.unwrap();
+            let cells = row.get_column_iter();
+            cells
+                .map(|(name, field)| (name.clone(), cell(field)))
+                .collect()
+        });
+        cells.collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+fn cell(field: &Field) -> String {
+    match field {
+        Field::Null => "null".to_owned(),
+        Field::Str(text) => text.clone(),
+        Field::Long(number) => number.to_string(),
+        Field::Bool(flag) => u8::from(*flag).to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// These columns of rows, in the order of the rows that SQL gives.
+fn columns(rows: &[BTreeMap<String, String>], names: &str) -> Vec<Vec<String>> {
+    let row = |row: &BTreeMap<String, String>| {
+        let names = names.split(", ");
+        names.map(|name| row[name].clone()).collect()
+    };
+    let mut rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+fn sorted(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    rows.sort();
+    rows
+}
+
+/// Two builds of a program whose names are no names of files, each with one of its benchmarks.
+fn hostile() -> Sources {
+    let folder = TempDir::new().unwrap();
+    let store = Store::in_memory().unwrap();
+    let builds = [
+        ("../a=b%2F\n*.[x]?", "..", "one"),
+        ("../a=b%2F\n*.[x]?", "/v:'1'\"{#}\\ ü", "two/../.."),
+    ];
+    for (run, (executable, version, benchmark)) in builds.iter().enumerate() {
+        let file = folder.path().join(format!("{run}.folded"));
+        fs::write(&file, format!("main;'\";-- \\ parse {}\n", run + 1)).unwrap();
+        let options = IngestOptions {
+            executable: Some((*executable).to_owned()),
+            version: Some((*version).to_owned()),
+            benchmark: Some((*benchmark).to_owned()),
+            ..IngestOptions::default()
+        };
+        ingest(&store, &file, &options, &mut |_| {}).unwrap();
+    }
+    Sources::of_snapshot(store.snapshot().unwrap())
+}
+
+#[test]
+fn a_row_of_a_sample_is_a_row_of_the_table_of_sql() {
+    for sources in [demo_sources(), history(), hostile()] {
+        let folder = TempDir::new().unwrap();
+        added(&sources, folder.path(), None);
+        let found = read(folder.path(), "sample");
+        let of_run =
+            "profile, executable_id, event, self, total, samples, total_samples, outermost";
+        let of_frame = "function, symbol, module, file, line, kind";
+        let sql = format!(
+            "SELECT {of_run}, {of_frame} FROM sample JOIN stack_node_data d ON d.id = stack_node_data_id"
+        );
+        let expected = rows(&mut Database::open(sources).unwrap(), &sql);
+        assert!(!expected.is_empty());
+        let names = format!("{of_run}, {of_frame}");
+        assert_eq!(columns(&found, &names), sorted(expected));
+    }
+}
+
+#[test]
+fn a_row_of_a_profile_is_a_row_of_the_table_of_sql() {
+    for sources in [history(), hostile()] {
+        let folder = TempDir::new().unwrap();
+        added(&sources, folder.path(), None);
+        let found = read(folder.path(), "profile");
+        let names = "id, executable_id, recorded, duration, benchmark, host, kernel, arch, cpu, command, format, \
+            event, unit, git_commit, revision, samples, unresolved, truncated, without_stack, lost, source_bytes";
+        let mut database = Database::open(sources).unwrap();
+        let expected = rows(&mut database, &format!("SELECT {names} FROM profile"));
+        assert!(!expected.is_empty());
+        assert_eq!(columns(&found, names), sorted(expected));
+        for (table, json) in [("label", "labels"), ("metric", "metrics")] {
+            let sql = format!(
+                "SELECT id, (SELECT json_group_object(name, value) FROM {table} WHERE profile = id) FROM profile"
+            );
+            let parsed = |rows: Vec<Vec<String>>| -> BTreeMap<String, serde_json::Value> {
+                let rows = rows.into_iter().map(|row| (row[0].clone(), row[1].clone()));
+                rows.map(|(id, text)| (id, serde_json::from_str(&text).unwrap()))
+                    .collect()
+            };
+            let found = parsed(columns(&found, &format!("id, {json}")));
+            assert_eq!(found, parsed(rows(&mut database, &sql)), "{table}");
+        }
+    }
+}
+
+/// So that a stack can be rebuilt, and with it every id, by SPEC.md.
+#[test]
+fn a_caller_is_a_row_before_of_the_same_profile_and_event() {
+    let folder = TempDir::new().unwrap();
+    added(&history(), folder.path(), None);
+    let mut seen: BTreeMap<[String; 3], u64> = BTreeMap::new();
+    let mut last = None;
+    for row in read(folder.path(), "sample") {
+        let key = |column: &str| ["profile", "event", column].map(|name| row[name].clone());
+        let own: u64 = row["self"].parse().unwrap();
+        let total: u64 = row["total"].parse().unwrap();
+        match &*row["caller"] {
+            "null" => {}
+            _ => {
+                let rest = seen.get_mut(&key("caller")).expect("a row before");
+                *rest -= total;
+            }
+        }
+        let of = (row["profile"].clone(), row["event"].clone());
+        let stack: u64 = row["stack"].parse().unwrap();
+        if let Some((before, number)) = last.replace((of.clone(), stack)) {
+            assert!(before != of || number < stack, "{stack} after {number}");
+        }
+        assert!(seen.insert(key("stack"), total - own).is_none());
+    }
+    let unexplained = seen.values().filter(|&&rest| rest != 0).count();
+    assert_eq!(
+        unexplained, 0,
+        "a total is the own cost and the callees' totals"
+    );
+}
+
+#[test]
+fn writing_twice_changes_no_byte() {
+    let [one, two] = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    let first = added(&demo_sources(), one.path(), None);
+    assert_eq!((first.added, first.kept), (2, 0));
+    let written = files(one.path());
+    assert_eq!(written.len(), 5, "{:?}", written.keys());
+    let again = added(&demo_sources(), one.path(), None);
+    assert_eq!((again.added, again.kept), (0, 2));
+    assert_eq!(files(one.path()), written);
+    let text = render::lake::text(Path::new("lake"), &again);
+    assert_eq!(text, "wrote 0 profiles to lake; 2 were there\n");
+
+    // On another machine, and there a build after the other.
+    for (build, kept) in [("1", 0), ("2", 0), ("2", 1)] {
+        let added = added(&demo_sources(), two.path(), Some(build));
+        assert_eq!((added.added, added.kept), (1 - kept, kept));
+    }
+    assert_eq!(files(two.path()), written);
+}
+
+#[test]
+fn a_file_that_is_there_stays_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    added(&demo_sources(), folder.path(), None);
+    let written = files(folder.path());
+    let sample = written.keys().find(|path| path.starts_with("sample"));
+    let sample = folder.path().join(sample.unwrap());
+    fs::write(&sample, "another's").unwrap();
+    added(&demo_sources(), folder.path(), None);
+    assert_eq!(fs::read(sample).unwrap(), b"another's");
+}
+
+#[test]
+fn what_another_left_half_written_is_no_obstacle() {
+    let folder = TempDir::new().unwrap();
+    added(&demo_sources(), folder.path(), None);
+    let written = files(folder.path());
+    let half: Vec<PathBuf> = written
+        .keys()
+        .map(|path| path.with_file_name(".sto-0123456789abcdef"))
+        .collect();
+    for (path, half) in written.keys().zip(&half) {
+        fs::remove_file(folder.path().join(path)).unwrap();
+        fs::write(folder.path().join(half), "PAR1").unwrap();
+    }
+    assert_eq!(added(&demo_sources(), folder.path(), None).added, 2);
+    let mut found = files(folder.path());
+    found.retain(|path, _| !half.contains(path));
+    assert_eq!(found, written);
+}
+
+#[test]
+fn names_of_builds_lead_out_of_no_folder() {
+    let folder = TempDir::new().unwrap();
+    added(&hostile(), &folder.path().join("lake"), None);
+    let tables = ["profile", "sample"];
+    for path in files(folder.path()).keys() {
+        let parts: Vec<_> = path.iter().map(|part| part.to_str().unwrap()).collect();
+        match *parts {
+            ["lake", "manifest.json"] => {}
+            ["lake", table, executable, build, file] => {
+                assert!(tables.contains(&table), "{path:?}");
+                assert_eq!(executable, "executable=..%2Fa%3Db%252F%0A%2A.%5Bx%5D%3F");
+                let builds = ["build=..", "build=%2Fv%3A%271%27%22%7B%23%7D%5C ü"];
+                assert!(builds.contains(&build), "{path:?}");
+                assert_eq!(file.len(), "0123456789abcdef0123456789abcdef.parquet".len());
+            }
+            _ => panic!("{path:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_dataset_of_another_version_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let manifest = folder.path().join("manifest.json");
+    for (text, said) in [
+        (
+            r#"{"layout":"sto-lake","version":2}"#,
+            "is `sto-lake 2`, and this sto writes `sto-lake 1`",
+        ),
+        (
+            r#"{"layout":"other\u001b","version":1}"#,
+            r"is `other\u{1b} 1`",
+        ),
+        ("[]", "no manifest of a dataset"),
+    ] {
+        fs::write(&manifest, text).unwrap();
+        let error = tried(&demo_sources(), folder.path(), None).unwrap_err();
+        assert!(matches!(error, QueryError::Lake(_)), "{error:?}");
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(files(folder.path()).len(), 1);
+    }
+    fs::write(&manifest, vec![b' '; 1 << 20]).unwrap();
+    let error = tried(&demo_sources(), folder.path(), None).unwrap_err();
+    assert!(
+        matches!(error, QueryError::Lake(LakeError::Io { .. })),
+        "{error:?}"
+    );
+}
+
+/// What functions cost, by an engine that knows nothing of sto, in the columns of `function_cost`.
+const DUCKDB: &str = "
+import duckdb, sys
+rows = duckdb.sql('''
+    SELECT executable, build, function, module, event, sum(self), sum(total) FILTER (WHERE outermost), sum(samples),
+        sum(total_samples) FILTER (WHERE outermost)
+    FROM read_parquet('%s/sample/**/*.parquet', hive_partitioning = true, hive_types_autocast = false)
+    GROUP BY ALL
+''' % sys.argv[1]).fetchall()
+import json
+print(json.dumps([['null' if cell is None else str(cell) for cell in row] for row in rows]))
+";
+
+#[test]
+fn duckdb_says_what_functions_cost_as_sql_does() {
+    // No package of Debian, which is where .ci/run installs from.
+    if !is_there("python3 duckdb") {
+        return skip("no python3 duckdb");
+    }
+    for sources in [demo_sources(), history(), hostile()] {
+        let folder = TempDir::new().unwrap();
+        added(&sources, folder.path(), None);
+        let mut python = Command::new("python3");
+        let output = python.args(["-c", DUCKDB]).arg(folder.path()).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let found: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).unwrap();
+        let sql = "SELECT e.name, e.version, f.function, f.module, f.event, f.self, f.total, f.samples, f.total_samples
+            FROM function_cost f JOIN executable e ON e.id = f.build";
+        let expected = rows(&mut Database::open(sources).unwrap(), sql);
+        assert!(!expected.is_empty());
+        assert_eq!(sorted(found), sorted(expected));
+    }
+}
