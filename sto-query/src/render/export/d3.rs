@@ -8,6 +8,7 @@ use serde_json::to_writer;
 use std::io::{BufWriter, Write};
 use sto_core::intern::NodeIx;
 use sto_core::model::FrameKind;
+#[cfg(feature = "sql")]
 use sto_core::units::Cost;
 
 /// Writes the call tree in one sample type as the nested JSON that `d3-flame-graph` takes: `name`,
@@ -46,6 +47,7 @@ pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Exp
 ///
 /// # Errors
 /// Where `writer` fails.
+#[cfg(feature = "sql")]
 pub(crate) fn d3_below(
     view: &View,
     totals: &[Cost],
