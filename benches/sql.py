@@ -107,7 +107,7 @@ def main():
         columns = ["the document's question", "rows", "sto, cold (s)", f"{server}, warm (s)", "ratio"]
         scanned = [f"{RUNS * NODES / 1e6:.1f} million rows", "seconds", "million a second"]
         title = heading("SQL", f"two builds of {NODES:,} stacks each; medians of {REPEAT}")
-        append("sql.md", [*title, *table(columns, rows), "", *table(scanned, scans), "", *goals])
+        append("sql.md", [*title, "", *table(columns, rows), "", *table(scanned, scans), "", *goals])
 
 
 if __name__ == "__main__":
