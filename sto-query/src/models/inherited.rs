@@ -11,7 +11,7 @@ const EXPLAINED: f64 = 0.8;
 type Key<'a> = (&'a str, &'a str);
 
 /// Leaves out functions that inherit their change: the calls of other functions with the same result make up four
-/// fifths of it or more, at the largest x. Each is named by the function that it inherits most from, or by that from
+/// fifths of it or more, at the largest x, but for what their calls of functions with another result add. Each is named by the function that it inherits most from, or by that from
 /// which that one does.
 ///
 /// Nothing is left out where the sides have different largest x.
@@ -30,7 +30,7 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
         }
     }
     let number = |of: &FunctionCosts| number_of.get(&(&*of.function, &*of.module)).copied();
-    // What each costs more, by itself and in calls by another.
+    // What each costs more, but for its calls of functions with another result, and what that is in calls by another.
     let mut more = vec![0.0; changes.len()];
     let mut in_calls: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for (side, sign) in sides.into_iter().zip([-1.0, 1.0]) {
@@ -40,17 +40,24 @@ pub(super) fn causes(changes: Vec<FunctionChange>, sides: [&Costs; 2]) -> Vec<Fu
             }
         }
         for called in &side.called {
-            let [caller, callee] = [called.caller, called.callee].map(|ix| &side.functions[ix]);
-            if let Some(pair) = number(caller).zip(number(callee)) {
-                *in_calls.entry(pair).or_default() += sign * called.cost;
+            let [caller, callee] =
+                [called.caller, called.callee].map(|ix| number(&side.functions[ix]));
+            let Some(caller) = caller.filter(|&caller| Some(caller) != callee) else {
+                continue;
+            };
+            let is_alike = |&callee: &usize| changes[caller].result == changes[callee].result;
+            match callee.filter(is_alike) {
+                Some(callee) => {
+                    *in_calls.entry((caller, callee)).or_default() += sign * called.cost;
+                }
+                // What this cost more, by chance or in another way, is told where it is.
+                None => more[caller] -= sign * called.cost,
             }
         }
     }
     let mut parts: Vec<Vec<(f64, usize)>> = vec![Vec::new(); changes.len()];
     for ((caller, callee), more_in_calls) in in_calls {
-        if caller != callee && changes[caller].result == changes[callee].result {
-            parts[caller].push((more_in_calls / more[caller], callee));
-        }
+        parts[caller].push((more_in_calls / more[caller], callee));
     }
     let mut inherits_from: Vec<Option<usize>> = vec![None; changes.len()];
     for (caller, mut parts) in parts.into_iter().enumerate() {
@@ -137,10 +144,15 @@ mod tests {
         now: impl Fn(usize, f64) -> f64,
         calls: &[(usize, usize)],
     ) -> Vec<(String, Vec<String>)> {
-        let sides = [
-            costs(names, |_, x| 50.0 + x, calls),
-            costs(names, now, calls),
-        ];
+        listed_of(names, [&|_, x| 50.0 + x, &now], calls)
+    }
+
+    fn listed_of(
+        names: [&str; 4],
+        sides: [&dyn Fn(usize, f64) -> f64; 2],
+        calls: &[(usize, usize)],
+    ) -> Vec<(String, Vec<String>)> {
+        let sides = sides.map(|side| costs(names, side, calls));
         let options = CompareModelsOptions::default();
         let found = compare_models(sides, None, &options, None).unwrap();
         let functions = found.functions.into_iter();
@@ -154,6 +166,27 @@ mod tests {
         let found = listed(names, |_, x| 50.0 + x * x / 100.0, &calls);
         let callers = ["main", "ping", "pong"].map(str::to_owned).to_vec();
         assert_eq!(found, [("find".to_owned(), callers)]);
+    }
+
+    #[test]
+    fn what_another_callee_costs_more_by_chance_is_not_held_against_the_cause() {
+        let names = ["find", "main", "rest", "sort"];
+        let find = |x: f64| 50.0 + x * x / 100.0;
+        let sort = 150_000.0;
+        let before = |ix: usize, x: f64| match ix {
+            0 => 50.0 + x,
+            1 => sort + 50.0 + x,
+            2 => 50.0,
+            _ => sort,
+        };
+        let now = |ix: usize, x: f64| match ix {
+            0 => find(x),
+            1 => 1.04 * sort + find(x),
+            2 => 50.0,
+            _ => 1.04 * sort,
+        };
+        let found = listed_of(names, [&before, &now], &[(1, 0), (1, 3)]);
+        assert_eq!(found[0], ("find".to_owned(), vec!["main".to_owned()]));
     }
 
     #[test]
