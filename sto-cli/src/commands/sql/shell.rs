@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use sto_core::Cancel;
-use sto_query::tables::{Database, SqlFormat, SqlOptions, SqlValue};
+use sto_query::tables::{Database, SqlError, SqlFormat, SqlOptions, SqlValue};
 
 type Line = Editor<SqlHelper, FileHistory>;
 
@@ -48,10 +48,11 @@ pub(super) fn run(
             false => {
                 options.cancel = Cancel::default();
                 *running.lock().unwrap_or_else(PoisonError::into_inner) = options.cancel.clone();
-                // Given before, they are for what uses them.
-                let mut given = options.clone();
-                given.parameters.retain(|(name, _)| uses(text, name));
-                print(&mut database, text, format, &given)
+                match print(&mut database, text, format, &options) {
+                    // Given before, they are for what uses them.
+                    Err(CliError::Sql(SqlError::UnknownParameter(_))) => Ok(()),
+                    answered => answered,
+                }
             }
             true => match text.parse() {
                 Ok(DotCommand::Quit) => break,
@@ -83,17 +84,6 @@ pub(super) fn run(
 fn set(parameters: &mut Vec<(String, SqlValue)>, name: String, value: SqlValue) {
     parameters.retain(|(known, _)| *known != name);
     parameters.push((name, value));
-}
-
-/// Whether a query has a parameter.
-fn uses(sql: &str, name: &str) -> bool {
-    let signs = [':', '@', '$'].into_iter();
-    signs.map(|sign| format!("{sign}{name}")).any(|parameter| {
-        sql.match_indices(&*parameter).any(|(at, _)| {
-            let next = sql[at + parameter.len()..].chars().next();
-            next.is_none_or(|next| !next.is_alphanumeric() && next != '_')
-        })
-    })
 }
 
 fn editor() -> rustyline::Result<Line> {
