@@ -17,6 +17,8 @@ mod choice;
 mod keys;
 mod library;
 mod matched;
+#[cfg(any(feature = "lake", feature = "sql"))]
+mod numbered;
 
 pub use attribution::{Attribution, FunctionPatterns, LibraryCode};
 pub(crate) use attribution::{is_library, origin};
@@ -28,3 +30,5 @@ pub use keys::{
     key_symbol,
 };
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of};
+#[cfg(any(feature = "lake", feature = "sql"))]
+pub(crate) use numbered::Functions;

@@ -1,17 +1,12 @@
-//! Which function a frame is of.
+//! The functions of a table of frames, numbered.
 
-use crate::functions::{KeyOptions, key_of};
+use super::{KeyOptions, key_of};
 use hashbrown::HashMap;
 use std::borrow::Cow;
-use sto_core::model::{FrameIx, FrameTable};
-
-/// What a frame's function is called wherever builds are compared.
-pub(super) fn function_of(frames: &FrameTable, frame: FrameIx) -> Cow<'_, str> {
-    key_of(frames.frame(frame), KeyOptions::default())
-}
+use sto_core::model::FrameTable;
 
 /// The functions of frames: what has one key and one module is one.
-pub(super) struct Functions {
+pub(crate) struct Functions {
     /// By frame, the number of its function; they count up in the order of the frames.
     number_of: Vec<u32>,
     /// The key and the module of each.
@@ -22,12 +17,12 @@ pub(super) struct Functions {
 
 impl Functions {
     /// Of these frames.
-    pub(super) fn of(frames: &FrameTable) -> Functions {
+    pub(crate) fn of(frames: &FrameTable) -> Functions {
         let mut numbers: HashMap<(Cow<'_, str>, &str), u32> = HashMap::new();
         let mut names = Vec::new();
         let mut by_key: HashMap<String, Vec<u32>> = HashMap::new();
-        let keys = frames.iter().map(|(ix, frame)| {
-            let key = (function_of(frames, ix), frame.module);
+        let keys = frames.iter().map(|(_, frame)| {
+            let key = (key_of(frame, KeyOptions::default()), frame.module);
             *numbers.entry(key).or_insert_with_key(|(key, module)| {
                 let number = names.len() as u32;
                 names.push((key.to_string(), (*module).to_owned()));
@@ -43,12 +38,12 @@ impl Functions {
     }
 
     /// By frame, the number of its function.
-    pub(super) fn numbers(&self) -> &[u32] {
+    pub(crate) fn numbers(&self) -> &[u32] {
         &self.number_of
     }
 
     /// The numbers of functions with this key, or of all.
-    pub(super) fn with_key(&self, key: Option<&str>) -> Vec<usize> {
+    pub(crate) fn with_key(&self, key: Option<&str>) -> Vec<usize> {
         match key {
             Some(key) => {
                 let numbers = self.by_key.get(key).into_iter().flatten();
@@ -59,7 +54,7 @@ impl Functions {
     }
 
     /// The key and the module of a function.
-    pub(super) fn name(&self, number: usize) -> (&str, &str) {
+    pub(crate) fn name(&self, number: usize) -> (&str, &str) {
         let (key, module) = &self.names[number];
         (key, module)
     }

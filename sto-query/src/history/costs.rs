@@ -152,8 +152,10 @@ impl History {
 
     /// What each node cost in one run with all below it: for each node that has a cost, after those below
     /// it.
-    pub(crate) fn for_each_total(&self, run: usize, each: impl FnMut(NodeIx, Cost)) {
-        for_each_total(&self.tree, &self.costs[run], each);
+    pub(crate) fn for_each_total(&self, run: usize, mut each: impl FnMut(NodeIx, Cost)) {
+        for_each_total(&self.tree, &self.costs[run], |node, _, total| {
+            each(node, total)
+        });
     }
 }
 

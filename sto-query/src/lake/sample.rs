@@ -2,9 +2,8 @@
 
 use super::LakeError;
 use super::columns::{Column, file, text};
-use crate::functions::{KeyOptions, key_of};
+use crate::functions::Functions;
 use crate::tree::{for_each_total, outermost};
-use hashbrown::HashMap;
 use parquet::data_type::ByteArray;
 use sto_core::intern::NodeIx;
 use sto_core::model::FrameTable;
@@ -27,16 +26,14 @@ struct FrameTexts {
     file: Option<ByteArray>,
     line: Option<u64>,
     kind: ByteArray,
-    /// Which function of the run it is.
-    number: u32,
 }
 
 /// The file of a run, of which all but its stacks is `run`.
 pub(super) fn sample(run: &StoredProfile, loaded: &Loaded) -> Result<Vec<u8>, LakeError> {
     let Loaded { tree, frames, .. } = loaded;
-    let texts = texts(frames);
-    let numbers: Vec<u32> = texts.iter().map(|frame| frame.number).collect();
-    let is_outermost: Vec<bool> = outermost(tree, &numbers).collect();
+    let functions = Functions::of(frames);
+    let texts = texts(frames, &functions);
+    let is_outermost: Vec<bool> = outermost(tree, functions.numbers()).collect();
     let frame = |row: &Row| &texts[tree.frame(row.stack).get()];
     let id: ByteArray = text(&run.id.to_string());
     let build: ByteArray = text(&run.profile.build.to_string());
@@ -68,13 +65,11 @@ fn rows(loaded: &Loaded) -> Vec<Row> {
     let mut rows = Vec::new();
     for (event, costs) in loaded.costs.iter().flatten().enumerate() {
         let start = rows.len();
-        let mut own = costs.iter().rev().peekable();
-        for_each_total(&loaded.tree, costs, |stack, total| {
-            let cost = own.next_if(|&&(of, _)| of == stack);
+        for_each_total(&loaded.tree, costs, |stack, own, total| {
             rows.push(Row {
                 event,
                 stack,
-                own: cost.map_or(Cost::ZERO, |&(_, cost)| cost),
+                own,
                 total,
             });
         });
@@ -83,21 +78,16 @@ fn rows(loaded: &Loaded) -> Vec<Row> {
     rows
 }
 
-fn texts(frames: &FrameTable) -> Vec<FrameTexts> {
-    let mut numbers = HashMap::new();
+fn texts(frames: &FrameTable, functions: &Functions) -> Vec<FrameTexts> {
     let known = |name: &str| (!name.is_empty()).then(|| text(name));
-    let texts = frames.iter().map(|(_, frame)| {
-        let function = key_of(frame, KeyOptions::default());
-        let next = numbers.len() as u32;
-        FrameTexts {
-            symbol: text(frame.symbol),
-            function: text(&function),
-            module: known(frame.module),
-            file: known(frame.file),
-            line: (frame.line != 0).then_some(frame.line.into()),
-            kind: text(frame.kind.name()),
-            number: *numbers.entry((function, frame.module)).or_insert(next),
-        }
+    let texts = frames.iter().zip(functions.numbers());
+    let texts = texts.map(|((_, frame), &number)| FrameTexts {
+        symbol: text(frame.symbol),
+        function: text(functions.name(number as usize).0),
+        module: known(frame.module),
+        file: known(frame.file),
+        line: (frame.line != 0).then_some(frame.line.into()),
+        kind: text(frame.kind.name()),
     });
     texts.collect()
 }

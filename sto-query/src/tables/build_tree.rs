@@ -1,7 +1,7 @@
 //! The stacks of a build, and what is made of them as it is first asked for.
 
-use super::functions::Functions;
 use super::ids::{Hex, Ids};
+use crate::functions::Functions;
 use crate::sources::EVENT;
 use crate::tree::{View, costs_by, outermost, totals};
 use hashbrown::HashMap;

@@ -11,7 +11,6 @@ mod error;
 mod examples;
 mod executable;
 mod function;
-mod functions;
 mod ids;
 mod module;
 mod profile;

@@ -1,11 +1,11 @@
 //! `sample`: a row a stack of a run and event.
 
 use super::asked::Asked;
-use super::functions::Functions;
 use super::ids::{Hex, Ids};
 use super::stored::{Stored, Unanswered};
 use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
 use crate::QueryError;
+use crate::functions::Functions;
 use crate::tree::{for_each_total, outermost};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
@@ -187,12 +187,9 @@ impl Batch {
             for (event, costs) in run.events.into_iter().zip(costs) {
                 let Some(event) = event else { continue };
                 let mut rows = Vec::with_capacity(costs.len());
-                let mut own = costs.iter().rev().peekable();
-                for_each_total(&tree, &costs, |node, total| {
-                    let cost = own.next_if(|&&(of, _)| of == node);
-                    let cost = cost.map_or(Cost::ZERO, |&(_, cost)| cost);
+                for_each_total(&tree, &costs, |node, own, total| {
                     if only.is_none_or(|only| only == Some(node)) {
-                        rows.push((node, cost, total));
+                        rows.push((node, own, total));
                     }
                 });
                 parts.push(Part {

@@ -1,11 +1,11 @@
 //! `stack_node_data`: a row a frame of the store. `search`: those in which words stand.
 
 use super::asked::Asked;
-use super::functions::function_of;
 use super::ids::Hex;
 use super::stored::{AllFrames, Stored, Unanswered};
 use super::table::{Cell, Column, Cursor, Found, Rows, Table};
 use crate::QueryError;
+use crate::functions::{KeyOptions, key_of};
 use std::sync::Arc;
 use sto_core::id::FrameId;
 use sto_core::model::FrameIx;
@@ -72,7 +72,7 @@ impl Cursor for Frames {
             3 => cell.count(u64::from(frame.line)),
             4 => cell.known(frame.module),
             5 => cell.text(frame.kind.name()),
-            _ => cell.text(&function_of(&self.frames.table, ix)),
+            _ => cell.text(&key_of(frame, KeyOptions::default())),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What tables are read from: a state of a store, of which what was read is kept for a while.
 
 use super::build_tree::BuildTree;
-use super::functions::Functions;
 use super::search::TextIndex;
 use crate::QueryError;
+use crate::functions::Functions;
 use crate::select::whole;
 use crate::sources::{EVENT, Named, Sources};
 use crate::tree::View;

@@ -1,5 +1,6 @@
 //! Totals: what a stack cost together with everything it called.
 
+use std::mem::replace;
 use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
@@ -21,12 +22,12 @@ pub fn totals(tree: &StackTree, self_costs: &[Cost]) -> Vec<Cost> {
     totals
 }
 
-/// The total cost of every node that has one, each node after all that are below it, from self costs in
+/// The own and the total cost of every node that has one, each node after all that are below it, from self costs in
 /// the order of their nodes: work for those nodes alone, however many others the tree has.
 pub(crate) fn for_each_total(
     tree: &StackTree,
     self_costs: &SelfCosts,
-    mut each: impl FnMut(NodeIx, Cost),
+    mut each: impl FnMut(NodeIx, Cost, Cost),
 ) {
     // Nodes with what is known of their totals, each below the one before: costs of nodes that stand
     // between them and what was last seen are still to come.
@@ -35,7 +36,7 @@ pub(crate) fn for_each_total(
     while let Some(&(node, cost)) = costs.next() {
         let next = costs.peek().map(|&&(next, _)| next);
         let mut at = Some(node);
-        let mut total = cost;
+        let (mut own, mut total) = (cost, cost);
         while let Some(node) = at {
             if let Some((_, known)) = open.pop_if(|(open, _)| *open == node) {
                 total += known;
@@ -45,7 +46,7 @@ pub(crate) fn for_each_total(
                 open.push((node, total));
                 break;
             }
-            each(node, total);
+            each(node, replace(&mut own, Cost::ZERO), total);
             at = tree.parent(node);
         }
     }
