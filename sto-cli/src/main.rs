@@ -15,7 +15,7 @@ use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    panics::hide_those_of_redb();
+    panics::hide_those_of_readers();
     if complete::answered(cli::Cli::command) {
         return ExitCode::SUCCESS;
     }

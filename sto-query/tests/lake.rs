@@ -9,11 +9,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use sto_core::files::Temporaries;
-use sto_core::store::Store;
+use sto_core::id::ProfileId;
+use sto_core::intern::SliceCount;
+use sto_core::model::Commit;
+use sto_core::store::{Merged, Store, StoredBuild};
+use sto_core::units::UnixSeconds;
 use sto_core::{IngestOptions, ingest};
 use sto_query::QueryError;
 use sto_query::lake::{Added, LakeError};
-use sto_query::questions::{LakeRequest, add_to_lake};
+use sto_query::questions::{ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
 use sto_query::render;
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
@@ -74,6 +78,7 @@ fn cell(field: &Field) -> String {
         Field::Null => "null".to_owned(),
         Field::Str(text) => text.clone(),
         Field::Long(number) => number.to_string(),
+        Field::Bytes(_) => "bytes".to_owned(),
         Field::Bool(flag) => u8::from(*flag).to_string(),
         other => panic!("{other:?}"),
     }
@@ -197,23 +202,24 @@ fn a_caller_is_a_row_before_of_the_same_profile_and_event() {
 
 #[test]
 fn writing_twice_changes_no_byte() {
+    let sources = demo_sources();
     let [one, two] = [TempDir::new().unwrap(), TempDir::new().unwrap()];
-    let first = added(&demo_sources(), one.path(), None);
+    let first = added(&sources, one.path(), None);
     assert_eq!((first.added, first.kept), (2, 0));
     let written = files(one.path());
     assert_eq!(written.len(), 5, "{:?}", written.keys());
-    let again = added(&demo_sources(), one.path(), None);
+    let again = added(&sources, one.path(), None);
     assert_eq!((again.added, again.kept), (0, 2));
-    assert_eq!(files(one.path()), written);
+    assert!(files(one.path()) == written);
     let text = render::lake::text(Path::new("lake"), &again);
     assert_eq!(text, "wrote 0 profiles to lake; 2 were there\n");
 
     // On another machine, and there a build after the other.
     for (build, kept) in [("1", 0), ("2", 0), ("2", 1)] {
-        let added = added(&demo_sources(), two.path(), Some(build));
+        let added = added(&sources, two.path(), Some(build));
         assert_eq!((added.added, added.kept), (1 - kept, kept));
     }
-    assert_eq!(files(two.path()), written);
+    assert!(files(two.path()) == written);
 }
 
 #[test]
@@ -230,8 +236,9 @@ fn a_file_that_is_there_stays_as_it_is() {
 
 #[test]
 fn what_another_left_half_written_is_no_obstacle() {
+    let sources = demo_sources();
     let folder = TempDir::new().unwrap();
-    added(&demo_sources(), folder.path(), None);
+    added(&sources, folder.path(), None);
     let written = files(folder.path());
     let half: Vec<PathBuf> = written
         .keys()
@@ -241,10 +248,11 @@ fn what_another_left_half_written_is_no_obstacle() {
         fs::remove_file(folder.path().join(path)).unwrap();
         fs::write(folder.path().join(half), "PAR1").unwrap();
     }
-    assert_eq!(added(&demo_sources(), folder.path(), None).added, 2);
+    assert_eq!(added(&sources, folder.path(), None).added, 2);
     let mut found = files(folder.path());
     found.retain(|path, _| !half.contains(path));
-    assert_eq!(found, written);
+    assert!(found.keys().eq(written.keys()), "{:?}", found.keys());
+    assert!(found == written);
 }
 
 #[test]
@@ -275,7 +283,7 @@ fn a_dataset_of_another_version_is_refused() {
     for (text, said) in [
         (
             r#"{"layout":"sto-lake","version":2}"#,
-            "is `sto-lake 2`, and this sto writes `sto-lake 1`",
+            "is `sto-lake 2`, and this sto knows `sto-lake 1`",
         ),
         (
             r#"{"layout":"other\u001b","version":1}"#,
@@ -331,4 +339,197 @@ fn duckdb_says_what_functions_cost_as_sql_does() {
         assert!(!expected.is_empty());
         assert_eq!(sorted(found), sorted(expected));
     }
+}
+
+/// A store of every recording of `testdata` that is small, with all that a profile can have.
+fn everything() -> Store {
+    let store = Store::in_memory().unwrap();
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .join("testdata");
+    let commit = Commit {
+        hash: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
+        parents: vec!["fedcba9876543210fedcba9876543210fedcba98".parse().unwrap()],
+        author_time: UnixSeconds(1_700_000_000),
+        subject: "Parse \"quoted\" — it's ü".to_owned(),
+        dirty: false,
+    };
+    let mut profiles = 0;
+    for path in files(&testdata).into_keys() {
+        let path = testdata.join(path);
+        if fs::metadata(&path).unwrap().len() > 150_000 {
+            continue;
+        }
+        for slices in [SliceCount::new(7), SliceCount::new(1)] {
+            let options = IngestOptions {
+                version: Some(format!("v{}", profiles % 3)),
+                benchmark: (profiles % 2 == 0).then(|| "b".to_owned()),
+                labels: BTreeMap::from([("cpu".to_owned(), "7950x \"\u{1b}".to_owned())]),
+                metrics: BTreeMap::from([("seconds".to_owned(), 0.1 + f64::from(profiles))]),
+                revision: Some("v1.2-3-g0123456789abcdef0123456789abcdef01234567".to_owned()),
+                commit: Some(commit.clone()),
+                slices,
+                keep_calls: true,
+                ..IngestOptions::default()
+            };
+            if ingest(&store, &path, &options, &mut |_| {}).is_ok() {
+                profiles += 1;
+                break;
+            }
+        }
+    }
+    assert!(profiles > 100, "{profiles}");
+    store
+}
+
+fn imported(store: &Store, folder: &Path, selectors: &[&str]) -> Result<Merged, QueryError> {
+    let mut request = ImportLakeRequest::default();
+    request.folder = folder.to_owned();
+    request.selectors = selectors
+        .iter()
+        .map(|&selector| selector.to_owned())
+        .collect();
+    let imported = import_lake(store, &(), &request, &mut |_| {})?;
+    Ok(imported.sources.into_iter().next().unwrap().merged)
+}
+
+/// The bytes of a store with these profiles alone, which are the same whatever store they come from.
+fn exported(store: &Store) -> Vec<u8> {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("all.sto");
+    let snapshot = store.snapshot().unwrap();
+    let builds = snapshot.builds().unwrap();
+    let profiles = builds.iter().flat_map(|build| &build.profiles);
+    let profiles = profiles.map(|profile| profile.id).collect();
+    snapshot.export(&profiles, &file).unwrap();
+    fs::read(file).unwrap()
+}
+
+#[test]
+fn what_comes_back_is_to_the_byte_what_went_in() {
+    let store = everything();
+    let folder = TempDir::new().unwrap();
+    let sources = Sources::of_snapshot(store.snapshot().unwrap());
+    let all = added(&sources, folder.path(), None).added;
+    let back = Store::in_memory().unwrap();
+    let merged = imported(&back, folder.path(), &[]).unwrap();
+    assert_eq!(merged.left_out, []);
+    assert_eq!((merged.profiles, merged.added.len()), (all, all));
+    assert!(exported(&back) == exported(&store));
+
+    let again = imported(&back, folder.path(), &[]).unwrap();
+    assert_eq!((again.already_stored, again.added.len()), (all, 0));
+}
+
+/// The builds of the history, and the runs of each.
+fn history_runs() -> Vec<(String, Vec<ProfileId>)> {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/history/history.sto"
+    );
+    let store = Store::open(Path::new(file)).unwrap();
+    let builds = store.snapshot().unwrap().builds().unwrap().into_iter();
+    let named = builds.map(
+        |StoredBuild {
+             build, profiles, ..
+         }| {
+            let name = format!("{}@{}", build.executable, build.version);
+            (name, profiles.iter().map(|run| run.id).collect())
+        },
+    );
+    named.collect()
+}
+
+#[test]
+fn any_part_of_a_dataset_comes_back() {
+    let folder = TempDir::new().unwrap();
+    added(&history(), folder.path(), None);
+    let [(first, runs), (_, others), ..] = &history_runs()[..] else {
+        panic!("it has builds")
+    };
+    let back = Store::in_memory().unwrap();
+    let merged = imported(&back, folder.path(), &[first]).unwrap();
+    assert_eq!(merged.added.len(), runs.len());
+
+    // Files of a build, copied elsewhere by who knows nothing of sto.
+    let part = TempDir::new().unwrap();
+    for (path, bytes) in files(folder.path()) {
+        let id = path.file_stem().unwrap().to_str().unwrap().parse();
+        if id.is_ok_and(|id| !others.contains(&id)) {
+            continue;
+        }
+        let path = part.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let merged = imported(&back, part.path(), &[]).unwrap();
+    assert_eq!(merged.added.len(), others.len());
+    let error = imported(&back, part.path(), &[first]).unwrap_err();
+    assert!(matches!(error, QueryError::Select(_)), "{error:?}");
+}
+
+#[test]
+fn a_damaged_file_is_left_out_and_named_and_all_others_come_back() {
+    let whole = TempDir::new().unwrap();
+    for run in history_runs()[0].1.iter().take(2) {
+        added(&history(), whole.path(), Some(&run.to_string()));
+    }
+    let written = files(whole.path());
+    let of = |table: &str| {
+        let mut paths = written.keys().filter(|path| path.starts_with(table));
+        [paths.next().unwrap().clone(), paths.next().unwrap().clone()]
+    };
+    let ([sample, other_sample], [profile, other_profile]) = (of("sample"), of("profile"));
+    let foreign = fs::read(whole.path().join(&profile)).unwrap();
+    let bytes = |path: &PathBuf| written[path].clone();
+    let cut = |path: &PathBuf| written[path][..written[path].len() / 2].to_vec();
+    let changed = |path: &PathBuf, at: usize| {
+        let mut bytes = written[path].clone();
+        bytes[at] ^= 0x55;
+        bytes
+    };
+    let mut wrong = vec![
+        (&sample, cut(&sample), "damaged or another's"),
+        (&profile, cut(&profile), "damaged or another's"),
+        (&sample, Vec::new(), "damaged or another's"),
+        (&sample, foreign, "it has no column stack"),
+        (&profile, bytes(&sample), "it has no column record"),
+        (&sample, bytes(&other_sample), "damaged or another's"),
+        (
+            &profile,
+            bytes(&other_profile),
+            "not that of the file's name",
+        ),
+    ];
+    for at in (8..written[&sample].len()).step_by(211) {
+        wrong.push((&sample, changed(&sample, at), ""));
+    }
+    for (path, bytes, said) in wrong {
+        let at = whole.path().join(path);
+        fs::write(&at, &bytes).unwrap();
+        let store = Store::in_memory().unwrap();
+        let merged = imported(&store, whole.path(), &[]).unwrap();
+        // Some bytes mean nothing, or change what is not read, as totals.
+        if !said.is_empty() || merged.added.len() < merged.profiles {
+            let [left_out] = &merged.left_out[..] else {
+                panic!("{merged:?}")
+            };
+            assert_eq!(left_out.profiles.len(), 1);
+            assert!(left_out.why.contains(said), "{}", left_out.why);
+            assert_eq!(merged.added.len() + 1, merged.profiles);
+        }
+        fs::write(&at, &written[path]).unwrap();
+    }
+}
+
+#[test]
+fn where_there_is_no_dataset_none_is_made_and_none_comes_back() {
+    let folder = TempDir::new().unwrap();
+    let store = Store::in_memory().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("none")] {
+        let error = imported(&store, &path, &[]).unwrap_err();
+        assert!(error.to_string().contains("no manifest.json"), "{error}");
+    }
+    assert_eq!(files(folder.path()).len(), 0);
 }

@@ -18,6 +18,7 @@ mod export;
 mod export_store;
 mod find_regressions;
 mod flame;
+mod import_parquet;
 mod ingest;
 mod log;
 mod ls;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Sql(sql::SqlArgs),
     Export(export::ExportArgs),
     ExportStore(export_store::ExportStoreArgs),
+    ImportParquet(import_parquet::ImportParquetArgs),
     Prune(prune::PruneArgs),
     Compact(compact::CompactArgs),
     Stats(stats::StatsArgs),
@@ -150,6 +152,7 @@ pub(crate) fn run(
         Command::ExplainMatch(args) => explain_match::run(&args),
         Command::Sql(args) => sql::run(&args, &store()?),
         Command::Export(args) => export::run(&args, &store()?),
+        Command::ImportParquet(args) => import_parquet::run(&args, &store()?),
         Command::ExportStore(args) => export_store::run(&args, &store()?),
         Command::Prune(args) => prune::run(&args, &store()?),
         Command::Compact(args) => compact::run(&args, &store()?),

@@ -22,7 +22,7 @@ const EXIT_STATUS: &str = "0 success, 2 wrong usage or failure.";
 const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Record and bring in",
-        &["record", "ingest", "annotate", "merge"],
+        &["record", "ingest", "annotate", "merge", "import-parquet"],
     ),
     (
         "Look",

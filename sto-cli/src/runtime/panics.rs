@@ -3,15 +3,17 @@
 use super::error::{CliError, Outcome};
 use std::panic::{self, AssertUnwindSafe};
 
-/// Keeps panics of redb off the terminal: it panics on damaged files, which the library turns into errors.
+/// Keeps panics of redb and parquet off the terminal: they panic on damaged files, which the library turns into errors.
 /// Others are printed as before.
-pub(crate) fn hide_those_of_redb() {
+pub(crate) fn hide_those_of_readers() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let is_of_redb = panic
-            .location()
-            .is_some_and(|at| at.file().contains("/redb-"));
-        if !is_of_redb {
+        let is_of = |reader| {
+            panic
+                .location()
+                .is_some_and(|at| at.file().contains(reader))
+        };
+        if !is_of("/redb-") && !is_of("/parquet-") {
             print(panic);
         }
     }));

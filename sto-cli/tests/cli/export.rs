@@ -93,3 +93,44 @@ fn the_whole_store_or_a_build_is_added_to_a_dataset() {
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("SELECTOR"), "{run:?}");
 }
+
+#[test]
+fn a_dataset_becomes_a_store_again() {
+    let sandbox = Sandbox::with_two_builds();
+    let lake = ["export", "--format", "parquet", "-o", "lake"];
+    sandbox.sto(&lake).succeeds();
+    let import = ["--store", "back", "import-parquet", "lake"];
+    let run = sandbox.sto(&[&import[..], &["v1"]].concat());
+    let said = run.succeeds().stdout;
+    assert!(
+        said.contains("lake: 1 profile\n  added 1 profile"),
+        "{said}"
+    );
+    let said = sandbox.sto(&import).succeeds().stdout;
+    assert!(said.contains("already stored: 1 profile"), "{said}");
+    let export = ["export-store", "-o"];
+    sandbox
+        .sto(&[&export[..], &["one.sto"]].concat())
+        .succeeds();
+    sandbox
+        .sto(&[&["--store", "back"], &export[..], &["two.sto"]].concat())
+        .succeeds();
+    let bytes = |file| std::fs::read(sandbox.path(file)).unwrap();
+    assert!(bytes("one.sto") == bytes("two.sto"));
+
+    let run = sandbox.sto(&["import-parquet", "none"]);
+    run.fails_with(&["none: there is no dataset here"]);
+    let run = sandbox.sto(&["--store", "new", "import-parquet", "lake", "v3"]);
+    run.fails_with(&["v3"]);
+    assert!(!sandbox.path("new").exists());
+    let builds = sandbox.path("lake/sample/executable=demo/build=v1");
+    let file = std::fs::read_dir(builds).unwrap().next().unwrap().unwrap();
+    std::fs::write(file.path(), "PAR1 half of it").unwrap();
+    let run = sandbox.sto(&["--store", "half", "import-parquet", "lake"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stdout.contains("added 1 profile"), "{run:?}");
+    assert!(
+        run.stdout.contains("left out 1 profile: lake/sample/"),
+        "{run:?}"
+    );
+}

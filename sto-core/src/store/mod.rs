@@ -56,6 +56,7 @@ pub use maintain::verify::{Checked, Concerns, Corruption, Verification};
 pub use read::loaded::{
     Added, Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, StoredBuild, StoredProfile,
 };
+pub use read::rest::RestError;
 pub use read::snapshot::Snapshot;
 pub use write::metrics::{Annotated, Metrics, OtherValue};
 pub use write::tags::{Tag, Tagged};
@@ -121,7 +122,7 @@ impl Store {
     /// Where the system does not let this process make or change the store's file.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match &self.backing {
-            Backing::Memory(_) => Ok(()),
+            Backing::Memory(..) => Ok(()),
             Backing::Folder { file, turn, .. } if self.file_exists()? => {
                 open::check_writable(file, turn)
             }
@@ -136,9 +137,18 @@ impl Store {
     /// # Errors
     /// Where redb cannot set it up.
     pub fn in_memory() -> Result<Store, StoreError> {
-        let database = open::in_memory().map_err(|error| error.at(in_memory(), "make"))?;
+        Store::in_memory_for(in_memory())
+    }
+
+    /// The same for what is kept otherwise at this path: errors name that, and so do stores that it is
+    /// [merged](Store::merge) into.
+    ///
+    /// # Errors
+    /// Where redb cannot set it up.
+    pub fn in_memory_for(path: &Path) -> Result<Store, StoreError> {
+        let database = open::in_memory().map_err(|error| error.at(path, "make"))?;
         Ok(Store {
-            backing: Backing::Memory(RwLock::new(Arc::new(database))),
+            backing: Backing::Memory(RwLock::new(Arc::new(database)), path.to_owned()),
         })
     }
 
@@ -146,7 +156,7 @@ impl Store {
     pub fn on_wait(&self) -> Option<OnWait> {
         match &self.backing {
             Backing::Folder { turn, .. } => turn.on_wait().cloned(),
-            Backing::Memory(_) => None,
+            Backing::Memory(..) => None,
         }
     }
 
@@ -154,7 +164,7 @@ impl Store {
     pub fn folder(&self) -> Option<&PathBuf> {
         match &self.backing {
             Backing::Folder { folder, .. } => Some(folder),
-            Backing::Memory(_) => None,
+            Backing::Memory(..) => None,
         }
     }
 
@@ -165,7 +175,7 @@ impl Store {
     pub fn file_size(&self) -> Result<Bytes, StoreError> {
         match &self.backing {
             Backing::Folder { file, .. } => open::file_size(file),
-            Backing::Memory(_) => Ok(Bytes(0)),
+            Backing::Memory(..) => Ok(Bytes(0)),
         }
     }
 
@@ -176,10 +186,10 @@ impl Store {
     /// Where the store is damaged or cannot be read.
     pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let of_memory = |database: &Database| {
-            stats::stats(database, None).map_err(|error| error.at(in_memory(), "read"))
+            stats::stats(database, None).map_err(|error| error.at(self.path(), "read"))
         };
         match &self.backing {
-            Backing::Memory(database) => {
+            Backing::Memory(database, _) => {
                 of_memory(&database.read().unwrap_or_else(PoisonError::into_inner))
             }
             Backing::Folder { file, turn, .. } if self.file_exists()? => {
@@ -188,7 +198,7 @@ impl Store {
                     .map_err(|error| error.at(file, "read"))
             }
             Backing::Folder { .. } => {
-                of_memory(&open::in_memory().map_err(|error| error.at(in_memory(), "make"))?)
+                of_memory(&open::in_memory().map_err(|error| error.at(self.path(), "make"))?)
             }
         }
     }

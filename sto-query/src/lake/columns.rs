@@ -23,6 +23,7 @@ enum Cells<'a, Row> {
     Count(Cell<'a, Row, u64>),
     Number(Cell<'a, Row, u64>),
     Text(Cell<'a, Row, ByteArray>),
+    Bytes(Cell<'a, Row, ByteArray>),
     Flag(Cell<'a, Row, bool>),
 }
 
@@ -45,6 +46,12 @@ impl<'a, Row> Column<'a, Row> {
         Column { name, cells }
     }
 
+    /// Bytes that are no text.
+    pub(super) fn bytes(name: &'static str, cell: impl Fn(&Row) -> Option<ByteArray> + 'a) -> Self {
+        let cells = Cells::Bytes(Box::new(cell));
+        Column { name, cells }
+    }
+
     /// Yes or no.
     pub(super) fn flag(name: &'static str, cell: impl Fn(&Row) -> bool + 'a) -> Self {
         let cells = Cells::Flag(Box::new(move |row| Some(cell(row))));
@@ -55,6 +62,7 @@ impl<'a, Row> Column<'a, Row> {
         let (physical, logical) = match self.cells {
             Cells::Count(_) | Cells::Number(_) => (Physical::INT64, None),
             Cells::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Cells::Bytes(_) => (Physical::BYTE_ARRAY, None),
             Cells::Flag(_) => (Physical::BOOLEAN, None),
         };
         let field = Type::primitive_type_builder(self.name, physical)
@@ -70,7 +78,9 @@ impl<'a, Row> Column<'a, Row> {
                 let cells = rows.iter().map(|row| cell(row).map(integer).transpose());
                 write::<Int64Type>(cells.collect::<Result<_, _>>()?, to)
             }
-            Cells::Text(cell) => write::<ByteArrayType>(rows.iter().map(cell).collect(), to),
+            Cells::Text(cell) | Cells::Bytes(cell) => {
+                write::<ByteArrayType>(rows.iter().map(cell).collect(), to)
+            }
             Cells::Flag(cell) => write::<BoolType>(rows.iter().map(cell).collect(), to),
         }
     }

@@ -6,6 +6,8 @@
 //! sample       what stacks of a run cost
 //! profile      what is known of a run
 //! columns      rows as the bytes of a file
+//! read         columns out of the bytes of a file
+//! stacks       stacks and costs out of the rows of a run
 //! ```
 //!
 #![doc = include_str!("lake.md")]
@@ -15,8 +17,11 @@ mod dataset;
 mod error;
 mod partition;
 mod profile;
+mod read;
 mod sample;
+mod stacks;
 
+pub(crate) use dataset::Found;
 pub use dataset::{Added, Dataset};
 pub use error::LakeError;
 

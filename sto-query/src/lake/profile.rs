@@ -2,11 +2,46 @@
 
 use super::LakeError;
 use super::columns::{Column, file, text};
-use serde::Serialize;
+use super::read::Table;
+use parquet::data_type::ByteArray;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::Path;
+use sto_core::intern::Interned;
+use sto_core::model::{Build, Profile};
 use sto_core::store::StoredProfile;
 
-/// The file of a run.
-pub(super) fn profile(run: &StoredProfile) -> Result<Vec<u8>, LakeError> {
+/// All that is known of a run beside what it cost, as the column `record` has it in JSON.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Record<'a> {
+    /// Its build, as this run alone says.
+    pub(super) build: Cow<'a, Build>,
+    pub(super) profile: Cow<'a, Profile>,
+}
+
+impl Record<'_> {
+    /// Of a run of a build with this executable and version.
+    fn of<'a>(run: &'a StoredProfile, build: &Build) -> Record<'a> {
+        let of_run = Build {
+            executable: build.executable.clone(),
+            version: build.version.clone(),
+            gnu_build_id: run.gnu_build_id.clone(),
+            revision: run.revision.clone(),
+            commit: run.commit.clone(),
+        };
+        Record {
+            build: Cow::Owned(of_run),
+            profile: Cow::Borrowed(&run.profile),
+        }
+    }
+}
+
+/// The file of a run of this build.
+pub(super) fn profile(
+    run: &StoredProfile,
+    build: &Build,
+    interned: &Interned,
+) -> Result<Vec<u8>, LakeError> {
     let StoredProfile { id, profile, .. } = run;
     let (origin, quality) = (&profile.origin, profile.quality);
     let event = profile.sample_types.first();
@@ -16,6 +51,7 @@ pub(super) fn profile(run: &StoredProfile) -> Result<Vec<u8>, LakeError> {
         Column::text(name, move |()| value.clone())
     };
     let count = |name, value: Option<u64>| Column::count(name, move |()| value);
+    let rest: ByteArray = interned.pack_rest()?.into();
     let columns = [
         known("id", Some(&id.to_string())),
         known("executable_id", Some(&profile.build.to_string())),
@@ -40,11 +76,39 @@ pub(super) fn profile(run: &StoredProfile) -> Result<Vec<u8>, LakeError> {
         count("source_bytes", Some(profile.source_bytes.0)),
         known("labels", Some(&json(&profile.labels))),
         known("metrics", Some(&json(&profile.metrics))),
+        known("record", Some(&json(&Record::of(run, build)))),
+        Column::bytes("rest", move |()| Some(rest.clone())),
     ];
     file(&[()], &columns)
 }
 
-/// An object of JSON, by names.
-fn json(map: &impl Serialize) -> String {
-    serde_json::to_string(map).expect("maps by text become JSON")
+/// An object of JSON.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("maps by text, and records, become JSON")
+}
+
+/// What the file of a run says of it.
+pub(super) fn record(path: &Path, bytes: Vec<u8>) -> Result<Record<'static>, LakeError> {
+    let table = Table::open(path, bytes)?;
+    let record = table.texts("record")?;
+    let [record] = &record[..] else {
+        return Err(table.damaged("it has not one row"));
+    };
+    serde_json::from_str(table.text(record.as_ref())?)
+        .map_err(|error| table.damaged(format!("column record: {error}")))
+}
+
+/// Gives what a run cost the rest that its file has.
+pub(super) fn add_rest(
+    path: &Path,
+    bytes: Vec<u8>,
+    interned: &mut Interned,
+) -> Result<(), LakeError> {
+    let table = Table::open(path, bytes)?;
+    let rest = table.texts("rest")?;
+    let [Some(rest)] = &rest[..] else {
+        return Err(table.damaged("it has not one row with the rest"));
+    };
+    let done = interned.unpack_rest(rest.data());
+    done.map_err(|error| table.damaged(format!("column rest: {error}")))
 }

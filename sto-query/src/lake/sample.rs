@@ -5,9 +5,9 @@ use super::columns::{Column, file, text};
 use crate::functions::Functions;
 use crate::tree::{for_each_total, outermost};
 use parquet::data_type::ByteArray;
-use sto_core::intern::NodeIx;
+use sto_core::intern::{Interned, NodeIx};
 use sto_core::model::FrameTable;
-use sto_core::store::{Loaded, StoredProfile};
+use sto_core::store::StoredProfile;
 use sto_core::units::Cost;
 
 /// A stack of a run.
@@ -28,9 +28,13 @@ struct FrameTexts {
     kind: ByteArray,
 }
 
-/// The file of a run, of which all but its stacks is `run`.
-pub(super) fn sample(run: &StoredProfile, loaded: &Loaded) -> Result<Vec<u8>, LakeError> {
-    let Loaded { tree, frames, .. } = loaded;
+/// The file of a run.
+///
+/// # Errors
+/// Where a line has a cost in a frame that no stack has, or a number is too large.
+pub(super) fn sample(run: &StoredProfile, interned: &Interned) -> Result<Vec<u8>, LakeError> {
+    let Interned { tree, frames, .. } = interned;
+    check_frames(run, interned)?;
     let functions = Functions::of(frames);
     let texts = texts(frames, &functions);
     let is_outermost: Vec<bool> = outermost(tree, functions.numbers()).collect();
@@ -57,15 +61,15 @@ pub(super) fn sample(run: &StoredProfile, loaded: &Loaded) -> Result<Vec<u8>, La
         Column::count("line", |row| frame(row).line),
         Column::text("kind", |row| Some(frame(row).kind.clone())),
     ];
-    file(&rows(loaded), &columns)
+    file(&rows(interned), &columns)
 }
 
 /// By event, in the order of the stacks.
-fn rows(loaded: &Loaded) -> Vec<Row> {
+fn rows(interned: &Interned) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (event, costs) in loaded.costs.iter().flatten().enumerate() {
+    for (event, costs) in interned.costs.iter().enumerate() {
         let start = rows.len();
-        for_each_total(&loaded.tree, costs, |stack, own, total| {
+        for_each_total(&interned.tree, costs, |stack, own, total| {
             rows.push(Row {
                 event,
                 stack,
@@ -90,4 +94,16 @@ fn texts(frames: &FrameTable, functions: &Functions) -> Vec<FrameTexts> {
         kind: text(frame.kind.name()),
     });
     texts.collect()
+}
+
+/// Rows are of stacks: a frame that none has would be lost.
+fn check_frames(run: &StoredProfile, interned: &Interned) -> Result<(), LakeError> {
+    let mut is_used = vec![false; interned.frames.len()];
+    for frame in interned.tree.frames() {
+        is_used[frame.get()] = true;
+    }
+    match is_used.contains(&false) {
+        true => Err(LakeError::FrameWithoutStack(run.id)),
+        false => Ok(()),
+    }
 }

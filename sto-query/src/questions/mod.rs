@@ -33,7 +33,7 @@ pub use histories::{
     series, suspects,
 };
 #[cfg(feature = "lake")]
-pub use lake::{LakeRequest, add_to_lake};
+pub use lake::{ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
 pub use models::{
     CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
     model_table, models,

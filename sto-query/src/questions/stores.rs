@@ -346,7 +346,7 @@ fn tag_called(builds: &[StoredBuild], text: &str) -> Result<Tag, TagError> {
 }
 
 /// The profiles that selectors name.
-fn selected(
+pub(super) fn selected(
     surroundings: &dyn Surroundings,
     builds: &[StoredBuild],
     selectors: &[String],

@@ -15,6 +15,7 @@ mod lines;
 mod metrics;
 mod nodes;
 mod pairs;
+mod parts;
 mod records;
 mod slices;
 
@@ -33,6 +34,7 @@ pub(crate) use frames::{
 pub(crate) use lines::{pack_lines, unpack_lines};
 pub(crate) use metrics::{claimed_by_metrics, pack_metrics, unpack_metrics};
 pub(crate) use nodes::{NodeColumns, Others, Segments, pack_nodes, unpack_nodes};
+pub(crate) use parts::{pack_parts, unpack_parts};
 pub use records::CameFrom;
 pub(crate) use records::{
     BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,

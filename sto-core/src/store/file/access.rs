@@ -21,7 +21,8 @@ pub(crate) enum Backing {
         may_create: bool,
         turn: Arc<Turn>,
     },
-    Memory(RwLock<Arc<Database>>),
+    /// With what errors call it.
+    Memory(RwLock<Arc<Database>>, PathBuf),
 }
 
 /// Adds to a store, any number of times: it waits for other processes once, and has the file open until it is
@@ -55,7 +56,7 @@ impl Store {
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let (exists, size) = (self.file_exists()?, self.file_size()?);
         let open = || match &self.backing {
-            Backing::Memory(database) => {
+            Backing::Memory(database, _) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
                 Ok(Reading::Whole(Arc::clone(&database)))
             }
@@ -64,7 +65,7 @@ impl Store {
         };
         let turn = match &self.backing {
             Backing::Folder { turn, .. } => Arc::clone(turn),
-            Backing::Memory(_) => Arc::default(),
+            Backing::Memory(..) => Arc::default(),
         };
         let taken = guarded(|| Snapshot::of(open()?, (self.path(), size), turn));
         taken.map_err(|error| error.at(self.path(), "read"))
@@ -106,7 +107,7 @@ impl Store {
     pub(crate) fn path(&self) -> &Path {
         match &self.backing {
             Backing::Folder { file, .. } => file,
-            Backing::Memory(_) => in_memory(),
+            Backing::Memory(_, name) => name,
         }
     }
 
@@ -124,7 +125,7 @@ impl Store {
                 }),
                 exists => Ok(exists),
             },
-            Backing::Memory(_) => Ok(true),
+            Backing::Memory(..) => Ok(true),
         }
     }
 }
@@ -175,9 +176,9 @@ impl<'s> Writer<'s> {
     ) -> Result<T, StoreError> {
         let store = self.store;
         let (folder, file, turn) = match &store.backing {
-            Backing::Memory(database) => {
+            Backing::Memory(database, _) => {
                 let database = database.read().unwrap_or_else(PoisonError::into_inner);
-                return work(&database).map_err(|error| error.at(in_memory(), "write"));
+                return work(&database).map_err(|error| error.at(store.path(), "write"));
             }
             Backing::Folder {
                 folder, file, turn, ..

@@ -90,9 +90,22 @@ impl Merged {
         self.added.len() + self.already_stored + self.conflicts.len() + left_out
     }
 
-    fn leave_out(&mut self, profiles: Vec<ProfileId>, why: StoreError) {
+    /// Profiles that could not go in, and why.
+    pub fn leave_out(&mut self, profiles: Vec<ProfileId>, why: impl ToString) {
         let why = why.to_string();
         self.left_out.push(LeftOut { profiles, why });
+    }
+
+    /// What became of the profiles of another part of the same source, which were counted before.
+    pub fn extend(&mut self, part: Merged) {
+        self.added.extend(part.added);
+        self.stored.0 += part.stored.0;
+        self.already_stored += part.already_stored;
+        self.different.extend(part.different);
+        self.conflicts.extend(part.conflicts);
+        self.left_out.extend(part.left_out);
+        self.tags.extend(part.tags);
+        self.other_tags.extend(part.other_tags);
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::files::Folder;
 use crate::id::ProfileId;
 use crate::store::error::{self, InternalError, StoreError};
-use crate::store::file::access::{Backing, begin, in_memory};
+use crate::store::file::access::{Backing, begin};
 use crate::store::file::lock::lock_folder;
 use crate::store::file::open::{self, Reserve};
 use crate::store::file::temporary::{
@@ -127,9 +127,9 @@ impl Store {
         let keep = |id| !gone.contains(&id);
         let (file, turn) = match &self.backing {
             Backing::Folder { file, turn, .. } => (file, turn),
-            Backing::Memory(database) => {
+            Backing::Memory(database, _) => {
                 return rewrite_memory(database, &keep, replace)
-                    .map_err(|error| error.at(in_memory(), "write"));
+                    .map_err(|error| error.at(self.path(), "write"));
             }
         };
         if !self.file_exists()? {

@@ -4,12 +4,10 @@ use crate::intern::{Interned, NodeIx, StackTree};
 use crate::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_GIVEN_NAME};
 use crate::memory;
 use crate::store::codec::{
-    DecodeError, ProfileRecord, claimed_by_arguments, claimed_by_calls, unpack_arguments,
-    unpack_calls,
+    DecodeError, claimed_by_arguments, claimed_by_calls, unpack_arguments, unpack_calls,
 };
 use crate::store::error::{InternalError, Result};
 use crate::store::read::counts::CallPacks;
-use crate::store::tables::Column;
 use crate::trace::{
     CallThresholds, CallsAt, CallsWith, LongCall, Record, RunCalls, ThreadCalls, Threshold,
 };
@@ -181,21 +179,19 @@ fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
 /// The calls of this profile, whose tree has so many nodes, unpacked.
 pub(crate) fn unpacked(
     packs: &CallPacks,
-    record: &ProfileRecord,
+    [at, at_arguments]: [impl ToString + Copy; 2],
     nodes: usize,
 ) -> Result<RunCalls<NodeIx>> {
-    let column = Column::Calls(record.number);
-    let claimed = claimed_by_calls(&packs.calls).map_err(|error| error.at(column))?;
+    let claimed = claimed_by_calls(&packs.calls).map_err(|error| error.at(at))?;
     memory::check(Bytes(claimed))?;
-    let mut run = unpack_calls(&packs.calls).map_err(|error| error.at(column))?;
+    let mut run = unpack_calls(&packs.calls).map_err(|error| error.at(at))?;
     if let Some(pack) = &packs.arguments {
-        let column = Column::Arguments(record.number);
-        let claimed = claimed_by_arguments(pack).map_err(|error| error.at(column))?;
+        let claimed = claimed_by_arguments(pack).map_err(|error| error.at(at_arguments))?;
         memory::check(Bytes(claimed))?;
-        run.arguments = unpack_arguments(pack).map_err(|error| error.at(column))?;
+        run.arguments = unpack_arguments(pack).map_err(|error| error.at(at_arguments))?;
     }
     match broken_rule(&run, nodes) {
-        Some(why) => Err(DecodeError(why).at(column)),
+        Some(why) => Err(DecodeError(why).at(at)),
         None => Ok(run),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedCalls>> {
     };
     let executable = ExecutableId::of(&builds::build_of(rows, &record)?.executable);
     let Loaded { frames, tree, .. } = builds::load(rows, executable, &[id])?;
-    let calls = unpacked(&packs, &record, tree.len())?;
+    let calls = unpacked(&packs, CallPacks::columns(record.number), tree.len())?;
     Ok(Some(LoadedCalls {
         frames,
         tree,

@@ -49,6 +49,11 @@ pub(crate) struct CallPacks {
 }
 
 impl CallPacks {
+    /// The columns of a profile's calls, and of their arguments.
+    pub(crate) fn columns(profile: ProfileNo) -> [Column; 2] {
+        [Column::Calls(profile), Column::Arguments(profile)]
+    }
+
     fn of(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
         let arguments = (!run.arguments.is_empty()).then(|| pack_arguments(&run.arguments));
         Ok(CallPacks {

@@ -6,7 +6,7 @@ use crate::model::{Frame, FrameIx, FrameTable, StringIx};
 use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
-use crate::store::read::counts::{Beside, Counts, NodeCosts, renumbered_lines};
+use crate::store::read::counts::{Beside, CallPacks, Counts, NodeCosts, renumbered_lines};
 use crate::store::read::packs::{Frames, NodePack};
 use crate::store::read::picked::{Marks, Picked, PickedNos};
 use crate::store::read::preorder::preorder;
@@ -67,13 +67,14 @@ impl<'a> ExecutableTree<'a> {
         let slices = slices.map(|pack| {
             unpack_slices(&pack, &costs).map_err(|error| error.at(Column::Slices(record.number)))
         });
+        let columns = CallPacks::columns(record.number);
         Ok(Interned {
             slices: slices.transpose()?,
             metrics: metrics
-                .map(|pack| metrics::unpacked(&pack, record))
+                .map(|pack| metrics::unpacked(&pack, Column::Metrics(record.number)))
                 .transpose()?,
             calls: calls
-                .map(|pack| call_rules::unpacked(&pack, record, cut.tree.len()))
+                .map(|pack| call_rules::unpacked(&pack, columns, cut.tree.len()))
                 .transpose()?,
             kept,
             costs,

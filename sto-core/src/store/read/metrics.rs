@@ -37,7 +37,7 @@ pub(crate) fn of_record(
     record: &ProfileRecord,
 ) -> Result<Option<RunMetrics>> {
     if let Some(pack) = packed(rows, record)? {
-        return unpacked(&pack, record).map(Some);
+        return unpacked(&pack, Column::Metrics(record.number)).map(Some);
     }
     check_size(rows, id, record).map(|()| None)
 }
@@ -59,10 +59,9 @@ pub(crate) fn packed(rows: &Rows, record: &ProfileRecord) -> Result<Option<Vec<u
     is_there.then(|| rows.column(column)).transpose()
 }
 
-/// Metrics over time of this profile, unpacked.
-pub(crate) fn unpacked(pack: &[u8], record: &ProfileRecord) -> Result<RunMetrics> {
-    let column = Column::Metrics(record.number);
-    let claimed = claimed_by_metrics(pack).map_err(|error| error.at(column))?;
+/// Metrics over time, unpacked; errors name where they stand.
+pub(crate) fn unpacked(pack: &[u8], at: impl ToString + Copy) -> Result<RunMetrics> {
+    let claimed = claimed_by_metrics(pack).map_err(|error| error.at(at))?;
     memory::check(Bytes(claimed))?;
-    unpack_metrics(pack).map_err(|error| error.at(column))
+    unpack_metrics(pack).map_err(|error| error.at(at))
 }

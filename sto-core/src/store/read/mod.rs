@@ -15,6 +15,8 @@
 //! calls       calls over time
 //! kept        pieces of all calls
 //! loaded      what comes out
+//! whole       profiles as they went in
+//! rest        what they have beside stacks and costs, as bytes
 //! snapshot    one state of the store, and the questions that it answers
 //! ```
 
@@ -30,6 +32,8 @@ pub(crate) mod metrics;
 pub(crate) mod packs;
 pub(crate) mod picked;
 pub(crate) mod preorder;
+pub(crate) mod rest;
 pub(crate) mod rows;
 pub(crate) mod slices;
 pub(crate) mod snapshot;
+mod whole;

@@ -128,7 +128,7 @@ fn profile_columns(
     }
     let metrics = guarded(|| {
         metrics::packed(rows, profile)?
-            .map(|pack| metrics::unpacked(&pack, profile))
+            .map(|pack| metrics::unpacked(&pack, Column::Metrics(profile.number)))
             .transpose()
     });
     damages.keep(metrics, concerns.clone());

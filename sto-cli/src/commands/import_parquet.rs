@@ -1,0 +1,54 @@
+//! `sto import-parquet`: profiles of a dataset of Parquet files into the store.
+
+use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
+use clap::Args;
+use std::path::PathBuf;
+use sto_query::answer::InStore;
+use sto_query::questions::{ImportLakeRequest, import_lake};
+use sto_query::render;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto import-parquet lake                    Take in every profile of the dataset
+  sto import-parquet lake v1 v2              Take in these builds
+
+Exit status: 0 success, 2 failure, or a profile was left out.";
+
+/// Take in profiles of a dataset that `sto export --format parquet` wrote
+///
+/// They are what they were in the store that they come from, to the byte; tags are of a store, and stay there. Those that
+/// are stored already stay as they are, and one that was interrupted is carried on by running it again.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ImportParquetArgs {
+    /// Take them from this dataset
+    dataset: PathBuf,
+
+    /// Take in these builds or profiles: `[EXE@]BUILD` or ID; without any, everything
+    #[arg(value_name = "SELECTOR")]
+    selectors: Vec<String>,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &ImportParquetArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = ImportLakeRequest::default();
+    request.folder.clone_from(&args.dataset);
+    request.selectors.clone_from(&args.selectors);
+    let store = store_path.open_or_create()?;
+    let progress = Progress::of_store("importing", &args.dataset);
+    let merges = import_lake(&store, &Machine, &request, &mut |merged| {
+        progress.merged(merged.done(), merged.profiles);
+    });
+    drop(progress);
+    let report = InStore {
+        store: store_path.folder.display().to_string(),
+        answer: merges?,
+    };
+    args.format.print(&report, render::merge::text)?;
+    match report.answer.left_out() {
+        0 => Ok(Outcome::Clean),
+        profiles => Err(CliError::LeftOut { profiles }),
+    }
+}

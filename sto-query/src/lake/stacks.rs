@@ -1,0 +1,138 @@
+//! Stacks and costs of a run, out of the rows of `sample`.
+
+use super::LakeError;
+use super::read::Table;
+use std::path::Path;
+use sto_core::intern::{Interned, NodeIx, SelfCosts, StackTree};
+use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
+use sto_core::units::{Cost, SampleType};
+
+/// What the file of a run has of it, by these sample types: all but what `profile` has.
+pub(super) fn stacks(
+    path: &Path,
+    bytes: Vec<u8>,
+    types: &[SampleType],
+) -> Result<Interned, LakeError> {
+    let table = Table::open(path, bytes)?;
+    let stacks = table.all_numbers("stack")?;
+    let nodes = nodes(&table, &stacks)?;
+    let (frames, tree) = tree(&table, &nodes)?;
+    let costs = costs(&table, &stacks, types)?;
+    Ok(Interned {
+        lines: vec![Vec::new(); costs.len()],
+        frames,
+        tree,
+        costs,
+        ..Interned::default()
+    })
+}
+
+/// For each stack, the first of its rows.
+fn nodes(table: &Table<'_>, stacks: &[u64]) -> Result<Vec<usize>, LakeError> {
+    const NO_ROW: usize = usize::MAX;
+    let count = stacks
+        .iter()
+        .max()
+        .map_or(0, |&last| last.saturating_add(1));
+    // Each stack has a row at least, so that no number asks for more memory than the file has taken.
+    let count = usize::try_from(count)
+        .ok()
+        .filter(|&count| count <= table.rows());
+    let count = count.ok_or_else(|| table.damaged("numbers of stacks are left out"))?;
+    let mut rows = vec![NO_ROW; count];
+    for (row, &stack) in stacks.iter().enumerate() {
+        let known = &mut rows[stack as usize];
+        *known = row.min(*known);
+    }
+    match rows.contains(&NO_ROW) {
+        true => Err(table.damaged("numbers of stacks are left out")),
+        false => Ok(rows),
+    }
+}
+
+/// The tree of the stacks that first stand in these rows, with the frames in their order.
+fn tree(table: &Table<'_>, rows: &[usize]) -> Result<(FrameTable, StackTree), LakeError> {
+    let callers = table.numbers("caller")?;
+    let names = ["symbol", "module", "file", "kind"].map(|name| table.texts(name));
+    let [symbols, modules, files, kinds] = names;
+    let (symbols, modules, files, kinds) = (symbols?, modules?, files?, kinds?);
+    let lines = table.numbers("line")?;
+    let mut found = FrameTable::new();
+    let mut frames = Vec::with_capacity(rows.len());
+    for &row in rows {
+        let line = u32::try_from(lines[row].unwrap_or(0));
+        frames.push(found.insert(Frame {
+            module: table.text(modules[row].as_ref())?,
+            symbol: table.text(symbols[row].as_ref())?,
+            kind: kind(table, table.text(kinds[row].as_ref())?)?,
+            file: table.text(files[row].as_ref())?,
+            line: line.map_err(|_| table.damaged("the number of a line is too large"))?,
+        }));
+    }
+    let ranks = found.ranks();
+    let mut by_rank = vec![FrameIx(0); ranks.len()];
+    for (ix, &rank) in (0..).zip(&ranks) {
+        by_rank[rank as usize] = FrameIx(ix);
+    }
+    let mut in_order = FrameTable::new();
+    for ix in by_rank {
+        in_order.insert(found.frame(ix));
+    }
+    let mut tree = StackTree::with_capacity(rows.len());
+    let mut open: Vec<NodeIx> = Vec::new();
+    for (&row, frame) in rows.iter().zip(frames) {
+        let caller = callers[row].map(|caller| NodeIx(caller.min(u32::MAX.into()) as u32));
+        while open.last().is_some_and(|&last| Some(last) != caller) {
+            open.pop();
+        }
+        if open.last().copied() != caller {
+            return Err(table.damaged("a stack does not follow its caller"));
+        }
+        open.push(tree.push(caller, FrameIx(ranks[frame.get()])));
+    }
+    Ok((in_order, tree))
+}
+
+fn kind(table: &Table<'_>, name: &str) -> Result<FrameKind, LakeError> {
+    let kinds = FrameKind::ALL.into_iter();
+    let mut named = kinds.filter(|kind| kind.name() == name);
+    named
+        .next()
+        .ok_or_else(|| table.damaged(format!("a frame's kind is `{name}`")))
+}
+
+/// Own costs by sample type. Rows of one follow each other, and their stacks grow.
+fn costs(
+    table: &Table<'_>,
+    stacks: &[u64],
+    types: &[SampleType],
+) -> Result<Vec<SelfCosts>, LakeError> {
+    let events = table.texts("event")?;
+    let (values, samples) = (table.all_numbers("self")?, table.all_numbers("samples")?);
+    let mut costs = vec![SelfCosts::new(); types.len()];
+    let mut before: Option<(usize, u64)> = None;
+    for (row, &stack) in stacks.iter().enumerate() {
+        let name = table.text(events[row].as_ref())?;
+        let is_same = |&(event, last): &(usize, u64)| types[event].event == name && stack > last;
+        let event = match before.filter(is_same) {
+            Some((event, _)) => event,
+            None => {
+                let next = before.map_or(0, |(event, _)| event + 1);
+                let mut rest = types.iter().enumerate().skip(next);
+                let event = rest.find(|(_, known)| known.event == name);
+                let missing =
+                    || table.damaged("its events are not those of its profile, in their order");
+                event.ok_or_else(missing)?.0
+            }
+        };
+        before = Some((event, stack));
+        let cost = Cost {
+            samples: samples[row],
+            value: values[row],
+        };
+        if !cost.is_zero() {
+            costs[event].push((NodeIx(stack as u32), cost));
+        }
+    }
+    Ok(costs)
+}
