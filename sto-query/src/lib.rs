@@ -45,6 +45,7 @@ pub mod listing;
 pub mod maintain;
 pub mod models;
 pub mod phases;
+pub mod places;
 pub mod policy;
 pub mod potential;
 pub mod prune;

@@ -40,6 +40,7 @@ mod lake;
 mod library_code;
 mod models;
 mod phases;
+mod places;
 mod policy;
 mod potential;
 mod prune;

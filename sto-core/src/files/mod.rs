@@ -6,6 +6,7 @@
 //! lazy         a file in memory, of which no more is read than is looked at
 //! folder       a folder, opened once: what is done in it is done in no other
 //! temporary    a file that gets its name when it is complete
+//! memory       a file that no disk has
 //! users        who this process works for, and whom else it believes
 //! ```
 //!
@@ -18,6 +19,7 @@ mod acl;
 mod folder;
 #[cfg(feature = "symbols")]
 mod lazy;
+mod memory;
 mod open;
 mod pieces;
 mod temporary;
@@ -26,6 +28,7 @@ mod users;
 pub use folder::{Folder, Rights};
 #[cfg(feature = "symbols")]
 pub(crate) use lazy::LazyFile;
+pub use memory::MemoryFile;
 pub use open::{Links, SafeFile, too_large};
 pub(crate) use pieces::{Part, ReadAt, Window};
 pub use temporary::{Temporaries, Temporary, random_name};

@@ -141,7 +141,7 @@ impl Temporary {
     ///
     /// # Errors
     /// Where the name is taken ([`io::ErrorKind::AlreadyExists`]), and as [`Temporary::replace`].
-    pub(crate) fn publish(self, name: &OsStr) -> io::Result<()> {
+    pub fn publish(self, name: &OsStr) -> io::Result<()> {
         self.check_is(&self.name)?;
         let (folder, own) = (&self.folder, &self.name);
         match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {

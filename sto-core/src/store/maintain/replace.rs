@@ -5,7 +5,7 @@
 //! reader's lock on the old file until then, which keeps writers out; who waited to write finds
 //! that the file was replaced, and opens the new one.
 
-use crate::files::Folder;
+use crate::files::{Folder, MemoryFile};
 use crate::id::ProfileId;
 use crate::store::error::{self, InternalError, StoreError};
 use crate::store::file::access::{Backing, begin};
@@ -23,7 +23,6 @@ use crate::store::write::tags;
 use crate::store::{Snapshot, Store};
 use crate::units::Bytes;
 use redb::{Database, ReadableDatabase};
-use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -165,13 +164,7 @@ impl Store {
             let written = match written() {
                 // What would be given back is worth most where the disk is full.
                 Err(error) if !replace && error.is_of_full_disk() => {
-                    let memory = memfd_create("sto", MemfdFlags::CLOEXEC);
-                    write_file(
-                        &rows,
-                        &keep,
-                        false,
-                        &memory.map_err(io::Error::from)?.into(),
-                    )
+                    write_file(&rows, &keep, false, MemoryFile::new()?.file())
                 }
                 written => written,
             };

@@ -1,0 +1,102 @@
+//! Files in a folder.
+
+use super::error::Refusal;
+use super::{Listed, Machine, UNFINISHED};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sto_core::files::{Folder, Links, SafeFile, Temporaries};
+use sto_core::units::Bytes;
+
+/// A folder, which need not be there yet.
+pub(super) struct Files {
+    root: PathBuf,
+    temporaries: Temporaries,
+}
+
+impl Files {
+    pub(super) fn new(root: PathBuf, machine: &Machine) -> Files {
+        let temporaries = machine.temporaries.clone();
+        Files { root, temporaries }
+    }
+}
+
+impl super::Files for Files {
+    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+        let mut listed = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let Some(entries) = if_there(fs::read_dir(self.root.join(&folder)))? else {
+                continue;
+            };
+            for entry in entries {
+                let entry = entry?;
+                // No file of ours has another name.
+                let Some(name) = entry.file_name().to_str().map(|name| below(&folder, name)) else {
+                    continue;
+                };
+                // One that goes meanwhile is none.
+                let Some(found) = if_there(entry.metadata())? else {
+                    continue;
+                };
+                if found.is_dir() {
+                    folders.push(name);
+                } else if found.is_file() {
+                    let size = Bytes(found.len());
+                    listed.push(Listed { name, size });
+                }
+            }
+        }
+        Ok(listed)
+    }
+
+    fn has(&self, name: &str) -> Result<bool, Refusal> {
+        Ok(self.root.join(name).try_exists()?)
+    }
+
+    fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
+        let file = if_there(SafeFile::open(&self.root.join(name), Links::Follow))?;
+        Ok(file.map(|file| file.read(most.0)).transpose()?)
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
+        match self.has(name)? {
+            true => Ok(false),
+            false => Ok(self.write(&self.root.join(name), bytes)?),
+        }
+    }
+}
+
+impl Files {
+    /// Writes a file under a name that nobody looks at, and gives it its own as it is complete.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<bool> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        let folder = Arc::new(Folder::of(path)?);
+        let new = self.temporaries.new_in(&folder, OsStr::new(UNFINISHED))?;
+        new.file().write_all(bytes)?;
+        new.file().sync_all()?;
+        match new.publish(name) {
+            // Somebody else was quicker.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            published => published.map(|()| true),
+        }
+    }
+}
+
+/// The path of what is in a folder.
+pub(super) fn below(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}

@@ -1,0 +1,224 @@
+//! Files in a bucket of an object store.
+//!
+//! A file is written by a request that fails where there is one of its name (`If-None-Match: *`, or what the service has
+//! for it), so none is ever replaced. What is asked is asked again for some seconds where the service is busy.
+
+use super::address::{Bucket, Service};
+use super::error::{Advice, Refusal};
+use super::folder::below;
+use super::{Listed, Machine, Why};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, RetryConfig,
+};
+use std::error::Error;
+use std::iter;
+use std::time::Duration;
+use sto_core::units::Bytes;
+use tokio::runtime::{Builder, Runtime};
+
+/// How long to wait for a connection.
+const TO_CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a file may take on its way.
+const TO_ANSWER: Duration = Duration::from_secs(300);
+
+/// How often, and up to which time, what failed is tried again.
+const RETRIES: (usize, Duration) = (3, Duration::from_secs(30));
+
+/// A bucket, or a folder of one.
+pub(super) struct Files {
+    store: Box<dyn ObjectStore>,
+    service: Service,
+    prefix: String,
+    /// Does one thing at a time for each who asks.
+    runtime: Runtime,
+}
+
+impl Files {
+    pub(super) fn new(bucket: &Bucket, machine: &Machine) -> Result<Files, Refusal> {
+        // Where another one was there first, that does as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let service = bucket.service;
+        let store = store(bucket, machine).map_err(|error| refusal(service, &error))?;
+        Ok(Files {
+            store,
+            service,
+            prefix: bucket.prefix.clone(),
+            runtime,
+        })
+    }
+
+    fn path(&self, name: &str) -> Result<Path, Refusal> {
+        let path = match (&self.prefix[..], name) {
+            ("", name) | (name, "") => name.to_owned(),
+            (prefix, name) => below(prefix, name),
+        };
+        Path::parse(path).map_err(|error| Refusal::other(&error.to_string()))
+    }
+
+    /// Does what takes its time; `None` where there is no such file.
+    fn wait_for<T>(
+        &self,
+        work: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<Option<T>, Refusal> {
+        match self.runtime.block_on(work) {
+            Ok(result) => Ok(Some(result)),
+            Err(error) => match refusal(self.service, &error) {
+                Refusal {
+                    why: Why::Other, ..
+                } if matches!(error, object_store::Error::NotFound { .. }) => Ok(None),
+                refusal => Err(refusal),
+            },
+        }
+    }
+}
+
+impl super::Files for Files {
+    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+        let mut listed = Vec::new();
+        let mut folders = vec![self.path(folder)?];
+        while let Some(folder) = folders.pop() {
+            let work = self.store.list_with_delimiter(Some(&folder));
+            let Some(found) = self.wait_for(work)? else {
+                continue;
+            };
+            folders.extend(found.common_prefixes);
+            let files = found.objects.into_iter().filter_map(|file| {
+                let name = file.location.as_ref().strip_prefix(&self.prefix)?;
+                Some(Listed {
+                    name: name.trim_start_matches('/').to_owned(),
+                    size: Bytes(file.size),
+                })
+            });
+            listed.extend(files);
+        }
+        Ok(listed)
+    }
+
+    fn has(&self, name: &str) -> Result<bool, Refusal> {
+        let path = self.path(name)?;
+        Ok(self.wait_for(self.store.head(&path))?.is_some())
+    }
+
+    fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
+        let path = self.path(name)?;
+        let work = async {
+            let found = self.store.get(&path).await?;
+            match found.meta.size > most.0 {
+                true => Ok(None),
+                false => Ok(Some(found.bytes().await?)),
+            }
+        };
+        match self.wait_for(work)? {
+            None => Ok(None),
+            Some(None) => Err(Refusal::new(Why::TooLong, "")),
+            Some(Some(bytes)) => Ok(Some(bytes.into())),
+        }
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
+        let path = self.path(name)?;
+        let work = async {
+            let bytes = bytes.to_vec().into();
+            match self
+                .store
+                .put_opts(&path, bytes, PutMode::Create.into())
+                .await
+            {
+                Ok(_) => Ok(true),
+                Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        self.wait_for(work)?
+            .ok_or_else(|| Refusal::new(Why::NoBucket, ""))
+    }
+}
+
+/// The bucket, with what the environment has for it, as the crate's `from_env` takes it.
+fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn ObjectStore>> {
+    let retry = RetryConfig {
+        backoff: BackoffConfig::default(),
+        max_retries: RETRIES.0,
+        retry_timeout: RETRIES.1,
+    };
+    let client = ClientOptions::new()
+        .with_connect_timeout(TO_CONNECT)
+        .with_timeout(TO_ANSWER);
+    /// What the environment says goes in after the limits, and the bucket after it.
+    macro_rules! built {
+        ($builder:ident, $start:literal, $name:ident) => {{
+            let mut builder = $builder::new()
+                .with_retry(retry)
+                .with_client_options(client);
+            for (key, value) in &machine.variables {
+                let key = key.starts_with($start).then(|| key.to_ascii_lowercase());
+                if let Some(Ok(key)) = key.map(|key| key.parse()) {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            Ok(Box::new(builder.$name(&bucket.name).build()?))
+        }};
+    }
+    match bucket.service {
+        Service::S3 => built!(AmazonS3Builder, "AWS_", with_bucket_name),
+        Service::Google => built!(GoogleCloudStorageBuilder, "GOOGLE_", with_bucket_name),
+        Service::Azure => built!(MicrosoftAzureBuilder, "AZURE_", with_container_name),
+    }
+}
+
+/// What services mean by what they say.
+fn refusal(service: Service, error: &object_store::Error) -> Refusal {
+    let first: &dyn Error = error;
+    let causes: Vec<String> = iter::successors(Some(first), |&error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    let all = causes.join(" ");
+    let advice = match service {
+        Service::S3 => Advice::S3,
+        Service::Google => Advice::Google,
+        Service::Azure => Advice::Azure,
+    };
+    let known: [(&[&str], Why); 4] = [
+        (
+            &["NoSuchBucket", "ContainerNotFound", "bucket does not exist"],
+            Why::NoBucket,
+        ),
+        (
+            &[
+                "InvalidAccessKeyId",
+                "SignatureDoesNotMatch",
+                "AuthenticationFailed",
+                "ExpiredToken",
+                "InvalidToken",
+                "169.254.169.254",
+                "metadata",
+            ],
+            Why::Credentials(advice),
+        ),
+        (&["dns error"], Why::NoHost),
+        (&["Connect", "timed out"], Why::NoAnswer),
+    ];
+    let is_said = |texts: &[&str]| texts.iter().any(|text| all.contains(text));
+    let known = known.into_iter().find(|(texts, _)| is_said(texts));
+    let why = match (error, known) {
+        (_, Some((_, why))) => why,
+        (object_store::Error::Unauthenticated { .. }, None) => Why::Credentials(advice),
+        (object_store::Error::PermissionDenied { .. }, None) => Why::NoPermission,
+        _ => Why::Other,
+    };
+    let of_xml = ["Code", "Message"].map(|name| {
+        let (_, rest) = all.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0.trim())
+    });
+    let said = match of_xml {
+        [Some(code), Some(message)] => format!("{code}: {message}"),
+        _ => causes.last().cloned().unwrap_or_default(),
+    };
+    Refusal::new(why, &said)
+}

@@ -1,0 +1,329 @@
+//! Files at the other end of OpenSSH's `sftp`, which needs nothing there but a server of SFTP.
+//!
+//! One `sftp` runs as long as the place is used, and is told one command after another (sftp(1), INTERACTIVE COMMANDS).
+//! A file is written under another name, synced, and renamed as version 3 of the protocol has it
+//! (draft-ietf-secsh-filexfer-02, 6.5): onto no file that is there. `rename` alone would take OpenSSH's extension, which
+//! replaces; `-l` does not.
+
+use super::address::Remote;
+use super::error::{Advice, Refusal};
+use super::folder::below;
+use super::{Listed, UNFINISHED, Why};
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use sto_core::files::{MemoryFile, random_name};
+use sto_core::units::Bytes;
+
+/// Seconds to wait for a connection, and for a sign of life of one.
+const PATIENCE: u32 = 20;
+
+/// Most bytes of a command: `sftp` takes what goes beyond for the next one.
+const LONGEST: usize = 2000;
+
+/// What is asked after each command, and how the answer begins: that command is done then.
+const DONE: (&str, &str) = ("version", "SFTP protocol version ");
+
+/// How `sftp` repeats a command.
+const ECHO: &str = "sftp> ";
+
+/// A folder at the other end, which need not be there yet.
+pub(super) struct Files {
+    remote: Remote,
+    session: Mutex<Option<Session>>,
+}
+
+/// A running `sftp`; it ends with its input.
+struct Session {
+    child: Child,
+    input: ChildStdin,
+    /// What it says, and what `ssh` below it does.
+    output: BufReader<PipeReader>,
+}
+
+impl Files {
+    pub(super) fn new(remote: Remote) -> Files {
+        let session = Mutex::default();
+        Files { remote, session }
+    }
+
+    /// Gives a command, and returns what was said.
+    fn ask(&self, command: &str) -> Result<Vec<String>, Refusal> {
+        if command.len() > LONGEST {
+            return Err(Refusal::other("its path is too long for sftp"));
+        }
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that failed is no more.
+        let mut running = match session.take() {
+            Some(running) => running,
+            None => Session::start(&self.remote)?,
+        };
+        let said = running.ask(command)?;
+        *session = Some(running);
+        Ok(said)
+    }
+
+    /// Gives a command that says nothing where all is well.
+    fn order(&self, command: &str) -> Result<(), Refusal> {
+        match &self.ask(command)?[..] {
+            [] => Ok(()),
+            said => Err(refusal(&said.join("; "))),
+        }
+    }
+
+    /// A path, quoted for `sftp`.
+    fn path(&self, name: &str) -> Result<String, Refusal> {
+        let path = match name {
+            "" => self.remote.path.clone(),
+            name => below(&self.remote.path, name),
+        };
+        // It takes them for choices, quoted or not.
+        match path.contains('{') {
+            true => Err(Refusal::other("sftp reaches no file with { in its path")),
+            false => Ok(quoted(&path)),
+        }
+    }
+
+    /// Makes the folders that a file is in.
+    fn make_folders(&self, name: &str) -> Result<(), Refusal> {
+        let path = below(&self.remote.path, name);
+        let ends = path.match_indices('/').map(|(end, _)| end);
+        for end in ends.filter(|&end| end > 0) {
+            // Those that are there cannot be made; what is wrong else, the file will show.
+            self.ask(&format!("mkdir {}", quoted(&path[..end])))?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, from: &str, name: &str) -> Result<(), Refusal> {
+        self.order(&format!("put -f {from} {}", self.path(name)?))
+    }
+}
+
+impl super::Files for Files {
+    fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal> {
+        let mut listed = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for line in self.ask(&format!("ls -ln {}", self.path(&folder)?))? {
+                match Entry::of(&line) {
+                    Some(entry) => {
+                        let name = below(&folder, entry.name);
+                        match entry.kind {
+                            b'd' => folders.push(name),
+                            b'-' => listed.push(Listed {
+                                name,
+                                size: entry.size,
+                            }),
+                            _ => {}
+                        }
+                    }
+                    None if is_missing(&line) => {}
+                    None => return Err(refusal(&line)),
+                }
+            }
+        }
+        Ok(listed)
+    }
+
+    fn has(&self, name: &str) -> Result<bool, Refusal> {
+        let said = self.ask(&format!("ls -ln {}", self.path(name)?))?;
+        match said.iter().find(|line| Entry::of(line).is_none()) {
+            Some(line) if is_missing(line) => Ok(false),
+            Some(line) => Err(refusal(line)),
+            None => Ok(true),
+        }
+    }
+
+    fn read(&self, name: &str, most: Bytes) -> Result<Option<Vec<u8>>, Refusal> {
+        let path = self.path(name)?;
+        let said = self.ask(&format!("ls -ln {path}"))?;
+        match said.first().map(|line| (line, Entry::of(line))) {
+            Some((_, Some(entry))) if entry.size > most => return Err(too_long()),
+            Some((line, None)) if is_missing(line) => return Ok(None),
+            _ => {}
+        }
+        let to = MemoryFile::new()?;
+        self.order(&format!(
+            "get {path} {}",
+            quoted(&to.path().to_string_lossy())
+        ))?;
+        let mut bytes = Vec::new();
+        let mut file = to.file();
+        file.rewind()?;
+        file.take(most.0 + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > most.0 {
+            true => Err(too_long()),
+            false => Ok(Some(bytes)),
+        }
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
+        if self.has(name)? {
+            return Ok(false);
+        }
+        let from = MemoryFile::new()?;
+        from.file().write_all(bytes)?;
+        from.let_others_read()?;
+        let from = quoted(&from.path().to_string_lossy());
+        let (folder, _) = name.rsplit_once('/').unwrap_or_default();
+        let unfinished = random_name(OsStr::new(UNFINISHED))?;
+        let unfinished = below(folder, &unfinished.to_string_lossy());
+        if self.put(&from, &unfinished).is_err() {
+            self.make_folders(name)?;
+            self.put(&from, &unfinished)?;
+        }
+        let (old, new) = (self.path(&unfinished)?, self.path(name)?);
+        let renamed = self.order(&format!("rename -l {old} {new}"));
+        let Err(refusal) = renamed else {
+            return Ok(true);
+        };
+        self.ask(&format!("rm {old}"))?;
+        // Somebody else was quicker, or it is another failure.
+        match self.has(name)? {
+            true => Ok(false),
+            false => Err(refusal),
+        }
+    }
+}
+
+fn too_long() -> Refusal {
+    Refusal::new(Why::TooLong, "")
+}
+
+impl Session {
+    fn start(remote: &Remote) -> Result<Session, Refusal> {
+        let (output, said) = io::pipe()?;
+        let mut command = Command::new("sftp");
+        command.args(["-b", "-", "-o", "BatchMode=yes"]);
+        command.arg("-o").arg(format!("ConnectTimeout={PATIENCE}"));
+        command
+            .arg("-o")
+            .arg(format!("ServerAliveInterval={PATIENCE}"));
+        if let Some(port) = remote.port {
+            command.arg("-P").arg(port.to_string());
+        }
+        // What it says is understood in English, with names as they are.
+        command.env("LC_ALL", "C.UTF-8");
+        command.arg("--").arg(&remote.host);
+        command
+            .stdin(Stdio::piped())
+            .stdout(said.try_clone()?)
+            .stderr(said);
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Refusal::new(Why::NoSftp, ""),
+            _ => error.into(),
+        })?;
+        // Our ends of what it says would keep its end from being seen.
+        drop(command);
+        let input = child
+            .stdin
+            .take()
+            .ok_or_else(|| Refusal::other("sftp takes no commands"))?;
+        let output = BufReader::new(output);
+        Ok(Session {
+            child,
+            input,
+            output,
+        })
+    }
+
+    /// Gives a command, and returns what is said until it is done.
+    fn ask(&mut self, command: &str) -> Result<Vec<String>, Refusal> {
+        // `-` has it go on after a failure.
+        let given = write!(self.input, "-{command}\n-{}\n", DONE.0);
+        let mut said = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            // Where it ended, it has said why.
+            if self.output.read_until(b'\n', &mut line)? == 0 {
+                let _ = self.child.wait();
+                let said = said.join("; ");
+                return Err(match &given {
+                    Err(error) if said.is_empty() => Refusal::other(&error.to_string()),
+                    _ => refusal(&said),
+                });
+            }
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end();
+            if line.starts_with(DONE.1) {
+                return Ok(said);
+            }
+            if !line.is_empty() && !line.starts_with(ECHO) {
+                said.push(line.to_owned());
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It ends as its input does; one that waits for the other end need not be waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A line of `ls -ln`: mode, links, user, group, size, three words of time, and a path.
+struct Entry<'a> {
+    /// What its mode begins with: `-` of a file, `d` of a folder.
+    kind: u8,
+    size: Bytes,
+    name: &'a str,
+}
+
+impl Entry<'_> {
+    fn of(line: &str) -> Option<Entry<'_>> {
+        let mut rest = line;
+        let mut words = [""; 8];
+        for word in &mut words {
+            (*word, rest) = rest.trim_start().split_once(' ')?;
+        }
+        let kind = words[0].bytes().next().filter(|_| words[0].len() >= 10)?;
+        let name = rest.rsplit('/').next()?;
+        Some(Entry {
+            kind,
+            size: Bytes(words[4].parse().ok()?),
+            name,
+        })
+    }
+}
+
+/// Whether it was said that nothing is there.
+fn is_missing(line: &str) -> bool {
+    line.contains("not found") || line.contains("No such file or directory")
+}
+
+/// What `sftp` and `ssh` mean by what they say.
+fn refusal(said: &str) -> Refusal {
+    let known = [
+        ("Could not resolve hostname", Why::NoHost),
+        ("Host key verification failed", Why::HostKey),
+        ("Permission denied (", Why::Credentials(Advice::Ssh)),
+        (
+            "Too many authentication failures",
+            Why::Credentials(Advice::Ssh),
+        ),
+        ("Permission denied", Why::NoPermission),
+        ("Connection refused", Why::NoAnswer),
+        ("timed out", Why::NoAnswer),
+        ("Connection reset", Why::NoAnswer),
+        ("No route to host", Why::NoAnswer),
+        ("Network is unreachable", Why::NoAnswer),
+    ];
+    let why = known.into_iter().find(|(text, _)| said.contains(text));
+    Refusal::new(why.map_or(Why::Other, |(_, why)| why), said)
+}
+
+/// A word of a command, of which no letter means anything: also for the patterns of paths.
+fn quoted(path: &str) -> String {
+    let mut word = String::with_capacity(path.len());
+    for letter in path.chars() {
+        if letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"/._-=".contains(letter) {
+            word.push('\\');
+        }
+        word.push(letter);
+    }
+    word
+}

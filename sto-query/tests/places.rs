@@ -1,0 +1,297 @@
+//! Places where files lie under names that are written once.
+
+use crate::missing::{is_there, skip};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+use sto_core::units::Bytes;
+use sto_query::places::{Machine, Place, PlaceError, Why};
+
+const MOST: Bytes = Bytes(1 << 20);
+
+fn place(text: impl AsRef<OsStr>) -> Place {
+    Place::parse(text.as_ref(), &Machine::default()).unwrap()
+}
+
+fn names(place: &Place, folder: &str) -> Vec<String> {
+    let listed = place.list(folder).unwrap().into_iter();
+    listed.map(|file| file.name).collect()
+}
+
+/// Why it is refused, and the sentence.
+#[track_caller]
+fn refused<T>(result: Result<T, PlaceError>) -> (Why, String) {
+    let Err(error) = result else {
+        panic!("nothing was refused")
+    };
+    let sentence = error.to_string();
+    match error {
+        PlaceError::Refused { why, .. } => (why, sentence),
+        other => panic!("{other}"),
+    }
+}
+
+/// What holds in every place that is empty.
+fn keeps_what_is_written_once(place: &Place) {
+    assert_eq!(names(place, ""), [""; 0]);
+    assert_eq!(place.read("a/b/one", MOST).unwrap(), None);
+    assert!(!place.has("a/b/one").unwrap());
+
+    assert!(place.create("a/b/one", b"first").unwrap());
+    assert!(!place.create("a/b/one", b"second").unwrap());
+    assert!(place.has("a/b/one").unwrap());
+    assert_eq!(place.read("a/b/one", MOST).unwrap().unwrap(), b"first");
+
+    // Of names that shells, patterns and URLs take for more than names.
+    let odd = "a/x=a%2Fb c/*[$(touch y)]'\"\\#~é}.gz";
+    assert!(place.create(odd, b"odd").unwrap());
+    assert!(place.create("a/two", b"").unwrap());
+    assert!(place.create("top", &[7; 70_000]).unwrap());
+    assert_eq!(place.read(odd, MOST).unwrap().unwrap(), b"odd");
+    assert_eq!(names(place, ""), ["a/b/one", "a/two", odd, "top"]);
+    assert_eq!(names(place, "a/b"), ["a/b/one"]);
+    assert_eq!(names(place, "none"), [""; 0]);
+    let sizes: Vec<u64> = place
+        .list("")
+        .unwrap()
+        .iter()
+        .map(|file| file.size.0)
+        .collect();
+    assert_eq!(sizes, [5, 0, 3, 70_000]);
+
+    // All that is longer than it may be is left alone.
+    assert_eq!(
+        place.read("top", Bytes(70_000)).unwrap().unwrap(),
+        [7; 70_000]
+    );
+    assert_eq!(refused(place.read("top", Bytes(69_999))).0, Why::TooLong);
+
+    for name in [
+        "", "/a", "a//b", "a/", "../a", "a/..", "a/./b", "a\nb", "a\0b",
+    ] {
+        assert!(
+            refused(place.create(name, b""))
+                .1
+                .contains("no file may be called so")
+        );
+        assert!(
+            refused(place.read(name, MOST))
+                .1
+                .contains("no file may be called so")
+        );
+    }
+    // Of many who write at once, one does.
+    let written: usize = thread::scope(|scope| {
+        let writers: Vec<_> = (0..8u8)
+            .map(|writer| scope.spawn(move || place.create("race", &[writer; 100]).unwrap()))
+            .collect();
+        let won = writers
+            .into_iter()
+            .map(|writer| usize::from(writer.join().unwrap()));
+        won.sum()
+    });
+    assert_eq!(written, 1);
+    let content = place.read("race", MOST).unwrap().unwrap();
+    assert_eq!(content, [content[0]; 100]);
+}
+
+#[test]
+fn a_folder_keeps_what_is_written_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("not yet there");
+    keeps_what_is_written_once(&place(&folder));
+    let left = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let mut left: Vec<_> = left.collect();
+    left.sort();
+    assert_eq!(left, ["a", "race", "top"], "nothing that is not complete");
+    // What somebody has not written to its end is no file.
+    fs::write(folder.join("a/.sto-0123456789abcdef"), "half").unwrap();
+    assert!(
+        !names(&place(&folder), "a")
+            .iter()
+            .any(|name| name.contains("sto-"))
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_says_so() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("file"), "").unwrap();
+    let (_, sentence) = refused(place(temp.path().join("file")).create("a", b""));
+    assert!(
+        sentence.contains("cannot write a: it failed (Not a directory"),
+        "{sentence}"
+    );
+    let (why, sentence) = refused(place("/proc/here").create("a", b""));
+    assert!(
+        sentence.starts_with("/proc/here: cannot write a: "),
+        "{sentence}"
+    );
+    assert_eq!(why, Why::Other);
+}
+
+#[test]
+fn what_is_no_place_is_refused() {
+    for text in ["ftp://host/a", "ssh://-x/a", "s3://", ""] {
+        let error = Place::parse(OsStr::new(text), &Machine::default()).unwrap_err();
+        let is_of_text = matches!(
+            error,
+            PlaceError::NoPlace { .. } | PlaceError::OtherScheme { .. }
+        );
+        assert!(is_of_text, "{error}");
+    }
+}
+
+/// A port that nobody listens at, and below those that the system gives to who connects: a test that waits for it would
+/// come to be connected with itself.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() + NEXT.fetch_add(1, Relaxed);
+        let port = 10_000 + u16::try_from(number % 20_000).unwrap();
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// A server of S3, with one bucket called `bucket`.
+struct Moto {
+    server: Child,
+    port: u16,
+}
+
+impl Moto {
+    /// `None` where there is none on this machine: no Debian package is of it.
+    fn start() -> Option<Moto> {
+        if !is_there("moto_server") {
+            skip("no moto_server (of PyPI)");
+            return None;
+        }
+        let port = free_port();
+        let mut command = Command::new("moto_server");
+        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut moto = Moto {
+            server: command.spawn().unwrap(),
+            port,
+        };
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert_eq!(moto.server.try_wait().unwrap(), None, "moto_server ended");
+            thread::sleep(Duration::from_millis(20));
+        }
+        moto.make_bucket();
+        Some(moto)
+    }
+
+    /// It asks nobody who he is.
+    fn make_bucket(&self) {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        let request = "PUT /bucket HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    fn place(&self, text: &str) -> Place {
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+            ("AWS_ALLOW_HTTP", "true".to_owned()),
+            (
+                "AWS_ENDPOINT_URL",
+                format!("http://127.0.0.1:{}", self.port),
+            ),
+        ];
+        let variables = variables
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        with_variables(text, variables.collect())
+    }
+}
+
+impl Drop for Moto {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn with_variables(text: &str, variables: BTreeMap<String, String>) -> Place {
+    let machine = Machine {
+        variables,
+        ..Machine::default()
+    };
+    Place::parse(OsStr::new(text), &machine).unwrap()
+}
+
+#[test]
+fn a_bucket_keeps_what_is_written_once() {
+    let Some(moto) = Moto::start() else { return };
+    keeps_what_is_written_once(&moto.place("s3://bucket"));
+    keeps_what_is_written_once(&moto.place("s3://bucket/some/folder"));
+    // A folder is no other whose name begins so.
+    assert_eq!(names(&moto.place("s3://bucket/so"), ""), [""; 0]);
+    let listed = names(&moto.place("s3://bucket/some"), "");
+    assert!(listed.contains(&"folder/a/b/one".to_owned()), "{listed:?}");
+}
+
+#[test]
+fn a_bucket_that_is_gone_says_so() {
+    let Some(moto) = Moto::start() else { return };
+    let place = moto.place("s3://gone/a");
+    for refused in [
+        refused(place.list("")),
+        refused(place.read("b", MOST)),
+        refused(place.create("b", b"")),
+    ] {
+        assert_eq!(refused.0, Why::NoBucket, "{}", refused.1);
+    }
+    let (_, sentence) = refused(place.create("b", b""));
+    assert_eq!(
+        sentence,
+        "s3://gone/a: cannot write b: there is no such bucket; make it, or name another one (NoSuchBucket: The specified bucket does not exist)"
+    );
+}
+
+#[test]
+fn an_object_store_that_does_not_answer_says_so() {
+    // A port that nobody listens at.
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let variables = |url: &str| {
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", "key"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+            ("AWS_ALLOW_HTTP", "true"),
+            ("AWS_ENDPOINT_URL", url),
+        ];
+        variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
+    };
+    let place = with_variables(
+        "s3://bucket/a",
+        variables(&format!("http://127.0.0.1:{port}")),
+    );
+    let (why, sentence) = refused(place.list(""));
+    assert_eq!(why, Why::NoAnswer, "{sentence}");
+    let place = with_variables("s3://bucket/a", variables("http://nobody.invalid"));
+    let (why, sentence) = refused(place.list(""));
+    assert_eq!(why, Why::NoHost, "{sentence}");
+}
