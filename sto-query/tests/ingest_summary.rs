@@ -91,6 +91,7 @@ fn in_store(recording: IngestedFile) -> InStore<IngestSummary> {
         store: "/home/u/.sto".to_owned(),
         answer: IngestSummary {
             recordings: vec![recording],
+            is_dataset: false,
         },
     }
 }

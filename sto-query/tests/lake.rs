@@ -1,6 +1,7 @@
 //! Profiles as a dataset of Parquet files.
 
 use crate::missing::{is_there, skip};
+use crate::places::Moto;
 use crate::tables::{demo_sources, history, rows};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -8,31 +9,31 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use sto_core::files::Temporaries;
 use sto_core::id::ProfileId;
 use sto_core::intern::SliceCount;
 use sto_core::model::Commit;
 use sto_core::store::{Merged, Store, StoredBuild};
-use sto_core::units::UnixSeconds;
+use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{IngestOptions, ingest};
 use sto_query::QueryError;
-use sto_query::lake::{Added, LakeError};
-use sto_query::questions::{ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
+use sto_query::lake::LakeError;
+use sto_query::places::{Machine, Place};
+use sto_query::questions::{AddedToLake, ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
 use sto_query::render;
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
 use tempfile::TempDir;
 
 #[track_caller]
-fn added(sources: &Sources, folder: &Path, named: Option<&str>) -> Added {
+fn added(sources: &Sources, folder: &Path, named: Option<&str>) -> AddedToLake {
     tried(sources, folder, named).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn tried(sources: &Sources, folder: &Path, named: Option<&str>) -> Result<Added, QueryError> {
+fn tried(sources: &Sources, folder: &Path, named: Option<&str>) -> Result<AddedToLake, QueryError> {
     let mut request = LakeRequest::default();
     request.named = named.map(Into::into);
-    request.folder = folder.to_owned();
-    add_to_lake(sources, &request, &Temporaries::default())
+    request.place = folder.to_owned();
+    add_to_lake(sources, &request, &Machine::default())
 }
 
 /// Every file below a folder, by its path there.
@@ -205,19 +206,20 @@ fn writing_twice_changes_no_byte() {
     let sources = demo_sources();
     let [one, two] = [TempDir::new().unwrap(), TempDir::new().unwrap()];
     let first = added(&sources, one.path(), None);
-    assert_eq!((first.added, first.kept), (2, 0));
+    assert_eq!((first.added.len(), first.kept), (2, 0));
     let written = files(one.path());
     assert_eq!(written.len(), 5, "{:?}", written.keys());
     let again = added(&sources, one.path(), None);
-    assert_eq!((again.added, again.kept), (0, 2));
+    assert_eq!((again.added.len(), again.kept), (0, 2));
     assert!(files(one.path()) == written);
-    let text = render::lake::text(Path::new("lake"), &again);
-    assert_eq!(text, "wrote 0 profiles to lake; 2 were there\n");
+    let text = render::lake::text(&again);
+    let there = one.path().display();
+    assert_eq!(text, format!("wrote 0 profiles to {there}; 2 were there\n"));
 
     // On another machine, and there a build after the other.
     for (build, kept) in [("1", 0), ("2", 0), ("2", 1)] {
         let added = added(&sources, two.path(), Some(build));
-        assert_eq!((added.added, added.kept), (1 - kept, kept));
+        assert_eq!((added.added.len(), added.kept), (1 - kept, kept));
     }
     assert!(files(two.path()) == written);
 }
@@ -248,7 +250,7 @@ fn what_another_left_half_written_is_no_obstacle() {
         fs::remove_file(folder.path().join(path)).unwrap();
         fs::write(folder.path().join(half), "PAR1").unwrap();
     }
-    assert_eq!(added(&sources, folder.path(), None).added, 2);
+    assert_eq!(added(&sources, folder.path(), None).added.len(), 2);
     let mut found = files(folder.path());
     found.retain(|path, _| !half.contains(path));
     assert!(found.keys().eq(written.keys()), "{:?}", found.keys());
@@ -300,7 +302,7 @@ fn a_dataset_of_another_version_is_refused() {
     fs::write(&manifest, vec![b' '; 1 << 20]).unwrap();
     let error = tried(&demo_sources(), folder.path(), None).unwrap_err();
     assert!(
-        matches!(error, QueryError::Lake(LakeError::Io { .. })),
+        matches!(error, QueryError::Lake(LakeError::Place(_))),
         "{error:?}"
     );
 }
@@ -385,12 +387,12 @@ fn everything() -> Store {
 
 fn imported(store: &Store, folder: &Path, selectors: &[&str]) -> Result<Merged, QueryError> {
     let mut request = ImportLakeRequest::default();
-    request.folder = folder.to_owned();
+    request.place = folder.to_owned();
     request.selectors = selectors
         .iter()
         .map(|&selector| selector.to_owned())
         .collect();
-    let imported = import_lake(store, &(), &request, &mut |_| {})?;
+    let imported = import_lake(store, &(), &request, &Machine::default(), &mut |_| {})?;
     Ok(imported.sources.into_iter().next().unwrap().merged)
 }
 
@@ -411,7 +413,7 @@ fn what_comes_back_is_to_the_byte_what_went_in() {
     let store = everything();
     let folder = TempDir::new().unwrap();
     let sources = Sources::of_snapshot(store.snapshot().unwrap());
-    let all = added(&sources, folder.path(), None).added;
+    let all = added(&sources, folder.path(), None).added.len();
     let back = Store::in_memory().unwrap();
     let merged = imported(&back, folder.path(), &[]).unwrap();
     assert_eq!(merged.left_out, []);
@@ -532,4 +534,34 @@ fn where_there_is_no_dataset_none_is_made_and_none_comes_back() {
         assert!(error.to_string().contains("no manifest.json"), "{error}");
     }
     assert_eq!(files(folder.path()).len(), 0);
+}
+
+#[test]
+fn a_dataset_in_a_bucket_is_what_it_is_in_a_folder() {
+    let Some(moto) = Moto::start() else { return };
+    let machine = moto.machine();
+    let mut request = LakeRequest::default();
+    request.place = "s3://bucket/a lake".into();
+    for kept in [0, 50] {
+        let added = add_to_lake(&history(), &request, &machine).unwrap();
+        assert_eq!((added.added.len(), added.kept), (50 - kept, kept));
+    }
+    let back = Store::in_memory().unwrap();
+    let mut request = ImportLakeRequest::default();
+    request.place = "s3://bucket/a lake".into();
+    import_lake(&back, &(), &request, &machine, &mut |_| {}).unwrap();
+
+    let folder = TempDir::new().unwrap();
+    added(&history(), folder.path(), None);
+    let other = Store::in_memory().unwrap();
+    imported(&other, folder.path(), &[]).unwrap();
+    assert!(exported(&back) == exported(&other));
+    let bucket = Place::parse("s3://bucket/a lake".as_ref(), &machine).unwrap();
+    for (name, bytes) in files(folder.path()) {
+        let there = bucket.read(name.to_str().unwrap(), Bytes(1 << 20)).unwrap();
+        assert!(there.unwrap() == bytes, "{name:?}");
+    }
+    request.place = "s3://gone/lake".into();
+    let error = import_lake(&back, &(), &request, &machine, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("s3://gone/lake"), "{error}");
 }

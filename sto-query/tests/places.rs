@@ -164,14 +164,14 @@ fn free_port() -> u16 {
 }
 
 /// A server of S3, with one bucket called `bucket`.
-struct Moto {
+pub(crate) struct Moto {
     server: Child,
     port: u16,
 }
 
 impl Moto {
     /// `None` where there is none on this machine: no Debian package is of it.
-    fn start() -> Option<Moto> {
+    pub(crate) fn start() -> Option<Moto> {
         if !is_there("moto_server") {
             skip("no moto_server (of PyPI)");
             return None;
@@ -206,6 +206,11 @@ impl Moto {
     }
 
     fn place(&self, text: &str) -> Place {
+        Place::parse(OsStr::new(text), &self.machine()).unwrap()
+    }
+
+    /// A machine that may write to it.
+    pub(crate) fn machine(&self) -> Machine {
         let variables = [
             ("AWS_ACCESS_KEY_ID", "key".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
@@ -218,7 +223,10 @@ impl Moto {
         let variables = variables
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value));
-        with_variables(text, variables.collect())
+        Machine {
+            variables: variables.collect(),
+            ..Machine::default()
+        }
     }
 }
 

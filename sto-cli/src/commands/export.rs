@@ -1,7 +1,7 @@
 //! `sto export`: stacks in the formats of other tools, and profiles as a dataset of Parquet files.
 
 use crate::args::{FilterArgs, WindowArgs, choice, word};
-use crate::runtime::interrupt::temporaries;
+use crate::runtime::destination::machine;
 use crate::runtime::{CliError, Outcome, StorePath, output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -20,7 +20,8 @@ Examples:
   sto export v1 --format speedscope -o v1.speedscope.json
   sto export v1 --format folded | flamegraph.pl > v1.svg
   sto export v1 --format perun --x n -o v1.perf
-  sto export --format parquet -o lake";
+  sto export --format parquet -o lake
+  sto export --format parquet -o s3://bucket/lake";
 
 /// Write stacks in the format of another tool
 ///
@@ -51,7 +52,7 @@ pub(crate) struct ExportArgs {
     x: Option<String>,
 
     /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all. Of
-    /// parquet, write to this folder
+    /// parquet, write to this folder, or to s3://, gs://, az:// or ssh://
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<PathBuf>,
 }
@@ -159,11 +160,14 @@ fn run_lake(args: &ExportArgs, store: &StorePath) -> Result<Outcome, CliError> {
     if args.window.within(args.filter.filter()) != Filter::default() || args.x.is_some() {
         return Err(CliError::PartOfDataset);
     }
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return Err(CliError::DatasetToStdout);
+    }
     let mut request = LakeRequest::default();
     request.named = args.selector.as_ref().map(Named::from);
-    request.folder = args.output.clone().unwrap_or_default();
-    let added = add_to_lake(&store.sources(), &request, temporaries())?;
-    let text = render::lake::text(&request.folder, &added);
+    request.place = args.output.clone().unwrap_or_default();
+    let added = add_to_lake(&store.sources(), &request, &machine())?;
+    let text = render::lake::text(&added);
     output::write_stdout(text.as_bytes())?;
     Ok(Outcome::Clean)
 }

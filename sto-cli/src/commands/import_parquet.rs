@@ -1,5 +1,6 @@
 //! `sto import-parquet`: profiles of a dataset of Parquet files into the store.
 
+use crate::runtime::destination::machine;
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
 use clap::Args;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ Exit status: 0 success, 2 failure, or a profile was left out.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ImportParquetArgs {
-    /// Take them from this dataset
+    /// Take them from this dataset: a folder, or s3://, gs://, az:// or ssh://
     dataset: PathBuf,
 
     /// Take in these builds or profiles: `[EXE@]BUILD` or ID; without any, everything
@@ -34,11 +35,11 @@ pub(crate) struct ImportParquetArgs {
 
 pub(crate) fn run(args: &ImportParquetArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     let mut request = ImportLakeRequest::default();
-    request.folder.clone_from(&args.dataset);
+    request.place.clone_from(&args.dataset);
     request.selectors.clone_from(&args.selectors);
     let store = store_path.open_or_create()?;
     let progress = Progress::of_store("importing", &args.dataset);
-    let merges = import_lake(&store, &Machine, &request, &mut |merged| {
+    let merges = import_lake(&store, &Machine, &request, &machine(), &mut |merged| {
         progress.merged(merged.done(), merged.profiles);
     });
     drop(progress);

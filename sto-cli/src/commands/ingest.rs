@@ -4,6 +4,7 @@ use crate::args::calls::CallArgs;
 use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count, time_offset};
 use crate::args::{About, choice, word};
+use crate::runtime::destination::Destination;
 use crate::runtime::in_order::in_order;
 use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints, output};
 use clap::Args;
@@ -13,10 +14,8 @@ use sto_core::formats::{self, Format, FormatError, UnknownFormat};
 use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, SymbolOptions, prepare};
 use sto_core::intern::SliceCount;
 use sto_core::model::Granularity;
-use sto_core::store::Store;
 use sto_core::units::{Bytes, TimeOffset};
-use sto_query::answer::InStore;
-use sto_query::maintain::{IngestSummary, IngestedFile};
+use sto_query::maintain::IngestedFile;
 use sto_query::render;
 
 const EXAMPLES: &str = "\
@@ -26,7 +25,8 @@ Examples:
   sto ingest run*.data --build v1            Store several runs of one build
   sto ingest recordings/ --build v1          Store every profile in a folder
   sto ingest perf.data --trace stat.csv      Store metrics over time with the run
-  perf script | sto ingest - --build v1      Read from standard input";
+  perf script | sto ingest - --build v1      Read from standard input
+  sto ingest perf.data --to s3://bucket/lake Add to a dataset of Parquet files";
 
 /// Store recordings as runs of a build
 ///
@@ -39,6 +39,10 @@ pub(crate) struct IngestArgs {
     /// Read these files, and all profiles in these folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+
+    /// Add to this dataset of Parquet files, as `sto export --format parquet` writes them, and to no store
+    #[arg(long, value_name = "DATASET")]
+    to: Option<PathBuf>,
 
     #[command(flatten)]
     about: About,
@@ -109,8 +113,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
             recordings: inputs.len(),
         });
     }
-    let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
-    let store = store_path.open_or_create()?;
+    let to = Destination::open(args.to.as_deref(), store_path)?;
     let options = args.options();
     let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
@@ -130,9 +133,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
             }
             prepared => prepared?,
         };
-        // A writer for each: others come to the store between them, and how the file is laid out does not
-        // depend on who waited for whom.
-        let report = prepared.store(&mut store.writer(), &mut |stage| progress.stage(stage))?;
+        let report = to.keep(prepared, &mut |stage| progress.stage(stage))?;
         let file = IngestedFile::new(name, &report, hints::say);
         for warning in &file.warnings {
             progress.say("warning", &format!("{}: {warning}", file.path));
@@ -155,7 +156,9 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     // What went in before a failure is in the store, and is shown.
     let shown = match recordings[..] {
         [] => Ok(()),
-        _ => show(args, store_path, is_new, recordings),
+        _ => args
+            .report
+            .print(&to.summary(recordings), render::ingest::text),
     };
     outcome.and(shown)?;
     Ok(Outcome::Clean)
@@ -167,20 +170,6 @@ fn is_no_profile(error: &FormatError) -> bool {
         error,
         FormatError::Unknown { .. } | FormatError::Empty { .. }
     )
-}
-
-fn show(
-    args: &IngestArgs,
-    store_path: &StorePath,
-    is_new: bool,
-    recordings: Vec<IngestedFile>,
-) -> Result<(), CliError> {
-    store_path.say_if_new(is_new);
-    let summary = InStore {
-        store: store_path.folder.display().to_string(),
-        answer: IngestSummary { recordings },
-    };
-    args.report.print(&summary, render::ingest::text)
 }
 
 impl IngestArgs {

@@ -174,6 +174,8 @@ pub(crate) enum CliError {
     BinaryOnTerminal,
     #[error("a dataset has whole profiles")]
     PartOfDataset,
+    #[error("a dataset is many files, and standard output is one")]
+    DatasetToStdout,
     #[error("`--x` is of models, and this format has none")]
     XWithoutModels,
     #[error(transparent)]
@@ -373,6 +375,9 @@ impl CliError {
             }
             CliError::PartOfDataset => {
                 Some("leave the event, the benchmark, the part of the time and --x to who asks it".to_owned())
+            }
+            CliError::DatasetToStdout => {
+                Some("name a folder, or s3://, gs://, az:// or ssh:// (./- is a folder called so)".to_owned())
             }
             CliError::XWithoutModels => {
                 Some("leave it out, or export with `--format perun`".to_owned())

@@ -4,6 +4,7 @@
 pub(crate) mod browser;
 pub(crate) mod changes;
 pub(crate) mod config;
+pub(crate) mod destination;
 pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod git;

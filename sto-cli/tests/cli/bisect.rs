@@ -408,11 +408,10 @@ fn the_commits_that_made_functions_grow_faster_are_named_and_the_others_are_not(
                 let reason = change.unwrap()["reason"].as_str().unwrap();
                 let commit = found["curves"]["commits"]["to"].as_str().unwrap();
                 let with = format!(" with commit {};", &commit[..12]);
-                let went = format!("{function} went from O(");
-                assert!(
-                    reason.starts_with(&went) && reason.contains(&with),
-                    "{reason}"
-                );
+                // Where a machine is so busy that the runs before show another model, the models are not compared.
+                let went = reason.starts_with(&format!("{function} went from O("));
+                let as_before = reason.contains(", as before;");
+                assert!(as_before || (went && reason.contains(&with)), "{reason}");
             }
         }
     }

@@ -71,12 +71,13 @@ fn the_whole_store_or_a_build_is_added_to_a_dataset() {
     let sandbox = Sandbox::with_two_builds();
     let export = ["export", "--format", "parquet", "-o", "lake"];
     let run = sandbox.sto(&["export", "v1", "--format", "parquet", "-o", "lake"]);
-    assert_eq!(run.succeeds().stdout, "wrote 1 profile to lake\n");
-    let run = sandbox.sto(&export);
-    assert_eq!(
-        run.succeeds().stdout,
-        "wrote 1 profile to lake; 1 was there\n"
+    let said = run.succeeds().stdout;
+    assert!(
+        said.starts_with("wrote 1 profile (") && said.ends_with(" kB) to lake\n"),
+        "{said}"
     );
+    let said = sandbox.sto(&export).succeeds().stdout;
+    assert!(said.ends_with(" kB) to lake; 1 was there\n"), "{said}");
     for table in ["profile", "sample"] {
         let builds = sandbox.path(&format!("lake/{table}/executable=demo"));
         assert_eq!(std::fs::read_dir(builds).unwrap().count(), 2);
@@ -86,6 +87,8 @@ fn the_whole_store_or_a_build_is_added_to_a_dataset() {
     sandbox.write("lake/manifest.json", r#"{"layout":"sto-lake","version":2}"#);
     let run = sandbox.sto(&export);
     run.fails_with(&["lake/manifest.json", "`sto-lake 2`"]);
+    let run = sandbox.sto(&["export", "--format", "parquet", "-o", "-"]);
+    run.fails_with(&["a dataset is many files"]);
     let run = sandbox.sto(&["export", "--format", "parquet"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("--output"), "{run:?}");
@@ -133,4 +136,51 @@ fn a_dataset_becomes_a_store_again() {
         run.stdout.contains("left out 1 profile: lake/sample/"),
         "{run:?}"
     );
+}
+
+/// A fleet's machines have no store, and none is made.
+#[test]
+fn a_recording_goes_into_a_dataset_without_a_store() {
+    let sandbox = Sandbox::new();
+    sandbox.write("one.folded", "main;parse 7\nmain 3\n");
+    sandbox.write("two.folded", "main;parse 9\n");
+    let to = ["--exe", "demo", "--build", "v1", "--to", "lake"];
+    let ingest = [&["ingest", "one.folded", "two.folded"], &to[..]].concat();
+    let said = sandbox.sto(&ingest).succeeds().stdout;
+    assert!(said.contains("demo@v1: profile "), "{said}");
+    assert!(said.ends_with("The dataset is lake.\n"), "{said}");
+    let again = sandbox.sto(&ingest).succeeds().stdout;
+    assert_eq!(again.matches("is already stored").count(), 2, "{again}");
+    sandbox.sto(&["ls"]).fails_with(&["there is no store"]);
+
+    // The same files as by way of a store.
+    sandbox
+        .sto(&[
+            "ingest",
+            "one.folded",
+            "two.folded",
+            "--exe",
+            "demo",
+            "--build",
+            "v1",
+        ])
+        .succeeds();
+    let export = ["export", "--format", "parquet", "-o"];
+    let said = sandbox
+        .sto(&[&export[..], &["lake"]].concat())
+        .succeeds()
+        .stdout;
+    assert_eq!(said, "wrote 0 profiles to lake; 2 were there\n");
+    sandbox.sto(&[&export[..], &["other"]].concat()).succeeds();
+    for table in ["sample", "profile"] {
+        let folder = |lake: &str| sandbox.path(&format!("{lake}/{table}/executable=demo/build=v1"));
+        for file in std::fs::read_dir(folder("lake")).unwrap() {
+            let file = file.unwrap();
+            let other = folder("other").join(file.file_name());
+            assert!(std::fs::read(file.path()).unwrap() == std::fs::read(other).unwrap());
+        }
+    }
+    sandbox.write("lake/manifest.json", "[]");
+    let run = sandbox.sto(&ingest);
+    run.fails_with(&["lake/manifest.json: this is no manifest of a dataset"]);
 }

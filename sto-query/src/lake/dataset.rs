@@ -1,4 +1,4 @@
-//! The folder of a dataset: its manifest, and files that are written once.
+//! The files of a dataset: its manifest, and those of profiles, which are written once.
 
 use super::partition::partition;
 use super::profile::{Record, add_rest, profile, record};
@@ -6,29 +6,27 @@ use super::read::{damaged, guarded};
 use super::sample::sample;
 use super::stacks::stacks;
 use super::{LAYOUT, LakeError, VERSION};
+use crate::places::{Machine, Place};
+use crate::text::printable;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use sto_core::files::{Folder, Links, SafeFile, Temporaries};
+use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
 use sto_core::store::StoredProfile;
+use sto_core::units::Bytes;
 
 /// Where layout and version stand.
 const MANIFEST: &str = "manifest.json";
 
 /// Most bytes of a manifest.
-const MANIFEST_BYTES: u64 = 1 << 16;
-
-/// What files of tables are called after their profile.
-const EXTENSION: &str = "parquet";
+const MANIFEST_BYTES: Bytes = Bytes(1 << 16);
 
 /// Most bytes of a file that is read: those of a run.
-const FILE_BYTES: u64 = 4 << 30;
+const FILE_BYTES: Bytes = Bytes(4 << 30);
+
+/// How names of files end, after their profile.
+const EXTENSION: &str = ".parquet";
 
 #[derive(Serialize, Deserialize)]
 struct Manifest {
@@ -36,7 +34,7 @@ struct Manifest {
     version: u64,
 }
 
-/// The folders below the dataset's.
+/// The folders of a dataset.
 #[derive(Clone, Copy)]
 enum Table {
     Sample,
@@ -53,147 +51,140 @@ impl Table {
 }
 
 /// A profile that a dataset has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Found {
-    pub(crate) id: ProfileId,
     /// The folders of its build.
-    partition: PathBuf,
+    partition: String,
+    pub(crate) id: ProfileId,
 }
 
 impl Found {
     fn of(build: &Build, id: ProfileId) -> Found {
         let partition = partition(build);
-        Found { id, partition }
+        Found { partition, id }
     }
-}
-
-/// What a dataset got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Added {
-    /// Number of profiles that are in it now, and were not.
-    pub added: usize,
-    /// Number of those that were in it.
-    pub kept: usize,
 }
 
 /// A dataset, of the layout and version that is written.
 #[derive(Debug)]
 pub struct Dataset {
-    root: PathBuf,
-    temporaries: Temporaries,
+    place: Place,
 }
 
 impl Dataset {
-    /// The dataset in this folder. Files are among these temporary ones until they are complete.
+    /// The dataset in this place, as [`Place::parse`] takes it.
     ///
     /// # Errors
-    /// Where there is none, it has another layout or version, or cannot be read.
-    pub fn open(root: &Path, temporaries: Temporaries) -> Result<Dataset, LakeError> {
-        let dataset = Dataset {
-            root: root.to_owned(),
-            temporaries,
-        };
+    /// Where there is none, it has another layout or version, or the place refuses.
+    pub fn open(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
+        let dataset = Dataset::at(place, machine)?;
         match dataset.is_there()? {
             true => Ok(dataset),
-            false => Err(LakeError::NotFound(root.to_owned())),
+            false => Err(LakeError::NotFound(dataset.place.to_string())),
         }
     }
 
-    /// The same; where there is none, the folder becomes one.
+    /// The same; where there is none, the place becomes one.
     ///
     /// # Errors
-    /// As [`Dataset::open`], and where the folder cannot be written.
-    pub fn open_or_create(root: &Path, temporaries: Temporaries) -> Result<Dataset, LakeError> {
-        let dataset = Dataset {
-            root: root.to_owned(),
-            temporaries,
-        };
+    /// As [`Dataset::open`].
+    pub fn open_or_create(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
+        let dataset = Dataset::at(place, machine)?;
         if !dataset.is_there()? {
             let manifest = format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n");
-            dataset.write(&root.join(MANIFEST), manifest.as_bytes())?;
+            dataset.place.create(MANIFEST, manifest.as_bytes())?;
         }
         Ok(dataset)
     }
 
+    fn at(place: &Path, machine: &Machine) -> Result<Dataset, LakeError> {
+        let place = Place::parse(place.as_os_str(), machine)?;
+        Ok(Dataset { place })
+    }
+
     fn is_there(&self) -> Result<bool, LakeError> {
-        let path = self.root.join(MANIFEST);
-        let bytes = match SafeFile::open(&path, Links::Follow) {
-            Ok(file) => file.read(MANIFEST_BYTES).map_err(at(&path))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(at(&path)(error)),
+        let Some(bytes) = self.place.read(MANIFEST, MANIFEST_BYTES)? else {
+            return Ok(false);
         };
         match serde_json::from_slice(&bytes) {
             Ok(Manifest { layout, version }) if layout == LAYOUT && version == VERSION => Ok(true),
             Ok(Manifest { layout, version }) => Err(LakeError::OtherVersion {
-                path,
+                file: self.called(MANIFEST),
                 layout,
                 version,
             }),
-            Err(source) => Err(LakeError::NoManifest { path, source }),
+            Err(source) => Err(LakeError::NoManifest {
+                file: self.called(MANIFEST),
+                source,
+            }),
         }
     }
 
-    /// Its folder.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Whether it has all of a profile of a build.
     ///
     /// # Errors
-    /// Where the folder cannot be read.
+    /// Where the place refuses.
     pub fn has(&self, build: &Build, run: ProfileId) -> Result<bool, LakeError> {
-        let path = self.path(Table::Profile, &Found::of(build, run));
-        path.try_exists().map_err(at(&path))
+        let found = Found::of(build, run);
+        Ok(self.place.has(&name(Table::Profile, &found))?)
     }
 
-    /// Adds what it lacks of a profile of a build.
+    /// Adds what it lacks of a profile of a build, and says how many bytes that took.
     ///
     /// # Errors
-    /// Where Parquet does not take it, or the dataset cannot be written.
+    /// Where Parquet does not take it, or the place refuses.
     pub fn add(
         &self,
         build: &Build,
         run: &StoredProfile,
         interned: &Interned,
-    ) -> Result<(), LakeError> {
+    ) -> Result<Bytes, LakeError> {
         let found = Found::of(build, run.id);
-        let path = |table| self.path(table, &found);
-        self.add_file(&path(Table::Sample), || sample(run, interned))?;
+        let samples = self.create(&name(Table::Sample, &found), || sample(run, interned))?;
         // Last: what has it is complete.
-        self.add_file(&path(Table::Profile), || profile(run, build, interned))
+        let rest = name(Table::Profile, &found);
+        let rest = self.create(&rest, || profile(run, build, interned))?;
+        Ok(Bytes(samples.0 + rest.0))
     }
 
-    /// The profiles that it has, in the order of the names of their files.
-    pub(crate) fn profiles(&self) -> Result<Vec<Found>, LakeError> {
-        let root = self.root.join(Table::Profile.name());
-        let mut found = Vec::new();
-        let mut folders = vec![PathBuf::new()];
-        while let Some(partition) = folders.pop() {
-            let folder = root.join(&partition);
-            for entry in fs::read_dir(&folder).map_err(at(&folder))? {
-                let entry = entry.map_err(at(&folder))?;
-                let name = PathBuf::from(entry.file_name());
-                if entry.file_type().map_err(at(&folder))?.is_dir() {
-                    folders.push(partition.join(name));
-                    continue;
-                }
-                let id = name.file_stem().and_then(OsStr::to_str).map(str::parse);
-                if let (Some(Ok(id)), true) = (id, name.extension() == Some(EXTENSION.as_ref())) {
-                    let partition = partition.clone();
-                    found.push(Found { id, partition });
-                }
-            }
+    fn create(
+        &self,
+        name: &str,
+        bytes: impl FnOnce() -> Result<Vec<u8>, LakeError>,
+    ) -> Result<Bytes, LakeError> {
+        if self.place.has(name)? {
+            return Ok(Bytes(0));
         }
-        found.sort_by(|a, b| (&a.partition, a.id).cmp(&(&b.partition, b.id)));
+        let bytes = bytes()?;
+        self.place.create(name, &bytes)?;
+        Ok(Bytes(bytes.len() as u64))
+    }
+
+    /// The profiles that it has, in the order of their builds' names and then of their ids.
+    pub(crate) fn profiles(&self) -> Result<Vec<Found>, LakeError> {
+        let listed = self.place.list(Table::Profile.name())?.into_iter();
+        let found = listed.filter_map(|file| {
+            let (_, below) = file.name.split_once('/')?;
+            let (partition, name) = below.rsplit_once('/').unwrap_or(("", below));
+            Some(Found {
+                partition: partition.to_owned(),
+                id: name.strip_suffix(EXTENSION)?.parse().ok()?,
+            })
+        });
+        let mut found: Vec<Found> = found.collect();
+        found.sort();
         Ok(found)
     }
 
     /// What is known of a profile beside what it cost.
     pub(crate) fn record(&self, found: &Found) -> Result<(Build, Profile), LakeError> {
-        let path = self.path(Table::Profile, found);
-        let Record { build, profile } = guarded(&path, || record(&path, read(&path)?))?;
+        let (file, bytes) = self.read(Table::Profile, found)?;
+        let Record { build, profile } = guarded(&file, || record(&file, bytes))?;
         Ok((build.into_owned(), profile.into_owned()))
     }
 
@@ -204,55 +195,35 @@ impl Dataset {
         build: &Build,
         profile: &Profile,
     ) -> Result<Interned, LakeError> {
-        let path = self.path(Table::Sample, found);
-        let mut interned = guarded(&path, || stacks(&path, read(&path)?, &profile.sample_types))?;
-        let rest = self.path(Table::Profile, found);
-        guarded(&rest, || add_rest(&rest, read(&rest)?, &mut interned))?;
+        let (file, bytes) = self.read(Table::Sample, found)?;
+        let mut interned = guarded(&file, || stacks(&file, bytes, &profile.sample_types))?;
+        let (rest, bytes) = self.read(Table::Profile, found)?;
+        guarded(&rest, || add_rest(&rest, bytes, &mut interned))?;
         match ProfileId::of(build, profile, &interned) == found.id {
             true => Ok(interned),
-            false => Err(damaged(&path, "the profile is not that of the file's name")),
+            false => Err(damaged(&file, "the profile is not that of the file's name")),
         }
     }
 
-    fn path(&self, table: Table, found: &Found) -> PathBuf {
-        let folder = self.root.join(table.name()).join(&found.partition);
-        folder.join(format!("{}.{EXTENSION}", found.id))
-    }
-
-    fn add_file(
-        &self,
-        path: &Path,
-        bytes: impl FnOnce() -> Result<Vec<u8>, LakeError>,
-    ) -> Result<(), LakeError> {
-        match path.try_exists().map_err(at(path))? {
-            true => Ok(()),
-            false => self.write(path, &bytes()?),
+    /// What a file of a profile is called in messages, and its content.
+    fn read(&self, table: Table, found: &Found) -> Result<(String, Vec<u8>), LakeError> {
+        let name = name(table, found);
+        let file = self.called(&name);
+        match self.place.read(&name, FILE_BYTES)? {
+            Some(bytes) => Ok((file, bytes)),
+            None => Err(damaged(&file, "it is missing")),
         }
     }
 
-    /// Writes a file under a name that nobody looks at, and gives it its own as it is complete.
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), LakeError> {
-        let written = || -> io::Result<()> {
-            let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-            fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-            let folder = Arc::new(Folder::of(path)?);
-            let new = self.temporaries.new_in(&folder, OsStr::new(".sto-"))?;
-            new.file().write_all(bytes)?;
-            new.file().sync_all()?;
-            new.replace_with_own_mode(name)
-        };
-        written().map_err(at(path))
+    fn called(&self, name: &str) -> String {
+        format!("{}/{}", self.place, printable(name))
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, LakeError> {
-    let file = SafeFile::open(path, Links::Follow).map_err(at(path))?;
-    file.read(FILE_BYTES).map_err(at(path))
-}
-
-fn at(path: &Path) -> impl Fn(io::Error) -> LakeError + '_ {
-    |source| LakeError::Io {
-        path: path.to_owned(),
-        source,
-    }
+/// The name of the file that a table has of a profile.
+fn name(table: Table, Found { partition, id }: &Found) -> String {
+    let folders = [table.name(), partition].into_iter();
+    let folders = folders.filter(|folder| !folder.is_empty());
+    let folders: String = folders.map(|folder| format!("{folder}/")).collect();
+    format!("{folders}{id}{EXTENSION}")
 }

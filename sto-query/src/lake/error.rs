@@ -1,9 +1,8 @@
 //! Why a dataset cannot be written.
 
+use crate::places::PlaceError;
 use crate::text::printable;
 use parquet::errors::ParquetError;
-use std::io;
-use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_core::store::{RestError, StoreError};
 
@@ -14,41 +13,40 @@ pub enum LakeError {
     /// The profiles cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The place of the dataset refuses.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// There is no dataset.
-    #[error("{}: there is no dataset here: it has no manifest.json", .0.display())]
-    NotFound(PathBuf),
-    /// A file or folder of the dataset cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The folder has something else under the manifest's name.
-    #[error("{}: this is no manifest of a dataset: {source}", path.display())]
+    #[error("{0}: there is no dataset here: it has no manifest.json")]
+    NotFound(String),
+    /// The place has something else under the manifest's name.
+    #[error("{file}: this is no manifest of a dataset: {source}")]
     NoManifest {
         /// The manifest.
-        path: PathBuf,
+        file: String,
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// The folder has another layout, or another version of it.
-    #[error("{}: the dataset is `{} {version}`, and this sto knows `{} {}`; use another folder, or the sto that made it",
-        path.display(), printable(layout), super::LAYOUT, super::VERSION)]
+    /// The place has another layout, or another version of it.
+    #[error(
+        "{file}: the dataset is `{} {version}`, and this sto knows `{} {}`; use another place, or the sto that made it",
+        printable(layout),
+        super::LAYOUT,
+        super::VERSION
+    )]
     OtherVersion {
         /// The manifest.
-        path: PathBuf,
+        file: String,
         /// Its layout.
         layout: String,
         /// Its version.
         version: u64,
     },
     /// A file of the dataset is not what sto wrote.
-    #[error("{}: {what}; the file is damaged or another's", path.display())]
+    #[error("{file}: {what}; the file is damaged or another's")]
     Damaged {
         /// The file.
-        path: PathBuf,
+        file: String,
         /// What is wrong with it.
         what: String,
     },

@@ -21,8 +21,8 @@ mod read;
 mod sample;
 mod stacks;
 
+pub use dataset::Dataset;
 pub(crate) use dataset::Found;
-pub use dataset::{Added, Dataset};
 pub use error::LakeError;
 
 /// The name of the layout that is written.

@@ -1,21 +1,20 @@
 //! The folders of a build, as Hive names partitions.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 use sto_core::model::Build;
 
 /// What stands for an empty value.
 const EMPTY: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// `executable=demo/build=v1`.
-pub(super) fn partition(build: &Build) -> PathBuf {
+pub(super) fn partition(build: &Build) -> String {
     let folder = |name: &str, value: &str| format!("{name}={}", encoded(value));
-    [
-        folder("executable", &build.executable),
-        folder("build", &build.version),
-    ]
-    .iter()
-    .collect()
+    let (executable, build) = (&build.executable, &build.version);
+    format!(
+        "{}/{}",
+        folder("executable", executable),
+        folder("build", build)
+    )
 }
 
 /// A value in a path: what Hive writes as `%` and two digits, and what engines would look for as a pattern.

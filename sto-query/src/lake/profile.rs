@@ -6,7 +6,6 @@ use super::read::Table;
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::path::Path;
 use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
 use sto_core::store::StoredProfile;
@@ -88,8 +87,8 @@ fn json(value: &impl Serialize) -> String {
 }
 
 /// What the file of a run says of it.
-pub(super) fn record(path: &Path, bytes: Vec<u8>) -> Result<Record<'static>, LakeError> {
-    let table = Table::open(path, bytes)?;
+pub(super) fn record(file: &str, bytes: Vec<u8>) -> Result<Record<'static>, LakeError> {
+    let table = Table::open(file, bytes)?;
     let record = table.texts("record")?;
     let [record] = &record[..] else {
         return Err(table.damaged("it has not one row"));
@@ -100,11 +99,11 @@ pub(super) fn record(path: &Path, bytes: Vec<u8>) -> Result<Record<'static>, Lak
 
 /// Gives what a run cost the rest that its file has.
 pub(super) fn add_rest(
-    path: &Path,
+    file: &str,
     bytes: Vec<u8>,
     interned: &mut Interned,
 ) -> Result<(), LakeError> {
-    let table = Table::open(path, bytes)?;
+    let table = Table::open(file, bytes)?;
     let rest = table.texts("rest")?;
     let [Some(rest)] = &rest[..] else {
         return Err(table.damaged("it has not one row with the rest"));

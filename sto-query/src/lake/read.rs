@@ -8,7 +8,6 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use sto_core::{memory, units};
 
 /// Most rows of a file: a stack has a number of 32 bits, and 1 GiB of columns is enough for a run.
@@ -17,40 +16,40 @@ const MOST_ROWS: usize = 1 << 27;
 /// A file's columns, by their names.
 pub(super) struct Table<'p> {
     reader: SerializedFileReader<Bytes>,
-    path: &'p Path,
+    file: &'p str,
     rows: usize,
 }
 
 /// Does work with a file that may be damaged: what the library panics of is damage, too.
 pub(super) fn guarded<T>(
-    path: &Path,
+    file: &str,
     work: impl FnOnce() -> Result<T, LakeError>,
 ) -> Result<T, LakeError> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(damaged(path, "it cannot be read as Parquet")))
+        .unwrap_or_else(|_| Err(damaged(file, "it cannot be read as Parquet")))
 }
 
 /// What is wrong with a file.
-pub(super) fn damaged(path: &Path, what: impl Into<String>) -> LakeError {
+pub(super) fn damaged(file: &str, what: impl Into<String>) -> LakeError {
     LakeError::Damaged {
-        path: path.to_owned(),
+        file: file.to_owned(),
         what: what.into(),
     }
 }
 
 impl<'p> Table<'p> {
-    /// The columns of these bytes of the file at a path.
-    pub(super) fn open(path: &'p Path, bytes: Vec<u8>) -> Result<Table<'p>, LakeError> {
+    /// The columns of these bytes of a file, as messages call it.
+    pub(super) fn open(file: &'p str, bytes: Vec<u8>) -> Result<Table<'p>, LakeError> {
         let reader = SerializedFileReader::new(Bytes::from(bytes));
-        let reader = reader.map_err(|error| damaged(path, error.to_string()))?;
+        let reader = reader.map_err(|error| damaged(file, error.to_string()))?;
         let rows = usize::try_from(reader.metadata().file_metadata().num_rows());
         let claimed = reader.metadata().row_groups().iter();
         let claimed = claimed.map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0));
         memory::check(units::Bytes(claimed.fold(0, u64::saturating_add)))
-            .map_err(|error| damaged(path, error.to_string()))?;
+            .map_err(|error| damaged(file, error.to_string()))?;
         match rows {
-            Ok(rows) if rows <= MOST_ROWS => Ok(Table { reader, path, rows }),
-            _ => Err(damaged(path, format!("it has not 0 to {MOST_ROWS} rows"))),
+            Ok(rows) if rows <= MOST_ROWS => Ok(Table { reader, file, rows }),
+            _ => Err(damaged(file, format!("it has not 0 to {MOST_ROWS} rows"))),
         }
     }
 
@@ -86,7 +85,7 @@ impl<'p> Table<'p> {
 
     /// What is wrong with it.
     pub(super) fn damaged(&self, what: impl Into<String>) -> LakeError {
-        damaged(self.path, what)
+        damaged(self.file, what)
     }
 
     fn cells<T: DataType>(

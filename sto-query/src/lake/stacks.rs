@@ -2,18 +2,17 @@
 
 use super::LakeError;
 use super::read::Table;
-use std::path::Path;
 use sto_core::intern::{Interned, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
 use sto_core::units::{Cost, SampleType};
 
 /// What the file of a run has of it, by these sample types: all but what `profile` has.
 pub(super) fn stacks(
-    path: &Path,
+    file: &str,
     bytes: Vec<u8>,
     types: &[SampleType],
 ) -> Result<Interned, LakeError> {
-    let table = Table::open(path, bytes)?;
+    let table = Table::open(file, bytes)?;
     let stacks = table.all_numbers("stack")?;
     let nodes = nodes(&table, &stacks)?;
     let (frames, tree) = tree(&table, &nodes)?;

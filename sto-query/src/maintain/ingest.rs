@@ -17,6 +17,9 @@ use sto_core::units::{Bytes, Cost};
 pub struct IngestSummary {
     /// The files that were read, in the order in which they were.
     pub recordings: Vec<IngestedFile>,
+    /// Whether it is a dataset of Parquet files that they went into.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_dataset: bool,
 }
 
 impl Answer for IngestSummary {

@@ -1,20 +1,23 @@
 //! Profiles as a dataset of Parquet files, and back.
 
 use crate::QueryError;
-use crate::lake::{Added, Dataset, Found, LakeError};
+use crate::lake::{Dataset, Found, LakeError};
 use crate::maintain::{MergedStore, Merges};
+use crate::places::Machine;
 use crate::questions::stores::selected;
+use crate::select::Selection;
 use crate::sources::{Located, Named, Sources, Surroundings};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use sto_core::Cancel;
-use sto_core::files::Temporaries;
 use sto_core::id::{BuildId, ExecutableId, ProfileId};
+use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
-use sto_core::store::{Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
+use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, UnixSeconds};
 
 /// Profiles for a dataset.
@@ -24,45 +27,111 @@ use sto_core::units::{Bytes, UnixSeconds};
 pub struct LakeRequest {
     /// The profiles; without it, every one of the store.
     pub named: Option<Named>,
-    /// The folder of the dataset. Where there is none, it is made.
-    pub folder: PathBuf,
+    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it. Where there is none, it is made.
+    pub place: PathBuf,
+}
+
+/// What a dataset got.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedToLake {
+    /// Where it is.
+    pub place: String,
+    /// The profiles that were added, and how many bytes each took.
+    pub added: BTreeMap<ProfileId, Bytes>,
+    /// Number of those that were there.
+    pub kept: usize,
 }
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes may do so at once.
 ///
 /// # Errors
-/// Where nothing has the name, the profiles cannot be read, or the dataset cannot be written.
+/// Where nothing has the name, the profiles cannot be read, or the dataset cannot be written. What was added before
+/// stays.
 pub fn add_to_lake(
     sources: &Sources,
     request: &LakeRequest,
-    temporaries: &Temporaries,
-) -> Result<Added, QueryError> {
+    machine: &Machine,
+) -> Result<AddedToLake, QueryError> {
     let located = sources.whole(request.named.as_ref())?;
-    let dataset = Dataset::open_or_create(&request.folder, temporaries.clone())?;
-    let mut result = Added::default();
+    let dataset = Dataset::open_or_create(&request.place, machine)?;
+    let mut result = AddedToLake {
+        place: dataset.place().to_string(),
+        ..AddedToLake::default()
+    };
     for Located {
         store, selection, ..
     } in &located
     {
-        let build = &selection.build;
-        let mut lacks: Vec<&StoredProfile> = Vec::new();
-        for run in &selection.profiles {
-            if !dataset.has(build, run.id)? {
-                lacks.push(run);
-            }
-        }
-        let ids: Vec<ProfileId> = lacks.iter().map(|run| run.id).collect();
-        let runs: HashMap<ProfileId, &StoredProfile> =
-            lacks.into_iter().map(|run| (run.id, run)).collect();
-        store.load_each(ExecutableId::of(&build.executable), &ids, |id, interned| {
-            dataset
-                .add(build, runs[&id], &interned)
-                .map_err(QueryError::from)
-        })?;
-        result.added += ids.len();
-        result.kept += selection.profiles.len() - ids.len();
+        add_build(store, selection, &dataset, &mut result)?;
     }
     Ok(result)
+}
+
+/// Adds the profiles of a build that a dataset lacks.
+fn add_build(
+    store: &Snapshot,
+    selection: &Selection,
+    dataset: &Dataset,
+    result: &mut AddedToLake,
+) -> Result<(), QueryError> {
+    let build = &selection.build;
+    let mut lacks: HashMap<ProfileId, &StoredProfile> = HashMap::new();
+    let mut ids = Vec::new();
+    for run in &selection.profiles {
+        match dataset.has(build, run.id)? {
+            true => result.kept += 1,
+            false => {
+                lacks.insert(run.id, run);
+                ids.push(run.id);
+            }
+        }
+    }
+    let added = Mutex::new(&mut result.added);
+    let executable = ExecutableId::of(&build.executable);
+    store.load_each(executable, &ids, |id, interned| {
+        let bytes = dataset.add(build, lacks[&id], &interned)?;
+        let mut added = added.lock().unwrap_or_else(PoisonError::into_inner);
+        added.insert(id, bytes);
+        Ok(())
+    })
+}
+
+/// Sees whether a dataset could be added to, for who works for long before there is a profile: where there is none, it
+/// is made.
+///
+/// # Errors
+/// Where the place has something else, or refuses.
+pub fn check_lake(place: &Path, machine: &Machine) -> Result<(), QueryError> {
+    Dataset::open_or_create(place, machine)?;
+    Ok(())
+}
+
+/// Adds what a recording becomes to a dataset, without a store: the outcome says so as if the dataset were one.
+///
+/// # Errors
+/// As [`add_to_lake`].
+pub fn ingest_to_lake(
+    prepared: PreparedFile,
+    place: &Path,
+    machine: &Machine,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<IngestOutcome, QueryError> {
+    let memory = Store::in_memory()?;
+    let mut outcome = prepared.store(&mut memory.writer(), progress)?;
+    let request = LakeRequest {
+        named: None,
+        place: place.to_owned(),
+    };
+    let sources = Sources::of_snapshot(memory.snapshot()?);
+    let result = add_to_lake(&sources, &request, machine)?;
+    for ingested in &mut outcome.profiles {
+        match (result.added.get(&ingested.id), &mut ingested.added) {
+            (Some(&bytes), Added::New { stored, .. }) => *stored = bytes,
+            (_, added) => *added = Added::AlreadyStored(ingested.id),
+        }
+    }
+    Ok(outcome)
 }
 
 /// Profiles of a dataset for a store.
@@ -70,8 +139,8 @@ pub fn add_to_lake(
 #[serde(default)]
 #[non_exhaustive]
 pub struct ImportLakeRequest {
-    /// The folder of the dataset.
-    pub folder: PathBuf,
+    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it.
+    pub place: PathBuf,
     /// Selectors of the profiles; without any, it is all of them.
     pub selectors: Vec<String>,
     /// Ends it early: before the next profile.
@@ -99,9 +168,10 @@ pub fn import_lake(
     store: &Store,
     surroundings: &dyn Surroundings,
     request: &ImportLakeRequest,
+    machine: &Machine,
     progress: &mut dyn FnMut(&Merged),
 ) -> Result<Merges, QueryError> {
-    let dataset = Dataset::open(&request.folder, Temporaries::default())?;
+    let dataset = Dataset::open(&request.place, machine)?;
     let here = store.snapshot()?;
     let mut merged = Merged::default();
     let mut found = dataset.profiles()?;
@@ -131,7 +201,7 @@ pub fn import_lake(
         merged.extend(part);
     }
     progress(&merged);
-    let path = request.folder.display().to_string();
+    let path = dataset.place().to_string();
     Ok(Merges {
         sources: vec![MergedStore { path, merged }],
     })
@@ -218,7 +288,7 @@ fn in_memory(
     listed: &[Listed],
     merged: &mut Merged,
 ) -> Result<Store, QueryError> {
-    let memory = Store::in_memory_for(dataset.root())?;
+    let memory = Store::in_memory_for(Path::new(&dataset.place().to_string()))?;
     let mut writer = memory.writer();
     for some in listed.chunks(rayon::current_num_threads()) {
         let read =

@@ -33,7 +33,10 @@ pub use histories::{
     series, suspects,
 };
 #[cfg(feature = "lake")]
-pub use lake::{ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
+pub use lake::{
+    AddedToLake, ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake,
+    ingest_to_lake,
+};
 pub use models::{
     CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
     model_table, models,

@@ -31,9 +31,18 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
         write_modules(&mut text, &unresolved, style);
     }
     if !summary.answer.recordings.is_empty() {
-        let _ = writeln!(text, "The store is {}.", printable(&summary.store));
+        text.push_str(&place(summary));
     }
     text
+}
+
+/// The line that says where the profiles are.
+pub(super) fn place(summary: &InStore<IngestSummary>) -> String {
+    let what = match summary.answer.is_dataset {
+        false => "store",
+        true => "dataset",
+    };
+    format!("The {what} is {}.\n", printable(&summary.store))
 }
 
 fn write_profile(text: &mut String, ingested: &IngestedProfile, path: &str, style: Style) {

@@ -1,17 +1,19 @@
 //! What a dataset of Parquet files got.
 
-use crate::lake::Added;
-use crate::text::{counted, printable};
-use std::path::Path;
+use crate::questions::AddedToLake;
+use crate::text::{bytes, counted};
 
-/// A line of how many profiles were written to the folder, and how many it had.
-pub fn text(folder: &Path, added: &Added) -> String {
+/// A line of how many profiles a dataset got, how many bytes these are there, and how many it had.
+pub fn text(added: &AddedToLake) -> String {
     let had = match added.kept {
         0 => String::new(),
         1 => "; 1 was there".to_owned(),
         kept => format!("; {kept} were there"),
     };
-    let profiles = counted(added.added as u64, "profile");
-    let folder = folder.display().to_string();
-    format!("wrote {profiles} to {}{had}\n", printable(&folder))
+    let profiles = counted(added.added.len() as u64, "profile");
+    let size = match added.added.values().map(|bytes| bytes.0).sum() {
+        0 => String::new(),
+        size => format!(" ({})", bytes(size)),
+    };
+    format!("wrote {profiles}{size} to {}{had}\n", added.place)
 }

@@ -26,7 +26,7 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     for (build, runs) in &builds {
         write_build(&mut text, build, runs, style);
     }
-    let _ = writeln!(text, "The store is {}.", printable(&summary.store));
+    text.push_str(&ingest::place(summary));
     text
 }
 

@@ -5,6 +5,7 @@ mod lab;
 
 use crate::commands::find_regressions::JudgementArgs;
 use crate::commands::record::{Checkouts, Plan, RecordingArgs, Session, WorkFolder};
+use crate::runtime::destination::Destination;
 use crate::runtime::git::{Between, Repository};
 use crate::runtime::perf::{Perf, Target};
 use crate::runtime::ui::{self, Counter};
@@ -82,7 +83,8 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
     repository.check_clean()?;
     let between = repository.between(&args.good, &args.bad)?;
     let mut request = args.request(&between)?;
-    store_path.open_or_create()?.check_writable()?;
+    let to = Destination::open(None, store_path)?;
+    to.check_writable()?;
     let commands = Commands::of(&args.command, args.build_with.as_ref());
     let mut perf = Perf::new()?;
     let work = WorkFolder::make()?;
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &BisectArgs, store_path: &StorePath) -> Result<Outcome, 
         work: &work,
         build: commands.build.as_deref(),
     };
-    let session = Session::new(plan, &perf, &work, store_path, Vec::new());
+    let session = Session::new(plan, &perf, &work, &to, Vec::new());
     let mut lab = Lab::new(checkouts, session, &commands.run);
     let counter = Counter::new(true);
     let mut runs = 0;

@@ -5,6 +5,7 @@ use super::checkouts::Checkouts;
 use super::plan::{Plan, Program, Scale};
 use super::runs::{Recorded, Session};
 use super::work_folder::WorkFolder;
+use crate::runtime::destination::Destination;
 use crate::runtime::git::{GitError, Repository};
 use crate::runtime::perf::Perf;
 use crate::runtime::{CliError, Outcome, StorePath, ui};
@@ -86,10 +87,10 @@ impl Commits {
         &self,
         args: &RecordArgs,
         (perf, work): (&Perf, &WorkFolder),
-        store_path: &StorePath,
+        to: &Destination<'_>,
     ) -> Filled {
         let mut recorded = Vec::new();
-        let outcome = self.record_all(args, (perf, work), store_path, &mut recorded);
+        let outcome = self.record_all(args, (perf, work), to, &mut recorded);
         Filled { outcome, recorded }
     }
 
@@ -97,7 +98,7 @@ impl Commits {
         &self,
         args: &RecordArgs,
         (perf, work): (&Perf, &WorkFolder),
-        store_path: &StorePath,
+        to: &Destination<'_>,
         recorded: &mut Vec<Recorded>,
     ) -> Result<Outcome, CliError> {
         let checkouts = Checkouts {
@@ -140,7 +141,7 @@ impl Commits {
                 ends_with_failure: false,
                 ..args.plan()
             };
-            let mut session = Session::new(plan, perf, work, store_path, programs);
+            let mut session = Session::new(plan, perf, work, to, programs);
             let outcome = session.record();
             recorded.push(session.finish());
             if let interrupted @ Outcome::Interrupted(_) = outcome? {

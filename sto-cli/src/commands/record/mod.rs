@@ -13,6 +13,7 @@ mod warnings;
 mod work_folder;
 
 use crate::commands::find_regressions;
+use crate::runtime::destination::Destination;
 use crate::runtime::perf::{self, Perf, Target};
 use crate::runtime::{CliError, Outcome, StorePath, ui};
 pub(crate) use checkouts::{Built, Checkouts, Place};
@@ -25,9 +26,7 @@ pub(crate) use plan::{Plan, Program};
 pub(crate) use runs::Session;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_core::store::Store;
-use sto_query::answer::InStore;
-use sto_query::maintain::{IngestSummary, IngestedFile};
+use sto_query::maintain::IngestedFile;
 use sto_query::render;
 pub(crate) use work_folder::WorkFolder;
 
@@ -63,6 +62,10 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     recording: RecordingArgs,
+
+    /// Add the runs to this dataset of Parquet files, as `sto export --format parquet` writes them, and to no store
+    #[arg(long, value_name = "DATASET", conflicts_with_all = ["compare", "commits"])]
+    to: Option<PathBuf>,
 
     /// Record the command this many times; a run that fails is the last
     #[arg(
@@ -165,12 +168,12 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
         ([], Some(scale)) => Program::only(&args.command)?.with_sizes(scale),
         (lines, _) => Program::pair(lines)?,
     };
-    let is_new = !store_path.folder.join(Store::FILE_NAME).exists();
     for &pid in &args.pids {
         perf::check_process(pid)?;
     }
     // A store that cannot be written is reported before anything runs; nobody waits for it meanwhile.
-    store_path.open_or_create()?.check_writable()?;
+    let to = Destination::open(args.to.as_deref(), store_path)?;
+    to.check_writable()?;
     let commits = commits.map(|range| Commits::of(range, args, store_path));
     let commits = commits.transpose()?;
     let mut perf = Perf::new()?;
@@ -183,18 +186,18 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
     checked?;
 
     if let Some(commits) = commits {
-        let filled = commits.record(args, (&perf, &work), store_path);
+        let filled = commits.record(args, (&perf, &work), &to);
         let reports = filled
             .recorded
             .into_iter()
             .flat_map(|recorded| recorded.reports);
-        say(reports.collect(), store_path, is_new);
+        say(reports.collect(), &to);
         return filled.outcome;
     }
-    let mut session = Session::new(plan, &perf, &work, store_path, programs);
+    let mut session = Session::new(plan, &perf, &work, &to, programs);
     let outcome = session.record();
     let recorded = session.finish();
-    say(recorded.reports, store_path, is_new);
+    say(recorded.reports, &to);
     match (outcome?, &recorded.ids[..]) {
         (Outcome::Clean, [baseline, candidate]) if !args.compare.is_empty() => {
             find_regressions::of_recorded(store_path, [baseline, candidate])
@@ -204,13 +207,9 @@ pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, 
 }
 
 /// Says what was stored.
-fn say(recordings: Vec<IngestedFile>, store_path: &StorePath, is_new: bool) {
+fn say(recordings: Vec<IngestedFile>, to: &Destination<'_>) {
     if !recordings.is_empty() {
-        store_path.say_if_new(is_new);
-        let summary = InStore {
-            store: store_path.folder.display().to_string(),
-            answer: IngestSummary { recordings },
-        };
+        let summary = to.summary(recordings);
         ui::write(&render::recorded::text(&summary, ui::plain()));
     }
 }

@@ -5,16 +5,17 @@ use super::kept::{copy_all, copy_perf_map};
 use super::plan::{Plan, Program};
 use super::warnings::Warnings;
 use super::work_folder::{WorkFolder, is_full};
+use crate::runtime::destination::Destination;
 use crate::runtime::error::status_of;
 use crate::runtime::perf::{Perf, Target};
 use crate::runtime::ui::{self, Counter};
-use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints};
+use crate::runtime::{CliError, Outcome, Progress, environment, hints};
 use std::fs;
 use std::path::Path;
 use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
-use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, prepare};
 use sto_query::maintain::IngestedFile;
 
 /// The runs of a command, of two in turns, or of one with several sizes of its input in turns.
@@ -22,7 +23,7 @@ pub(crate) struct Session<'a> {
     plan: Plan<'a>,
     perf: &'a Perf,
     work: &'a WorkFolder,
-    store_path: &'a StorePath,
+    to: &'a Destination<'a>,
     programs: Vec<Program>,
     /// What each program's runs are called, from its first run on: the program with most samples may
     /// be another one in the next.
@@ -47,7 +48,7 @@ impl<'a> Session<'a> {
         plan: Plan<'a>,
         perf: &'a Perf,
         work: &'a WorkFolder,
-        store_path: &'a StorePath,
+        to: &'a Destination<'a>,
         programs: Vec<Program>,
     ) -> Session<'a> {
         Session {
@@ -60,7 +61,7 @@ impl<'a> Session<'a> {
             plan,
             perf,
             work,
-            store_path,
+            to,
             programs,
             input: Input::here(),
             warnings: Warnings::default(),
@@ -291,11 +292,9 @@ impl<'a> Session<'a> {
                 metrics.entry("seconds".to_owned()).or_insert(seconds);
             }
         }
-        let store = self.store_path.open_or_create()?;
         let progress = Progress::new(file);
-        let report = ingest(&store, file, &options, &mut |stage| progress.stage(stage));
-        drop(progress);
-        report.map_err(|error| match error {
+        let mut show = |stage| progress.stage(stage);
+        let prepared = prepare(file, &options, &mut show).map_err(|error| match error {
             IngestError::Format(
                 FormatError::Io { .. } | FormatError::Empty { .. } | FormatError::Malformed { .. },
             ) if !status.success() => CliError::NothingRecorded {
@@ -305,6 +304,7 @@ impl<'a> Session<'a> {
                 CliError::NoSamples
             }
             error => error.into(),
-        })
+        })?;
+        self.to.keep(prepared, &mut show)
     }
 }

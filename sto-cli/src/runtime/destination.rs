@@ -1,0 +1,94 @@
+//! Where recordings go: into the store, or with `--to` into a dataset of Parquet files.
+
+use super::interrupt::temporaries;
+use super::{CliError, StorePath};
+use std::path::Path;
+use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
+use sto_core::store::Store;
+use sto_query::answer::InStore;
+use sto_query::maintain::{IngestSummary, IngestedFile};
+use sto_query::places::Machine;
+use sto_query::questions::{check_lake, ingest_to_lake};
+
+/// A store, or a dataset.
+pub(crate) enum Destination<'a> {
+    Store {
+        path: &'a StorePath,
+        store: Store,
+        /// Whether it was not there before.
+        is_new: bool,
+    },
+    Dataset(&'a Path),
+}
+
+impl<'a> Destination<'a> {
+    /// The dataset, where one is named, else the store.
+    pub(crate) fn open(
+        to: Option<&'a Path>,
+        path: &'a StorePath,
+    ) -> Result<Destination<'a>, CliError> {
+        if let Some(place) = to {
+            check_lake(place, &machine())?;
+            return Ok(Destination::Dataset(place));
+        }
+        Ok(Destination::Store {
+            path,
+            is_new: !path.folder.join(Store::FILE_NAME).exists(),
+            store: path.open_or_create()?,
+        })
+    }
+
+    /// Sees whether a profile could be added, before work that takes long.
+    pub(crate) fn check_writable(&self) -> Result<(), CliError> {
+        match self {
+            Destination::Store { store, .. } => Ok(store.check_writable()?),
+            Destination::Dataset(_) => Ok(()),
+        }
+    }
+
+    /// Adds what a recording became.
+    pub(crate) fn keep(
+        &self,
+        prepared: PreparedFile,
+        progress: &mut dyn FnMut(Stage),
+    ) -> Result<IngestOutcome, CliError> {
+        match self {
+            Destination::Store { store, .. } => {
+                // A writer for each: others come to the store between them, and how the file is laid out does not
+                // depend on who waited for whom.
+                Ok(prepared.store(&mut store.writer(), progress)?)
+            }
+            Destination::Dataset(place) => {
+                Ok(ingest_to_lake(prepared, place, &machine(), progress)?)
+            }
+        }
+    }
+
+    /// What was added, and where that is; a store that nobody chose is said to be new.
+    pub(crate) fn summary(&self, recordings: Vec<IngestedFile>) -> InStore<IngestSummary> {
+        let (store, is_dataset) = match self {
+            Destination::Store { path, is_new, .. } => {
+                path.say_if_new(*is_new);
+                (path.folder.as_path(), false)
+            }
+            Destination::Dataset(place) => (*place, true),
+        };
+        InStore {
+            store: store.display().to_string(),
+            answer: IngestSummary {
+                recordings,
+                is_dataset,
+            },
+        }
+    }
+}
+
+/// What places use of this machine.
+pub(crate) fn machine() -> Machine {
+    Machine {
+        temporaries: temporaries().clone(),
+        variables: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+    }
+}
