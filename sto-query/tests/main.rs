@@ -28,6 +28,7 @@ mod check;
 mod compare;
 mod correlate;
 mod cost_models;
+mod engines;
 mod expand;
 mod export;
 mod flame;

@@ -69,6 +69,7 @@ fn shipped_queries_are_listed_and_shown() {
             "{run:?}"
         );
     }
+    assert!(run.stdout.contains("sto sql --examples lake/top\n"));
     assert!(run.stdout.lines().all(|line| line.len() <= 100), "{run:?}");
     let shown = asked(&["--examples", "callers"]).succeeds();
     assert!(
@@ -78,6 +79,11 @@ fn shipped_queries_are_listed_and_shown() {
     assert_eq!(
         shown.stdout,
         asked(&[".examples callers"]).succeeds().stdout
+    );
+    let shown = asked(&["--examples", "lake/top"]).succeeds();
+    assert!(
+        shown.stdout.starts_with("-- The functions that cost most"),
+        "{shown:?}"
     );
     asked(&["--examples", "caller"]).fails_with(&["no query `caller` is shipped"]);
 }

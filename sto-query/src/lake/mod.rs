@@ -8,6 +8,7 @@
 //! columns      rows as the bytes of a file
 //! read         columns out of the bytes of a file
 //! stacks       stacks and costs out of the rows of a run
+//! questions    what engines are asked, in SQL
 //! ```
 //!
 #![doc = include_str!("lake.md")]
@@ -17,6 +18,7 @@ mod dataset;
 mod error;
 mod partition;
 mod profile;
+mod questions;
 mod read;
 mod sample;
 mod stacks;
@@ -24,6 +26,7 @@ mod stacks;
 pub use dataset::Dataset;
 pub(crate) use dataset::Found;
 pub use error::LakeError;
+pub use questions::{QUESTIONS, Question};
 
 /// The name of the layout that is written.
 pub const LAYOUT: &str = "sto-lake";

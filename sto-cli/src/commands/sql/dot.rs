@@ -2,6 +2,7 @@
 
 use crate::runtime::CliError;
 use std::str::FromStr;
+use sto_query::lake::QUESTIONS;
 use sto_query::tables::{Database, EXAMPLES, SqlFormat, SqlValue, schema};
 use sto_query::text::Style;
 
@@ -105,9 +106,22 @@ pub(super) fn examples(name: &str) -> Result<String, CliError> {
             );
             format!("{}\n  {}\n", run, example.about())
         });
-        return Ok(lines.collect());
+        let of_engines = QUESTIONS.iter().map(|question| {
+            format!(
+                "sto sql --examples {0}\n  {1}\n",
+                question.name,
+                question.about()
+            )
+        });
+        let title = "\nFor DuckDB, DataFusion, Ballista and Spark, of what `sto export --format parquet` writes:\n";
+        let of_store = lines.collect::<String>();
+        return Ok(of_store + title + &of_engines.collect::<String>());
     }
-    let example = EXAMPLES.iter().find(|example| example.name == name);
-    let example = example.ok_or_else(|| CliError::UnknownExample(name.to_owned()))?;
-    Ok(example.sql.to_owned())
+    let of_store = EXAMPLES.iter().map(|example| (example.name, example.sql));
+    let of_engines = QUESTIONS
+        .iter()
+        .map(|question| (question.name, question.sql));
+    let shipped = of_store.chain(of_engines).find(|shipped| shipped.0 == name);
+    let (_, sql) = shipped.ok_or_else(|| CliError::UnknownExample(name.to_owned()))?;
+    Ok(sql.to_owned())
 }

@@ -4,6 +4,7 @@ use super::dot::COMMANDS;
 use rustyline::completion::{Completer, Pair};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Highlighter, Hinter};
+use sto_query::lake::QUESTIONS;
 use sto_query::tables::{Database, EXAMPLES};
 
 /// Completes names, and goes on with the line until it is whole.
@@ -58,10 +59,17 @@ impl SqlHelper {
     pub(super) fn completions(&self, line: &str, at: usize) -> (usize, Vec<String>) {
         let typed = line.get(..at).unwrap_or(line);
         if let Some(rest) = typed.strip_prefix(".examples ") {
-            let names = EXAMPLES.iter().map(|example| example.name.to_owned());
+            let of_engines = QUESTIONS.iter().map(|question| question.name);
+            let names = EXAMPLES
+                .iter()
+                .map(|example| example.name)
+                .chain(of_engines);
             return (
                 at - rest.len(),
-                names.filter(|name| name.starts_with(rest)).collect(),
+                names
+                    .filter(|name| name.starts_with(rest))
+                    .map(str::to_owned)
+                    .collect(),
             );
         }
         if typed.starts_with('.') {
