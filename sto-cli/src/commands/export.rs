@@ -28,8 +28,7 @@ Examples:
 /// All events go along where the format has room for more than one; `--event` takes one of them.
 ///
 /// For questions to the profiles of many machines, `--format parquet` adds them to a dataset: a folder that any number of
-/// processes may write to at once. A profile that is in it stays as it is. `sto sql --examples` lists questions to it for
-/// DuckDB, DataFusion and Spark.
+/// processes may write to at once. A profile that is in it stays as it is.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {

@@ -5,8 +5,9 @@ use crate::runtime::{CliError, Outcome, StorePath, next_steps, now};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
-use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
 use sto_query::compare::{Comparison, NormalisationMethod, Side, Verdict, WorseIf};
 use sto_query::policy::Thresholds;
 use sto_query::sources::Named;
@@ -23,6 +24,7 @@ Examples:
   sto find-regressions v1 v2 --format html -o report.html
   sto find-regressions old.perf.data new.perf.data --min-effect 25
   sto find-regressions v1 --window 5s..10s --against 0s..5s
+  sto find-regressions v1 v2 --counts counts.parquet
 
 Where both sides have runs of several benchmarks, each benchmark is compared by itself, and the
 verdict is the worst of all.
@@ -40,6 +42,11 @@ Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 t
 pub(crate) struct FindRegressionsArgs {
     #[command(flatten)]
     sides: SidesArgs,
+
+    /// Compare what an engine summed of the runs of a dataset: the Parquet file, or folder of such, that it wrote of
+    /// `sto sql --examples lake/counts`. No stacks are known then
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "against"])]
+    counts: Option<PathBuf>,
 
     /// Compare only runs of this benchmark; may be given several times
     #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -119,7 +126,10 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     let mut names = Names::of(args.sides.named());
     names.has_one = args.sides.has_one();
     names.windows = args.sides.window_options();
-    report(store, request, &names, &args.output)
+    match &args.counts {
+        Some(path) => of_counts(path, request, &args.output),
+        None => report(store, request, &names, &args.output),
+    }
 }
 
 /// Compares runs of two builds that were just recorded, as this command does with these builds.
@@ -161,7 +171,22 @@ pub(crate) fn report(
     for comparison in &mut check.comparisons {
         names.name_in(comparison, &request, store);
     }
-    output.write(&check)?;
+    write(&check, output)
+}
+
+/// The same of counts that an engine summed, without a store: no command shows more of them.
+fn of_counts(
+    path: &Path,
+    mut request: CheckRequest,
+    output: &FindingsOutputArgs,
+) -> Result<Outcome, CliError> {
+    request.today = Some(Date::of(now()));
+    request.all = output.shows_all();
+    write(&check_counts(path, &request)?, output)
+}
+
+fn write(check: &Check, output: &FindingsOutputArgs) -> Result<Outcome, CliError> {
+    output.write(check)?;
     Ok(match check.verdict {
         Verdict::Clean => Outcome::Clean,
         Verdict::Regression => Outcome::Regressions,

@@ -93,3 +93,16 @@ fn a_focus_that_no_function_has_is_a_failure() {
         run.fails_with(&["no function has `doLoging` in its name; did you mean `doLogging`?"]);
     }
 }
+
+#[test]
+fn counts_that_are_none_are_refused_with_status_2() {
+    let sandbox = Sandbox::new();
+    sandbox.write("counts.parquet", "PAR1 and half of the rest");
+    let ask = ["find-regressions", "v1", "v2", "--counts", "counts.parquet"];
+    let run = sandbox.sto(&ask);
+    run.fails_with(&["counts.parquet", "the file is damaged or another's"]);
+    let part = [&ask[..], &["--window", "1s..2s"]].concat();
+    let run = sandbox.sto(&part);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("--window"), "{run:?}");
+}

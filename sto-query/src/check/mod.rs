@@ -5,9 +5,13 @@
 //! lines. What it finds is judged together, as one [`Check`].
 
 mod benchmarks;
+#[cfg(feature = "lake")]
+mod counts;
 
 pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
+#[cfg(feature = "lake")]
+pub use counts::check_counts;
 
 use crate::QueryError;
 use crate::calls::new_outliers;
@@ -103,8 +107,21 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
         named => named.to_vec(),
     };
     let [baseline, candidate] = &sides;
-    let benchmarks = Benchmarks::of(&baseline.selection, &candidate.selection, &named);
-    let mut warnings = policy.expired(request.today.as_ref());
+    let selections = [&baseline.selection, &candidate.selection];
+    compare_each(selections, &named, request, |runs, options| {
+        compare_runs(sources, &sides, runs, request, options)
+    })
+}
+
+/// Compares the benchmarks that are named, or those of both sides, each by itself.
+fn compare_each(
+    [baseline, candidate]: [&Selection; 2],
+    named: &[String],
+    request: &CheckRequest,
+    compare: impl Fn(Option<Option<&str>>, &CompareOptions) -> Result<Comparison, QueryError>,
+) -> Result<Check, QueryError> {
+    let benchmarks = Benchmarks::of(baseline, candidate, named);
+    let mut warnings = request.policy.expired(request.today.as_ref());
     warnings.extend(benchmarks.warnings);
     let each = match &benchmarks.compared[..] {
         [] => vec![None],
@@ -117,13 +134,21 @@ pub fn check(sources: &Sources, request: &CheckRequest) -> Result<Check, QueryEr
         let mut options = request.options(name);
         // So at most `alpha` of the findings of all benchmarks together are false.
         options.alpha /= each.len() as f64;
-        let mut comparison = compare_runs(sources, &sides, runs, request, &options)?;
+        let mut comparison = compare(runs, &options)?;
         comparison.benchmark = name.map(str::to_owned);
         comparison.policy.clone_from(&request.policy_name);
         comparison.warnings.splice(0..0, warnings.iter().cloned());
         comparisons.push(comparison);
     }
     Ok(Check::of(comparisons))
+}
+
+/// The runs of a side that are of a benchmark; all, where none is chosen.
+fn of_benchmark(selection: &Selection, benchmark: Option<Option<&str>>) -> Selection {
+    match benchmark {
+        Some(benchmark) => selection.of_benchmark(benchmark),
+        None => selection.clone(),
+    }
 }
 
 impl CheckRequest {
@@ -149,15 +174,12 @@ fn compare_runs(
     request: &CheckRequest,
     options: &CompareOptions,
 ) -> Result<Comparison, QueryError> {
-    let chosen = |all: Selection| match benchmark {
-        Some(benchmark) => all.of_benchmark(benchmark),
-        None => all,
-    };
+    let chosen = |all: Selection| of_benchmark(&all, benchmark);
     let keep = |view: View| match &request.event {
         Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
         _ => Ok(view),
     };
-    let runs = |side: &Located| chosen(side.selection.clone());
+    let runs = |side: &Located| of_benchmark(&side.selection, benchmark);
     let [baseline, candidate] = sides;
     let (old, new) = View::load_both(
         (&baseline.store, runs(baseline)),

@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Part of a caller's change that causes must make up to explain it.
-const MOST_OF_IT: f64 = 0.7;
+pub(super) const MOST_OF_IT: f64 = 0.7;
 /// Part of a caller's change that a cause must make up for the caller to be listed with it.
 const A_PART_OF_IT: f64 = 0.1;
 
@@ -118,7 +118,7 @@ pub(super) fn causes(evidences: &Evidences) -> Vec<Cause> {
 
 /// Where a stack is broken, unchanged modules and code without a symbol have no caller to lay their
 /// cost at. They cannot be the cause, and are left out once a cause of the same direction is known.
-fn drop_bystanders(functions: &Functions, causes: &mut Vec<Cause>) {
+pub(super) fn drop_bystanders(functions: &Functions, causes: &mut Vec<Cause>) {
     let is_bystander = |cause: &Cause| functions.list[cause.function.get()].is_bystander();
     for direction in [Direction::Up, Direction::Down] {
         let known = |cause: &Cause| cause.direction == direction && !is_bystander(cause);

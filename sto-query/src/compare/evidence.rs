@@ -18,6 +18,8 @@ pub(super) struct Setting<'a> {
     pub(super) samples: Pair<u64>,
     /// Whether the sides are parts of the same runs: nothing has moved or was replaced, as the code is the same.
     pub(super) within_runs: bool,
+    /// Whether stacks are known, or counts of functions alone.
+    pub(super) has_stacks: bool,
 }
 
 /// Which way a count changed.

@@ -5,6 +5,7 @@ use super::called::Called;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests};
 use super::findings::{findings, tested_functions};
+use super::flat;
 use super::functions::{Functions, Renamed};
 use super::metrics::{Compared, Side as MeasuredSide, metrics};
 use super::moved::partners;
@@ -17,7 +18,7 @@ use super::result::{
 use super::runs::{Runs, amounts, are_of_same_runs, seconds, shared, side};
 use super::sentence;
 use super::stacks::stacks;
-use super::statuses::Statuses;
+use super::statuses::{Statuses, kept_of};
 use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, overall, verdict};
@@ -25,6 +26,7 @@ use super::warnings::warnings;
 use crate::statistics::Design;
 use crate::text::Command;
 use crate::tree::View;
+use sto_core::units::SampleType;
 
 /// Finds what got worse, and what else changed, between two builds.
 ///
@@ -54,11 +56,40 @@ pub fn compare_with_earlier(
     earlier: Option<&View>,
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
+    compare_sides(Pair::new(baseline, candidate), None, earlier, options)
+}
+
+/// As [`compare`], where counts of functions are known and no stacks: `own` has what each function of the
+/// baseline and of the candidate cost by itself, as stacks of one frame, and `total` what it cost with all that it calls.
+///
+/// # Errors
+/// As [`compare`].
+#[cfg(feature = "lake")]
+pub(crate) fn compare_counts(
+    own: [&View; 2],
+    total: [&View; 2],
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    let [own, total] = [own, total].map(|[baseline, candidate]| Pair::new(baseline, candidate));
+    compare_sides(own, Some(total), None, options)
+}
+
+fn compare_sides(
+    views: Pair<&View>,
+    totals: Option<Pair<&View>>,
+    earlier: Option<&View>,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
     options.check()?;
-    let statuses = Statuses::of(Pair::new(baseline, candidate));
-    let baseline = statuses.kept.baseline.as_ref().unwrap_or(baseline);
-    let candidate = statuses.kept.candidate.as_ref().unwrap_or(candidate);
-    let views = Pair::new(baseline, candidate);
+    let statuses = Statuses::of(views);
+    let views = kept_of(&statuses.kept, views);
+    let Pair {
+        baseline,
+        candidate,
+    } = views;
+    let of_totals = totals.map(Statuses::of);
+    let totals = totals.zip(of_totals.as_ref());
+    let totals = totals.map(|(totals, statuses)| kept_of(&statuses.kept, totals));
     let (sample_type, runs) = shared(views).unzip();
     let mut comparison = Comparison {
         benchmark: None,
@@ -112,6 +143,7 @@ pub fn compare_with_earlier(
                 let renamed = find(
                     views,
                     runs,
+                    totals.zip(sample_type),
                     &amounts,
                     earlier.as_ref(),
                     &functions,
@@ -145,7 +177,12 @@ pub fn compare_with_earlier(
         !comparison.metrics.iter().any(is_it)
     });
     let absent = absent.map(|name| sentence::no_such_metric(name));
-    comparison.warnings = statuses.warnings.into_iter().chain(absent).collect();
+    let flat = totals.map(|_| sentence::NO_STACKS.to_owned());
+    comparison.warnings = flat
+        .into_iter()
+        .chain(statuses.warnings)
+        .chain(absent)
+        .collect();
     (comparison.verdict, comparison.reason) = overall(
         (comparison.verdict, comparison.reason),
         &comparison.metrics,
@@ -165,6 +202,7 @@ const PASSES: usize = 3;
 fn find(
     views: Pair<&View>,
     runs: &Pair<Runs>,
+    totals: Option<(Pair<&View>, &SampleType)>,
     amounts: &[f64],
     earlier: Option<&Earlier>,
     functions: &Functions,
@@ -174,7 +212,12 @@ fn find(
     let tree = UnionTree::new(views.map(|view| &view.tree), functions);
     let owners = owners(&tree, functions);
     let costs = Pair::new(&*runs.baseline.costs, &*runs.candidate.costs);
-    let (counts, nodes) = count(costs, &tree, &owners, functions.list.len());
+    let (mut counts, nodes) = count(costs, &tree, &owners, functions.list.len());
+    if let Some((totals, sample_type)) = totals {
+        let of_totals = totals.map(|view| Runs::of(view, sample_type));
+        let costs = of_totals.as_ref().map(|runs| &*runs.costs);
+        counts.total = count(costs, &tree, &owners, functions.list.len()).0.self_;
+    }
 
     let mut periods = [&*runs.baseline.periods, &*runs.candidate.periods].concat();
     let mut lengths = Pair::new(
@@ -220,6 +263,7 @@ fn find(
         design,
         samples: Pair::new(runs.baseline.cost.samples, runs.candidate.cost.samples),
         within_runs: comparison.within_runs,
+        has_stacks: totals.is_none(),
     };
     let tests = Tests::of(&counts, &variations, &setting);
     let callers =
@@ -238,7 +282,10 @@ fn find(
         &tree,
         functions.list.len(),
     );
-    let causes = causes(&evidences);
+    let causes = match setting.has_stacks {
+        true => causes(&evidences),
+        false => flat::causes(&evidences),
+    };
     let partners = partners(&evidences, &causes, &setting, &variations.self_);
     let dispersion = Dispersion {
         self_: rounded(typical_dispersion(&tests.attributed)),

@@ -67,7 +67,9 @@ pub(super) fn findings(
     for ((cause, partner), callees) in causes.iter().zip(partners).zip(callees) {
         let mut finding = finding(evidences, cause, partner, judged);
         let pair = pair(evidences, partner);
-        (finding.call_paths, finding.more_call_paths) = ends.changed(evidences, cause, setting);
+        if setting.has_stacks {
+            (finding.call_paths, finding.more_call_paths) = ends.changed(evidences, cause, setting);
+        }
         finding.weak = !variations.estimated;
         finding.calls = called.map(|called| {
             let change = match cause.basis {

@@ -16,7 +16,7 @@
 //! p, q and intervals       statistics, evidence         whether it is more than chance
 //!         |
 //!         v
-//! causes                   blame, hoist              the deepest function that explains it
+//! causes                   blame, hoist              the deepest function that explains it; flat, without stacks
 //!         |
 //!         v
 //! moves                    regions, signs, gains, moved, replaced  cost that is elsewhere, and not more
@@ -50,6 +50,7 @@ mod curves;
 mod evidence;
 mod find;
 mod findings;
+mod flat;
 mod focus;
 mod functions;
 mod gains;
@@ -79,7 +80,10 @@ pub use calibrate::{
     CalibrateOptions, CalibratedWay, Calibration, CurveCalibration, FalseReports, Reported,
     ReportedMetric, Visible, calibrate, calibrate_curves,
 };
+#[cfg(feature = "lake")]
+pub(crate) use find::compare_counts;
 pub use find::{compare, compare_with_earlier};
+
 pub use focus::Focus;
 pub use lines::Lines;
 pub(crate) use metrics::EXIT_STATUS;

@@ -69,7 +69,7 @@ pub(super) fn partners(
     setting: &Setting,
     variation: &Variation,
 ) -> Partners {
-    if setting.within_runs {
+    if setting.within_runs || !setting.has_stacks {
         return Partners {
             of_cause: vec![None; causes.len()],
             renamed: Vec::new(),

@@ -7,6 +7,10 @@ use super::result::{
     Needed, rounded,
 };
 
+/// A warning of counts without stacks.
+pub(super) const NO_STACKS: &str = "These are counts by function, without stacks: of callers, paths and lines nothing \
+    is known, and a function with another name is a new one and a gone one.";
+
 /// Characters of a name in a sentence; the finding has the whole name.
 const LONGEST_NAME: usize = 60;
 

@@ -80,6 +80,14 @@ impl Statuses {
     }
 }
 
+/// The sides that are compared: those that are kept, or else whole.
+pub(super) fn kept_of<'a>(kept: &'a Pair<Option<View>>, views: Pair<&'a View>) -> Pair<&'a View> {
+    Pair::new(
+        kept.baseline.as_ref().unwrap_or(views.baseline),
+        kept.candidate.as_ref().unwrap_or(views.candidate),
+    )
+}
+
 /// `all 3 of the candidate failed with status 1`.
 fn said(name: &str, view: &View, failures: &BTreeSet<u64>) -> String {
     let profiles = &view.selection.profiles;

@@ -3,6 +3,7 @@
 use crate::places::PlaceError;
 use crate::text::printable;
 use parquet::errors::ParquetError;
+use std::io;
 use sto_core::id::ProfileId;
 use sto_core::store::{RestError, StoreError};
 
@@ -49,6 +50,19 @@ pub enum LakeError {
         file: String,
         /// What is wrong with it.
         what: String,
+    },
+    /// Counts by function are of traces of calls, which are judged by their stacks.
+    #[error(
+        "{0}: these are traces of calls, which are judged by their stacks: compare them in a store"
+    )]
+    CountsOfCalls(String),
+    /// A file of counts cannot be read.
+    #[error("{file}: {source}")]
+    Read {
+        /// The file, or its folder.
+        file: String,
+        /// What the system says.
+        source: io::Error,
     },
     /// A part of a profile cannot be packed.
     #[error(transparent)]

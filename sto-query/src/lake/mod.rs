@@ -9,11 +9,13 @@
 //! read         columns out of the bytes of a file
 //! stacks       stacks and costs out of the rows of a run
 //! questions    what engines are asked, in SQL
+//! counts       what they answer of two builds, to compare these
 //! ```
 //!
 #![doc = include_str!("lake.md")]
 
 mod columns;
+mod counts;
 mod dataset;
 mod error;
 mod partition;
@@ -23,6 +25,7 @@ mod read;
 mod sample;
 mod stacks;
 
+pub(crate) use counts::Counts;
 pub use dataset::Dataset;
 pub(crate) use dataset::Found;
 pub use error::LakeError;

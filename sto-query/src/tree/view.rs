@@ -238,7 +238,7 @@ fn add(merged: &mut SelfCosts, column: SelfCosts) {
 }
 
 /// Brings a column into the order of its nodes, and sums the costs of each.
-pub(super) fn merge_equal_nodes(column: &mut SelfCosts) {
+pub(crate) fn merge_equal_nodes(column: &mut SelfCosts) {
     column.sort_by_key(|(node, _)| *node);
     column.dedup_by(|later, kept| {
         let same = later.0 == kept.0;

@@ -1,5 +1,7 @@
 //! Shipped questions, as engines answer them.
 
+mod counts;
+
 use crate::missing::{is_there, skip};
 use crate::tables::{history, rows};
 use serde_json::{Value, json};
@@ -8,10 +10,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
-use sto_core::files::Temporaries;
 use sto_core::store::Store;
 use sto_core::{IngestOptions, ingest};
 use sto_query::lake::QUESTIONS;
+use sto_query::places::Machine;
 use sto_query::questions::{
     LakeRequest, OccurrencesRequest, SeriesRequest, add_to_lake, occurrences, series,
 };
@@ -40,9 +42,7 @@ fn demo() -> Sources {
                 2 * run
             );
             fs::write(&file, stacks).unwrap();
-            let recorded = SystemTime::UNIX_EPOCH + Duration::from_secs(run as u64);
-            let file_there = File::options().write(true).open(&file).unwrap();
-            file_there.set_modified(recorded).unwrap();
+            set_recorded(&file, run as u64);
             let options = with!(IngestOptions {
                 executable: Some(program.to_owned()),
                 version: Some((*version).to_owned()),
@@ -153,6 +153,13 @@ impl Asked {
     }
 }
 
+/// Lets a file be as old as runs are that were recorded one a second.
+fn set_recorded(file: &Path, run: u64) {
+    let recorded = SystemTime::UNIX_EPOCH + Duration::from_secs(run);
+    let file = File::options().write(true).open(file).unwrap();
+    file.set_modified(recorded).unwrap();
+}
+
 /// Rows in an order of their own, without the columns at these places; what SQLite's tests write as texts is texts.
 fn comparable(mut rows: Vec<Value>, without: &[usize], as_texts: bool) -> Vec<Value> {
     for row in &mut rows {
@@ -173,9 +180,9 @@ fn comparable(mut rows: Vec<Value>, without: &[usize], as_texts: bool) -> Vec<Va
 
 fn export(sources: &Sources, folder: &Path) {
     let request = with!(LakeRequest {
-        folder: folder.to_owned(),
+        place: folder.to_owned(),
     });
-    add_to_lake(sources, &request, &Temporaries::default()).unwrap();
+    add_to_lake(sources, &request, &Machine::default()).unwrap();
 }
 
 /// Asks an engine; the rows of each question of each dataset.

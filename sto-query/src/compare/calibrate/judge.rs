@@ -116,6 +116,7 @@ impl Table {
             design,
             samples: Pair::new(samples(&split[0]), samples(&split[1])),
             within_runs: false,
+            has_stacks: true,
         };
         let tests = Tests::of(&counts, &variations, &setting);
         let has_changed = |evidence: &Evidence| evidence.changed.is_some();

@@ -1,0 +1,81 @@
+//! The check of counts by function and run that an engine summed: of builds with more runs than one machine has.
+
+use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
+use crate::QueryError;
+use crate::compare::{CompareOptions, Comparison, compare_counts};
+use crate::lake::Counts;
+use crate::select::{Selection, Selector, select_from};
+use crate::sources::{Named, of_event_to_compare};
+use crate::tree::View;
+use std::path::Path;
+
+/// As [`check`](super::check), of the Parquet file that the question `lake/counts` gives, or a folder of such.
+///
+/// Tests, verdict and metrics are those of a store as far as they rest on counts by function and run. What needs stacks
+/// is not known: which caller costs more, what library code costs its callers, moved cost other than by names; nor lines,
+/// an earlier build's variation, parts of runs, and curves. Each function and run takes about 100 bytes of memory, and
+/// each row of one file while it is read about 300.
+///
+/// # Errors
+/// Where the file cannot be read, or is no such counts, or has not the builds, and as [`check`](super::check).
+pub fn check_counts(path: &Path, request: &CheckRequest) -> Result<Check, QueryError> {
+    let counts = Counts::read(path)?;
+    let find = |name: &str| -> Result<Selection, QueryError> {
+        Ok(select_from(counts.builds(), &name.parse::<Selector>()?)?)
+    };
+    let named = |named: &Named| match named {
+        Named::Selector(name) => find(name),
+        Named::File(path) => find(&path.to_string_lossy()),
+        Named::Runs(_) => Err(QueryError::NoBaseline),
+    };
+    let candidate = named(&request.candidate)?;
+    let of_candidate = |name: &str| {
+        let whole = find(&format!("{}@{name}", candidate.build.executable));
+        whole.or_else(|_| find(name))
+    };
+    let baseline = match (&request.baseline, &request.policy.baseline) {
+        (Some(Baseline::Any(baseline)), _) => named(baseline)?,
+        (Some(Baseline::OfCandidate(name)), _) | (None, Some(name)) => of_candidate(name)?,
+        (None, None) => return Err(QueryError::NoBaseline),
+    };
+    let benchmarks: Vec<String> = match &request.benchmarks[..] {
+        [] => request.policy.benchmarks.keys().cloned().collect(),
+        named => named.to_vec(),
+    };
+    compare_each(
+        [&baseline, &candidate],
+        &benchmarks,
+        request,
+        |runs, options| {
+            let sides = [&baseline, &candidate].map(|side| of_benchmark(side, runs));
+            let mut comparison = compare(&counts, &sides, request, options)?;
+            if let Some(x) = request.policy.x(runs.flatten(), &request.thresholds) {
+                comparison.warnings.push(format!(
+                    "Counts by function do not say how cost grows with {x}."
+                ));
+            }
+            Ok(comparison)
+        },
+    )
+}
+
+fn compare(
+    counts: &Counts,
+    sides: &[Selection; 2],
+    request: &CheckRequest,
+    options: &CompareOptions,
+) -> Result<Comparison, QueryError> {
+    let keep = |view: View| match &request.event {
+        Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
+        _ => Ok(view),
+    };
+    let [baseline, candidate] = sides.each_ref().map(|side| counts.views(side));
+    let [old, old_total] = baseline;
+    let [new, new_total] = candidate;
+    let own = [keep(old)?, keep(new)?];
+    Ok(compare_counts(
+        own.each_ref(),
+        [&old_total, &new_total],
+        options,
+    )?)
+}
