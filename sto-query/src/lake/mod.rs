@@ -14,6 +14,7 @@
 //!
 #![doc = include_str!("lake.md")]
 
+mod added;
 mod columns;
 mod counts;
 mod dataset;
@@ -25,6 +26,7 @@ mod read;
 mod sample;
 mod stacks;
 
+pub use added::AddedToLake;
 pub(crate) use counts::Counts;
 pub use dataset::Dataset;
 pub(crate) use dataset::Found;

@@ -1,7 +1,7 @@
 //! Profiles as a dataset of Parquet files, and back.
 
 use crate::QueryError;
-use crate::lake::{Dataset, Found, LakeError};
+use crate::lake::{AddedToLake, Dataset, Found, LakeError};
 use crate::maintain::{MergedStore, Merges};
 use crate::places::Machine;
 use crate::questions::stores::selected;
@@ -9,7 +9,7 @@ use crate::select::Selection;
 use crate::sources::{Located, Named, Sources, Surroundings};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use sto_core::Cancel;
@@ -29,18 +29,6 @@ pub struct LakeRequest {
     pub named: Option<Named>,
     /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it. Where there is none, it is made.
     pub place: PathBuf,
-}
-
-/// What a dataset got.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AddedToLake {
-    /// Where it is.
-    pub place: String,
-    /// The profiles that were added, and how many bytes each took.
-    pub added: BTreeMap<ProfileId, Bytes>,
-    /// Number of those that were there.
-    pub kept: usize,
 }
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes may do so at once.

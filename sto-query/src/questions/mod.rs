@@ -34,8 +34,7 @@ pub use histories::{
 };
 #[cfg(feature = "lake")]
 pub use lake::{
-    AddedToLake, ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake,
-    ingest_to_lake,
+    ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };
 pub use models::{
     CompareModelsRequest, ModelRequest, calibrate_curves, compare_models, model, model_of_two,
