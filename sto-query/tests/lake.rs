@@ -1,6 +1,6 @@
 //! Profiles as a dataset of Parquet files.
 
-use crate::missing::{is_there, skip};
+use crate::missing::missing;
 use crate::places::Moto;
 use crate::tables::{demo_sources, history, rows};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -322,9 +322,8 @@ print(json.dumps([['null' if cell is None else str(cell) for cell in row] for ro
 
 #[test]
 fn duckdb_says_what_functions_cost_as_sql_does() {
-    // No package of Debian, which is where .ci/run installs from.
-    if !is_there("python3 duckdb") {
-        return skip("no python3 duckdb");
+    if missing(&["python3 duckdb"]) {
+        return;
     }
     for sources in [demo_sources(), history(), hostile()] {
         let folder = TempDir::new().unwrap();
