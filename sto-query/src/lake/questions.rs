@@ -28,4 +28,4 @@ macro_rules! questions {
     };
 }
 
-questions!("counts", "series", "top", "where_over");
+questions!("counts", "series", "top", "where_any", "where_over");

@@ -110,6 +110,19 @@ impl Asked {
                 GROUP BY f.event, f.function, f.module
                 ORDER BY f.event, own DESC, total DESC, f.function, f.module LIMIT 30"
             )),
+            "lake/where_any" => sql(format!(
+                "SELECT e.name, e.version, p.id, c.event, c.function, c.total_samples, c.all_samples
+                FROM (
+                    SELECT s.profile, s.event, d.function,
+                        sum(s.total_samples) FILTER (WHERE s.outermost) AS total_samples,
+                        sum(sum(s.samples)) OVER (PARTITION BY s.profile, s.event) AS all_samples
+                    FROM sample s JOIN stack_node_data d ON d.id = s.stack_node_data_id
+                    GROUP BY s.profile, s.event, d.function
+                ) c JOIN profile p ON p.id = c.profile JOIN executable e ON e.id = p.executable_id
+                WHERE e.name = '{}' AND c.total_samples > 0.15 * c.all_samples
+                ORDER BY 1.0 * c.total_samples / c.all_samples DESC, e.version, p.id, c.event, c.function",
+                self.program
+            )),
             "lake/series" => {
                 let mut request = with!(SeriesRequest {
                     function: self.function.to_owned(),
@@ -136,15 +149,7 @@ impl Asked {
                         continue;
                     }
                     let run = found.run;
-                    let function = self.function;
-                    runs.push(json!([
-                        self.program,
-                        run.build,
-                        run.profile,
-                        found.event,
-                        function,
-                        found.share
-                    ]));
+                    runs.push(json!([self.program, run.build, run.profile, found.event, found.share]));
                 }
                 runs
             }
@@ -158,6 +163,15 @@ fn set_recorded(file: &Path, run: u64) {
     let recorded = SystemTime::UNIX_EPOCH + Duration::from_secs(run);
     let file = File::options().write(true).open(file).unwrap();
     file.set_modified(recorded).unwrap();
+}
+
+/// Puts a share in place of the samples of a part and of all, which stand last.
+fn divide(row: &mut Value) {
+    let cells = row.as_array_mut().unwrap();
+    let mut number = || cells.pop().unwrap().as_str().unwrap().parse::<f64>();
+    let all = number().unwrap();
+    let share = number().unwrap() / all;
+    cells.push(json!(json!(share).to_string()));
 }
 
 /// Rows in an order of their own, without the columns at these places; what SQLite's tests write as texts is texts.
@@ -240,14 +254,12 @@ fn answers_as_sto(engine: &str) {
                     (found, expected)
                 }
                 "lake/top" => {
-                    for row in &mut expected {
-                        let cells = row.as_array_mut().unwrap();
-                        let mut number = || cells.pop().unwrap().as_str().unwrap().parse::<f64>();
-                        let all = number().unwrap();
-                        let share = number().unwrap() / all;
-                        cells.push(json!(json!(share).to_string()));
-                    }
+                    expected.iter_mut().for_each(divide);
                     (comparable(found, &[], true), expected)
+                }
+                "lake/where_any" => {
+                    expected.iter_mut().for_each(divide);
+                    (comparable(found, &[3], true), expected)
                 }
                 "lake/series" => (comparable(found, &[0], false), expected),
                 _ => (comparable(found, &[3], false), expected),
