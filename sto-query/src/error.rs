@@ -5,6 +5,7 @@ use crate::average::AverageError;
 use crate::calls::CallsError;
 use crate::compare::CompareError;
 use crate::correlate::CorrelateError;
+use crate::exchange::ExchangeError;
 use crate::functions::FunctionError;
 use crate::history::HistoryError;
 #[cfg(feature = "lake")]
@@ -97,6 +98,9 @@ pub enum QueryError {
     #[cfg(feature = "lake")]
     #[error(transparent)]
     Lake(LakeError),
+    /// Profiles cannot be sent or fetched.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
     /// It was ended early.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

@@ -36,6 +36,7 @@ pub mod commits;
 pub mod compare;
 pub mod correlate;
 mod error;
+pub mod exchange;
 pub mod expand;
 pub mod functions;
 pub mod history;

@@ -17,6 +17,7 @@ use sto_query::commits::CommitLog;
 use sto_query::commits::bisect::Bisection;
 use sto_query::compare::{Calibration, Comparison, CurveCalibration};
 use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
+use sto_query::exchange::{Pulled, Pushed};
 use sto_query::expand::Expansion;
 use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
@@ -80,6 +81,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<FunctionSeries>(),
         of::<InStore<IngestSummary>>(),
         of::<InStore<Merges>>(),
+        of::<InStore<Pulled>>(),
         of::<InStore<Verification>>(),
         of::<SymbolMatch>(),
         of::<ModelChanges>(),
@@ -90,6 +92,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<Phases>(),
         of::<Potentials>(),
         of::<Pruned>(),
+        of::<Pushed>(),
         of::<RankedMetrics>(),
         of::<Rewritten>(),
         of::<RunList>(),

@@ -15,9 +15,10 @@ use sto_query::listing::Listing;
 use sto_query::questions::{
     AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, CorrelateRequest,
     DiffRequest, ExpandRequest, ExportRequest, ExportStoreRequest, FlameRequest, MergeRequest,
-    OccurrencesRequest, PotentialRequest, PruneRequest, RegressionsRequest, SeriesRequest,
-    ShowRequest, SourceRequest, SuspectsRequest, TopRequest, TreeRequest, bottlenecks, diff,
-    export, flame, occurrences, potential, regressions_over_time, series, show, top,
+    OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest, PushRequest,
+    RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest, TopRequest,
+    TreeRequest, bottlenecks, diff, export, flame, occurrences, potential, regressions_over_time,
+    series, show, top,
 };
 use sto_query::render;
 use sto_query::sources::Sources;
@@ -138,6 +139,8 @@ fn what_a_request_leaves_out_is_as_usual() {
     assert_usual::<OccurrencesRequest>();
     assert_usual::<PotentialRequest>();
     assert_usual::<PruneRequest>();
+    assert_usual::<PullRequest>();
+    assert_usual::<PushRequest>();
     assert_usual::<RegressionsRequest>();
     assert_usual::<SuspectsRequest>();
     assert_usual::<SeriesRequest>();

@@ -31,6 +31,8 @@ mod outliers;
 mod phases;
 mod potential;
 mod prune;
+mod pull;
+mod push;
 mod record;
 mod regressions_over_time;
 mod report;
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Annotate(annotate::AnnotateArgs),
     Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
+    Push(push::PushArgs),
+    Pull(pull::PullArgs),
     Show(show::ShowArgs),
     Top(top::TopArgs),
     Tree(tree::TreeArgs),
@@ -123,6 +127,8 @@ pub(crate) fn run(
         Command::Annotate(args) => annotate::run(&args, &store()?),
         Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
+        Command::Push(args) => push::run(&args, &store()?),
+        Command::Pull(args) => pull::run(&args, &store()?),
         Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Source(args) => source::run(&args, &store()?),

@@ -22,7 +22,14 @@ const EXIT_STATUS: &str = "0 success, 2 wrong usage or failure.";
 const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Record and bring in",
-        &["record", "ingest", "annotate", "merge", "import-parquet"],
+        &[
+            "record",
+            "ingest",
+            "annotate",
+            "merge",
+            "pull",
+            "import-parquet",
+        ],
     ),
     (
         "Look",
@@ -73,7 +80,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Keep",
-        &["tag", "prune", "compact", "stats", "verify", "export-store"],
+        &[
+            "tag",
+            "prune",
+            "compact",
+            "stats",
+            "verify",
+            "push",
+            "export-store",
+        ],
     ),
     ("Other", &["config", "completions", "man", "help"]),
 ];

@@ -20,6 +20,7 @@ use sto_query::functions::FunctionError;
 use sto_query::history::HistoryError;
 use sto_query::maintain::{MergeError, TagError};
 use sto_query::models::ModelError;
+use sto_query::places::PlaceError;
 use sto_query::policy::PolicyError;
 use sto_query::source::SourceError;
 use sto_query::tables::SqlError;
@@ -92,6 +93,8 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Merge(#[from] MergeError),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     #[error("not every profile could be merged: {profiles} left out, as listed above")]
     LeftOut { profiles: usize },
     #[error(transparent)]

@@ -19,6 +19,8 @@ mod daily;
 mod deep;
 // Bad input: one clear sentence, status 2, and the store as it was.
 mod errors;
+// Stores that send each other profiles.
+mod exchange;
 // The documents of the repository.
 mod documents;
 // Flame graphs of what was chosen.
@@ -91,3 +93,5 @@ mod windows;
 
 #[path = "../../../sto-core/tests/common/missing.rs"]
 mod missing;
+#[path = "../../../sto-query/tests/places/servers.rs"]
+mod servers;

@@ -46,7 +46,8 @@ impl Merges {
     /// Number of profiles that could not be merged.
     pub fn left_out(&self) -> usize {
         let sources = self.sources.iter();
-        let left_out = sources.flat_map(|source| &source.merged.left_out);
-        left_out.map(|out| out.profiles.len()).sum()
+        sources
+            .map(|source| source.merged.profiles_left_out())
+            .sum()
     }
 }

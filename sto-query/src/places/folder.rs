@@ -52,6 +52,16 @@ impl super::Files for Files {
         Ok(listed)
     }
 
+    fn is_empty(&self) -> Result<bool, Refusal> {
+        for entry in if_there(fs::read_dir(&self.root))?.into_iter().flatten() {
+            let name = entry?.file_name();
+            if !name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         Ok(self.root.join(name).try_exists()?)
     }

@@ -60,6 +60,9 @@ trait Files: Send + Sync {
     /// The files below a folder; none where there is no such folder.
     fn list(&self, folder: &str) -> Result<Vec<Listed>, Refusal>;
 
+    /// Whether nothing is in it that is complete.
+    fn is_empty(&self) -> Result<bool, Refusal>;
+
     /// Whether there is a file of this name.
     fn has(&self, name: &str) -> Result<bool, Refusal>;
 
@@ -113,6 +116,15 @@ impl Place {
         listed.retain(is_whole);
         listed.sort();
         Ok(listed)
+    }
+
+    /// Whether nothing is in it, not even a folder. Files that are not complete are nothing.
+    ///
+    /// # Errors
+    /// As [`Place::list`].
+    pub fn is_empty(&self) -> Result<bool, PlaceError> {
+        let is_empty = self.files.is_empty();
+        is_empty.map_err(|refusal| refusal.at(&self.name, "list", ""))
     }
 
     /// Whether there is a file of this name.

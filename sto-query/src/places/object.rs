@@ -100,6 +100,12 @@ impl super::Files for Files {
         Ok(listed)
     }
 
+    fn is_empty(&self) -> Result<bool, Refusal> {
+        let folder = self.path("")?;
+        let found = self.wait_for(self.store.list_with_delimiter(Some(&folder)))?;
+        Ok(found.is_none_or(|found| found.objects.is_empty() && found.common_prefixes.is_empty()))
+    }
+
     fn has(&self, name: &str) -> Result<bool, Refusal> {
         let path = self.path(name)?;
         Ok(self.wait_for(self.store.head(&path))?.is_some())

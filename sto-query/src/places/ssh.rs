@@ -85,15 +85,18 @@ impl Files {
         }
     }
 
-    /// Makes the folders that a file is in.
-    fn make_folders(&self, name: &str) -> Result<(), Refusal> {
+    /// Makes the folders that a file is in, and says what kept the last of them from being made, if that is known.
+    fn make_folders(&self, name: &str) -> Result<Option<Refusal>, Refusal> {
         let path = below(&self.remote.path, name);
         let ends = path.match_indices('/').map(|(end, _)| end);
+        let mut last = None;
         for end in ends.filter(|&end| end > 0) {
-            // Those that are there cannot be made; what is wrong else, the file will show.
-            self.ask(&format!("mkdir {}", quoted(&path[..end])))?;
+            let said = self.ask(&format!("mkdir {}", quoted(&path[..end])))?;
+            let refusal = refusal(&said.join("; "));
+            // One that is there cannot be made either.
+            last = (refusal.why != Why::Other).then_some(refusal);
         }
-        Ok(())
+        Ok(last)
     }
 
     fn put(&self, from: &str, name: &str) -> Result<(), Refusal> {
@@ -125,6 +128,16 @@ impl super::Files for Files {
             }
         }
         Ok(listed)
+    }
+
+    fn is_empty(&self) -> Result<bool, Refusal> {
+        // Hidden ones, as those are that are not complete, do not show.
+        match &self.ask(&format!("ls -ln {}", self.path("")?))?[..] {
+            [] => Ok(true),
+            [line, ..] if Entry::of(line).is_some() => Ok(false),
+            [line, ..] if is_missing(line) => Ok(true),
+            [line, ..] => Err(refusal(line)),
+        }
     }
 
     fn has(&self, name: &str) -> Result<bool, Refusal> {
@@ -171,8 +184,9 @@ impl super::Files for Files {
         let unfinished = random_name(OsStr::new(UNFINISHED))?;
         let unfinished = below(folder, &unfinished.to_string_lossy());
         if self.put(&from, &unfinished).is_err() {
-            self.make_folders(name)?;
-            self.put(&from, &unfinished)?;
+            let why = self.make_folders(name)?;
+            self.put(&from, &unfinished)
+                .map_err(|refusal| why.unwrap_or(refusal))?;
         }
         let (old, new) = (self.path(&unfinished)?, self.path(name)?);
         let renamed = self.order(&format!("rename -l {old} {new}"));

@@ -9,6 +9,7 @@ mod calls;
 mod correlate;
 #[cfg(feature = "pages")]
 mod drawings;
+mod exchange;
 mod export;
 mod histories;
 #[cfg(feature = "lake")]
@@ -26,6 +27,7 @@ pub use correlate::{
 };
 #[cfg(feature = "pages")]
 pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
+pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
 pub use export::{ExportFormat, ExportRequest, Exported, export};
 pub use histories::{
     BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,

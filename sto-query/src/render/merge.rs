@@ -7,7 +7,7 @@ use crate::text::{Style, bytes, counted, paragraph, printable};
 use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::store::Conflict;
+use sto_core::store::{Conflict, Merged};
 
 /// Ids that are shown of one list; JSON has all.
 const MAX_IDS: usize = 10;
@@ -39,6 +39,11 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
         let stored = counted(source.already_stored as u64, "profile");
         let _ = writeln!(text, "  already stored: {stored}; nothing was changed");
     }
+    write_rest(text, source, style);
+}
+
+/// What did not go in as it was there, and tags.
+pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
     if !source.different.is_empty() {
         let different = counted(source.different.len() as u64, "profile");
         let _ = writeln!(

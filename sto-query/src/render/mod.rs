@@ -10,6 +10,7 @@ pub mod calibrate;
 pub mod calls;
 pub mod correlate;
 pub mod drawing;
+pub mod exchange;
 pub mod expansion;
 pub mod explain_match;
 pub mod export;

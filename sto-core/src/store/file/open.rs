@@ -346,7 +346,8 @@ pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, Interna
     locked(path, path, (PATIENCE, turn), || read_only(path))
 }
 
-fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
+/// Opens a file that nobody else has.
+pub(crate) fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
     match builder().open_read_only(path) {
         Ok(database) => Ok(Reading::Clean(database)),
         Err(DatabaseError::RepairAborted) => Ok(Reading::Whole(Arc::new(unrepaired(path)?))),

@@ -86,8 +86,12 @@ pub struct LeftOut {
 impl Merged {
     /// How many of [`Merged::profiles`] were dealt with.
     pub fn done(&self) -> usize {
-        let left_out: usize = self.left_out.iter().map(|out| out.profiles.len()).sum();
-        self.added.len() + self.already_stored + self.conflicts.len() + left_out
+        self.added.len() + self.already_stored + self.conflicts.len() + self.profiles_left_out()
+    }
+
+    /// Number of profiles that could not be merged.
+    pub fn profiles_left_out(&self) -> usize {
+        self.left_out.iter().map(|out| out.profiles.len()).sum()
     }
 
     /// Profiles that could not go in, and why.

@@ -249,7 +249,7 @@ fn rewrite_memory(
 }
 
 /// Writes chosen profiles into a new file; returns its size.
-fn write_file(
+pub(crate) fn write_file(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,
     is_export: bool,

@@ -1,15 +1,13 @@
 //! Places where files lie under names that are written once.
 
-use crate::missing::{is_there, skip};
+pub(crate) mod servers;
+
+pub(crate) use servers::Moto;
+use servers::free_port;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
 use sto_core::units::Bytes;
 use sto_query::places::{Machine, Place, PlaceError, Why};
 
@@ -150,90 +148,19 @@ fn what_is_no_place_is_refused() {
     }
 }
 
-/// A port that nobody listens at, and below those that the system gives to who connects: a test that waits for it would
-/// come to be connected with itself.
-fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = std::process::id() + NEXT.fetch_add(1, Relaxed);
-        let port = 10_000 + u16::try_from(number % 20_000).unwrap();
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
-}
-
-/// A server of S3, with one bucket called `bucket`.
-pub(crate) struct Moto {
-    server: Child,
-    port: u16,
-}
-
 impl Moto {
-    /// `None` where there is none on this machine: no Debian package is of it.
-    pub(crate) fn start() -> Option<Moto> {
-        if !is_there("moto_server") {
-            skip("no moto_server (of PyPI)");
-            return None;
-        }
-        let port = free_port();
-        let mut command = Command::new("moto_server");
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut moto = Moto {
-            server: command.spawn().unwrap(),
-            port,
-        };
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert_eq!(moto.server.try_wait().unwrap(), None, "moto_server ended");
-            thread::sleep(Duration::from_millis(20));
-        }
-        moto.make_bucket();
-        Some(moto)
-    }
-
-    /// It asks nobody who he is.
-    fn make_bucket(&self) {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
-        let request = "PUT /bucket HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    }
-
-    fn place(&self, text: &str) -> Place {
-        Place::parse(OsStr::new(text), &self.machine()).unwrap()
-    }
-
-    /// A machine that may write to it.
+    /// The machine of somebody who may write to it.
     pub(crate) fn machine(&self) -> Machine {
-        let variables = [
-            ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-            ("AWS_ALLOW_HTTP", "true".to_owned()),
-            (
-                "AWS_ENDPOINT_URL",
-                format!("http://127.0.0.1:{}", self.port),
-            ),
-        ];
-        let variables = variables
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
+        let variables = self.variables().into_iter();
+        let variables = variables.map(|(name, value)| (name.to_owned(), value));
         Machine {
             variables: variables.collect(),
             ..Machine::default()
         }
     }
-}
 
-impl Drop for Moto {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+    fn place(&self, text: &str) -> Place {
+        Place::parse(OsStr::new(text), &self.machine()).unwrap()
     }
 }
 
@@ -277,11 +204,7 @@ fn a_bucket_that_is_gone_says_so() {
 #[test]
 fn an_object_store_that_does_not_answer_says_so() {
     // A port that nobody listens at.
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let variables = |url: &str| {
         let variables = [
             ("AWS_ACCESS_KEY_ID", "key"),

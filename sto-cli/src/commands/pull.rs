@@ -1,0 +1,60 @@
+//! `sto pull`: profiles from a place that other stores reach.
+
+use crate::runtime::destination::machine;
+use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::Path;
+use sto_query::answer::InStore;
+use sto_query::places::Place;
+use sto_query::questions::{PullRequest, pull};
+use sto_query::render;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto pull /srv/profiles                     Take what is not here yet
+  sto pull ssh://build@host/srv/profiles     The same by ssh
+  sto pull s3://bucket/profiles --dry-run    Show what would come
+
+Exit status: 0 success, 2 failure, or a profile was left out.";
+
+/// Take in the profiles of a place that `sto push` sent
+///
+/// Each is checked to be what it was when it was sent, and goes in as a whole; those that are stored already stay as they
+/// are. A pull that was interrupted is carried on by running it again. Places are those of `sto push`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PullArgs {
+    /// Take them from this place
+    #[arg(value_name = "SRC", value_hint = clap::ValueHint::AnyPath)]
+    place: OsString,
+
+    /// Say what would come, and take nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &PullArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = PullRequest::default();
+    request.dry_run = args.dry_run;
+    let place = Place::parse(&args.place, &machine())?;
+    let store = store_path.open_or_create()?;
+    let progress = Progress::of_store("taking from", Path::new(&place.to_string()));
+    let show = |done, profiles| progress.merged(done, profiles);
+    let pulled = pull(&store, &place, &request, &show);
+    drop(progress);
+    let report = InStore {
+        store: store_path.folder.display().to_string(),
+        answer: pulled?,
+    };
+    args.format.print(&report, |report, style| {
+        render::exchange::pull(&report.answer, style)
+    })?;
+    match report.answer.merged.profiles_left_out() {
+        0 => Ok(Outcome::Clean),
+        profiles => Err(CliError::LeftOut { profiles }),
+    }
+}

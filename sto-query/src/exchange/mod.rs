@@ -1,0 +1,13 @@
+//! Profiles on their way between stores: each as a file of its own, at a place that all of them reach.
+//!
+#![doc = include_str!("exchange.md")]
+
+mod at_once;
+mod error;
+mod layout;
+mod result;
+
+pub(crate) use at_once::at_once;
+pub use error::ExchangeError;
+pub use layout::{Exchange, LAYOUT, VERSION};
+pub use result::{Pulled, Pushed};

@@ -1,0 +1,269 @@
+//! Profiles to and from a place that other stores reach.
+
+use crate::QueryError;
+use crate::exchange::{Exchange, ExchangeError, Pulled, Pushed, at_once};
+use crate::places::Place;
+use crate::questions::stores::selected;
+use crate::sources::Surroundings;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use sto_core::Cancel;
+use sto_core::id::ProfileId;
+use sto_core::model::Build;
+use sto_core::store::{Merged, Store, StoreError, StoredProfile};
+use sto_core::units::Bytes;
+
+/// Profiles to send.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PushRequest {
+    /// Selectors of the profiles; without any, it is all of them.
+    pub selectors: Vec<String>,
+    /// Whether it is only found out what would be sent.
+    pub dry_run: bool,
+    /// Ends it early: before the next profile.
+    #[serde(skip)]
+    pub cancel: Cancel,
+}
+
+/// Profiles to take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PullRequest {
+    /// Whether it is only found out what would come.
+    pub dry_run: bool,
+    /// Ends it early: before the next profile.
+    #[serde(skip)]
+    pub cancel: Cancel,
+}
+
+/// Called with how many profiles are done with, and how many there are; by any thread.
+pub type OnProfiles<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Most bytes of files that are in memory at once, but for the last one.
+const BYTES_AT_ONCE: u64 = 64 << 20;
+
+/// Most files that are packed at once: meanwhile, nobody writes to the store.
+const PACKED_AT_ONCE: usize = 64;
+
+/// Most files that go into the store at once.
+const PULLED_AT_ONCE: usize = 256;
+
+/// Sends the profiles that a place does not have. Any number of processes may do so at once.
+///
+/// # Errors
+/// Where a selector names nothing, the store cannot be read, or the place has something else or cannot be written.
+/// What was sent before stays there, and need not be sent again.
+pub fn push(
+    store: &Store,
+    surroundings: &dyn Surroundings,
+    place: &Place,
+    request: &PushRequest,
+    progress: OnProfiles<'_>,
+) -> Result<Pushed, QueryError> {
+    let builds = store.snapshot()?.builds()?;
+    let profiles = builds
+        .iter()
+        .flat_map(|of| of.profiles.iter().map(|run| (&of.build, run)));
+    let mut profiles: Vec<Run<'_>> = profiles.collect();
+    if !request.selectors.is_empty() {
+        let chosen = selected(surroundings, &builds, &request.selectors)?;
+        profiles.retain(|(_, run)| chosen.contains(&run.id));
+    }
+    let exchange = Exchange::open(place)?;
+    let there = exchange.map(|exchange| exchange.profiles()).transpose()?;
+    let there = there.unwrap_or_default();
+    let all = profiles.len();
+    let mut lacking = profiles;
+    lacking.retain(|(_, run)| !there.contains_key(&run.id));
+    let mut pushed = Pushed {
+        place: place.to_string(),
+        dry_run: request.dry_run,
+        already_there: all - lacking.len(),
+        ..Pushed::default()
+    };
+    if request.dry_run {
+        pushed.sent = lacking.iter().map(|(_, run)| run.id).collect();
+    } else if !lacking.is_empty() {
+        let exchange = match exchange {
+            Some(exchange) => exchange,
+            None => Exchange::create(place)?,
+        };
+        send(store, &exchange, &lacking, request, &mut pushed, progress)?;
+    }
+    pushed.sent.sort_unstable();
+    Ok(pushed)
+}
+
+/// A profile, and the build that it is of.
+type Run<'a> = (&'a Build, &'a StoredProfile);
+
+fn send(
+    store: &Store,
+    exchange: &Exchange<'_>,
+    lacking: &[Run<'_>],
+    request: &PushRequest,
+    pushed: &mut Pushed,
+    progress: OnProfiles<'_>,
+) -> Result<(), QueryError> {
+    let done = AtomicUsize::new(0);
+    let sizes = lacking.iter().map(|(_, run)| run.stored);
+    for some in parts(lacking, sizes, PACKED_AT_ONCE) {
+        let packed = packed(store, some)?;
+        done.fetch_add(some.len() - packed.len(), Relaxed);
+        let sent = Mutex::new(&mut *pushed);
+        at_once(&packed, |(id, bytes)| -> Result<(), QueryError> {
+            request.cancel.check()?;
+            let is_new = exchange.add(*id, bytes)?;
+            let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+            match is_new {
+                true => {
+                    sent.sent.push(*id);
+                    sent.bytes.0 += bytes.len() as u64;
+                }
+                // Somebody else was quicker.
+                false => sent.already_there += 1,
+            }
+            progress(done.fetch_add(1, Relaxed) + 1, lacking.len());
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Cuts a list into parts of no more than so many, and of no more bytes than may be in memory but for their last ones.
+fn parts<T>(all: &[T], sizes: impl Iterator<Item = Bytes>, most: usize) -> Vec<&[T]> {
+    let (mut parts, mut begin, mut bytes) = (Vec::new(), 0, 0);
+    for (at, size) in sizes.enumerate() {
+        if at - begin >= most || bytes >= BYTES_AT_ONCE {
+            parts.push(&all[begin..at]);
+            (begin, bytes) = (at, 0);
+        }
+        bytes += size.0;
+    }
+    parts.extend((begin < all.len()).then(|| &all[begin..]));
+    parts
+}
+
+/// Profiles as bytes, but for those that are not in the store any more.
+fn packed(store: &Store, runs: &[Run<'_>]) -> Result<Vec<(ProfileId, Vec<u8>)>, StoreError> {
+    let snapshot = store.snapshot()?;
+    let packed = Mutex::new(Vec::new());
+    for of_build in runs.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)) {
+        let mut there = Vec::new();
+        for (_, run) in of_build {
+            if snapshot.has(run.id)? {
+                there.push(*run);
+            }
+        }
+        snapshot.pack_each(of_build[0].0, &there, |id, bytes| {
+            let mut packed = packed.lock().unwrap_or_else(PoisonError::into_inner);
+            packed.push((id, bytes));
+            Ok::<_, StoreError>(())
+        })?;
+    }
+    Ok(packed.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Takes the profiles of a place that the store does not have, as [`merge`](super::merge) takes in those of a store: what
+/// is here stays as it is, and what is damaged is left out.
+///
+/// # Errors
+/// Where the place is empty, has something else or cannot be read, or the store cannot be read or written. What came
+/// before stays, and need not come again.
+pub fn pull(
+    store: &Store,
+    place: &Place,
+    request: &PullRequest,
+    progress: OnProfiles<'_>,
+) -> Result<Pulled, QueryError> {
+    let exchange = Exchange::open(place)?.ok_or_else(|| ExchangeError::Nothing {
+        place: place.to_string(),
+    })?;
+    let there = exchange.profiles()?;
+    let mut pulled = Pulled {
+        place: place.to_string(),
+        dry_run: request.dry_run,
+        ..Pulled::default()
+    };
+    pulled.merged.profiles = there.len();
+    let here = store.snapshot()?;
+    let mut lacking = Vec::new();
+    for (id, size) in there {
+        match here.has(id)? {
+            true => pulled.merged.already_stored += 1,
+            false => lacking.push((id, size)),
+        }
+    }
+    // Nobody may read what is written to.
+    drop(here);
+    if request.dry_run {
+        pulled.received_bytes = Bytes(lacking.iter().map(|(_, size)| size.0).sum());
+        pulled.merged.added = lacking.into_iter().map(|(id, _)| id).collect();
+        return Ok(pulled);
+    }
+    let sizes = lacking.iter().map(|&(_, size)| size);
+    for some in parts(&lacking, sizes, PULLED_AT_ONCE) {
+        let files = fetched(&exchange, some, request, &mut pulled, progress)?;
+        let memory = in_memory(&exchange, files, &mut pulled.merged)?;
+        let part = store.merge(&memory.snapshot()?, &mut |_| request.cancel.check())?;
+        pulled.merged.extend(part);
+        progress(pulled.merged.done(), pulled.merged.profiles);
+    }
+    Ok(pulled)
+}
+
+/// Files as they are at the place, by their profiles.
+fn fetched(
+    exchange: &Exchange<'_>,
+    files: &[(ProfileId, Bytes)],
+    request: &PullRequest,
+    pulled: &mut Pulled,
+    progress: OnProfiles<'_>,
+) -> Result<Vec<(ProfileId, Vec<u8>)>, QueryError> {
+    let fetched = Mutex::new(Vec::new());
+    let (before, all) = (pulled.merged.done(), pulled.merged.profiles);
+    at_once(files, |&(id, _)| -> Result<(), QueryError> {
+        request.cancel.check()?;
+        if let Some(bytes) = exchange.get(id)? {
+            let mut fetched = fetched.lock().unwrap_or_else(PoisonError::into_inner);
+            fetched.push((id, bytes));
+            progress(before + fetched.len(), all);
+        }
+        Ok(())
+    })?;
+    let mut fetched = fetched.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // What comes first must not depend on how long it took.
+    fetched.sort_unstable_by_key(|&(id, _)| id);
+    pulled.received_bytes.0 += fetched
+        .iter()
+        .map(|(_, bytes)| bytes.len() as u64)
+        .sum::<u64>();
+    Ok(fetched)
+}
+
+/// A store with these profiles, but for those that are damaged.
+fn in_memory(
+    exchange: &Exchange<'_>,
+    files: Vec<(ProfileId, Vec<u8>)>,
+    merged: &mut Merged,
+) -> Result<Store, StoreError> {
+    let memory = Store::in_memory_for(Path::new(&exchange.place().to_string()))?;
+    for (id, bytes) in files {
+        match exchange.unpack(id, &bytes) {
+            Ok(one) => match memory.merge(&one, &mut |_| Ok(())) {
+                Ok(part) => {
+                    merged.conflicts.extend(part.conflicts);
+                    merged.left_out.extend(part.left_out);
+                }
+                Err(error) => merged.leave_out(vec![id], error),
+            },
+            Err(why) => merged.leave_out(vec![id], why),
+        }
+    }
+    Ok(memory)
+}
