@@ -23,6 +23,7 @@ pub(crate) mod store_path;
 pub(crate) mod text;
 pub(crate) mod threads;
 pub(crate) mod ui;
+pub(crate) mod user_folder;
 
 pub(crate) use environment::{Machine, now};
 pub(crate) use error::{CliError, OF_WINDOW, Outcome};

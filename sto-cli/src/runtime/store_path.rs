@@ -1,6 +1,7 @@
 //! Which folder the store is in.
 
 use crate::runtime::interrupt::temporaries;
+use crate::runtime::user_folder::user_folder;
 use crate::runtime::{CliError, Machine, owner, ui};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ fn find_in(
     working: Option<&Path>,
     usual: Option<PathBuf>,
 ) -> Option<StorePath> {
-    // An empty variable counts as unset, as the XDG base directory specification has it.
+    // An empty variable counts as unset.
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let is_named = option.is_some();
     let named = option.or_else(|| path("STO_STORE"));
@@ -125,10 +126,7 @@ fn find_in(
             is_default: false,
         });
     }
-    // The same specification: a relative path is to be ignored.
-    let data = path("XDG_DATA_HOME")
-        .filter(|folder| folder.is_absolute())
-        .or_else(|| Some(path("HOME")?.join(".local/share")))?;
+    let data = user_folder(variable, "XDG_DATA_HOME", ".local/share")?;
     Some(StorePath {
         folder: data.join("sto"),
         is_named: false,

@@ -6,7 +6,7 @@ mod shell;
 
 use crate::args::quantities::{label, run_time};
 use crate::args::{choice, word};
-use crate::runtime::{CliError, Outcome, StorePath, output, ui};
+use crate::runtime::{CliError, Outcome, StorePath, interrupt, output, ui};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::fs;
@@ -95,6 +95,7 @@ pub(crate) fn run(args: &SqlArgs, store: &StorePath) -> Result<Outcome, CliError
         output::show(&dot::answer(&command, ui::style())?)?;
         return Ok(Outcome::Clean);
     }
+    interrupt::leave_no_temporary_files();
     let mut database = Database::open(store.sources())?;
     print(&mut database, &text, args.format, &options)?;
     Ok(Outcome::Clean)

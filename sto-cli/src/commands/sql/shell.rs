@@ -4,6 +4,7 @@ use super::dot::{self, DotCommand};
 use super::helper::SqlHelper;
 use super::print;
 use crate::runtime::error::report;
+use crate::runtime::user_folder::user_folder;
 use crate::runtime::{CliError, Outcome, interrupt, output, ui};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -99,11 +100,8 @@ fn terminal(error: ReadlineError) -> CliError {
 
 /// Where lines are kept: `$XDG_STATE_HOME/sto`, which is made for the user alone; `None` where that cannot be.
 fn history() -> Option<PathBuf> {
-    let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let state = path("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute());
-    let state = state.or_else(|| Some(PathBuf::from(path("HOME")?).join(".local/state")))?;
+    let variable = |name: &str| std::env::var_os(name);
+    let state = user_folder(&variable, "XDG_STATE_HOME", ".local/state")?;
     let folder = state.join("sto");
     let made = DirBuilder::new()
         .recursive(true)
@@ -124,6 +122,7 @@ fn stopped_by_interrupts() -> Arc<Mutex<Cancel>> {
                     .unwrap_or_else(PoisonError::into_inner)
                     .cancel();
                 if signal != signal_hook::consts::SIGINT {
+                    interrupt::temporaries().abandon();
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
             }

@@ -6,6 +6,7 @@ mod alias;
 mod defaults;
 mod value;
 
+use crate::runtime::user_folder::user_folder;
 use crate::runtime::{CliError, text};
 use alias::{Alias, words_of};
 use clap::Command;
@@ -205,13 +206,7 @@ fn path(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)> 
     if let Some(named) = variable("STO_CONFIG") {
         return (!named.is_empty()).then(|| (PathBuf::from(named), true));
     }
-    // A relative path is to be ignored, by the XDG base directory specification.
-    let folder = |name: &str| {
-        variable(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    let folder = user_folder(variable, "XDG_CONFIG_HOME", ".config")?;
     Some((folder.join("sto/config.toml"), false))
 }
 

@@ -1,0 +1,17 @@
+//! Folders of this user, by the XDG base directory specification.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The folder that a variable names, else the usual one in `$HOME`. A path that is empty or relative counts as none.
+pub(crate) fn user_folder(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    name: &str,
+    usual: &str,
+) -> Option<PathBuf> {
+    let path = |name: &str| {
+        let path = variable(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    path(name).or_else(|| Some(path("HOME")?.join(usual)))
+}
