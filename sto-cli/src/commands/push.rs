@@ -20,8 +20,8 @@ Exit status: 0 success, 2 wrong usage or failure.";
 
 /// Send profiles to a place that other stores reach
 ///
-/// A place is a folder, ssh://[USER@]HOST[:PORT]/PATH (~/PATH in place of /PATH is below one's own folder), s3://BUCKET/PREFIX,
-/// gs://BUCKET/PREFIX or az://CONTAINER/PREFIX. Those of clouds take their credentials from the environment:
+/// A place is a folder, `ssh://[USER@]HOST[:PORT]/PATH` (`~/PATH` in place of `/PATH` is below one's own folder),
+/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`. Those of clouds take their credentials from the environment:
 /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP; GOOGLE_SERVICE_ACCOUNT;
 /// AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; ...
 ///

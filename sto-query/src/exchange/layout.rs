@@ -110,7 +110,7 @@ impl<'a> Exchange<'a> {
             .collect())
     }
 
-    /// Adds a profile as it was [packed](Snapshot::pack), unless it is there.
+    /// Adds a profile as it was [packed](Snapshot::pack_each), unless it is there.
     ///
     /// # Errors
     /// Where the place cannot be written.
