@@ -1,6 +1,7 @@
 //! Builds compared by counts of functions and runs, as an engine sums them.
 
-use super::{Asked, answers, export, lacks, set_recorded};
+use super::{Asked, answers, export, set_recorded};
+use crate::missing::missing;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -351,14 +352,14 @@ fn engine_writes(engine: &str) {
 
 #[test]
 fn counts_that_duckdb_wrote_are_read() {
-    if !lacks(&["python3 duckdb"]) {
+    if !missing(&["python3 duckdb"]) {
         engine_writes("duckdb");
     }
 }
 
 #[test]
 fn counts_that_datafusion_wrote_are_read() {
-    if !lacks(&["python3 datafusion"]) {
+    if !missing(&["python3 datafusion"]) {
         engine_writes("datafusion");
     }
 }

@@ -2,7 +2,7 @@
 
 mod counts;
 
-use crate::missing::{is_there, skip};
+use crate::missing::{is_there, missing, skip};
 use crate::tables::{history, rows};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -219,8 +219,7 @@ fn answers(engine: &str, asked: &Value) -> Vec<Vec<Vec<Value>>> {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Whether an engine is not installed: the test is to end then. None is a package of Debian, which is where .ci/run
-/// installs from.
+/// Whether a cluster's programs are not installed: the test is to end then. They are not of what .ci/run installs.
 fn lacks(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| !is_there(tool));
     if let Some(tool) = missing {
@@ -275,14 +274,14 @@ fn answers_as_sto(engine: &str) {
 
 #[test]
 fn duckdb_answers_shipped_questions_as_sto_does() {
-    if !lacks(&["python3 duckdb"]) {
+    if !missing(&["python3 duckdb"]) {
         answers_as_sto("duckdb");
     }
 }
 
 #[test]
 fn datafusion_answers_shipped_questions_as_sto_does() {
-    if !lacks(&["python3 datafusion"]) {
+    if !missing(&["python3 datafusion"]) {
         answers_as_sto("datafusion");
     }
 }
@@ -296,7 +295,7 @@ fn spark_on_two_workers_answers_shipped_questions_as_sto_does() {
 
 #[test]
 fn a_run_that_is_not_complete_is_in_no_answer_by_run() {
-    if lacks(&["python3 duckdb"]) {
+    if missing(&["python3 duckdb"]) {
         return;
     }
     let asked = Asked::demo();
