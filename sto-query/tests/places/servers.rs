@@ -2,7 +2,7 @@
 //! file.
 #![allow(dead_code, reason = "not every crate needs all of it")]
 
-use crate::missing::{is_there, missing, skip};
+use crate::missing::missing;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -33,7 +33,7 @@ pub(crate) struct Moto {
 }
 
 impl Moto {
-    /// `None` where there is none on this machine: no Debian package is of it.
+    /// `None` where there is none on this machine.
     pub(crate) fn start() -> Option<Moto> {
         let moto = Moto::start_with(&[])?;
         moto.make_bucket();
@@ -46,8 +46,7 @@ impl Moto {
     }
 
     fn start_with(environment: &[(&str, &str)]) -> Option<Moto> {
-        if !is_there("moto_server") {
-            skip("no moto_server (of PyPI)");
+        if missing(&["moto_server"]) {
             return None;
         }
         let port = free_port();
