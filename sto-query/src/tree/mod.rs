@@ -34,6 +34,7 @@ pub use top::{Omitted, Order, Top, TopFunction, top};
 pub(crate) use totals::for_each_total;
 pub use totals::{share, totals};
 pub use view::View;
+#[cfg(feature = "lake")]
 pub(crate) use view::merge_equal_nodes;
 pub(crate) use window::WholeRun;
 pub use window::{RunWindow, Window, WindowError};
