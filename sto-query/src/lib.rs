@@ -40,6 +40,7 @@ pub mod exchange;
 pub mod expand;
 pub mod functions;
 pub mod history;
+pub mod hot;
 #[cfg(feature = "lake")]
 pub mod lake;
 pub mod listing;

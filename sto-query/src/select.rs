@@ -17,8 +17,8 @@ pub(crate) use by_commit::by_commit;
 pub use error::{NoBuildInRange, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;
-pub(crate) use revision::shortened as shortened_revision;
 pub use revision::{Commit, Described, NoBuildOfCommit};
+pub(crate) use revision::{runs_where, shortened as shortened_revision};
 
 use crate::text::printable;
 use std::collections::BTreeSet;

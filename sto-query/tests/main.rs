@@ -36,6 +36,7 @@ mod formats;
 mod functions;
 mod history;
 mod hostile_names;
+mod hot;
 mod ingest_summary;
 mod lake;
 mod library_code;

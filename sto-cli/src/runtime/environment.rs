@@ -84,6 +84,10 @@ impl Surroundings for Machine {
         git::revision_of(folder)
     }
 
+    fn text_at(&self, path: &Path, revision: &str) -> Option<String> {
+        git::text_at(path, revision)
+    }
+
     fn changes(&self, recorded: Option<UnixSeconds>) -> Ages {
         let changes = Changes::before(recorded);
         Box::new(move |file| changes.age(file))

@@ -181,6 +181,17 @@ pub(crate) fn commits(range: &str) -> Option<Vec<select::Commit>> {
     Some(commits.collect())
 }
 
+/// The text of a file of a work tree as it was at a revision, as it is stored: no program of the repository's makes
+/// another text of it.
+pub(crate) fn text_at(path: &Path, revision: &str) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let id = CommitHash::of_revision(revision)?;
+    answered(
+        path.parent()?,
+        &["cat-file", "blob", &format!("{id}:./{name}")],
+    )
+}
+
 /// Whether files of the work tree were changed; `None` where that cannot be asked without running a program
 /// that the repository names.
 fn is_dirty(folder: &Path) -> Option<bool> {

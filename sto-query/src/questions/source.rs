@@ -3,7 +3,9 @@
 use crate::QueryError;
 use crate::compare::Focus;
 use crate::select::Described;
-use crate::source::{Found, FunctionSource, SourceError, SourceFile, find, function_lines};
+use crate::source::{
+    Found, FunctionSource, SourceError, SourceFile, SourceTree, find, function_lines,
+};
 use crate::sources::{EVENT, Filter, Named, Sources, Surroundings};
 use crate::text::some_of;
 use crate::tree::{Subject, View};
@@ -58,13 +60,16 @@ pub fn source(sources: &Sources, request: &SourceRequest) -> Result<FunctionSour
             source,
         })?;
     }
-    let folders = match &request.folders[..] {
+    let folders: Vec<PathBuf> = match &request.folders[..] {
         [] => surroundings.source_folder().into_iter().collect(),
         named => named.to_vec(),
     };
     let (view, lines) = sources.view_with_lines(&request.named, &request.filter)?;
     let meant = Focus::new(&request.function, &[&view])?;
     let lines = function_lines(&view, EVENT, &lines, &meant).map_err(SourceError::Function)?;
+    let names = || lines.files.iter().map(|(file, _)| file.as_str());
+    let folders = folders.iter().map(|folder| SourceTree::of(folder, names()));
+    let folders: Vec<SourceTree> = folders.collect();
     let text_of = |file: &str| {
         let found = find(file, &folders);
         let found = found.map_err(|(path, source)| SourceError::File { path, source })?;

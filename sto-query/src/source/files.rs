@@ -5,7 +5,8 @@
 //! the two paths ends with the whole other; of several the one that agrees in most of its folders.
 //! Nothing outside of the folders is read, also not by a symbolic link.
 
-use std::ffi::OsStr;
+use hashbrown::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
@@ -40,22 +41,58 @@ const MOST_FILES: usize = 200_000;
 /// Larger files are not source.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// The files of a folder, and of those below it, that files of profiles may mean: it is gone through once.
+#[derive(Clone, Debug)]
+pub struct SourceTree {
+    folder: PathBuf,
+    /// Paths by their last name, in order.
+    by_name: HashMap<OsString, Vec<PathBuf>>,
+}
+
+impl SourceTree {
+    /// Goes through a folder for files with the last names of these files of profiles. A folder that is not there, or
+    /// cannot be read, has nothing.
+    pub fn of<'a>(folder: &Path, files: impl IntoIterator<Item = &'a str>) -> SourceTree {
+        let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
+        for file in files {
+            if let Some(name) = Path::new(file).file_name() {
+                by_name.entry(name.to_owned()).or_default();
+            }
+        }
+        let folder = folder.canonicalize().ok();
+        if let Some(folder) = &folder {
+            collect(folder, &mut by_name);
+        }
+        by_name.values_mut().for_each(|paths| paths.sort_unstable());
+        SourceTree {
+            folder: folder.unwrap_or_default(),
+            by_name,
+        }
+    }
+
+    /// The likeliest files of those that a file of a profile may mean, in order; none where it is not here, or was not
+    /// looked for.
+    pub fn find(&self, file: &str) -> Vec<PathBuf> {
+        let meant: Option<Vec<&OsStr>> = Path::new(file).components().map(name_of).collect();
+        let mut meant = meant.unwrap_or_default();
+        meant.retain(|name| !name.is_empty());
+        let Some(paths) = meant.last().and_then(|&name| self.by_name.get(name)) else {
+            return Vec::new();
+        };
+        let agreeing = |path: &PathBuf| agreeing(&self.folder, path, &meant);
+        let best = paths.iter().map(agreeing).max().unwrap_or(0);
+        let is_best = |path: &&PathBuf| best > 0 && agreeing(path) == best;
+        paths.iter().filter(is_best).cloned().collect()
+    }
+}
+
 /// Looks for a file of a profile in folders, in their order: the first that has it counts.
 ///
 /// # Errors
-/// Where the file that was found cannot be read, with its path. Folders that cannot be read are passed
-/// over.
-pub fn find(file: &str, folders: &[PathBuf]) -> Result<Found, (PathBuf, io::Error)> {
-    let meant: Vec<&OsStr> = match Path::new(file).components().map(name_of).collect() {
-        Some(parts) => parts,
-        None => return Ok(Found::Nothing),
-    };
+/// Where the file that was found cannot be read, with its path.
+pub fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf, io::Error)> {
     for folder in folders {
-        // A folder that is not there has nothing.
-        let Ok(folder) = folder.canonicalize() else {
-            continue;
-        };
-        let paths = find_in(&folder, &meant);
+        let paths = folder.find(file);
         match &paths[..] {
             [] => {}
             [only] => {
@@ -77,17 +114,8 @@ fn name_of(component: Component<'_>) -> Option<&OsStr> {
     }
 }
 
-/// The likeliest files in a folder.
-fn find_in(folder: &Path, meant: &[&OsStr]) -> Vec<PathBuf> {
-    let meant: Vec<&OsStr> = meant
-        .iter()
-        .copied()
-        .filter(|name| !name.is_empty())
-        .collect();
-    let Some(&base) = meant.last() else {
-        return Vec::new();
-    };
-    let mut best = (0, Vec::new());
+/// Adds the files below a folder that have one of the names, but links that lead out of it.
+fn collect(folder: &Path, by_name: &mut HashMap<OsString, Vec<PathBuf>>) {
     let mut open = vec![folder.to_owned()];
     let mut files = 0;
     while let Some(at) = open.pop() {
@@ -100,30 +128,24 @@ fn find_in(folder: &Path, meant: &[&OsStr]) -> Vec<PathBuf> {
                 continue;
             };
             let name = entry.file_name();
-            if kind.is_dir() && !is_passed_over(&name) {
-                open.push(entry.path());
-            } else if name == base && (kind.is_file() || kind.is_symlink()) {
+            if kind.is_dir() {
+                if !is_passed_over(&name) {
+                    open.push(entry.path());
+                }
+            } else if let Some(paths) = by_name.get_mut(&name)
+                && (kind.is_file() || kind.is_symlink())
+            {
                 let path = entry.path();
-                let is_inside = path
-                    .canonicalize()
-                    .is_ok_and(|path| path.starts_with(folder));
-                let agreeing = agreeing(folder, &path, &meant);
-                if !is_inside || agreeing == 0 || agreeing < best.0 {
-                    continue;
+                let real = path.canonicalize();
+                if real.is_ok_and(|real| real.starts_with(folder)) {
+                    paths.push(path);
                 }
-                if agreeing > best.0 {
-                    best = (agreeing, Vec::new());
-                }
-                best.1.push(path);
             }
         }
         if files > MOST_FILES {
             break;
         }
     }
-    let (_, mut paths) = best;
-    paths.sort_unstable();
-    paths
 }
 
 /// Folders that have no source of their own: hidden ones, and what Cargo builds.
@@ -190,7 +212,7 @@ mod tests {
         }
         let folder = folder.canonicalize().unwrap();
         let relative = |path: &Path| path.strip_prefix(&folder).unwrap().display().to_string();
-        match find(meant, std::slice::from_ref(&folder)).unwrap() {
+        match find(meant, &[SourceTree::of(&folder, [meant])]).unwrap() {
             Found::File(file) => vec![relative(&file.path)],
             Found::Several(paths) => paths.iter().map(|path| relative(path)).collect(),
             Found::Nothing => Vec::new(),
@@ -246,7 +268,7 @@ mod tests {
             "secret.c",
             &secret,
         ] {
-            let found = find(file, std::slice::from_ref(&folder)).unwrap();
+            let found = find(file, &[SourceTree::of(&folder, [file])]).unwrap();
             assert_eq!(found, Found::Nothing, "{file}");
         }
     }

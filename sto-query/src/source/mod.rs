@@ -11,9 +11,11 @@
 
 mod costs;
 mod files;
+mod moved;
 
 pub use costs::{FunctionLines, LineCosts, function_lines};
-pub use files::{Found, SourceFile, find};
+pub use files::{Found, SourceFile, SourceTree, find};
+pub use moved::Moved;
 
 use crate::answer::Answer;
 use crate::functions::FunctionError;

@@ -68,6 +68,11 @@ pub trait Surroundings: Send + Sync {
         None
     }
 
+    /// The text of a file of a work tree as it was at a revision; `None` where that is not known, or it was not there.
+    fn text_at(&self, _path: &Path, _revision: &str) -> Option<String> {
+        None
+    }
+
     /// When source files were changed last before a run was recorded.
     fn changes(&self, _recorded: Option<UnixSeconds>) -> Ages {
         Box::new(|_| None)

@@ -1,0 +1,84 @@
+//! Lines and functions with their costs in a text as it is now.
+
+use super::definition::{Definitions, name_in_source};
+use super::{FileNo, FunctionNo, HotIndex, HotLine, Line};
+use crate::source::Moved;
+use crate::sources::Surroundings;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+use sto_core::model::Commit;
+use sto_core::units::UnixSeconds;
+
+/// What the lines and functions of a source file cost, where they are in its text now.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct InText {
+    /// Lines with a cost, in order; a line that was edited since the build is not among them.
+    pub lines: Vec<HotLine>,
+    /// Functions by the lines where they begin, in order. One whose place is not known is not among them.
+    pub functions: Vec<(u32, FunctionNo)>,
+}
+
+impl HotIndex {
+    /// The text of a source file as it was when the build was made: that of the build's commit; of a build whose work tree
+    /// had changes, or whose commit is not known, the file as it is, unless it was written after the first recording.
+    /// `None` where neither is known.
+    pub fn text_when_built(&self, surroundings: &dyn Surroundings, path: &Path) -> Option<String> {
+        let revision = self.revision.as_deref();
+        if let Some(revision) = revision.filter(|revision| !Commit::is_dirty(revision)) {
+            return surroundings.text_at(path, revision);
+        }
+        let written = fs::metadata(path).ok()?.modified().ok()?;
+        let written = written.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let is_older = UnixSeconds(written.as_secs()) <= self.recorded?;
+        let text = is_older.then(|| fs::read(path).ok()).flatten()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The costs of files of the profiles, which are all one file, in its text now; `built` is its
+    /// [text when it was built](Self::text_when_built). Without that, functions are found by their names alone, and lines
+    /// are not known.
+    pub fn in_text(&self, files: &[FileNo], built: Option<&str>, now: &str) -> InText {
+        let moved = built.map(|built| Moved::between(built, now));
+        let line_now = |line: u32| moved.as_ref()?.line(line);
+        let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
+        for line in files.iter().flat_map(|&file| self.lines_of(file)) {
+            let Some(number) = line_now(line.line) else {
+                continue;
+            };
+            let sum = lines.entry(number).or_insert(Line {
+                line: number,
+                ..Line::default()
+            });
+            sum.own += line.own;
+            sum.total += line.total;
+            sum.inlined += line.inlined;
+        }
+
+        let functions = files.iter().flat_map(|&file| self.file(file).functions());
+        let named: Vec<_> = functions
+            .map(|function| (function, name_in_source(function.name)))
+            .collect();
+        let names = || named.iter().filter_map(|&(_, name)| name);
+        let before = built.map(|built| Definitions::of(built, names()));
+        let after = Definitions::of(now, names());
+        let mut functions = Vec::new();
+        for &(function, name) in &named {
+            let first_now = function.first_line.and_then(line_now);
+            // Where it stood is known best from the text that was built, and that line may not have been edited.
+            let stood = || before.as_ref()?.find(name?, Some(function.first_line?));
+            let begins = stood()
+                .and_then(line_now)
+                .or_else(|| after.find(name?, first_now))
+                .or(first_now);
+            functions.extend(begins.map(|line| (line, function.number)));
+        }
+        functions.sort_unstable();
+        InText {
+            lines: lines.values().map(|line| self.hot_line(line)).collect(),
+            functions,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What functions and lines cost where they are written.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
+use sto_core::store::Store;
+use sto_query::hot::{FileNo, HotFunction, HotIndex, HotRequest};
+use sto_query::questions::{SourceRequest, source};
+use sto_query::source::SourceTree;
+use sto_query::sources::{Named, Sources, Surroundings};
+
+/// A machine that has the symbols of the demo.
+struct Machine;
+
+impl Surroundings for Machine {
+    fn read(
+        &self,
+        memory: &Store,
+        file: &Path,
+        mut options: IngestOptions,
+    ) -> Result<IngestOutcome, IngestError> {
+        options.symbols.symbol_dirs = vec![demo()];
+        ingest(memory, file, &options, &mut |_| {})
+    }
+}
+
+fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo")
+}
+
+fn sources() -> Sources {
+    Sources::of_folder(&demo()).within(Arc::new(Machine))
+}
+
+fn index() -> HotIndex {
+    let recording = Named::File(demo().join("v1.perf.data"));
+    let request = with!(HotRequest {
+        named: Some(recording)
+    });
+    HotIndex::load(&sources(), &request).unwrap()
+}
+
+fn text() -> String {
+    fs::read_to_string(demo().join("demo.c")).unwrap()
+}
+
+fn function<'a>(index: &'a HotIndex, name: &str) -> HotFunction<'a> {
+    index.hottest().find(|known| known.name == name).unwrap()
+}
+
+fn demo_c(index: &HotIndex) -> FileNo {
+    let file = index.files().find(|file| file.path == "demo.c");
+    file.unwrap().number
+}
+
+#[test]
+fn lines_and_functions_cost_what_the_source_of_a_function_shows() {
+    let index = index();
+    let mut request = SourceRequest::default();
+    request.function = "count_rules".to_owned();
+    request.named = Named::File(demo().join("v1.perf.data"));
+    request.context = 0;
+    let shown = source(&sources(), &request).unwrap();
+    let found = function(&index, "count_rules");
+    assert_eq!(found.costs.self_cost, shown.self_cost);
+    assert_eq!(found.costs.total, shown.total);
+    let lines: BTreeMap<u32, _> = index
+        .file(found.file.unwrap())
+        .lines()
+        .map(|line| (line.line, line.costs))
+        .collect();
+    let of_function = &shown.files[0].lines;
+    assert!(of_function.len() > 3);
+    for line in of_function {
+        let costs = &lines[&line.line];
+        assert_eq!(Some(costs.self_cost), line.self_cost, "{}", line.line);
+        assert_eq!(Some(costs.total), line.total, "{}", line.line);
+    }
+    assert_eq!(found.first_line, Some(of_function[0].line));
+}
+
+#[test]
+fn lines_follow_edits_and_edited_ones_have_no_cost() {
+    let index = index();
+    let file = demo_c(&index);
+    let built = text();
+    let before = index.in_text(&[file], Some(&built), &built);
+    let costs = |at: usize| before.lines[at];
+    let edited_line = costs(before.lines.len() / 2).line;
+    let edited: Vec<String> = (1..)
+        .zip(built.lines())
+        .map(|(number, line)| match number == edited_line {
+            true => format!("{line} /* edited */"),
+            false => line.to_owned(),
+        })
+        .collect();
+    let now = format!("\n\n\n{}\n", edited.join("\n"));
+    let after = index.in_text(&[file], Some(&built), &now);
+    let expected: Vec<_> = before
+        .lines
+        .iter()
+        .filter(|line| line.line != edited_line)
+        .map(|line| (line.line + 3, line.costs))
+        .collect();
+    let found: Vec<_> = after.lines.iter().map(|l| (l.line, l.costs)).collect();
+    assert_eq!(found, expected);
+}
+
+/// Functions by the text of the lines where they are shown.
+fn shown(index: &HotIndex, built: Option<&str>, now: &str) -> Vec<(String, String)> {
+    let lines: Vec<&str> = now.lines().collect();
+    let found = index.in_text(&[demo_c(index)], built, now).functions;
+    let named = found.into_iter().map(|(line, function)| {
+        let name = index.function(function).name.to_owned();
+        (name, lines[line as usize - 1].to_owned())
+    });
+    named.collect()
+}
+
+#[test]
+fn functions_are_shown_where_they_are_defined_also_after_they_moved() {
+    let index = index();
+    let built = text();
+    let whole = shown(&index, Some(&built), &built);
+    assert!(whole.len() > 8, "{whole:?}");
+    for (name, line) in &whole {
+        assert!(line.contains(&format!("{name}(")), "{name}: {line}");
+        assert!(!line.ends_with(';'), "{name}: {line}");
+    }
+    assert_eq!(shown(&index, None, &built), whole, "by their names alone");
+    // One function goes to the end, with its signature changed.
+    let start = built.find("static NOINLINE size_t receive").unwrap();
+    let end = start + built[start..].find("\n}\n").unwrap() + 3;
+    let moved = built[start..end].replace("size_t receive", "long receive");
+    let now = format!("{}{}{moved}", &built[..start], &built[end..]);
+    let found = shown(&index, Some(&built), &now);
+    assert_eq!(found.len(), whole.len());
+    let last = found.last().unwrap();
+    assert!(
+        last.1.starts_with("static NOINLINE long receive("),
+        "{last:?}"
+    );
+}
+
+#[test]
+fn calls_of_a_function_are_those_of_the_tree() {
+    let index = index();
+    let main = function(&index, "main");
+    let share: f64 = index.callees(main.number).map(|(_, cost)| cost.share).sum();
+    assert!(share <= main.costs.total.share + 1e-9, "{share}");
+    let (hottest, cost) = index.callees(main.number).next().unwrap();
+    let back = index
+        .callers(hottest)
+        .find(|(caller, _)| *caller == main.number);
+    assert_eq!(back.unwrap().1, cost);
+    let inlined = index.hottest().find_map(|function| {
+        let (into, cost) = index.inlined_into(function.number).next()?;
+        Some((function.name, index.function(into).name, cost.share))
+    });
+    let (name, into, share) = inlined.expect("the demo has inlined functions");
+    assert!(name != into && share > 0.0, "{name} {into}");
+}
+
+#[test]
+fn files_of_profiles_are_found_in_a_work_tree_and_doubtful_ones_are_asked_about() {
+    let index = index();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for place in ["a", "b"] {
+        fs::create_dir(root.join(place)).unwrap();
+        fs::write(root.join(place).join("demo.c"), text()).unwrap();
+    }
+    let tree = SourceTree::of(&root, index.files().map(|file| file.path));
+    let several = index.placed(&tree, &BTreeMap::new());
+    let both = [root.join("a/demo.c"), root.join("b/demo.c")];
+    let file = demo_c(&index);
+    assert_eq!(several.doubtful(), [(file, both.to_vec())]);
+    assert_eq!(several.path(file), None);
+    let chosen = BTreeMap::from([("demo.c".to_owned(), both[1].clone())]);
+    let placed = index.placed(&tree, &chosen);
+    assert_eq!(placed.of(&both[1]), [file]);
+    assert_eq!(placed.path(file), Some(&*both[1]));
+    assert!(placed.doubtful().is_empty());
+}
