@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::vec::IntoIter;
 use sto_core::id::{BuildId, ExecutableId, NodeId, ProfileId};
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::store::{Loaded, Snapshot, StoredProfile};
 use sto_core::units::{Cost, SampleType};
@@ -74,7 +74,7 @@ impl Table for Sample {
             read: None,
             parts: Vec::new().into_iter(),
             part: None,
-            at: 0,
+            rows: Vec::new(),
         };
         samples.settle()?;
         Ok(samples)
@@ -112,17 +112,18 @@ struct Read {
     tree: StackTree,
     ids: Ids,
     outermost: OnceLock<Vec<bool>>,
+    /// The only node that is meant, where one is; `Some(None)` where it is none of these.
+    only: Option<Option<NodeIx>>,
 }
 
-/// The rows of one run and event.
+/// What one run cost in one event.
 struct Part {
     profile: Hex,
     event: SampleType,
-    /// Stacks with what they cost by themselves and in total, in reverse preorder.
-    rows: Vec<(NodeIx, Cost, Cost)>,
+    costs: SelfCosts,
 }
 
-/// What was read of a batch, and its rows.
+/// What was read of a batch, and of each of its runs and events.
 type Batched = (Read, Vec<Part>);
 
 /// Rows of one run and event after another. The next runs are read while those of the ones before are looked at.
@@ -135,17 +136,22 @@ pub(super) struct Samples {
     read: Option<Read>,
     parts: IntoIter<Part>,
     part: Option<Part>,
-    /// How many rows of the part are left, this one too.
-    at: usize,
+    /// The rows of the part that are left, this one last: stacks with what they cost by themselves and in total, in
+    /// preorder. One buffer serves all parts, as memory that is asked for anew costs more than what is written there.
+    rows: Vec<(NodeIx, Cost, Cost)>,
 }
 
 impl Samples {
     /// Goes on with the next rows, where there are none left of these.
     fn settle(&mut self) -> Result<(), QueryError> {
-        while self.at == 0 {
+        while self.rows.is_empty() {
             self.part = self.parts.next();
-            if let Some(part) = &self.part {
-                self.at = part.rows.len();
+            if let Some((part, read)) = self.part.as_ref().zip(self.read.as_ref()) {
+                for_each_total(&read.tree, &part.costs, |node, own, total| {
+                    if read.only.is_none_or(|only| only == Some(node)) {
+                        self.rows.push((node, own, total));
+                    }
+                });
                 continue;
             }
             let read = match self.coming.take() {
@@ -168,7 +174,7 @@ impl Samples {
 }
 
 impl Batch {
-    /// Its stacks, and its rows: of one node alone, where one is given.
+    /// Its stacks and costs; of one node alone, where one is given.
     fn read(self, snapshot: &Snapshot, node: Option<&str>) -> Result<Batched, QueryError> {
         let profiles: Vec<ProfileId> = self.runs.iter().map(|run| run.id).collect();
         let Loaded {
@@ -186,16 +192,10 @@ impl Batch {
         for (run, costs) in self.runs.into_iter().zip(costs) {
             for (event, costs) in run.events.into_iter().zip(costs) {
                 let Some(event) = event else { continue };
-                let mut rows = Vec::with_capacity(costs.len());
-                for_each_total(&tree, &costs, |node, own, total| {
-                    if only.is_none_or(|only| only == Some(node)) {
-                        rows.push((node, own, total));
-                    }
-                });
                 parts.push(Part {
                     profile: Hex::of(run.id.0),
                     event,
-                    rows,
+                    costs,
                 });
             }
         }
@@ -205,6 +205,7 @@ impl Batch {
             tree,
             ids,
             outermost: OnceLock::new(),
+            only,
         };
         Ok((read, parts))
     }
@@ -222,22 +223,17 @@ impl Read {
 
 impl Cursor for Samples {
     fn is_done(&self) -> bool {
-        self.at == 0
+        self.rows.is_empty()
     }
 
     fn advance(&mut self) -> Result<(), QueryError> {
-        self.at -= 1;
-        match self.at {
-            0 => self.settle(),
-            _ => Ok(()),
-        }
+        self.rows.pop();
+        self.settle()
     }
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
-        let (Some(part), Some(read)) = (&self.part, &self.read) else {
-            return cell.null();
-        };
-        let Some(&(node, own, total)) = self.at.checked_sub(1).and_then(|ix| part.rows.get(ix))
+        let (Some(part), Some(read), Some(&(node, own, total))) =
+            (&self.part, &self.read, self.rows.last())
         else {
             return cell.null();
         };
