@@ -1,6 +1,6 @@
 """Engines of SQL over a dataset of profiles, each with its tables `sample` and `profile`.
 
-    python3 engines.py duckdb|datafusion|spark
+    python3 engines.py duckdb|datafusion|spark|ballista
 
 Reads [{"folder": FOLDER, "questions": [SQL]}] as JSON from standard input, and prints [[[CELL]]] for each: the rows of each
 question. With "write": [SQL, PATH] in a dataset, the rows of that go to a file of Parquet. Spark is a cluster of its own of two workers on this machine.
@@ -10,9 +10,11 @@ import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TABLES = ["sample", "profile"]
@@ -66,6 +68,66 @@ class Spark:
 
     def write(self, sql, path):
         self.session.sql(sql).write.parquet(str(path))
+
+
+class Ballista:
+    """Asks by the command line of Ballista: a table is of one session."""
+
+    def __init__(self, folder, port):
+        self.port = port
+        self.tables = "".join(
+            f"CREATE EXTERNAL TABLE {table} STORED AS PARQUET PARTITIONED BY (executable, build) "
+            f"LOCATION '{folder}/{table}/';\n"
+            for table in TABLES
+        )
+
+    def asked(self, sql, form):
+        with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+            file.write(f"{self.tables}{sql};\n")
+            file.flush()
+            command = ["ballista-cli", "--host", "127.0.0.1", "--port", str(self.port), "--quiet", "--format", form]
+            done = subprocess.run([*command, "--file", file.name], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def rows(self, sql):
+        # A row of JSON lacks what is null, and a row of CSV has no types.
+        names = self.asked(sql, "csv").split("\n")[0].split(",")
+        rows = json.loads(self.asked(sql, "json") or "[]")
+        return [[row.get(name) for name in names] for row in rows]
+
+
+@contextlib.contextmanager
+def executors(count=2):
+    """The port of a scheduler of Ballista that has so many executors of a core each."""
+    ports = []
+    for _ in range(1 + 3 * count):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    scheduler, *others = map(str, ports)
+    processes = []
+    with tempfile.TemporaryDirectory(prefix="sto-ballista.") as folder:
+        log = open(Path(folder) / "log", "w")
+
+        def start(*command):
+            processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=folder))
+
+        try:
+            start("ballista-scheduler", "--bind-host", "127.0.0.1", "--bind-port", scheduler)
+            for flight, grpc, health in zip(others[::3], others[1::3], others[2::3]):
+                ours = ["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1", "--work-dir", folder, "--vcores", "1"]
+                ours += ["--bind-port", flight, "--bind-grpc-port", grpc, "--bind-health-port", health]
+                ours += ["--scheduler-host", "127.0.0.1", "--scheduler-port", scheduler]
+                start("ballista-executor", *ours, "--scheduler-connect-timeout-seconds", "60")
+            while True:
+                with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", scheduler)):
+                    break
+                time.sleep(0.1)
+            yield int(scheduler)
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
 
 
 @contextlib.contextmanager
@@ -131,6 +193,9 @@ def engine(name):
         case "spark":
             with cluster() as session:
                 yield lambda folder: Spark(folder, session)
+        case "ballista":
+            with executors() as port:
+                yield lambda folder: Ballista(folder, port)
 
 
 def main():

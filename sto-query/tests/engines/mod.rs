@@ -294,6 +294,13 @@ fn spark_on_two_workers_answers_shipped_questions_as_sto_does() {
 }
 
 #[test]
+fn ballista_on_two_executors_answers_shipped_questions_as_sto_does() {
+    if !lacks(&["ballista-scheduler", "ballista-executor", "ballista-cli"]) {
+        answers_as_sto("ballista");
+    }
+}
+
+#[test]
 fn a_run_that_is_not_complete_is_in_no_answer_by_run() {
     if missing(&["python3 duckdb"]) {
         return;
