@@ -203,7 +203,7 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
                 "ExpiredToken",
                 "InvalidToken",
                 "169.254.169.254",
-                "metadata",
+                "computeMetadata",
             ],
             Why::Credentials(advice),
         ),
