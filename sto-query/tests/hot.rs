@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
-use sto_query::hot::{FileNo, HotFunction, HotIndex, HotRequest};
-use sto_query::questions::{SourceRequest, source};
+use sto_query::check::{Baseline, CheckRequest, check};
+use sto_query::hot::{FileNo, HotChanges, HotFunction, HotHistory, HotIndex, HotRequest};
+use sto_query::questions::{SeriesRequest, SourceRequest, series, source};
+use sto_query::series::Observation;
 use sto_query::source::SourceTree;
 use sto_query::sources::{Named, Sources, Surroundings};
 
@@ -183,4 +185,58 @@ fn files_of_profiles_are_found_in_a_work_tree_and_doubtful_ones_are_asked_about(
     assert_eq!(placed.of(&both[1]), [file]);
     assert_eq!(placed.path(file), Some(&*both[1]));
     assert!(placed.doubtful().is_empty());
+}
+
+#[test]
+fn builds_before_cost_what_a_series_shows_of_them() {
+    let store = demo().join("../history/history.sto");
+    let sources = Sources::of_folder(&store);
+    let index = HotIndex::load(&sources, &HotRequest::default()).unwrap();
+    assert_eq!((&*index.subject().build, index.runs()), ("0.13.0", 5));
+    let history = HotHistory::load(&sources, &index, 4).unwrap();
+    let name = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
+    let request = with!(SeriesRequest {
+        function: name.to_owned(),
+        by: Observation::Build,
+    });
+    let expected = series(&sources, &request).unwrap();
+    let expected = expected.points.iter().skip(5);
+    let expected: Vec<_> = expected
+        .map(|p| (p.run.build.clone(), p.samples, p.share))
+        .collect();
+    let costs = history.costs(function(&index, name).number);
+    let found = history.builds.iter().zip(&costs);
+    let found: Vec<_> = found
+        .map(|(build, costs)| (build.build.clone(), costs.total.samples, costs.total.share))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(costs.last().unwrap(), &function(&index, name).costs);
+    assert_eq!(history.baseline().unwrap().build, "0.12.2");
+}
+
+#[test]
+fn functions_that_a_comparison_finds_changed_say_by_how_much() {
+    let request = with!(HotRequest {
+        named: Some(Named::File(demo().join("v2.perf.data")))
+    });
+    let index = HotIndex::load(&sources(), &request).unwrap();
+    let request = with!(CheckRequest {
+        baseline: Some(Baseline::Any(Named::File(demo().join("v1.perf.data")))),
+        candidate: Named::File(demo().join("v2.perf.data")),
+    });
+    let checked = check(&sources(), &request).unwrap();
+    let changes = HotChanges::of(&index, &checked.comparisons[0]);
+    assert_eq!(changes.since, "v1.perf.data");
+    let logging = changes.of_function(function(&index, "doLogging").number);
+    assert!((8.0..12.0).contains(&logging.unwrap()), "{logging:?}");
+    assert!(
+        changes
+            .of_function(function(&index, "main").number)
+            .unwrap()
+            > 1.0
+    );
+    assert_eq!(
+        changes.of_function(function(&index, "receive").number),
+        None
+    );
 }

@@ -100,6 +100,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         subject: Subject::of(view, EVENT),
         revision: build.revision.clone(),
         recorded: recorded.min(),
+        main_modules: main.iter().map(|&name| name.to_owned()).collect(),
         modules,
         files,
         functions,

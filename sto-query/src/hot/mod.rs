@@ -17,16 +17,20 @@ mod build;
 mod definition;
 mod in_text;
 mod newest;
+mod past;
 mod placed;
 
 pub use in_text::InText;
 pub use newest::newest_of_branch;
+pub use past::{HotBuild, HotChanges, HotHistory};
 pub use placed::Placed;
 
 use crate::QueryError;
 use crate::sources::{Filter, Named, Sources};
 use crate::tree::{CostShare, Subject};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use sto_core::units::{Cost, UnixSeconds};
 
 /// Which build's costs are shown where the code is written.
@@ -56,6 +60,8 @@ pub struct HotIndex {
     subject: Subject,
     revision: Option<String>,
     recorded: Option<UnixSeconds>,
+    /// What the program's own file is called; its functions have the name of the program.
+    main_modules: BTreeSet<String>,
     modules: Vec<Box<str>>,
     /// In the order of their paths.
     files: Vec<File>,
@@ -141,7 +147,7 @@ pub struct HotFunction<'a> {
     pub number: FunctionNo,
     /// Its symbol's key, as a comparison has it.
     pub name: &'a str,
-    /// The file that its code was loaded from; empty if unknown.
+    /// The file that its code was loaded from, empty if unknown; of the program's own file, the program.
     pub module: &'a str,
     /// Its source file, of several the one where it costs most; `None` if unknown.
     pub file: Option<FileNo>,
@@ -269,6 +275,23 @@ impl HotIndex {
         let Calls { ends, calls } = &self.calls[which];
         let calls = &calls[range(of.0, |number| ends[number])];
         calls.iter().map(|&(other, cost)| (other, self.share(cost)))
+    }
+
+    /// The numbers of functions by name and module.
+    fn numbers(&self) -> HashMap<(&str, &str), FunctionNo> {
+        let names = self.functions.iter().map(|function| {
+            let module = &self.modules[function.module as usize];
+            (&*function.name, &**module)
+        });
+        names.zip((0..).map(FunctionNo)).collect()
+    }
+
+    /// A module as functions here have it.
+    fn module_known_as<'a>(&'a self, module: &'a str) -> &'a str {
+        match self.main_modules.contains(module) {
+            true => &self.subject.executable,
+            false => module,
+        }
     }
 
     fn lines_of(&self, file: FileNo) -> &[Line] {

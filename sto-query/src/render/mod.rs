@@ -18,6 +18,7 @@ mod findings;
 #[cfg(feature = "pages")]
 pub mod flame;
 mod header;
+pub mod hot;
 #[cfg(feature = "pages")]
 mod html;
 pub mod ingest;

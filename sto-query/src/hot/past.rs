@@ -1,0 +1,231 @@
+//! What functions cost in the builds before.
+
+use super::newest::{Branch, named};
+use super::{FunctionNo, HotCosts, HotIndex};
+use crate::QueryError;
+use crate::compare::Comparison;
+use crate::functions::{KeyOptions, ModuleKey, function_key};
+use crate::select::{Selection, first_recorded, main_modules, whole};
+use crate::sources::{EVENT, Filter, Named, Sources};
+use crate::tree::{CostShare, View, costs_by};
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+use sto_core::store::StoredBuild;
+use sto_core::units::{Cost, UnixSeconds};
+
+/// What the functions of a [`HotIndex`] cost in the builds before its own, and in that.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HotHistory {
+    /// The builds, oldest first; the last is the index's own.
+    pub builds: Vec<HotBuild>,
+    /// By build, self and total of those functions that it has.
+    costs: Vec<HashMap<FunctionNo, (Cost, Cost)>>,
+}
+
+/// A build of a [`HotHistory`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HotBuild {
+    /// Its version.
+    pub build: String,
+    /// Its tags, in order.
+    pub tags: Vec<String>,
+    /// Those of its runs that count.
+    pub runs: Named,
+    /// Number of these runs.
+    pub run_count: usize,
+    /// When the first of its runs was recorded.
+    pub recorded: Option<UnixSeconds>,
+    /// What all of these runs cost.
+    whole: Cost,
+}
+
+impl HotHistory {
+    /// Loads the builds of the index's program before its own, in the same event and benchmark, at most `limit` of them
+    /// and the index's own: where its own is of the branch that is checked out, those of the branch in the order of their
+    /// commits, else all in the order of their recording.
+    ///
+    /// # Errors
+    /// Where the store cannot be read. Of files nothing was before.
+    pub fn load(
+        sources: &Sources,
+        index: &HotIndex,
+        limit: usize,
+    ) -> Result<HotHistory, QueryError> {
+        let mut builds = before(sources, index)?;
+        builds.drain(..builds.len().saturating_sub(limit + 1));
+        let numbers = index.numbers();
+        let mut history = HotHistory {
+            builds: Vec::new(),
+            costs: Vec::new(),
+        };
+        let event = index.subject.sample_type.as_ref();
+        let filter = Filter {
+            event: event.map(|sample_type| sample_type.event.clone()),
+            ..Filter::default()
+        };
+        for (stored, runs) in builds {
+            let named = named(&runs);
+            let view = match sources.view(&named, &filter) {
+                // It was measured by something else.
+                Err(QueryError::UnknownEvent { .. }) => continue,
+                view => view?,
+            };
+            let (whole, costs) = function_costs(&view, &numbers);
+            history.costs.push(costs);
+            history.builds.push(HotBuild {
+                build: stored.build.version.clone(),
+                tags: stored.tags.clone(),
+                run_count: runs.profiles.len(),
+                runs: named,
+                recorded: first_recorded(&stored),
+                whole,
+            });
+        }
+        Ok(history)
+    }
+
+    /// What a function cost, by build; nothing where it was not there.
+    pub fn costs(&self, function: FunctionNo) -> Vec<HotCosts> {
+        let of_builds = self.builds.iter().zip(&self.costs);
+        let costs = of_builds.map(|(build, costs)| {
+            let (own, total) = costs.get(&function).copied().unwrap_or_default();
+            HotCosts {
+                self_cost: CostShare::new(own, build.whole),
+                total: CostShare::new(total, build.whole),
+            }
+        });
+        costs.collect()
+    }
+
+    /// The build that its own is compared with where nobody names one: the newest before it that has a tag, else the
+    /// one before it.
+    pub fn baseline(&self) -> Option<&HotBuild> {
+        let (_, before) = self.builds.split_last()?;
+        let tagged = before.iter().rfind(|build| !build.tags.is_empty());
+        tagged.or(before.last())
+    }
+}
+
+/// The builds before the index's own, oldest first, and that, each with the runs that count.
+fn before(
+    sources: &Sources,
+    index: &HotIndex,
+) -> Result<Vec<(StoredBuild, Selection)>, QueryError> {
+    let subject = &index.subject;
+    // Files are asked for without a store, too.
+    let Ok(store) = sources.store() else {
+        return Ok(Vec::new());
+    };
+    let mut builds = store.builds()?;
+    builds.retain(|stored| stored.build.executable == subject.executable);
+    let is_own = |stored: &StoredBuild| {
+        let mut runs = stored.profiles.iter();
+        runs.any(|run| subject.profiles.contains(&run.id))
+    };
+    let Some(own) = builds.iter().find(|stored| is_own(stored)).cloned() else {
+        return Ok(Vec::new());
+    };
+    let mut own_runs = whole(&own);
+    own_runs
+        .profiles
+        .retain(|run| subject.profiles.contains(&run.id));
+    let benchmark = own_runs
+        .profiles
+        .first()
+        .and_then(|run| run.profile.benchmark.clone());
+    let branch = Branch::of(sources);
+    let own_age = index
+        .revision
+        .as_deref()
+        .and_then(|revision| branch.age(revision));
+    let own_time = first_recorded(&own);
+    let others = builds.iter().filter(|stored| !is_own(stored));
+    let found = others.filter_map(|stored| {
+        let recorded = first_recorded(stored);
+        let (age, runs) = match own_age {
+            Some(_) => branch.runs(stored)?,
+            None => (0, whole(stored)),
+        };
+        let is_before = (Reverse(age), recorded) <= (Reverse(own_age.unwrap_or(0)), own_time);
+        let runs = runs.of_benchmark(benchmark.as_deref());
+        let is_kept = is_before && !runs.profiles.is_empty();
+        is_kept.then(|| (Reverse(age), recorded, stored.clone(), runs))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|&(age, recorded, ..)| (age, recorded));
+    let found = found.into_iter().map(|(_, _, stored, runs)| (stored, runs));
+    let mut found: Vec<(StoredBuild, Selection)> = found.collect();
+    found.push((own, own_runs));
+    Ok(found)
+}
+
+/// What all of a view cost, and self and total of the functions that have a number.
+fn function_costs(
+    view: &View,
+    numbers: &HashMap<(&str, &str), FunctionNo>,
+) -> (Cost, HashMap<FunctionNo, (Cost, Cost)>) {
+    let build = &view.selection.build;
+    let main = main_modules(build, &view.selection.profiles);
+    // What the index does not have comes last, as one.
+    let other = numbers.len() as u32;
+    let number_of = view.frames.iter().map(|(_, frame)| {
+        let (name, module) = function_key(frame, &main, KeyOptions::default());
+        let module = match module {
+            ModuleKey::MainProgram => &build.executable,
+            ModuleKey::Named(module) => module,
+        };
+        numbers
+            .get(&(&*name, module))
+            .map_or(other, |number| number.0)
+    });
+    let number_of: Vec<u32> = number_of.collect();
+    let self_costs = view.self_costs(EVENT);
+    let costs = costs_by(view, &self_costs, &number_of).into_iter();
+    let known = costs.take(other as usize).zip((0..).map(FunctionNo));
+    let costs = known
+        .filter(|((_, total), _)| !total.is_zero())
+        .map(|(costs, number)| (number, costs));
+    (self_costs.iter().copied().sum(), costs.collect())
+}
+
+/// What a comparison found to cost more or less since its baseline, of the functions of its candidate.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HotChanges {
+    /// The baseline's version.
+    pub since: String,
+    changes: HashMap<FunctionNo, f64>,
+}
+
+impl HotChanges {
+    /// Of findings the total with all that they call, normalised as the comparison is; and of the callers that they made
+    /// slower or faster.
+    pub fn of(index: &HotIndex, comparison: &Comparison) -> HotChanges {
+        let numbers = index.numbers();
+        let mut changes = HashMap::new();
+        let mut add = |function: &str, module: &str, change: Option<f64>| {
+            let number = numbers.get(&(function, index.module_known_as(module)));
+            if let Some((&number, change)) = number.zip(change) {
+                changes.entry(number).or_insert(change);
+            }
+        };
+        for finding in &comparison.findings {
+            add(&finding.function, &finding.module, finding.total.change);
+        }
+        let findings = comparison.findings.iter();
+        for caller in findings.flat_map(|finding| &finding.affected_callers) {
+            add(&caller.function, &caller.module, caller.change);
+        }
+        HotChanges {
+            since: comparison.baseline.build.clone(),
+            changes,
+        }
+    }
+
+    /// Its cost now / its cost in the baseline; `None` where it did not change by more than chance, or is new.
+    pub fn of_function(&self, function: FunctionNo) -> Option<f64> {
+        self.changes.get(&function).copied()
+    }
+}
