@@ -92,7 +92,8 @@ const FORMATS: [(&str, &str); 9] = [
     ),
     (
         PARQUET,
-        "A dataset of Parquet files, a row a stack, run and event: DuckDB, Polars, Spark, ClickHouse",
+        "A dataset of Parquet files, a row a stack, run and event: DuckDB, Polars, Spark, ClickHouse; `sto sql \
+         --examples` lists questions to it",
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Questions to a dataset that are shipped.
 
-/// A question in SQL that DuckDB, DataFusion and Spark answer alike, from tables `sample` and `profile`.
+/// A question in SQL that DuckDB, DataFusion, Ballista and Spark answer alike, from tables `sample` and `profile`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {

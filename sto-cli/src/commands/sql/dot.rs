@@ -113,8 +113,7 @@ pub(super) fn examples(name: &str) -> Result<String, CliError> {
                 question.about()
             )
         });
-        let title =
-            "\nFor DuckDB, DataFusion and Spark, of what `sto export --format parquet` writes:\n";
+        let title = "\nFor DuckDB, DataFusion, Ballista and Spark, of what `sto export --format parquet` writes:\n";
         let of_store = lines.collect::<String>();
         return Ok(of_store + title + &of_engines.collect::<String>());
     }
