@@ -21,10 +21,8 @@ pub use contexts::ContextCosts;
 pub(crate) use contexts::RunSlices;
 pub(crate) use cut::TIME;
 pub(crate) use fold::{Link, NO_OWN_COST, fold_library, fold_tree, folded_name};
-#[cfg(any(feature = "lake", feature = "sql"))]
-pub(crate) use functions::outermost;
 pub use functions::{Function, function_numbers, functions};
-pub(crate) use functions::{costs_between, costs_by};
+pub(crate) use functions::{costs_between, costs_by, outermost};
 pub(crate) use matched::Matched;
 pub use prune::{Cut, Prune, Pruned, Row, prune};
 pub use roots::{RootsBy, RootsError, ThreadNames};
