@@ -140,9 +140,16 @@ pub(super) enum Reader {
 }
 use Reader::{Calls, Chunks, Lines, Pieces, Whole};
 
+/// The first of the formats that are recognised by a line, which stand last.
+const FIRST_OF_LINES: Format = Format::Callgrind;
+
 /// The format of a profile that begins so.
 pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
-    Format::all().find(|&format| row(format).is_some_and(|(matches, _)| matches(head)))
+    // A line of JSON may hold what a line of a text is known by.
+    let is_json = head.is_json();
+    Format::all()
+        .filter(|&format| !is_json || (format as usize) < FIRST_OF_LINES as usize)
+        .find(|&format| row(format).is_some_and(|(matches, _)| matches(head)))
 }
 
 pub(super) fn reader_of(format: Format) -> Option<Reader> {

@@ -120,6 +120,14 @@ impl<'a> Head<'a> {
         }
     }
 
+    /// Whether it begins as a JSON object with a key does, or an array of such.
+    pub(super) fn is_json(&self) -> bool {
+        let start = self.bytes.trim_ascii_start();
+        let first = start.strip_prefix(b"[").unwrap_or(start).trim_ascii_start();
+        let object = first.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+        object.is_some_and(|object| object.starts_with(b"\""))
+    }
+
     /// The lines that are there to their ends.
     pub(super) fn whole_lines(&self) -> &'a [u8] {
         let end = match self.is_all {

@@ -28,6 +28,27 @@ fn error(text: &str) -> String {
     error.to_string()
 }
 
+#[test]
+fn json_is_no_text_whatever_stands_on_its_lines() {
+    for text in [
+        // A sample of `perf script`.
+        r#"[{"method": "Page.x", "at": ": worker 123 [000] 4.567890: 1000 cycles:"}]"#,
+        // A stack of DTrace with its count.
+        "{\n  \"stack\":\n    0x1234`main\n    12\n}\n",
+        // ftrace, as a log of a browser holds a page about it.
+        "[ {\"body\": \"# tracer: function_graph\"},\n {} ]\n",
+        // Folded stacks.
+        "{\"a;b\": 1,\n\"c;d\": 2\n\"e\" 3\n",
+    ] {
+        let error = error(text);
+        assert!(error.contains("not a profile that sto can read"), "{error}");
+    }
+    // Names may begin as JSON does.
+    for text in ["[kernel];read 3\n", "{closure};main 2\n", "[[stack]] 1\n"] {
+        assert_eq!(read(text).unwrap().samples.len(), 1, "{text}");
+    }
+}
+
 /// What each stack cost, a line a stack: `event samples value unit [thread]: root;leaf file:line`.
 fn stacks(recording: &Recording) -> Vec<String> {
     let mut costs: BTreeMap<String, (Cost, &str, &str)> = BTreeMap::new();
