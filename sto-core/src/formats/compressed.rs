@@ -3,6 +3,7 @@
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
 
+use super::encoding::Encoding;
 use super::{FormatError, ReadOptions, Salvage};
 use crate::cancel::Cancelled;
 use std::cell::Cell;
@@ -39,7 +40,7 @@ impl Compression {
         }
     }
 
-    /// What an input holds, without any compression.
+    /// What an input holds, without any compression; text in UTF-8.
     pub(super) fn see_through<'a>(
         path: &Path,
         input: impl Read + 'a,
@@ -57,11 +58,14 @@ impl Compression {
             let mut start = Vec::new();
             let read = (&mut input).take(4).read_to_end(&mut start);
             read.map_err(&io)?;
-            let compression = Compression::of(&start);
+            let (compression, encoding) = (Compression::of(&start), Encoding::of(&start));
             input = Box::new(io::Cursor::new(start).chain(input));
             match compression {
                 None => {
-                    let is_expanded = layer > 0;
+                    let is_expanded = layer > 0 || encoding.is_some();
+                    if let Some(encoding) = encoding {
+                        input = encoding.see_through(input).map_err(&io)?;
+                    }
                     return Ok(Expanded {
                         input,
                         is_expanded,

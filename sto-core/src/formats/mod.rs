@@ -15,6 +15,7 @@ mod compressed;
 mod cpuprofile;
 #[cfg(feature = "text")]
 mod dtrace;
+mod encoding;
 mod error;
 #[cfg(feature = "viewers")]
 mod firefox;

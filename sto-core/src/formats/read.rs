@@ -1,6 +1,7 @@
 //! From a file, a stream or memory to a recording.
 
 use super::compressed::{Compression, failed};
+use super::encoding::Encoding;
 use super::error::{At, DecodeError, Decoded};
 use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
@@ -103,7 +104,7 @@ pub fn read_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<Recording, FormatError> {
-    if Compression::of(bytes).is_some() {
+    if Compression::of(bytes).is_some() || Encoding::of(bytes).is_some() {
         return read_stream(path, bytes, options);
     }
     read_plain(path, bytes, options)

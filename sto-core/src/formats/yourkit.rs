@@ -6,7 +6,7 @@ use super::error::{At, DecodeError, Decoded};
 use super::names::NamedFrame;
 use super::report::CallPath;
 use super::source::Head;
-use super::wire::csv::{self, CsvColumns, Names, Row, number, without_mark};
+use super::wire::csv::{self, CsvColumns, Names, Row, number};
 use super::wire::text::lines;
 use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use super::{Salvage, report};
@@ -21,7 +21,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    match without_mark(bytes).trim_ascii_start() {
+    match bytes.trim_ascii_start() {
         [b'<', ..] => xml(bytes),
         _ => table(bytes),
     }

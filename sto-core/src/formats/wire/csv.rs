@@ -23,17 +23,12 @@ impl Names<'_> {
 }
 
 fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
-    C::of(&Names(fields(without_mark(line))))
+    C::of(&Names(fields(line)))
 }
 
 /// Whether a profile begins with the names of columns that are read.
 pub(crate) fn begins_with<C: CsvColumns>(head: &Head<'_>) -> bool {
     head.first_line().and_then(named::<C>).is_some()
-}
-
-/// Text without the mark of UTF-8 in front.
-pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// The next line of a table as a row, once its columns are known. Blank lines are none, and neither are those up

@@ -1,6 +1,5 @@
 //! What the formats that are written in XML share.
 
-use super::csv::without_mark;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::limits::MAX_DEPTH;
 use quick_xml::errors::{Error, SyntaxError};
@@ -32,7 +31,7 @@ pub(crate) struct Element<'b>(BytesStart<'b>);
 
 /// Whether a file begins as XML that has this soon.
 pub(crate) fn begins_with_xml(bytes: &[u8], element: &[u8]) -> bool {
-    let start = without_mark(bytes).trim_ascii_start();
+    let start = bytes.trim_ascii_start();
     let start = &start[..start.len().min(1024)];
     start.starts_with(b"<") && memchr::memmem::find(start, element).is_some()
 }
