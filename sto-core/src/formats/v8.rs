@@ -107,8 +107,14 @@ impl Nodes {
         Ok(())
     }
 
+    /// Whether there is a node with this id.
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.indices.contains_key(&id)
+    }
+
     /// Adds what nodes say of those that they call, once all are there.
     pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Decoded<()> {
+        let before = self.nodes.len() - nodes.len();
         for (index, node) in nodes.iter().enumerate() {
             for (ix, child) in node.children.iter().enumerate() {
                 let path = || format!("{at}[{index}].children[{ix}]");
@@ -118,7 +124,7 @@ impl Nodes {
                         format!("{child}; expected the id of a node"),
                     ));
                 };
-                let caller = self.nodes[index].entry;
+                let caller = self.nodes[before + index].entry;
                 if !self
                     .tree
                     .set_caller(self.nodes[callee as usize].entry, caller)

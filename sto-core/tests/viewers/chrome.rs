@@ -444,6 +444,70 @@ fn chunks_are_put_together_and_have_lines() {
     );
 }
 
+#[test]
+fn a_whole_profile_of_an_older_chrome_is_read_beside_calls() {
+    let nodes = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2]},
+        {"id":2,"callFrame":{"functionName":"main","url":"a.js","lineNumber":3}}]"#;
+    let whole = |deltas: &str| {
+        let data = format!(
+            r#","args":{{"data":{{{deltas}"cpuProfile":{{"nodes":{nodes},"samples":[2,2],
+            "timeDeltas":[20,5],"startTime":100,"endTime":200}}}}}}"#
+        );
+        event("I", "CpuProfile", 200, &data)
+    };
+    for deltas in ["", r#""timeDeltas":[20,5],"startTime":100,"#] {
+        let events = [&calls()[..], &[whole(deltas)]].concat();
+        let found = read(&object(&events)).unwrap();
+        let lines = super::stacks(&found);
+        assert!(
+            lines.contains(&"wall 2 80000 ns [helper]: main a.js:4".to_owned()),
+            "{lines:?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.starts_with("spans ")),
+            "{lines:?}"
+        );
+        assert_eq!(found.warnings, [""; 0]);
+    }
+}
+
+#[test]
+fn stacks_begin_where_the_trace_lacks_the_callers() {
+    let events = [
+        event(
+            "P",
+            "Profile",
+            800,
+            r#","id":"0x1","args":{"data":{"startTime":800}}"#,
+        ),
+        event("P", "ProfileChunk", 900, r#","id":"0x1","args":{}"#),
+        event(
+            "P",
+            "ProfileChunk",
+            900,
+            r#","id":"0x1","args":{"data":{"cpuProfile":{"nodes":[{"id":7,"parent":3,"callFrame":
+            {"functionName":"work"}}],"samples":[7]},"timeDeltas":[10],"endTime":900}}"#,
+        ),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(stacks(&found), ["wall 1 90000 ns []: work"]);
+    let warning = "1 functions of V8's samples are called by such as the trace does not have; their stacks begin with them.";
+    assert_eq!(found.warnings, [warning]);
+}
+
+#[test]
+fn events_without_a_time_are_left_out_and_such_without_a_name_have_none() {
+    let events = [
+        r#"{"ph":"X","ts":1,"dur":2,"pid":1,"tid":1}"#.to_owned(),
+        r#"{"ph":"e","name":"a","id":"1","ts":null,"pid":1,"tid":1}"#.to_owned(),
+        r#"{"ph":"B","name":"b","pid":1,"tid":1}"#.to_owned(),
+    ];
+    let found = read(&object(&events)).unwrap();
+    assert_eq!(stacks(&found), ["wall 1 2000 ns []: (unnamed)"]);
+    let warning = "2 events do not say when they were (`ts`); they were left out.";
+    assert_eq!(found.warnings, [warning]);
+}
+
 /// A trace that nothing is wrong with.
 pub(crate) fn sound() -> String {
     let heap = counter("heap", 150, r#"{"used":30,"free":"2"}"#);

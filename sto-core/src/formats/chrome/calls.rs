@@ -25,6 +25,8 @@ pub(super) struct Calls {
     functions: Functions,
     /// Asynchronous events that do not say what they belong to.
     without_id: u64,
+    /// Events that do not say when they were.
+    without_time: u64,
     key: Vec<u8>,
 }
 
@@ -57,6 +59,7 @@ impl Calls {
             processes: Interned::default(),
             functions: Functions::default(),
             without_id: 0,
+            without_time: 0,
             key: Vec::new(),
         }
     }
@@ -68,12 +71,21 @@ impl Calls {
         times: &mut Times<'_>,
         builder: &mut RecordingBuilder,
     ) -> Decoded<()> {
+        if !event.has_time() {
+            self.without_time += 1;
+            return Ok(());
+        }
         let time = times.of(event)?;
         let at = times.at;
-        let function = match &event.name {
+        // Of what ends without a name, that is the last call that began.
+        let name = match &event.name {
+            Some(name) => Some(&*name.0),
+            None => (!matches!(event.phase(), b'E' | b'e')).then_some(&b"(unnamed)"[..]),
+        };
+        let function = match name {
             Some(name) => Some(
                 self.functions
-                    .number(&name.0, builder)
+                    .number(name, builder)
                     .map_err(DecodeError::at(at()))?,
             ),
             None => None,
@@ -85,19 +97,14 @@ impl Calls {
                 Some(self.events.arguments().number(function, arguments))
             }
         };
-        let begun = || {
-            function
-                .filter(|_| event.name.is_some())
-                .ok_or_else(|| DecodeError::new(at(), "expected a name, found none"))
-        };
+        let begun = function.unwrap_or(NAMELESS);
         match event.phase() {
             b'X' => {
-                let (begun, end) = (begun()?, event.end(time, at)?);
+                let end = event.end(time, at)?;
                 let thread = self.thread(event);
                 self.events.call(thread, begun, time, end)
             }
             b'B' => {
-                let begun = begun()?;
                 let track = Track::Thread(self.thread(event));
                 self.events.begin(track, begun, time)
             }
@@ -111,7 +118,7 @@ impl Calls {
                     return Ok(());
                 };
                 match phase {
-                    b'b' => self.events.begin(track, begun()?, time),
+                    b'b' => self.events.begin(track, begun, time),
                     _ => self.events.end(track, function, time),
                 }
             }
@@ -155,6 +162,12 @@ impl Calls {
             builder.warnings.push(format!(
                 "{} asynchronous events do not say what they belong to (`id`); they were left out.",
                 self.without_id
+            ));
+        }
+        if self.without_time > 0 {
+            builder.warnings.push(format!(
+                "{} events do not say when they were (`ts`); they were left out.",
+                self.without_time
             ));
         }
         let mut log = CallLogWriter::new(self.options.call_folder.as_deref());

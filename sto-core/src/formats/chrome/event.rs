@@ -85,6 +85,10 @@ impl<'b> Event<'b> {
         self.phase() == ph && named.is_some_and(|own| *own.0 == *name.as_bytes())
     }
 
+    pub(super) fn has_time(&self) -> bool {
+        self.ts.is_some()
+    }
+
     /// Nanoseconds by the trace's clock; `None` where no time is there.
     pub(super) fn time(&self) -> Option<i64> {
         self.ts.and_then(|ts| nanoseconds(ts.get()))

@@ -94,7 +94,9 @@ impl LineReader for Reader {
                     b'B' | b'E' | b'X' | b'b' | b'e' => {
                         self.calls.add(&event, &mut times, &mut self.builder)?;
                     }
-                    b'P' => self.profiles.add(&event, &mut times, &mut self.builder)?,
+                    b'P' | b'I' if profiles::is_of_one(&event) => {
+                        self.profiles.add(&event, &mut times, &mut self.builder)?;
+                    }
                     b'C' | b'I' => self.counters.add(&event, &at),
                     b'M' => self.names.add(&event, &at)?,
                     _ => {}

@@ -32,8 +32,12 @@ pub(super) struct Times<'t> {
 impl Times<'_> {
     pub(super) fn of(&mut self, event: &Event<'_>) -> Decoded<i64> {
         let time = event.needed_time(self.at)?;
-        *self.zero = Some(self.zero.map_or(time, |zero| zero.min(time)));
+        self.see(time);
         Ok(time)
+    }
+
+    pub(super) fn see(&mut self, time: i64) {
+        *self.zero = Some(self.zero.map_or(time, |zero| zero.min(time)));
     }
 }
 

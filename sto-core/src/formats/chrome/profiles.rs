@@ -1,4 +1,5 @@
-//! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest.
+//! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest; before Chrome 67, a
+//! `CpuProfile` event with all.
 
 use super::event::Event;
 use super::names::{Names, Times};
@@ -15,6 +16,7 @@ use std::collections::BTreeSet;
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
 struct Args<'b> {
+    #[serde(default)]
     data: Data<'b>,
 }
 
@@ -36,6 +38,17 @@ struct CpuProfile<'b> {
     samples: Vec<u64>,
     time_deltas: Vec<Number>,
     lines: Vec<i64>,
+    start_time: Option<Number>,
+    end_time: Option<Number>,
+}
+
+/// Whether an event is one of a profile.
+pub(super) fn is_of_one(event: &Event<'_>) -> bool {
+    is_whole(event) || event.is(b'P', "Profile") || event.is(b'P', "ProfileChunk")
+}
+
+fn is_whole(event: &Event<'_>) -> bool {
+    event.is(b'I', "CpuProfile")
 }
 
 /// The profiles of all threads.
@@ -61,10 +74,16 @@ struct Profile {
     lines: Vec<i64>,
     start: Option<i128>,
     end: Option<i128>,
+    /// How many nodes are called by such as the trace does not have.
+    cut_off: u64,
+}
+
+fn in_nanoseconds(time: &Option<Number>) -> Option<i128> {
+    time.as_ref().and_then(|time| time.times(1000))
 }
 
 impl Profiles {
-    /// Adds what an event says, if it is one of a profile.
+    /// Adds what an event of a profile says.
     pub(super) fn add(
         &mut self,
         event: &Event<'_>,
@@ -72,12 +91,14 @@ impl Profiles {
         builder: &mut RecordingBuilder,
     ) -> Decoded<()> {
         let begun_at = event.time().map(|_| times.of(event)).transpose()?;
-        let is_first = event.is(b'P', "Profile");
-        if !is_first && !event.is(b'P', "ProfileChunk") {
-            return Ok(());
-        }
+        let is_first = is_whole(event) || event.is(b'P', "Profile");
         let at = (times.at)();
         let Args { data } = event.args(&at)?;
+        if let Some(start) = in_nanoseconds(&data.cpu_profile.start_time)
+            && let Ok(start) = i64::try_from(start)
+        {
+            times.see(start);
+        }
         let key = (event.pid.to_string(), event.id.to_string());
         if is_first {
             self.indices.insert(key.clone(), self.profiles.len());
@@ -92,6 +113,7 @@ impl Profiles {
                 lines: Vec::new(),
                 start: None,
                 end: None,
+                cut_off: 0,
             });
         }
         match self.indices.get(&key) {
@@ -118,7 +140,7 @@ impl Profiles {
         profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
         // None overlaps another, so they are in order by their ends too.
         let mut taken: HashMap<ThreadIx, BTreeSet<(i128, i128)>> = HashMap::new();
-        let mut left_out = 0;
+        let (mut left_out, mut cut_off) = (0, 0);
         let mut sample_type = None;
         for mut profile in profiles {
             let thread = names.thread(&profile.pid, &profile.tid, builder);
@@ -148,8 +170,14 @@ impl Profiles {
                 },
             };
             profile.nodes.samples(&run, builder)?;
+            cut_off += profile.cut_off;
         }
         let mut warnings = Vec::new();
+        if cut_off > 0 {
+            warnings.push(format!(
+                "{cut_off} functions of V8's samples are called by such as the trace does not have; their stacks begin with them."
+            ));
+        }
         if left_out > 0 {
             warnings.push(format!(
                 "{left_out} profiles were left out: of profiles of a thread at one time, that with most samples is read."
@@ -175,28 +203,45 @@ impl Profile {
     }
 
     fn add(&mut self, data: Data<'_>, at: &str, builder: &mut RecordingBuilder) -> Decoded<()> {
-        let time = |time: Option<Number>| time.and_then(|time| time.times(1000));
-        self.start = self.start.or(time(data.start_time));
-        self.end = time(data.end_time).or(self.end);
         let CpuProfile {
-            nodes,
+            mut nodes,
             samples,
             time_deltas,
             lines,
+            start_time,
+            end_time,
         } = data.cpu_profile;
-        for (ix, node) in nodes.iter().enumerate() {
+        // They are beside the profile in newer versions, and in it in older ones.
+        let start = data.start_time.or(start_time);
+        let end = data.end_time.or(end_time);
+        self.start = self.start.or(in_nanoseconds(&start));
+        self.end = in_nanoseconds(&end).or(self.end);
+        for (ix, node) in nodes.iter_mut().enumerate() {
+            let has_parent = node.parent.is_none_or(|parent| self.nodes.has(parent));
+            if !has_parent {
+                node.parent = None;
+                self.cut_off += 1;
+            }
             let at = format!("{at}.cpuProfile.nodes[{ix}]");
             self.nodes.add(node, &at, builder)?;
         }
-        // Both are beside the profile in newer versions, and in it in older ones.
-        let deltas = [data.time_deltas, time_deltas].concat();
+        self.nodes.link(&nodes, &format!("{at}.cpuProfile.nodes"))?;
+        let deltas = either(data.time_deltas, time_deltas);
         let at = || format!("{at}.timeDeltas");
         same_length(deltas.len(), (samples.len(), "cpuProfile.samples"), at)?;
         self.ids.extend(samples);
         self.deltas.extend(deltas);
-        self.lines.extend(data.lines.into_iter().chain(lines));
+        self.lines.extend(either(data.lines, lines));
         // Where some have none, the others' indices are kept.
         self.lines.resize(self.ids.len(), 0);
         Ok(())
+    }
+}
+
+/// The first, unless that is empty.
+fn either<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
+    match first.is_empty() {
+        true => second,
+        false => first,
     }
 }
