@@ -606,12 +606,33 @@ fn one_core_or_many_read_the_same() {
     }
 }
 
+/// `perf script` prints the same numbers, and `perf record -g` what it takes to have more.
 #[test]
-fn a_recording_without_call_chains_says_how_to_record_them() {
-    let path = testdata("perf-data/no-call-chains.perf.data");
-    let error = try_read(&path).unwrap_err();
-    assert!(matches!(error, FormatError::NoCallChains { .. }));
-    assert!(error.to_string().contains("perf record -g"), "{error}");
+fn a_recording_without_call_chains_has_stacks_of_one_frame_and_says_so() {
+    let recording = read_testdata("perf-data/no-call-chains.perf.data");
+    assert_eq!(events(&recording), [("cpu-clock", 413, 414_242_717)]);
+    for sample in &recording.samples {
+        assert_eq!(recording.stacks.depth(sample.stack), 1);
+        assert!(!sample.truncated);
+    }
+    let [warning] = &recording.warnings[..] else {
+        panic!("{:?}", recording.warnings);
+    };
+    assert!(warning.contains("perf record -g"), "{warning}");
+}
+
+#[test]
+fn of_a_stream_with_tracepoints_their_descriptions_are_passed_over() {
+    let recording = read_testdata("perf-data/pipe-tracepoint.perf.data");
+    assert_eq!(events(&recording), [("sched:sched_switch", 2, 2)]);
+    // Also where it is cut off.
+    let bytes = std::fs::read(testdata("perf-data/pipe-tracepoint.perf.data")).unwrap();
+    let options = ReadOptions {
+        allow_truncated: true,
+        ..ReadOptions::default()
+    };
+    let cut = read_bytes(Path::new("x"), &bytes[..bytes.len() - 1], &options).unwrap();
+    assert!(cut.samples.len() + 1 >= recording.samples.len());
 }
 
 #[test]

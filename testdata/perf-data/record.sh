@@ -23,6 +23,7 @@ $record -e cpu-clock,page-faults -g -o two-events.perf.data ./demo-v1 40000
 $record -e cpu-clock -o no-call-chains.perf.data ./demo-v1 40000
 $record -e cpu-clock -g -o threads.perf.data ./threads
 $record -F 199 -g -e '{cpu-clock,page-faults}:S' -o group.perf.data ./demo-v1 40000
+perf record --no-buildid-cache -e sched:sched_switch -g -o - sleep 0.01 >pipe-tracepoint.perf.data
 perf script -i two-events.perf.data >two-events.perf-script.txt
 
 record="perf record --no-buildid-cache -q -F 397"

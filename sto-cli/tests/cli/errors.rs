@@ -53,16 +53,6 @@ fn testdata(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_perf_data_without_call_chains() {
-    let content = testdata("perf-data/no-call-chains.perf.data");
-    is_refused(
-        "perf.data",
-        &content,
-        &["without call chains", "perf record -g"],
-    );
-}
-
-#[test]
 fn a_perf_data_from_another_architecture() {
     let content = testdata("demo/v1.perf.data");
     let arch = content.windows(7).position(|window| window == b"x86_64\0");

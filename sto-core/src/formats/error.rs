@@ -64,12 +64,6 @@ pub enum FormatError {
         /// To how much, and what to do.
         problem: String,
     },
-    /// The recording has no call chains at all.
-    #[error("{}: recorded without call chains, so there are no stacks to store; record again with `perf record -g` or `perf record --call-graph dwarf`", path.display())]
-    NoCallChains {
-        /// The file.
-        path: PathBuf,
-    },
     /// The recording was made in a way that cannot be read here.
     #[error("{}: {problem}", path.display())]
     Unsupported {

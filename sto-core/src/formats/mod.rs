@@ -79,3 +79,7 @@ pub use perf_data::run_time;
 pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 pub(crate) use wire::text::{excerpt, excerpts};
+
+#[cfg(any(feature = "perf-data", feature = "text"))]
+const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
+    `perf record -g` or `perf record --call-graph dwarf`.";

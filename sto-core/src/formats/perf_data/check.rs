@@ -39,6 +39,9 @@ const FEATURE_EVENT_DESC: usize = 12;
 const FEATURE_DIR_FORMAT: usize = 24;
 const HEADER_ATTR: RecordType = RecordType(64);
 const HEADER_FEATURE: RecordType = RecordType(80);
+/// Descriptions of tracepoints, whose number of bytes is 4 bytes, and the processor's trace, whose number is 8.
+pub(super) const HEADER_TRACING_DATA: RecordType = RecordType(66);
+pub(super) const AUXTRACE: RecordType = RecordType(71);
 
 /// Whether a profile begins as perf.data does.
 pub(crate) fn matches(head: &Head<'_>) -> bool {
@@ -219,6 +222,18 @@ impl Checked<'_> {
         }
         self.section_inside(part, at, size)?;
         Ok(header)
+    }
+
+    /// Where a record ends, with the bytes after it that its header does not count.
+    pub(super) fn end_of(&mut self, at: u64, header: Header) -> Result<u64, FormatError> {
+        let end = at + u64::from(header.size);
+        let part = format_args!("the record at byte {at}");
+        let more = match header.kind {
+            AUXTRACE => self.u64(at + HEADER_SIZE, part)?,
+            HEADER_TRACING_DATA => self.u32(at + HEADER_SIZE, part)?.into(),
+            _ => return Ok(end),
+        };
+        self.section_inside(part, end, more)
     }
 
     /// The compressed bytes of a record. Since Linux 6.16 their number comes before them, and

@@ -115,7 +115,7 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
         .iter()
         .map(|layout| layout.has_stacks())
         .collect();
-    if !has_stacks.contains(&false) {
+    if !has_stacks.contains(&false) || !events.have_stacks() {
         return Vec::new();
     }
     let Some(times) = times_of(samples) else {

@@ -23,7 +23,7 @@ mod walk;
 pub(super) use check::matches;
 pub use run_time::run_time;
 
-use super::{Format, FormatError, ReadOptions};
+use super::{Format, FormatError, NO_CALL_CHAINS, ReadOptions};
 use crate::binary::UnwindFiles;
 use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
@@ -94,10 +94,6 @@ fn read_records(
         });
     }
     let events = Events::of(path, &header, file, mode)?;
-    if !events.have_stacks() {
-        return Err(FormatError::NoCallChains { path: path.into() });
-    }
-
     let walk = Walk::new(path, walked, records, &header, &options.on_read);
     let records = Records::new(&header, &options.symbols);
     let files = UnwindFiles::new(&options.symbols);
@@ -110,7 +106,9 @@ fn read_records(
         readings,
     } = number(path, located)?;
     let mut warnings = records.warnings();
-    if events.rely_on_frame_pointers() {
+    if !events.have_stacks() {
+        warnings.push(NO_CALL_CHAINS.to_owned());
+    } else if events.rely_on_frame_pointers() {
         warnings.extend(warn_of_missing_callers(&events, &samples, &stacks));
     }
     let mut metrics = metrics::of_groups(&events, readings);

@@ -3,7 +3,9 @@
 //! perf writes the size of its records when it ends, and after them what describes the recording. Of
 //! a file that ends early the descriptions are lost; the header is made to announce none.
 
+use super::check::{AUXTRACE, HEADER_TRACING_DATA};
 use crate::files::{ReadAt, Window};
+use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::io;
 
 const HEADER_SIZE: usize = 104;
@@ -13,7 +15,6 @@ const PIPE_HEADER_SIZE: u64 = 16;
 const DATA_OFFSET: u64 = 40;
 const DATA_SIZE: usize = 48;
 const FEATURES: usize = 72;
-const RECORD_AUXTRACE: u32 = 71;
 
 /// Whether [`salvage`] finds a record.
 pub(super) fn is_possible(file: &dyn ReadAt) -> bool {
@@ -92,10 +93,15 @@ impl Iterator for WholeRecords<'_> {
     fn next(&mut self) -> Option<u64> {
         let header = self.window.u64_at(self.end).ok()?;
         let mut size = header >> 48;
-        if header as u32 == RECORD_AUXTRACE {
-            // Followed by bytes that its header does not count.
-            let more = self.window.u64_at(self.end + 8).unwrap_or(u64::MAX);
-            size = size.saturating_add(more);
+        // Bytes follow that the header does not count.
+        let more = match RecordType(header as u32) {
+            AUXTRACE => u64::MAX,
+            HEADER_TRACING_DATA => u32::MAX.into(),
+            _ => 0,
+        };
+        if more != 0 {
+            let counted = self.window.u64_at(self.end + 8).unwrap_or(more);
+            size = size.saturating_add(counted & more);
         }
         let end = self.end.checked_add(size)?;
         (end <= self.most && size >= 8).then(|| {

@@ -22,7 +22,6 @@ pub(super) const LOST_SAMPLES: RecordType = RecordType(13);
 /// `PERF_RECORD_*` of `tools/lib/perf/include/perf/event.h`, which perf writes itself.
 pub(super) const HEADER_BUILD_ID: RecordType = RecordType(67);
 const FINISHED_ROUND: RecordType = RecordType(68);
-const AUXTRACE: RecordType = RecordType(71);
 const COMPRESSED: RecordType = RecordType(81);
 const COMPRESSED2: RecordType = RecordType(83);
 
@@ -118,7 +117,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self) -> Result<(), FormatError> {
         let at = self.left.start;
         let header = self.file.record(at)?;
-        let mut end = at + u64::from(header.size);
+        let end = self.file.end_of(at, header)?;
         let part = format_args!("the record at byte {at}");
         let (events, waiting) = (&self.events, &mut self.rounds.waiting);
         match header.kind {
@@ -135,11 +134,6 @@ impl<'a> Walk<'a> {
                     }
                 });
                 expanded.map_err(|problem| self.file.malformed(part, problem))?;
-            }
-            // Followed by bytes that its header does not count.
-            AUXTRACE => {
-                let more = self.file.u64(at + HEADER_SIZE, part)?;
-                end = self.file.section_inside(part, end, more)?;
             }
             kind if matters(kind) => {
                 let body = self.file.part(at + HEADER_SIZE, end)?;

@@ -5,7 +5,7 @@ use super::header::Header;
 use super::stack::StackLines;
 use super::threads::Threads;
 use crate::formats::wire::text::decimal;
-use crate::formats::{excerpt, units_of_event};
+use crate::formats::{NO_CALL_CHAINS, excerpt, units_of_event};
 use crate::model::Origin;
 use crate::recording::{Built, RecordingBuilder, Sample, SampleTypeIx, StackIx};
 use crate::units::{Cost, Unit};
@@ -14,9 +14,6 @@ use hashbrown::HashMap;
 /// Deepest call chain that the kernel records and perf prints by default
 /// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
 const MAX_STACK: usize = 127;
-
-const NO_CALL_CHAINS: &str = "No sample has a call chain; record with `perf record -g` or `perf \
-    record --call-graph dwarf`, and print without `-G`.";
 
 const A_SAMPLE: &str = "a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`";
 const A_CALL: &str = "a line of a sample's stack, as in `7f3a work+0x1c (/usr/bin/prog)`";
