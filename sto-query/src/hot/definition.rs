@@ -49,14 +49,14 @@ impl<'a> Definitions<'a> {
     }
 
     /// The line of the definition of a function that has a cost at some line of this text: the last one up to there.
-    /// Where that line is not known, the only one there is.
+    /// Where there is none, as compilers take code for that of another line, or that line is not known, the only one.
     pub(super) fn find(&self, name: &str, near: Option<u32>) -> Option<u32> {
         let Lines { certain, likely } = self.by_name.get(name)?;
         let lines = if certain.is_empty() { likely } else { certain };
-        match (near, &lines[..]) {
-            (Some(near), lines) => lines.iter().copied().rfind(|&line| line <= near),
-            (None, &[only]) => Some(only),
-            (None, _) => None,
+        let before = near.and_then(|near| lines.iter().copied().rfind(|&line| line <= near));
+        match lines[..] {
+            [only] => Some(only),
+            _ => before,
         }
     }
 }
@@ -197,6 +197,12 @@ mod tests {
             found("def parse(text):\n  parse(1)\n", "parse", None),
             Some(1)
         );
+    }
+
+    #[test]
+    fn a_cost_before_the_only_definition_is_of_that() {
+        let text = "int other(void) {\n}\nint append(int a) {\n}\n";
+        assert_eq!(found(text, "append", Some(2)), Some(3));
     }
 
     #[test]
