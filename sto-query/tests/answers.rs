@@ -21,6 +21,7 @@ use sto_query::exchange::{Pulled, Pushed};
 use sto_query::expand::Expansion;
 use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
+use sto_query::hot::{Blame, HotSpots};
 use sto_query::listing::{BuildList, RunList};
 use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
 use sto_query::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
@@ -71,6 +72,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<CallTree>(),
         of::<Check>(),
         of::<Bisection>(),
+        of::<Blame>(),
         of::<CommitLog>(),
         of::<Comparison>(),
         of::<CostModel>(),
@@ -79,6 +81,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<Expansion>(),
         of::<ExportedStore>(),
         of::<FunctionSeries>(),
+        of::<HotSpots>(),
         of::<InStore<IngestSummary>>(),
         of::<InStore<Merges>>(),
         of::<InStore<Pulled>>(),

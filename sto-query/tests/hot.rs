@@ -1,5 +1,6 @@
 //! What functions and lines cost where they are written.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,9 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_query::check::{Baseline, CheckRequest, check};
 use sto_query::hot::{FileNo, HotChanges, HotFunction, HotHistory, HotIndex, HotRequest};
-use sto_query::questions::{SeriesRequest, SourceRequest, series, source};
+use sto_query::questions::{
+    BlameRequest, HotSpotsRequest, SeriesRequest, SourceRequest, blame, hot, series, source,
+};
 use sto_query::series::Observation;
 use sto_query::source::SourceTree;
 use sto_query::sources::{Named, Sources, Surroundings};
@@ -144,6 +147,43 @@ fn functions_are_shown_where_they_are_defined_also_after_they_moved() {
         last.1.starts_with("static NOINLINE long receive("),
         "{last:?}"
     );
+}
+
+#[test]
+fn lists_of_lines_and_files_with_their_costs_are_of_the_same_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demo.c");
+    fs::write(&path, text()).unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let of = with!(HotRequest {
+        named: Some(Named::File(demo().join("v1.perf.data")))
+    });
+    let request = with!(HotSpotsRequest {
+        of: of.clone(),
+        path: folder.path().to_owned(),
+        min_share: 0.0,
+    });
+    let mut listed = hot(&sources(), &request).unwrap().spots;
+    let is_sorted = listed.is_sorted_by_key(|spot| Reverse(spot.costs.self_cost.value));
+    assert!(is_sorted && listed.len() > 50, "{}", listed.len());
+    listed.sort_by_key(|spot| spot.line);
+    let request = with!(BlameRequest { of: of, path: path });
+    let blamed = blame(&sources(), &request).unwrap();
+    let with_cost = blamed.lines.iter().filter(|line| line.total.is_some());
+    let with_cost: Vec<_> = with_cost
+        .map(|line| (line.line, line.self_cost, line.total, line.source.trim()))
+        .collect();
+    let listed = listed.iter().map(|spot| {
+        let costs = spot.costs;
+        let source = spot.source.as_str();
+        (spot.line, Some(costs.self_cost), Some(costs.total), source)
+    });
+    assert_eq!(listed.collect::<Vec<_>>(), with_cost);
+    for function in &blamed.functions {
+        let line = &blamed.lines[function.line as usize - 1].source;
+        assert!(line.contains(&format!("{}(", function.function)), "{line}");
+    }
 }
 
 #[test]

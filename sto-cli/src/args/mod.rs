@@ -7,6 +7,7 @@ mod curve;
 pub(crate) mod drawing;
 mod findings;
 mod history;
+mod hot;
 pub(crate) mod inputs;
 mod policy;
 pub(crate) mod quantities;
@@ -18,6 +19,7 @@ pub(crate) use curve::CurveArgs;
 pub(crate) use drawing::{DrawingArgs, StacksArgs};
 pub(crate) use findings::FindingsOutputArgs;
 pub(crate) use history::{HistoryArgs, JudgedArgs, ListingArgs};
+pub(crate) use hot::HotArgs;
 pub(crate) use policy::PolicyArg;
 pub(crate) use quantities::Percent;
 pub(crate) use select::{

@@ -4,6 +4,7 @@ mod align;
 mod annotate;
 mod average;
 mod bisect;
+mod blame;
 mod bottlenecks;
 mod calibrate;
 mod compact;
@@ -18,6 +19,7 @@ mod export;
 mod export_store;
 mod find_regressions;
 mod flame;
+mod hot;
 mod import_parquet;
 mod ingest;
 mod log;
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Timeline(timeline::TimelineArgs),
     Source(source::SourceArgs),
+    Hot(hot::HotSpotsArgs),
+    Blame(blame::BlameArgs),
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
     Phases(phases::PhasesArgs),
@@ -132,6 +136,8 @@ pub(crate) fn run(
         Command::Show(args) => show::run(&args, &store()?),
         Command::Top(args) => top::run(&args, &store()?),
         Command::Source(args) => source::run(&args, &store()?),
+        Command::Hot(args) => hot::run(&args, &store()?),
+        Command::Blame(args) => blame::run(&args, &store()?),
         Command::Timeline(args) => timeline::run(&args, &store()?),
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),

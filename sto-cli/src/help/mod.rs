@@ -45,6 +45,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "outliers",
             "waits",
             "source",
+            "hot",
+            "blame",
             "flame",
             "open",
             "potential",

@@ -36,6 +36,8 @@ mod faults;
 // Ten releases of a program.
 mod help;
 mod history;
+// Costs where the code is written.
+mod hot;
 // `kill -9` while the store is written.
 mod killed;
 // What goes into the store, and what is said of it.

@@ -9,21 +9,29 @@
 //!      |  definition  where a function stands in a text
 //!      v  in_text     lines and functions where they are in a text that was edited since
 //! InText
+//!      |  spots       the lines that cost most
+//!      v  blame       a file with the cost of each line
+//! HotSpots, Blame
 //! ```
 //!
 #![doc = include_str!("hot.md")]
 
+mod blame;
 mod build;
 mod definition;
 mod in_text;
 mod newest;
 mod past;
 mod placed;
+mod spots;
 
+pub(crate) use blame::Before;
+pub use blame::{Blame, BlamedFunction, BlamedLine, BlamedSince};
 pub use in_text::InText;
 pub use newest::newest_of_branch;
 pub use past::{HotBuild, HotChanges, HotHistory};
 pub use placed::Placed;
+pub use spots::{DoubtfulFile, HotSpot, HotSpots};
 
 use crate::QueryError;
 use crate::sources::{Filter, Named, Sources};

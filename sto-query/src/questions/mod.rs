@@ -12,6 +12,7 @@ mod drawings;
 mod exchange;
 mod export;
 mod histories;
+mod hot;
 #[cfg(feature = "lake")]
 mod lake;
 mod models;
@@ -34,6 +35,7 @@ pub use histories::{
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
     series, suspects,
 };
+pub use hot::{BlameRequest, HotSpotsRequest, blame, hot};
 #[cfg(feature = "lake")]
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,

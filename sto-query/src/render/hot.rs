@@ -1,8 +1,71 @@
 //! What lines and functions cost, in a few words beside them.
 
-use crate::hot::HotCosts;
-use crate::text::printable;
+use super::header::full_name;
+use super::source::{cut, with_spaces};
+use crate::hot::{DoubtfulFile, HotCosts, HotSpot, HotSpots};
+use crate::text::{Style, counted, display_width, printable, some_of};
 use std::borrow::Cow;
+
+/// Files that a note names.
+const MAX_NAMED: usize = 3;
+
+/// The lines as tools read them that take a user to each: `demo.c:127: 2.5 % self, 12.4 % total: return 0;`. The text of a
+/// line is cut where the terminal is narrower.
+pub fn spots(report: &HotSpots, style: Style) -> String {
+    report.spots.iter().map(|spot| line(spot, style)).collect()
+}
+
+fn line(spot: &HotSpot, style: Style) -> String {
+    let place = format!("{}:{}:", printable(&spot.path), spot.line);
+    let HotCosts { self_cost, total } = spot.costs;
+    let costs = format!(
+        " {} self, {} total",
+        percent(self_cost.share),
+        percent(total.share)
+    );
+    let what = match &spot.function {
+        Some(function) => format!(" of {}", printable(function)),
+        None => format!(": {}", printable(&with_spaces(&spot.source))),
+    };
+    let column = display_width(&place) + display_width(&costs);
+    let what = cut(&what, column, style);
+    format!("{}{costs}{what}\n", style.bold(&place))
+}
+
+/// What a user is told of them beside them, in sentences.
+pub fn spots_notes(report: &HotSpots) -> Vec<String> {
+    let runs = counted(report.subject.profiles.len() as u64, "profile");
+    let build = full_name(&report.subject);
+    let mut notes = Vec::new();
+    if report.spots.is_empty() {
+        notes.push(format!(
+            "{build} has no such cost here. Source files are known where the program was built with line tables \
+             (`-g`), and found by the ends of their paths"
+        ));
+    } else {
+        let more = match report.omitted {
+            0 => String::new(),
+            omitted => format!("; {} not shown", counted(omitted as u64, "more line")),
+        };
+        notes.push(format!("costs of {build} in {runs}{more}"));
+    }
+    if !report.edited.is_empty() {
+        notes.push(format!(
+            "{}: what was built is not known, so there are functions in place of lines",
+            some_of(&report.edited, MAX_NAMED)
+        ));
+    }
+    notes
+}
+
+/// That nothing is listed of a file, and what can be done.
+pub fn doubtful(file: &DoubtfulFile) -> String {
+    format!(
+        "{} may be {}: name the one that is meant, or its folder",
+        file.file,
+        some_of(&file.candidates, MAX_NAMED)
+    )
+}
 
 /// `12.4 % self · 31 % total · ×1.8 since v1.2`: a change is a ratio, and the build since which it is.
 pub fn words(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
@@ -16,13 +79,18 @@ pub fn words(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
 
 /// `×1.8 since v1.2`
 fn change_words(ratio: f64, since: &str) -> String {
+    let since: Cow<'_, str> = printable(since);
+    format!("{} since {since}", times(ratio))
+}
+
+/// `×1.8`
+pub(super) fn times(ratio: f64) -> String {
     let decimals = match ratio {
         ..0.095 => 2,
         ..9.95 => 1,
         _ => 0,
     };
-    let since: Cow<'_, str> = printable(since);
-    format!("×{ratio:.decimals$} since {since}")
+    format!("×{ratio:.decimals$}")
 }
 
 /// A share as a person says it: `31 %`, `12.4 %`, `0.04 %`.

@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod bisect;
+pub mod blame;
 pub mod bottlenecks;
 pub mod calibrate;
 pub mod calls;

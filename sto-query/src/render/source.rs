@@ -101,7 +101,7 @@ fn line(line: &LineSource, width: usize, column: usize, style: Style) -> String 
 }
 
 /// A line of source that begins at this column, up to the right edge: what stands first says most.
-fn cut(source: &str, column: usize, style: Style) -> String {
+pub(super) fn cut(source: &str, column: usize, style: Style) -> String {
     let Some(width) = style.width.map(|width| width.saturating_sub(column)) else {
         return source.to_owned();
     };
@@ -117,7 +117,7 @@ fn cut(source: &str, column: usize, style: Style) -> String {
 }
 
 /// A line of source with spaces for its tabs.
-fn with_spaces(source: &str) -> String {
+pub(super) fn with_spaces(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut column = 0;
     for character in source.chars() {

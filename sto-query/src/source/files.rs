@@ -188,7 +188,7 @@ fn is_package(name: &OsStr) -> bool {
             .is_some_and(|(_, text)| version(text))
 }
 
-fn read(path: &Path) -> io::Result<SourceFile> {
+pub(crate) fn read(path: &Path) -> io::Result<SourceFile> {
     let file = SafeFile::open(path, Links::Follow)?;
     Ok(SourceFile {
         path: path.to_owned(),

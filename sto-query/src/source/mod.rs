@@ -14,6 +14,7 @@ mod files;
 mod moved;
 
 pub use costs::{FunctionLines, LineCosts, function_lines};
+pub(crate) use files::read;
 pub use files::{Found, SourceFile, SourceTree, find};
 pub use moved::Moved;
 

@@ -1,0 +1,29 @@
+//! The build whose costs are shown in source.
+
+use super::FilterArgs;
+use clap::Args;
+use std::ffi::OsString;
+use sto_query::hot::HotRequest;
+use sto_query::sources::Named;
+
+/// Which build's costs are shown in source.
+#[derive(Debug, Args)]
+pub(crate) struct HotArgs {
+    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; by default those of the last commit
+    /// up to HEAD that has some, else of the newest build
+    #[arg(long = "build", value_name = "SELECTOR")]
+    selector: Option<OsString>,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl HotArgs {
+    /// The same for the library.
+    pub(crate) fn request(&self) -> HotRequest {
+        let mut request = HotRequest::default();
+        request.named = self.selector.as_ref().map(Named::from);
+        request.filter = self.filter.filter();
+        request
+    }
+}

@@ -1,0 +1,70 @@
+//! `sto blame`: a source file with the cost of each line.
+
+use crate::args::{HotArgs, PolicyArg};
+use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use sto_query::check::{Baseline, CheckRequest};
+use sto_query::questions::{BlameRequest, blame};
+use sto_query::render;
+
+const AFTER: &str = "\
+Examples:
+  sto blame src/parse.c
+  sto blame src/parse.c --build v2 --since v1
+  sto blame src/parse.c --since HEAD~5
+
+Lines are those of the file as it is: costs follow edits since the build's commit, and a line that was edited has none. \
+Above the first line of a function is what all of it costs.
+
+With --since, functions are tested as `sto find-regressions` does: only what changed by more than chance is marked, by how \
+much its total grew. The column `was` has what each line's total was then, where the line is still the same; that is not \
+tested.
+
+Exit status: 0 success, 2 wrong usage or failure, 3 nothing in the file has a cost.";
+
+/// Show a source file with what each line costs
+///
+/// Self is what a line costs by itself, total is with what it calls and what was inlined there.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct BlameArgs {
+    /// Show this source file
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+
+    #[command(flatten)]
+    hot: HotArgs,
+
+    /// Show what changed since this build or git revision: `[EXE@]BUILD`, a tag, ID, PATH or REVISION
+    #[arg(long = "since", value_name = "BUILD|REV")]
+    baseline: Option<OsString>,
+
+    #[command(flatten)]
+    policy: PolicyArg,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &BlameArgs, store: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = BlameRequest::default();
+    request.of = args.hot.request();
+    request.path.clone_from(&args.path);
+    if let Some(baseline) = &args.baseline {
+        request.since = Some(match baseline.to_str() {
+            Some(name) => Baseline::OfCandidate(name.to_owned()),
+            None => Baseline::Any(baseline.into()),
+        });
+        let mut check = CheckRequest::default();
+        args.policy.ask(&mut check)?;
+        request.policy = check.policy;
+    }
+    let blame = blame(&store.sources(), &request)?;
+    args.format.print(&blame, render::blame::text)?;
+    Ok(match blame.files.is_empty() {
+        true => Outcome::TooLittleData,
+        false => Outcome::Clean,
+    })
+}
