@@ -326,6 +326,7 @@ proptest! {
         for (table, column) in [
             ("executable", "id"), ("executable", "version"), ("executable", "name"),
             ("stack_node", "id"), ("stack_node", "parent_id"), ("stack_node", "executable_id"), ("stack_node", "node"),
+            ("stack_node", "stack_node_data_id"), ("stack_node_data", "function"),
             ("stack_node_data", "id"), ("profile", "id"), ("profile", "executable_id"), ("profile", "recorded"),
             ("sample", "profile"), ("sample", "node"), ("sample", "event"), ("sample", "executable_id"),
             ("function", "function"), ("function_cost", "build"), ("function_cost", "function"),
@@ -342,6 +343,14 @@ proptest! {
                 });
                 prop_assert_eq!(found, looked, "{} {}", table, column);
             }
+        }
+        // In the order of a column that rows come by, and in any.
+        for of in ["", "WHERE executable_id = (SELECT id FROM executable WHERE version = '2')"] {
+            let [by_column, sorted] = ["stack_node_data_id", "+stack_node_data_id"].map(|by| {
+                let grouped = format!("SELECT stack_node_data_id, count(*), sum(total) FROM stack_node {of} GROUP BY {by} ORDER BY {by}");
+                rows(&mut database, &grouped)
+            });
+            prop_assert_eq!(by_column, sorted);
         }
         let sums = "SELECT sum(self) - (SELECT sum(sample_count) FROM stack_node) FROM sample";
         prop_assert_eq!(&rows(&mut database, sums)[0][0], "0");

@@ -204,6 +204,7 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
                 "InvalidToken",
                 "169.254.169.254",
                 "computeMetadata",
+                "Account must be specified",
             ],
             Why::Credentials(advice),
         ),

@@ -7,8 +7,12 @@ use std::borrow::Cow;
 /// What a query asks of a table.
 pub(super) struct Asked<'a> {
     conditions: Vec<(usize, Is, ValueRef<'a>)>,
+    ordered_by: Option<usize>,
     columns_used: u32,
 }
+
+/// In a plan, behind a column by which rows are to be in order.
+pub(super) const ORDERED: char = '^';
 
 /// What a number is to be.
 #[derive(Clone, Copy)]
@@ -56,7 +60,8 @@ impl Is {
 }
 
 impl<'a> Asked<'a> {
-    /// What was planned, by `column sign` a value; `None` where a value is null, with which nothing compares.
+    /// What was planned, by `column sign` a value, and last perhaps `column ^`; `None` where a value is null, with which
+    /// nothing compares.
     pub(super) fn of(
         plan: &str,
         columns_used: u32,
@@ -77,8 +82,10 @@ impl<'a> Asked<'a> {
             }
             conditions.push((usize::from(column - b'a'), is, value));
         }
+        let ordered_by = plan.first().map(|column| usize::from(column - b'a'));
         Some(Asked {
             conditions,
+            ordered_by,
             columns_used,
         })
     }
@@ -132,6 +139,11 @@ impl<'a> Asked<'a> {
             }
         }
         bounds
+    }
+
+    /// Whether rows are to be in the order of a column.
+    pub(super) fn is_ordered_by(&self, column: usize) -> bool {
+        self.ordered_by == Some(column)
     }
 
     /// Whether the query looks at a column.

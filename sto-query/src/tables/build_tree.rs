@@ -1,5 +1,6 @@
 //! The stacks of a build, and what is made of them as it is first asked for.
 
+use super::by_frame::ByFrame;
 use super::ids::{Hex, Ids};
 use crate::functions::Functions;
 use crate::sources::EVENT;
@@ -23,6 +24,7 @@ pub(super) struct BuildTree {
     /// By sample type, what each function cost by itself and in total.
     function_costs: OnceLock<Vec<Vec<(Cost, Cost)>>>,
     outermost: OnceLock<Vec<bool>>,
+    by_frame: OnceLock<ByFrame>,
     ids: Ids,
     by_id: OnceLock<HashMap<NodeId, NodeIx>>,
 }
@@ -40,6 +42,7 @@ impl BuildTree {
             functions: OnceLock::new(),
             function_costs: OnceLock::new(),
             outermost: OnceLock::new(),
+            by_frame: OnceLock::new(),
             ids: Ids::of(executable),
             by_id: OnceLock::new(),
         }
@@ -96,6 +99,13 @@ impl BuildTree {
             ids.iter().copied().zip(nodes).collect()
         });
         by_id.get(&node).copied()
+    }
+
+    /// Its nodes by their frames.
+    pub(super) fn by_frame(&self) -> &ByFrame {
+        let View { tree, frames, .. } = &self.view;
+        self.by_frame
+            .get_or_init(|| ByFrame::of(tree, self.ids.frames(frames)))
     }
 
     /// The id of a node's frame.

@@ -6,7 +6,7 @@ use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::FrameTable;
 
 /// An id in hexadecimal.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hex([u8; 32]);
 
 impl Hex {
@@ -59,12 +59,16 @@ impl Ids {
 
     /// The id of a node's frame.
     pub(super) fn frame(&self, tree: &StackTree, frames: &FrameTable, node: NodeIx) -> &str {
-        let ids = self.frames.get_or_init(|| {
+        self.frames(frames)[tree.frame(node).get()].as_str()
+    }
+
+    /// The ids of all frames.
+    pub(super) fn frames(&self, frames: &FrameTable) -> &[Hex] {
+        self.frames.get_or_init(|| {
             let frames = frames.iter();
             frames
                 .map(|(_, frame)| Hex::of(FrameId::of(frame).0))
                 .collect()
-        });
-        ids[tree.frame(node).get()].as_str()
+        })
     }
 }

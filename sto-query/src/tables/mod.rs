@@ -5,6 +5,7 @@
 mod analyses;
 mod asked;
 mod build_tree;
+mod by_frame;
 mod call;
 mod database;
 mod error;

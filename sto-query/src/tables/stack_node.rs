@@ -4,7 +4,7 @@ use super::asked::Asked;
 use super::build_tree::BuildTree;
 use super::ids::Hex;
 use super::stored::{Stored, Unanswered};
-use super::table::{Cell, Column, Cursor, Found, Rows, Table};
+use super::table::{Cell, Column, Cursor, Found, Order, Rows, Table};
 use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -29,7 +29,7 @@ impl Table for StackNode {
     const COLUMNS: &'static [Column] = &[
         Column::text("id").finds(Found::Few(1.0)),
         Column::text("parent_id").finds(Found::Few(4.0)),
-        Column::text("stack_node_data_id"),
+        Column::text("stack_node_data_id").finds(Found::Few(10.0)),
         Column::text("executable_id").finds(Found::Build),
         Column::integer("sample_count"),
         Column::integer("self"),
@@ -39,13 +39,17 @@ impl Table for StackNode {
         Column::integer("outermost"),
     ];
     const ROWS: Rows = Rows::OfBuild(50_000.0);
+    const ORDER: Option<Order> = Some(Order {
+        by: FRAME,
+        of: EXECUTABLE,
+    });
     type Cursor = Nodes;
 
     fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Nodes, Unanswered> {
         let mut nodes = Nodes {
             stored: stored.clone(),
             builds: Vec::new().into_iter(),
-            node: None,
+            meant: Meant::All,
             tree: None,
             at: 0,
             end: 0,
@@ -68,10 +72,15 @@ impl Table for StackNode {
         }
         let builds = stored.builds(asked.text(EXECUTABLE).as_deref())?.iter();
         if let Some(node) = asked.text(NODE) {
-            nodes.node = node.parse().ok();
-            if nodes.node.is_none() {
-                return Ok(nodes);
+            match node.parse() {
+                Ok(node) => nodes.meant = Meant::Node(node),
+                Err(_) => return Ok(nodes),
             }
+        } else if let Some(frame) = asked.text(FRAME) {
+            nodes.meant = Meant::Frame(frame.into_owned());
+            nodes.step = Step::ByFrame;
+        } else if asked.is_ordered_by(FRAME) {
+            nodes.step = Step::ByFrame;
         }
         nodes.builds = builds.map(|build| build.id).collect::<Vec<_>>().into_iter();
         nodes.settle()?;
@@ -84,13 +93,21 @@ pub(super) struct Nodes {
     stored: Arc<Stored>,
     /// The builds that are still to come.
     builds: IntoIter<BuildId>,
-    /// The only one that is meant of each build, where one is.
-    node: Option<NodeId>,
+    /// What is meant of each build.
+    meant: Meant,
     tree: Option<Arc<BuildTree>>,
-    /// The stack, and the first that is not meant.
+    /// Where the stack is, and where the first is that is not meant.
     at: u32,
     end: u32,
     step: Step,
+}
+
+/// What is meant of a build.
+enum Meant {
+    All,
+    Node(NodeId),
+    /// Stacks that end in the frame with this id.
+    Frame(String),
 }
 
 /// Where the next stack is.
@@ -99,6 +116,8 @@ enum Step {
     Preorder,
     /// It stands after all below this one.
     Siblings,
+    /// It follows in the order of frames.
+    ByFrame,
 }
 
 impl Nodes {
@@ -111,9 +130,13 @@ impl Nodes {
             let Some(tree) = self.stored.tree_of(id)? else {
                 continue;
             };
-            (self.at, self.end) = match self.node {
-                Some(node) => tree.find(node).map_or((0, 0), |node| (node.0, node.0 + 1)),
-                None => (0, tree.view.tree.len() as u32),
+            (self.at, self.end) = match &self.meant {
+                Meant::All => (0, tree.view.tree.len() as u32),
+                Meant::Node(node) => tree.find(*node).map_or((0, 0), |node| (node.0, node.0 + 1)),
+                Meant::Frame(frame) => {
+                    let places = tree.by_frame().find(frame);
+                    (places.start as u32, places.end as u32)
+                }
             };
             self.tree = Some(tree);
         }
@@ -138,7 +161,10 @@ impl Cursor for Nodes {
         let Some(tree) = &self.tree else {
             return cell.null();
         };
-        let node = NodeIx(self.at);
+        let node = match self.step {
+            Step::ByFrame => tree.by_frame().nodes()[self.at as usize],
+            _ => NodeIx(self.at),
+        };
         match column {
             ID => cell.text(&tree.id(node)),
             PARENT => match tree.view.tree.parent(node) {

@@ -14,6 +14,7 @@ use sto_core::model::FrameIx;
 pub(super) struct StackNodeData;
 
 const ID: usize = 0;
+const FUNCTION: usize = 6;
 
 impl Table for StackNodeData {
     const NAME: &'static str = "stack_node_data";
@@ -24,7 +25,7 @@ impl Table for StackNodeData {
         Column::integer("line"),
         Column::text("module"),
         Column::text("kind"),
-        Column::text("function"),
+        Column::text("function").finds(Found::Few(3.0)),
     ];
     const ROWS: Rows = Rows::Few(100_000.0);
     type Cursor = Frames;
@@ -32,21 +33,27 @@ impl Table for StackNodeData {
     fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Frames, Unanswered> {
         let frames = stored.frames()?;
         let all = 0..frames.table.len() as u32;
-        let numbers = match asked.text(ID) {
-            Some(id) => frames.find(&id).map_or(0..0, |frame| frame.0..frame.0 + 1),
-            None => all,
-        };
+        let (mut listed, mut places) = (None, all);
+        if let Some(id) = asked.text(ID) {
+            places = frames.find(&id).map_or(0..0, |frame| frame.0..frame.0 + 1);
+        } else if let Some(function) = asked.text(FUNCTION) {
+            let found = listed.insert(frames.of_function(&function));
+            places = 0..found.len() as u32;
+        }
         Ok(Frames {
             frames,
-            at: numbers.start,
-            end: numbers.end,
+            listed,
+            at: places.start,
+            end: places.end,
         })
     }
 }
 
-/// Some frames that follow one another.
+/// Some frames.
 pub(super) struct Frames {
     frames: Arc<AllFrames>,
+    /// They stand here; else they follow one another.
+    listed: Option<Vec<FrameIx>>,
     at: u32,
     end: u32,
 }
@@ -62,7 +69,10 @@ impl Cursor for Frames {
     }
 
     fn cell(&self, column: usize, cell: Cell<'_>) -> rusqlite::Result<()> {
-        let ix = FrameIx(self.at);
+        let ix = match &self.listed {
+            Some(listed) => listed[self.at as usize],
+            None => FrameIx(self.at),
+        };
         let frame = self.frames.table.frame(ix);
         match column {
             ID => cell.text(Hex::of(FrameId::of(frame).0).as_str()),

@@ -281,6 +281,15 @@ impl AllFrames {
         self.functions.get_or_init(|| Functions::of(&self.table))
     }
 
+    /// The frames of functions with this key.
+    pub(super) fn of_function(&self, key: &str) -> Vec<FrameIx> {
+        let numbers = self.functions().with_key(Some(key));
+        let is_meant = |number: u32| numbers.contains(&(number as usize));
+        let frames = (0..).zip(self.functions().numbers());
+        let meant = frames.filter(|&(_, &number)| is_meant(number));
+        meant.map(|(ix, _)| FrameIx(ix)).collect()
+    }
+
     /// The frame with this id.
     pub(super) fn find(&self, id: &str) -> Option<FrameIx> {
         let by_id = self.by_id.get_or_init(|| {

@@ -17,11 +17,22 @@ pub(super) trait Table: Sized + 'static {
     const ROWS: Rows;
     /// What the first row costs, where one after another costs 1: stacks are read for it, or nothing is.
     const START: f64 = 10.0;
+    /// The column by which the rows of a build come in order, where that is asked for and they are found by no other
+    /// column than the build's.
+    const ORDER: Option<Order> = None;
     /// Its rows, one after another.
     type Cursor: Cursor;
 
     /// The rows that may fit; SQLite looks at each again.
     fn rows(stored: &Arc<Stored>, asked: &Asked<'_>) -> Result<Self::Cursor, Unanswered>;
+}
+
+/// How the rows of a build may come in order.
+pub(super) struct Order {
+    /// By this column.
+    pub(super) by: usize,
+    /// The column of the build.
+    pub(super) of: usize,
 }
 
 /// About how many rows there are.

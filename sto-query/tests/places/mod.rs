@@ -148,6 +148,16 @@ fn what_is_no_place_is_refused() {
     }
 }
 
+#[test]
+fn a_container_of_nobody_says_whose_it_could_be() {
+    let error = Place::parse(OsStr::new("az://container/a"), &Machine::default());
+    let sentence = error.unwrap_err().to_string();
+    assert!(
+        sentence.contains("set AZURE_STORAGE_ACCOUNT_NAME"),
+        "{sentence}"
+    );
+}
+
 impl Moto {
     /// The machine of somebody who may write to it.
     pub(crate) fn machine(&self) -> Machine {

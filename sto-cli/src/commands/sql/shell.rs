@@ -8,7 +8,7 @@ use crate::runtime::user_folder::user_folder;
 use crate::runtime::{CliError, Outcome, interrupt, output, ui};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{Config, Editor};
+use rustyline::{CompletionType, Config, Editor};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -88,8 +88,10 @@ fn set(parameters: &mut Vec<(String, SqlValue)>, name: String, value: SqlValue) 
 }
 
 fn editor() -> rustyline::Result<Line> {
-    let config = Config::builder().auto_add_history(false).build();
-    let mut editor = Editor::with_config(config)?;
+    let config = Config::builder()
+        .auto_add_history(false)
+        .completion_type(CompletionType::List);
+    let mut editor = Editor::with_config(config.build())?;
     editor.set_helper(Some(SqlHelper::new()));
     Ok(editor)
 }
