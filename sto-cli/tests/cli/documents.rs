@@ -30,13 +30,13 @@ fn links_between_documents_lead_to_a_file_and_a_heading() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Every Markdown file of the repository, without hidden folders but `.github`, and what was built.
+/// Every Markdown file of the repository, without hidden folders but `.github`, what was built, and what npm installed.
 fn collect(folder: &Path, documents: &mut BTreeMap<PathBuf, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         let hidden = name.starts_with('.') && name != ".github";
-        if hidden || name == "target" || path.is_symlink() {
+        if hidden || ["target", "node_modules"].contains(&name) || path.is_symlink() {
             continue;
         }
         if path.is_dir() {
