@@ -1,7 +1,7 @@
 //! `sto hot`: the lines of source that cost most, as editors read them.
 
 use crate::args::{HotArgs, Percent, choice};
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, ui};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, output, ui};
 use clap::Args;
 use std::path::PathBuf;
 use sto_query::questions::{HotSpotsRequest, hot};
@@ -64,15 +64,18 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     request.min_share = args.min_share.share();
     request.limit = args.limit.of(&args.format);
     let spots = hot(&store.sources(), &request)?;
-    args.format.print(&spots, render::hot::spots)?;
-    // What is no line of a file is no output of this command.
     if args.format.is_text() {
+        // Without a pager: Emacs reads it on a terminal of its own.
+        output::write_stdout(render::hot::spots(&spots, ui::style()).as_bytes())?;
+        // What is no line of a file is no output of this command.
         for note in render::hot::spots_notes(&spots) {
             ui::say("note", &note);
         }
         for file in &spots.doubtful {
             ui::say("warning", &render::hot::doubtful(file));
         }
+    } else {
+        args.format.print(&spots, render::hot::spots)?;
     }
     Ok(match spots.spots.is_empty() {
         true => Outcome::TooLittleData,

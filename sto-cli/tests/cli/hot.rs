@@ -283,19 +283,14 @@ fn assert_places(sandbox: &Sandbox, found: &str) {
     assert_eq!(found, expected);
 }
 
-/// All that `sto hot` prints, as an editor gets it.
-fn printed(sandbox: &Sandbox) {
-    let run = sandbox.sto(&["hot"]).succeeds();
-    sandbox.write("out", run.stdout + &run.stderr);
-}
-
 #[test]
 fn vim_walks_the_lines_as_its_quickfix_list() {
     if missing(&["nvim"]) {
         return;
     }
     let sandbox = with_demo();
-    printed(&sandbox);
+    let run = sandbox.sto(&["hot"]).succeeds();
+    sandbox.write("out", run.stdout + &run.stderr);
     let list = "let found = filter(getqflist(), 'v:val.valid')";
     let lines = "map(found, 'bufname(v:val.bufnr) .. \" \" .. v:val.lnum')";
     let write = format!("call writefile({lines}, 'found')");
@@ -310,14 +305,15 @@ fn vim_walks_the_lines_as_its_quickfix_list() {
 }
 
 #[test]
-fn emacs_takes_the_lines_for_those_of_a_compilation() {
+fn emacs_takes_the_lines_for_those_of_a_compilation_which_it_runs_on_a_terminal() {
     if missing(&["emacs"]) {
         return;
     }
     let sandbox = with_demo();
-    printed(&sandbox);
-    let walk = r#"(with-current-buffer (find-file-noselect "out")
-      (compilation-mode)
+    let walk = r#"(progn
+      (compile (concat (getenv "STO") " hot"))
+      (set-buffer "*compilation*")
+      (while (get-buffer-process (current-buffer)) (accept-process-output nil 0.1))
       (compilation--ensure-parse (point-max))
       (goto-char (point-min))
       (while (not (eobp))
@@ -329,6 +325,11 @@ fn emacs_takes_the_lines_for_those_of_a_compilation() {
     let args = [
         "--batch", "-Q", "-l", "subr-x", "-l", "compile", "--eval", walk,
     ];
-    let run = Run::of(&mut sandbox.program("emacs", &args)).succeeds();
-    assert_places(&sandbox, &run.stdout);
+    let mut emacs = sandbox.program("emacs", &args);
+    emacs
+        .env("STO", env!("CARGO_BIN_EXE_sto"))
+        .env("STO_STORE", sandbox.path("store"))
+        .env("PAGER", "sed s/^/paged:/")
+        .env("TERM", "xterm");
+    assert_places(&sandbox, &Run::of(&mut emacs).succeeds().stdout);
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const MAX_NAMED: usize = 3;
 
 /// The lines as tools read them that take a user to each: `demo.c:127: 2.5 % self, 12.4 % total: return 0;`. The text of a
-/// line is cut where the terminal is narrower.
+/// line is cut where the terminal is narrower; nothing is coloured, as some of these tools are terminals.
 pub fn spots(report: &HotSpots, style: Style) -> String {
     report.spots.iter().map(|spot| line(spot, style)).collect()
 }
@@ -29,7 +29,7 @@ fn line(spot: &HotSpot, style: Style) -> String {
     };
     let column = display_width(&place) + display_width(&costs);
     let what = cut(&what, column, style);
-    format!("{}{costs}{what}\n", style.bold(&place))
+    format!("{place}{costs}{what}\n")
 }
 
 /// What a user is told of them beside them, in sentences.
