@@ -75,6 +75,9 @@ test("costs stand at the lines of the demo, and follow the settings", { timeout:
   assert.ok(fewer.size > 0 && [...fewer.keys()].every((line) => found.has(line)));
   const { contents } = await vscode.test.providers.hover.provideHover(document, new vscode.Position(138, 8), {});
   assert.match(contents.map((part) => part.value).join("\n"), /21\.1 % self/);
+  // Those that the server runs, and those that the palette offers.
+  const { contributes } = require("../package.json");
+  assert.deepEqual(vscode.test.commands.sort(), contributes.commands.map(({ command }) => command).sort());
   await extension.deactivate();
   assert.deepEqual(vscode.test.shown, []);
 });

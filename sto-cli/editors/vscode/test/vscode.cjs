@@ -70,15 +70,12 @@ class CancellationTokenSource {
   dispose() {}
 }
 
-/** What a name stands for that no test looks at: an event, a function or a class. */
-function other(name) {
-  if (name.startsWith("on")) {
-    return new EventEmitter().event;
-  }
-  return /^[A-Z]/.test(name) ? class {} : () => new Disposable();
-}
+/** What a name of a namespace stands for that no test looks at. */
+const member = (name) => (name.startsWith("on") ? new EventEmitter().event : () => new Disposable());
+/** What such a name of the whole stands for. */
+const part = (name) => (/^[A-Z]/.test(name) ? class {} : namespace({}));
 
-function namespace(known) {
+function namespace(known, other = member) {
   const get = (target, name) => {
     if (typeof name === "string" && !(name in target)) {
       target[name] = other(name);
@@ -90,6 +87,7 @@ function namespace(known) {
 
 const channel = namespace({ dispose() {}, append: console.error, appendLine: console.error });
 const changed = new EventEmitter();
+const commands = [];
 const shown = [];
 const providers = {};
 const provided = new EventEmitter();
@@ -99,7 +97,7 @@ const register = (kind) => (_selector, provider) => {
   return new Disposable();
 };
 
-module.exports = namespace({
+const known = {
   CancellationTokenSource,
   Disposable,
   EventEmitter,
@@ -110,7 +108,13 @@ module.exports = namespace({
   Range,
   Uri,
   // Not of VS Code: for tests.
-  test: { changed, providers, provided, settings: {}, shown },
+  test: { changed, commands, providers, provided, settings: {}, shown },
+  commands: namespace({
+    registerCommand: (name) => {
+      commands.push(name);
+      return new Disposable();
+    },
+  }),
   env: namespace({ appName: "test", language: "en" }),
   languages: namespace({
     createDiagnosticCollection: () => namespace({ dispose() {} }),
@@ -136,4 +140,5 @@ module.exports = namespace({
     textDocuments: [],
     workspaceFolders: [],
   }),
-});
+};
+module.exports = namespace(known, part);
