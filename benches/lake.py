@@ -65,7 +65,7 @@ class Program:
             "caller": pyarrow.array([None if caller < 0 else caller for caller in parents], pyarrow.int64()),
             "outermost": text(outermost),
             "function": self.of_function(names),
-            "symbol": self.of_function([f"{name}::h{hashlib.md5(name.encode()).hexdigest()[:16]}" for name in names]),
+            "other_symbol": self.of_function([f"{name}::h{hashlib.md5(name.encode()).hexdigest()[:16]}" for name in names]),
             "module": self.of_function([f"lib{f % 7}.so" for f in range(FUNCTIONS)]),
             "file": self.of_function([f"src/module{f % 91}.rs" for f in range(FUNCTIONS)]),
             "line": pyarrow.nulls(STACKS, pyarrow.int64()),

@@ -131,9 +131,9 @@ fn a_row_of_a_sample_is_a_row_of_the_table_of_sql() {
         let found = read(folder.path(), "sample");
         let of_run =
             "profile, executable_id, event, self, total, samples, total_samples, outermost";
-        let of_frame = "function, symbol, module, file, line, kind";
+        let of_frame = "function, other_symbol, module, file, line, kind";
         let sql = format!(
-            "SELECT {of_run}, {of_frame} FROM sample JOIN stack_node_data d ON d.id = stack_node_data_id"
+            "SELECT {of_run}, function, nullif(symbol, function) AS other_symbol, module, file, line, kind FROM sample JOIN stack_node_data d ON d.id = stack_node_data_id"
         );
         let expected = rows(&mut Database::open(sources).unwrap(), &sql);
         assert!(!expected.is_empty());

@@ -20,8 +20,9 @@ struct Row {
 
 /// What is written of a frame.
 struct FrameTexts {
-    symbol: ByteArray,
     function: ByteArray,
+    /// The symbol, where it is not the function: most are.
+    other_symbol: Option<ByteArray>,
     module: Option<ByteArray>,
     file: Option<ByteArray>,
     line: Option<u64>,
@@ -55,7 +56,7 @@ pub(super) fn sample(run: &StoredProfile, interned: &Interned) -> Result<Vec<u8>
         Column::count("total_samples", |row: &Row| Some(row.total.samples)),
         Column::flag("outermost", |row: &Row| is_outermost[row.stack.get()]),
         Column::text("function", |row| Some(frame(row).function.clone())),
-        Column::text("symbol", |row| Some(frame(row).symbol.clone())),
+        Column::text("other_symbol", |row| frame(row).other_symbol.clone()),
         Column::text("module", |row| frame(row).module.clone()),
         Column::text("file", |row| frame(row).file.clone()),
         Column::count("line", |row| frame(row).line),
@@ -85,13 +86,16 @@ fn rows(interned: &Interned) -> Vec<Row> {
 fn texts(frames: &FrameTable, functions: &Functions) -> Vec<FrameTexts> {
     let known = |name: &str| (!name.is_empty()).then(|| text(name));
     let texts = frames.iter().zip(functions.numbers());
-    let texts = texts.map(|((_, frame), &number)| FrameTexts {
-        symbol: text(frame.symbol),
-        function: text(functions.name(number as usize).0),
-        module: known(frame.module),
-        file: known(frame.file),
-        line: (frame.line != 0).then_some(frame.line.into()),
-        kind: text(frame.kind.name()),
+    let texts = texts.map(|((_, frame), &number)| {
+        let (function, _) = functions.name(number as usize);
+        FrameTexts {
+            function: text(function),
+            other_symbol: (frame.symbol != function).then(|| text(frame.symbol)),
+            module: known(frame.module),
+            file: known(frame.file),
+            line: (frame.line != 0).then_some(frame.line.into()),
+            kind: text(frame.kind.name()),
+        }
     });
     texts.collect()
 }

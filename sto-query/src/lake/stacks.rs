@@ -52,17 +52,19 @@ fn nodes(table: &Table<'_>, stacks: &[u64]) -> Result<Vec<usize>, LakeError> {
 /// The tree of the stacks that first stand in these rows, with the frames in their order.
 fn tree(table: &Table<'_>, rows: &[usize]) -> Result<(FrameTable, StackTree), LakeError> {
     let callers = table.numbers("caller")?;
-    let names = ["symbol", "module", "file", "kind"].map(|name| table.texts(name));
-    let [symbols, modules, files, kinds] = names;
-    let (symbols, modules, files, kinds) = (symbols?, modules?, files?, kinds?);
+    let names = ["module", "file", "kind"].map(|name| table.texts(name));
+    let [modules, files, kinds] = names;
+    let (modules, files, kinds) = (modules?, files?, kinds?);
+    let (functions, others) = (table.texts("function")?, table.texts("other_symbol")?);
     let lines = table.numbers("line")?;
     let mut found = FrameTable::new();
     let mut frames = Vec::with_capacity(rows.len());
     for &row in rows {
         let line = u32::try_from(lines[row].unwrap_or(0));
+        let symbol = others[row].as_ref().or(functions[row].as_ref());
         frames.push(found.insert(Frame {
             module: table.text(modules[row].as_ref())?,
-            symbol: table.text(symbols[row].as_ref())?,
+            symbol: table.text(symbol)?,
             kind: kind(table, table.text(kinds[row].as_ref())?)?,
             file: table.text(files[row].as_ref())?,
             line: line.map_err(|_| table.damaged("the number of a line is too large"))?,

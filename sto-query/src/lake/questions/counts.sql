@@ -1,6 +1,6 @@
 -- Counts of two builds by function and run.
 -- Change the lines that end in `<-`: program and builds stand there twice. What is known of a run has a row of its own.
-SELECT profile, NULL AS record, event, symbol, module, min(file) AS file, kind,
+SELECT profile, NULL AS record, event, coalesce(other_symbol, function) AS symbol, module, min(file) AS file, kind,
        CAST(sum(self) AS BIGINT) AS self,
        CAST(sum(samples) AS BIGINT) AS samples,
        -- Of a recursive function its outermost calls: the inner ones are part of these.
@@ -9,7 +9,7 @@ SELECT profile, NULL AS record, event, symbol, module, min(file) AS file, kind,
 FROM sample
 WHERE executable = 'demo'    -- the program <-
   AND build IN ('v1', 'v2')  -- the builds <-
-GROUP BY profile, event, symbol, module, kind
+GROUP BY profile, event, coalesce(other_symbol, function), module, kind
 UNION ALL
 SELECT id, record, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM profile
