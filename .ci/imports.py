@@ -15,7 +15,7 @@ FLOORS = {
     "sto-core": "text number cancel hint files units limits demangle memory id model trace recording binary formats symbolize intern store ingest",
     "sto-query": "text places answer statistics functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects render questions tables",
-    "sto-cli": "runtime args complete help commands cli",
+    "sto-cli": "runtime args complete help lsp commands cli",
 }
 RING = 3
 FACE = 40

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod complete;
 mod help;
+mod lsp;
 mod runtime;
 
 use clap::{CommandFactory, FromArgMatches};

@@ -18,10 +18,14 @@ pub(crate) struct PolicyArg {
 }
 
 impl PolicyArg {
+    /// The policy that is followed without being named.
+    pub(crate) fn found() -> Option<PathBuf> {
+        find_above(&std::env::current_dir().ok()?)
+    }
+
     /// Asks for the policy that was named or found.
     pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
-        let found = || find_above(&std::env::current_dir().ok()?);
-        let Some(path) = self.file.clone().or_else(found) else {
+        let Some(path) = self.file.clone().or_else(PolicyArg::found) else {
             return Ok(());
         };
         if self.file.is_none() {

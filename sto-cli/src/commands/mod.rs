@@ -24,6 +24,7 @@ mod import_parquet;
 mod ingest;
 mod log;
 mod ls;
+mod lsp;
 mod man;
 mod merge;
 mod model;
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Blame(blame::BlameArgs),
     Flame(flame::FlameArgs),
     Open(open::OpenArgs),
+    Lsp(lsp::LspArgs),
     Phases(phases::PhasesArgs),
     Outliers(outliers::OutliersArgs),
     Waits(waits::WaitsArgs),
@@ -142,6 +144,7 @@ pub(crate) fn run(
         Command::Tree(args) => tree::run(&args, &store()?),
         Command::Flame(args) => flame::run(&args, &store()?),
         Command::Open(args) => open::run(&args, &store()?),
+        Command::Lsp(args) => lsp::run(&args, store),
         Command::Phases(args) => phases::run(&args, &store()?),
         Command::Outliers(args) => outliers::run(&args, &store()?),
         Command::Waits(args) => waits::run(&args, &store()?),

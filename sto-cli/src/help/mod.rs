@@ -49,6 +49,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "blame",
             "flame",
             "open",
+            "lsp",
             "potential",
             "model",
             "sql",

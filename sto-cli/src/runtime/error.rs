@@ -42,6 +42,8 @@ pub(crate) enum Outcome {
     Interrupted(i32),
     /// The recorded command ended so.
     Command(ExitStatus),
+    /// The client of a server went away, or ended it, before it asked it to shut down: what LSP has a status for.
+    NotShutDown,
 }
 
 /// What the help of commands says that need runs before.
@@ -60,7 +62,7 @@ impl Outcome {
     fn status(self) -> u8 {
         match self {
             Outcome::Clean => 0,
-            Outcome::Regressions | Outcome::NoMatch => 1,
+            Outcome::Regressions | Outcome::NoMatch | Outcome::NotShutDown => 1,
             Outcome::TooLittleData => 3,
             // As shells have it for a command that the signal ended.
             Outcome::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(FAILURE),
@@ -450,7 +452,7 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         Err(error) if error.is_broken_pipe() => return ExitCode::SUCCESS,
         Err(error) => error,
     };
-    let message = hints::with_hint(&with_causes(&error), error.library_hint());
+    let message = sentence(&error);
     let takes_too_much = causes(&error).any(|cause| cause.is::<TooMuch>());
     match error.functions() {
         [] => ui::say("error", &message),
@@ -464,6 +466,11 @@ pub(crate) fn report(result: Result<Outcome, CliError>) -> ExitCode {
         ui::say("hint", &hint);
     }
     ExitCode::from(FAILURE)
+}
+
+/// The error with its causes, and what the library says can be done about it.
+pub(crate) fn sentence(error: &CliError) -> String {
+    hints::with_hint(&with_causes(error), error.library_hint())
 }
 
 /// The error and the causes that its message does not say already.

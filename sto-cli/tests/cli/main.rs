@@ -45,6 +45,8 @@ mod ingest;
 // What a program gets that asks the library.
 mod library;
 mod log;
+// Costs in editors.
+mod lsp;
 // What comes from other stores.
 mod merge;
 // Stores that earlier versions wrote.

@@ -36,6 +36,7 @@ pub use spots::{DoubtfulFile, HotSpot, HotSpots};
 use crate::QueryError;
 use crate::sources::{Filter, Named, Sources};
 use crate::tree::{CostShare, Subject};
+use definition::name_in_source;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -256,6 +257,26 @@ impl HotIndex {
             std::cmp::Reverse((total.value, total.samples, own.value, own.samples))
         });
         numbers.into_iter().map(|n| self.function(FunctionNo(n)))
+    }
+
+    /// The functions that source calls so: the last name of their paths, without parameters. In the order of
+    /// their numbers.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = HotFunction<'_>> {
+        let numbers = (0..self.functions.len() as u32).filter(move |&number| {
+            let function = &self.functions[number as usize];
+            !function.total.is_zero() && name_in_source(&function.name) == Some(name)
+        });
+        numbers.map(|number| self.function(FunctionNo(number)))
+    }
+
+    /// The function with this name and module, as [`HotFunction`] or a [`Finding`](crate::compare::Finding) has them.
+    pub fn find(&self, name: &str, module: &str) -> Option<HotFunction<'_>> {
+        let module = self.module_known_as(module);
+        let is_meant = |function: &Function| {
+            &*function.name == name && &*self.modules[function.module as usize] == module
+        };
+        let number = self.functions.iter().position(is_meant)?;
+        Some(self.function(FunctionNo(number as u32)))
     }
 
     /// What called a function, and what these calls cost, the largest first; of a recursive function its outermost

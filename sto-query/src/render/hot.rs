@@ -84,7 +84,7 @@ fn change_words(ratio: f64, since: &str) -> String {
 }
 
 /// `×1.8`
-pub(super) fn times(ratio: f64) -> String {
+pub fn times(ratio: f64) -> String {
     let decimals = match ratio {
         ..0.095 => 2,
         ..9.95 => 1,
@@ -94,7 +94,7 @@ pub(super) fn times(ratio: f64) -> String {
 }
 
 /// A share as a person says it: `31 %`, `12.4 %`, `0.04 %`.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = if percent < 0.095 { 2 } else { 1 };
     let number = format!("{percent:.decimals$}");

@@ -20,6 +20,7 @@ mod findings;
 pub mod flame;
 mod header;
 pub mod hot;
+pub mod hover;
 #[cfg(feature = "pages")]
 mod html;
 pub mod ingest;

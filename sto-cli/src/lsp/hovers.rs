@@ -1,0 +1,70 @@
+//! What is shown where the pointer rests.
+
+use super::costs::{Costs, Document, function_at, line_at};
+use super::text::Encoding;
+use gen_lsp_types::{Hover, MarkupContent, MarkupKind, Position};
+use sto_query::hot::HotFunction;
+use sto_query::render::hover::{self, HoverForm};
+
+/// What the function costs that is named there or begins there, and what the line does.
+pub(super) fn hover(
+    document: &mut Document,
+    costs: &Costs,
+    at: Position,
+    encoding: Encoding,
+    form: HoverForm,
+) -> Option<Hover> {
+    let shown = document.shown(costs)?;
+    let line = line_at(shown, at.line.saturating_add(1)).copied();
+    let function = function(document, costs, at, encoding);
+    let mut parts = Vec::new();
+    if let Some(function) = function {
+        let change = costs.change(function.number);
+        let history = costs.history.as_ref();
+        parts.push(hover::function(
+            &costs.index,
+            function,
+            history,
+            change,
+            form,
+        ));
+    }
+    if let Some(line) = line {
+        parts.push(hover::line(&costs.index, &line, form));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let (kind, between) = match form {
+        HoverForm::Markdown => (MarkupKind::Markdown, "\n---\n\n"),
+        HoverForm::Text => (MarkupKind::PlainText, "\n"),
+    };
+    let value = parts.join(between);
+    let range = document.text.word(at, encoding).map(|(_, range)| range);
+    Some(Hover {
+        contents: MarkupContent { kind, value }.into(),
+        range,
+    })
+}
+
+/// The function that is meant at a place: one that the word there names, of several one that begins here, or that is of this file,
+/// or the one that costs most; else one that begins in the line.
+pub(super) fn function<'a>(
+    document: &mut Document,
+    costs: &'a Costs,
+    at: Position,
+    encoding: Encoding,
+) -> Option<HotFunction<'a>> {
+    let index = &*costs.index;
+    let shown = document.shown(costs)?;
+    let here = function_at(shown, index, at.line.saturating_add(1));
+    let begin: Vec<_> = shown.functions.iter().map(|&(_, number)| number).collect();
+    let word = document.text.word(at, encoding).map(|(word, _)| word);
+    let named = word.map(|word| index.named(word)).into_iter().flatten();
+    let named = named.max_by_key(|function| {
+        let is_here = here.is_some_and(|here| here.number == function.number);
+        let is_of_file = begin.contains(&function.number);
+        (is_here, is_of_file, function.costs.total.value)
+    });
+    named.or(here)
+}

@@ -1,0 +1,190 @@
+//! A text with the places in it that LSP names.
+
+use gen_lsp_types::{Position, Range};
+use std::ops;
+
+/// What columns count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Utf8,
+    Utf16,
+}
+
+/// A text that is open in the editor, or was read.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    text: String,
+    /// Where its lines begin.
+    starts: Vec<usize>,
+}
+
+impl Text {
+    pub(super) fn new(text: String) -> Text {
+        let mut new = Text {
+            text,
+            starts: Vec::new(),
+        };
+        new.find_lines();
+        new
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn find_lines(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        let ends = self.text.match_indices('\n');
+        self.starts.extend(ends.map(|(at, _)| at + 1));
+    }
+
+    /// A line by its number from 0, without its end; empty where there is none.
+    pub(super) fn line(&self, number: u32) -> &str {
+        let Some(&start) = self.starts.get(number as usize) else {
+            return "";
+        };
+        let end = self.starts.get(number as usize + 1);
+        let line = &self.text[start..end.map_or(self.text.len(), |end| end - 1)];
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+
+    /// What stands in a line, but the blanks around it.
+    pub(super) fn range_of_line(&self, number: u32, encoding: Encoding) -> Range {
+        let line = self.line(number);
+        let blank = line.len() - line.trim_start().len();
+        let end = line.trim_end().len();
+        self.range(number, blank.min(end)..end, encoding)
+    }
+
+    /// The end of a line.
+    pub(super) fn end_of_line(&self, number: u32, encoding: Encoding) -> Position {
+        let end = self.line(number).len();
+        self.range(number, end..end, encoding).end
+    }
+
+    fn range(&self, line: u32, bytes: ops::Range<usize>, encoding: Encoding) -> Range {
+        let text = self.line(line);
+        let column = |at: usize| match encoding {
+            Encoding::Utf8 => at as u32,
+            Encoding::Utf16 => text[..at].encode_utf16().count() as u32,
+        };
+        let position = |at| Position {
+            line,
+            character: column(at),
+        };
+        Range {
+            start: position(bytes.start),
+            end: position(bytes.end),
+        }
+    }
+
+    /// The name at a position.
+    pub(super) fn word(&self, at: Position, encoding: Encoding) -> Option<(&str, Range)> {
+        let line = self.line(at.line);
+        let at_byte = column_in(line, at.character, encoding);
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        let before = line[..at_byte].trim_end_matches(is_of_word).len();
+        let after = &line[at_byte..];
+        let end = at_byte + after.find(|c| !is_of_word(c)).unwrap_or(after.len());
+        let bytes = before..end;
+        let word = &line[bytes.clone()];
+        (!word.is_empty()).then(|| (word, self.range(at.line, bytes, encoding)))
+    }
+
+    /// Puts a text in place of a part, or of all. What is not in the text is taken for its end.
+    pub(super) fn replace(&mut self, part: Option<Range>, by: &str, encoding: Encoding) {
+        match part {
+            None => by.clone_into(&mut self.text),
+            Some(part) => {
+                let start = self.offset(part.start, encoding);
+                let end = self.offset(part.end, encoding).max(start);
+                self.text.replace_range(start..end, by);
+            }
+        }
+        self.find_lines();
+    }
+
+    fn offset(&self, at: Position, encoding: Encoding) -> usize {
+        let start = self.starts.get(at.line as usize);
+        start.map_or(self.text.len(), |start| {
+            start + column_in(self.line(at.line), at.character, encoding)
+        })
+    }
+}
+
+/// The byte of a column of a line: of one within a character, the character's first.
+fn column_in(line: &str, column: u32, encoding: Encoding) -> usize {
+    let column = column as usize;
+    match encoding {
+        Encoding::Utf8 => line.floor_char_boundary(column),
+        Encoding::Utf16 => {
+            let mut passed = 0;
+            let fits = |&(_, c): &(usize, char)| {
+                passed += c.len_utf16();
+                passed > column
+            };
+            line.char_indices()
+                .find(fits)
+                .map_or(line.len(), |(at, _)| at)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: u32, character: u32) -> Position {
+        Position { line, character }
+    }
+
+    fn changed(text: &str, part: [Position; 2], by: &str, encoding: Encoding) -> String {
+        let mut text = Text::new(text.to_owned());
+        let [start, end] = part;
+        text.replace(Some(Range { start, end }), by, encoding);
+        text.text
+    }
+
+    #[test]
+    fn columns_are_bytes_or_units_of_utf_16() {
+        let text = "ä𝄞x\r\nb";
+        let x = [at(0, 3), at(0, 4)];
+        assert_eq!(changed(text, x, "y", Encoding::Utf16), "ä𝄞y\r\nb");
+        let x = [at(0, 6), at(0, 7)];
+        assert_eq!(changed(text, x, "y", Encoding::Utf8), "ä𝄞y\r\nb");
+        let found = Text::new(text.to_owned());
+        assert_eq!(found.end_of_line(0, Encoding::Utf16), at(0, 4));
+        assert_eq!(found.end_of_line(0, Encoding::Utf8), at(0, 7));
+        assert_eq!(found.end_of_line(7, Encoding::Utf8), at(7, 0));
+    }
+
+    #[test]
+    fn no_position_is_outside_of_the_text() {
+        for encoding in [Encoding::Utf8, Encoding::Utf16] {
+            for line in 0..4 {
+                for character in [0, 1, 2, 3, 99, u32::MAX] {
+                    let here = at(line, character);
+                    let text = changed("ä𝄞\nb", [here, at(u32::MAX, 0)], "!", encoding);
+                    assert!(text.ends_with('!'), "{line} {character}: {text}");
+                    changed("ä𝄞\nb", [at(9, 9), here], "!", encoding);
+                    Text::new("ä𝄞\nb".to_owned()).word(here, encoding);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_is_found_from_any_place_in_it() {
+        let text = Text::new("  return hash(größe);".to_owned());
+        for column in 9..=13 {
+            let (word, range) = text.word(at(0, column), Encoding::Utf16).unwrap();
+            assert_eq!(
+                (word, range.start, range.end),
+                ("hash", at(0, 9), at(0, 13))
+            );
+        }
+        assert_eq!(text.word(at(0, 16), Encoding::Utf16).unwrap().0, "größe");
+        assert_eq!(text.word(at(0, 0), Encoding::Utf16), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Paths of files, and the URIs that stand for them.
+
+use gen_lsp_types::Uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What RFC 3986 lets stand in a path as it is.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
+/// The path that a URI names as it is written; `None` where it names no file of this machine.
+pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+    let rest = uri.0.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    let path = path.split(['?', '#']).next()?;
+    let bytes: Vec<u8> = percent_decode_str(path).collect();
+    let is_path = bytes.starts_with(b"/") && !bytes.contains(&0);
+    is_path.then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
+}
+
+/// The URI of an absolute path.
+pub(super) fn of_path(path: &Path) -> Uri {
+    let path = percent_encode(path.as_os_str().as_bytes(), KEPT);
+    Uri(format!("file://{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(uri: &str) -> Option<PathBuf> {
+        path_of(&uri.into())
+    }
+
+    #[test]
+    fn every_path_has_a_uri_that_stands_for_it() {
+        let strange = OsStr::from_bytes(b"/a b/%20/\xff#?\"/gr\xc3\xb6\xc3\x9fe.c");
+        let uri = of_path(Path::new(strange));
+        assert_eq!(uri.0, "file:///a%20b/%2520/%FF%23%3F%22/gr%C3%B6%C3%9Fe.c");
+        assert_eq!(path_of(&uri).as_deref(), Some(Path::new(strange)));
+    }
+
+    #[test]
+    fn what_names_no_file_of_this_machine_has_no_path() {
+        for uri in [
+            "untitled:Untitled-1",
+            "file://server/share/a.c",
+            "file:a.c",
+            "https://x/a.c",
+            "file:///a%00.c",
+            "",
+        ] {
+            assert_eq!(path(uri), None, "{uri}");
+        }
+        assert_eq!(path("file://localhost/a.c"), Some("/a.c".into()));
+    }
+}

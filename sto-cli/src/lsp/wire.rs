@@ -1,0 +1,225 @@
+//! Messages on a stream, as LSP's base protocol has them.
+//!
+//! This is not `lsp-server`'s: its reader ends with the first message that it cannot read.
+
+use gen_lsp_types::ErrorCodes;
+use gen_lsp_types::json_rpc::Id;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, Read, Write};
+
+/// The longest message that is read: one that opens a document has all of its text.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The longest line of a header that is looked at as one.
+const LONGEST_LINE: u64 = 64 << 10;
+
+/// What stands before the length of a message.
+const LENGTH: &str = "content-length:";
+
+/// A message of the client.
+#[derive(Debug, PartialEq)]
+pub(super) enum Incoming {
+    Request {
+        id: Id,
+        method: String,
+        params: Value,
+    },
+    Notification {
+        method: String,
+        params: Value,
+    },
+    /// The answer to a request of the server's; null where it failed.
+    Response {
+        id: Id,
+        result: Value,
+    },
+    /// What is no message.
+    Unreadable(Failure),
+}
+
+/// Why a request has no result.
+#[derive(Debug, PartialEq)]
+pub(super) struct Failure {
+    pub(super) code: ErrorCodes,
+    pub(super) message: String,
+}
+
+impl Failure {
+    pub(super) fn new(code: ErrorCodes, message: impl Into<String>) -> Failure {
+        Failure {
+            code,
+            message: message.into(),
+        }
+    }
+}
+
+/// The next message; `None` at the end of the stream. After what is none, it goes on at the next header.
+pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+    let Some(length) = read_header(input)? else {
+        return Ok(None);
+    };
+    if length > MOST_BYTES {
+        let passed = io::copy(&mut input.take(length), &mut io::sink())?;
+        let message = format!("a message has {length} bytes, and at most {MOST_BYTES} are read");
+        let failure = Failure::new(ErrorCodes::InvalidRequest, message);
+        return Ok((passed == length).then_some(Incoming::Unreadable(failure)));
+    }
+    let mut body = Vec::new();
+    if input.take(length).read_to_end(&mut body)? as u64 != length {
+        return Ok(None);
+    }
+    Ok(Some(parsed(&body).unwrap_or_else(Incoming::Unreadable)))
+}
+
+/// The length of the message that follows. Whatever is no header is passed over, so that the end of a message that was
+/// cut does not take the next ones with it.
+fn read_header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        if input.take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = String::from_utf8_lossy(&line).to_ascii_lowercase();
+        if let Some(at) = line.rfind(LENGTH) {
+            length = line[at + LENGTH.len()..].trim().parse().ok();
+        }
+        if let (true, Some(length)) = (line.trim().is_empty(), length) {
+            return Ok(Some(length));
+        }
+    }
+}
+
+fn parsed(body: &[u8]) -> Result<Incoming, Failure> {
+    let message: Value = serde_json::from_slice(body)
+        .map_err(|error| Failure::new(ErrorCodes::ParseError, format!("no JSON: {error}")))?;
+    let none = || {
+        Failure::new(
+            ErrorCodes::InvalidRequest,
+            "this is no message of JSON-RPC 2.0",
+        )
+    };
+    let Value::Object(mut fields) = message else {
+        return Err(none());
+    };
+    let id = fields.remove("id").map(serde_json::from_value::<Id>);
+    let id = id.transpose().map_err(|_| none())?;
+    match (id, fields.remove("method")) {
+        (id, Some(Value::String(method))) => {
+            let params = fields.remove("params").unwrap_or_default();
+            Ok(match id {
+                Some(id) => Incoming::Request { id, method, params },
+                None => Incoming::Notification { method, params },
+            })
+        }
+        (Some(id), None) => Ok(Incoming::Response {
+            id,
+            result: fields.remove("result").unwrap_or_default(),
+        }),
+        _ => Err(none()),
+    }
+}
+
+/// Answers a request.
+pub(super) fn respond(
+    output: &mut dyn Write,
+    id: &Id,
+    answer: Result<Value, Failure>,
+) -> io::Result<()> {
+    let message = match answer {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        Err(Failure { code, message }) => {
+            let error = json!({ "code": code, "message": message });
+            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        }
+    };
+    write(output, &message)
+}
+
+/// Sends a notification, or with an id a request.
+pub(super) fn send(
+    output: &mut dyn Write,
+    id: Option<&Id>,
+    method: &str,
+    params: &Value,
+) -> io::Result<()> {
+    let mut message = json!({ "jsonrpc": "2.0", "method": method });
+    if let Some(id) = id {
+        message["id"] = json!(id);
+    }
+    if !params.is_null() {
+        message["params"] = params.clone();
+    }
+    write(output, &message)
+}
+
+fn write(output: &mut dyn Write, message: &Value) -> io::Result<()> {
+    let text = message.to_string();
+    write!(output, "Content-Length: {}\r\n\r\n{text}", text.len())?;
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn framed(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    fn read_all(stream: &str) -> Vec<Incoming> {
+        let mut input = stream.as_bytes();
+        std::iter::from_fn(|| read(&mut input).unwrap()).collect()
+    }
+
+    fn notification(method: &str) -> Incoming {
+        Incoming::Notification {
+            method: method.to_owned(),
+            params: Value::Null,
+        }
+    }
+
+    #[test]
+    fn a_message_that_was_cut_takes_no_more_than_the_next_one_with_it() {
+        let [a, b, c] = ["a", "b", "c"].map(|name| framed(&format!("{{\"method\":\"{name}\"}}")));
+        for cut in 1..a.len() {
+            let found = read_all(&format!("{}{b}{c}", &a[..cut]));
+            assert_eq!(found.last(), Some(&notification("c")), "{cut}: {found:?}");
+            assert!(found.len() <= 3, "{cut}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn headers_may_have_other_fields_and_any_case() {
+        let stream = "Content-Type: application/vscode-jsonrpc\r\ncontent-length: 14\r\n\r\n{\"method\":\"a\"}";
+        assert_eq!(read_all(stream), [notification("a")]);
+    }
+
+    #[test]
+    fn what_is_no_message_is_said_to_be_none() {
+        for body in [
+            "",
+            "[]",
+            "{",
+            "{}",
+            "\"a\"",
+            "{\"id\":{},\"method\":\"a\"}",
+            "{\"method\":1}",
+        ] {
+            let found = read_all(&framed(body));
+            assert!(
+                matches!(found[..], [Incoming::Unreadable(_)]),
+                "{body}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_length_takes_no_memory_before_there_are_bytes() {
+        assert_eq!(read_all("Content-Length: 67108864\r\n\r\n{}"), []);
+        assert_eq!(
+            read_all("Content-Length: 18446744073709551615\r\n\r\n{}"),
+            []
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! What takes long, off the thread that answers: the store is watched and loaded, builds are compared, pages drawn.
+
+use crate::args::PolicyArg;
+use crate::runtime::error::sentence;
+use crate::runtime::{CliError, Machine, StorePath, git, now, panics, store_path};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, SystemTime};
+use sto_core::id::{BuildId, ProfileId};
+use sto_core::store::{Snapshot, Store, StoreError};
+use sto_query::QueryError;
+use sto_query::check::{Baseline, Check, CheckRequest, check};
+use sto_query::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch};
+use sto_query::policy::Policy;
+use sto_query::select::SelectError;
+use sto_query::source::SourceTree;
+use sto_query::sources::{Filter, Named, Sources};
+use sto_query::text::Date;
+
+/// How often the files are looked at that decide what is shown: a new profile is seen within a second.
+const POLL: Duration = Duration::from_millis(400);
+
+/// Builds before the one that is shown, in hovers.
+const BUILDS_BEFORE: usize = 19;
+
+/// What is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) build: Option<String>,
+    pub(super) baseline: Option<String>,
+    pub(super) filter: Filter,
+}
+
+/// Which of several files of the work tree were meant, by paths of profiles.
+pub(super) type Chosen = BTreeMap<String, PathBuf>;
+
+pub(super) enum Job {
+    /// Show this from now on.
+    Show(Wanted),
+    /// Find the source files anew.
+    Place(Chosen),
+}
+
+/// What came of it.
+pub(super) enum Report {
+    /// The costs of another build, or of other runs of it; what follows is of these.
+    Costs(Arc<HotIndex>, Placed),
+    /// Where the source files are now.
+    Placed(Placed),
+    /// What functions cost before.
+    History(HotHistory),
+    /// What a comparison with an earlier build found.
+    Compared(Check),
+    /// Something could not be done. `is_usual` is where there is no store yet, or nothing in it.
+    Failed { message: String, is_usual: bool },
+}
+
+pub(super) struct Worker<R> {
+    store: StorePath,
+    root: PathBuf,
+    report: R,
+    wanted: Wanted,
+    chosen: Chosen,
+    watched: Watched,
+    loaded: Option<Loaded>,
+    /// What failed last: it is said once.
+    failed: Option<String>,
+}
+
+/// What was loaded.
+struct Loaded {
+    from: LoadedFrom,
+    /// The store as it was then; its file stays open.
+    sources: Sources,
+    index: Arc<HotIndex>,
+    tree: SourceTree,
+}
+
+/// Where nothing of this changed, nothing is loaded again.
+#[derive(PartialEq)]
+struct LoadedFrom {
+    wanted: Wanted,
+    named: Named,
+    builds: Vec<(BuildId, Vec<ProfileId>, Vec<String>)>,
+    policy: Option<(Policy, Option<String>)>,
+}
+
+/// The store, the policy, and what git notes when another commit is checked out, as they were last seen.
+#[derive(PartialEq, Default)]
+struct Watched([Option<(u64, u64, SystemTime)>; 3]);
+
+impl Watched {
+    fn now(store: &Path, root: &Path) -> Watched {
+        let file = match store.is_file() {
+            true => store.to_owned(),
+            false => store.join(Store::FILE_NAME),
+        };
+        let seen = |path: PathBuf| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.ino(), found.len(), found.modified().ok()?))
+        };
+        let policy = PolicyArg::found().and_then(seen);
+        Watched([seen(file), policy, seen(root.join(".git/logs/HEAD"))])
+    }
+}
+
+impl<R: Fn(Report)> Worker<R> {
+    pub(super) fn new(store: StorePath, root: PathBuf, chosen: Chosen, report: R) -> Self {
+        Worker {
+            store,
+            root,
+            report,
+            wanted: Wanted::default(),
+            chosen,
+            watched: Watched::default(),
+            loaded: None,
+            failed: None,
+        }
+    }
+
+    /// Works until nobody has jobs for it any more.
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        loop {
+            let done = match jobs.recv_timeout(POLL) {
+                Ok(job) => panics::caught(|| self.work(job)),
+                Err(RecvTimeoutError::Timeout) => panics::caught(|| self.look()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            if let Err(error) = done {
+                self.say(&error);
+            }
+        }
+    }
+
+    fn say(&mut self, error: &CliError) {
+        let message = sentence(error);
+        if self.failed.as_ref() == Some(&message) {
+            return;
+        }
+        let is_usual = match error {
+            CliError::Store(error) => matches!(error, StoreError::NotFound { .. }),
+            CliError::Query(QueryError::Select(error)) => matches!(error, SelectError::EmptyStore),
+            _ => false,
+        };
+        self.failed = Some(message.clone());
+        (self.report)(Report::Failed { message, is_usual });
+    }
+
+    fn work(&mut self, job: Job) -> Result<(), CliError> {
+        match job {
+            Job::Show(wanted) => {
+                self.wanted = wanted;
+                self.watched = Watched::now(&self.store.folder, &self.root);
+                self.load()
+            }
+            Job::Place(chosen) => {
+                self.chosen = chosen;
+                if let Some(loaded) = &mut self.loaded {
+                    loaded.tree = tree(&self.root, &loaded.index);
+                    let placed = loaded.index.placed(&loaded.tree, &self.chosen);
+                    (self.report)(Report::Placed(placed));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Loads what changed. A store that went away is waited for, and what was loaded of it stays.
+    fn look(&mut self) -> Result<(), CliError> {
+        let now = Watched::now(&self.store.folder, &self.root);
+        if now == self.watched {
+            return Ok(());
+        }
+        self.watched = now;
+        self.load()
+    }
+
+    fn load(&mut self) -> Result<(), CliError> {
+        let snapshot = Snapshot::open(&self.store.folder, store_path::options())?;
+        let builds = snapshot.builds()?.into_iter().map(|stored| {
+            let runs = stored.profiles.iter().map(|run| run.id);
+            (stored.id, runs.collect(), stored.tags)
+        });
+        let builds = builds.collect();
+        let sources = Sources::of_snapshot(snapshot).within(Arc::new(Machine));
+        let named = match &self.wanted.build {
+            Some(build) => Named::from(&**build),
+            None => newest_of_branch(&sources)?,
+        };
+        let mut request = CheckRequest::default();
+        PolicyArg::default().ask(&mut request)?;
+        let from = LoadedFrom {
+            wanted: self.wanted.clone(),
+            named: named.clone(),
+            builds,
+            policy: Some((request.policy.clone(), request.policy_name.clone())),
+        };
+        if let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.from == from) {
+            loaded.sources = sources;
+            return Ok(());
+        }
+        self.failed = None;
+        let mut wanted = HotRequest::default();
+        wanted.named = Some(named.clone());
+        wanted.filter = self.wanted.filter.clone();
+        let index = Arc::new(HotIndex::load(&sources, &wanted)?);
+        let tree = tree(&self.root, &index);
+        let placed = index.placed(&tree, &self.chosen);
+        (self.report)(Report::Costs(index.clone(), placed));
+        let loaded = self.loaded.insert(Loaded {
+            from,
+            sources,
+            index,
+            tree,
+        });
+        let history = HotHistory::load(&loaded.sources, &loaded.index, BUILDS_BEFORE)?;
+        let before = history.baseline().map(|build| build.runs.clone());
+        (self.report)(Report::History(history));
+        request.baseline = match (&self.wanted.baseline, &request.policy.baseline) {
+            (Some(baseline), _) => Some(Baseline::OfCandidate(baseline.clone())),
+            (None, Some(_)) => None,
+            (None, None) => match before {
+                Some(before) => Some(Baseline::Any(before)),
+                None => return Ok(()),
+            },
+        };
+        request.candidate = named;
+        request.event.clone_from(&self.wanted.filter.event);
+        request.benchmarks = self.wanted.filter.benchmark.iter().cloned().collect();
+        request.today = Some(Date::of(now()));
+        (self.report)(Report::Compared(check(&loaded.sources, &request)?));
+        Ok(())
+    }
+}
+
+fn tree(root: &Path, index: &HotIndex) -> SourceTree {
+    SourceTree::of(root, index.files().map(|file| file.path))
+}
+
+/// Where sources are: the top of the work tree of the working directory, or that itself.
+pub(super) fn root() -> PathBuf {
+    let working = std::env::current_dir().unwrap_or_default();
+    git::work_tree(&working).unwrap_or(working)
+}
