@@ -13,6 +13,12 @@ pub(super) struct Client {
     pub(super) hover: HoverForm,
     pub(super) refreshes_hints: bool,
     pub(super) refreshes_lenses: bool,
+    /// Whether it shows a page that it is told of.
+    pub(super) shows_documents: bool,
+    /// Whether an edit may make a file.
+    pub(super) creates_files: bool,
+    /// Whether it can be asked for settings.
+    pub(super) has_settings: bool,
 }
 
 impl Client {
@@ -35,6 +41,10 @@ impl Client {
             },
             refreshes_hints: does("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: does("/workspace/codeLens/refreshSupport"),
+            shows_documents: does("/window/showDocument/support"),
+            creates_files: does("/workspace/workspaceEdit/documentChanges")
+                && lists("/workspace/workspaceEdit/resourceOperations", "create"),
+            has_settings: does("/workspace/configuration"),
         }
     }
 }

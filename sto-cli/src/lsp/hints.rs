@@ -1,6 +1,7 @@
 //! Inlay hints: a few words at the end of lines.
 
-use super::costs::{Costs, Document, function_at};
+use super::costs::Costs;
+use super::documents::{Document, function_at};
 use super::settings::Settings;
 use super::text::Encoding;
 use gen_lsp_types::{InlayHint, Label, Range};

@@ -1,6 +1,8 @@
 //! What is shown where the pointer rests.
 
-use super::costs::{Costs, Document, function_at, line_at};
+use super::commands;
+use super::costs::Costs;
+use super::documents::{Document, function_at, line_at};
 use super::text::Encoding;
 use gen_lsp_types::{Hover, MarkupContent, MarkupKind, Position};
 use sto_query::hot::HotFunction;
@@ -13,6 +15,7 @@ pub(super) fn hover(
     at: Position,
     encoding: Encoding,
     form: HoverForm,
+    has_links: bool,
 ) -> Option<Hover> {
     let shown = document.shown(costs)?;
     let line = line_at(shown, at.line.saturating_add(1)).copied();
@@ -21,13 +24,11 @@ pub(super) fn hover(
     if let Some(function) = function {
         let change = costs.change(function.number);
         let history = costs.history.as_ref();
-        parts.push(hover::function(
-            &costs.index,
-            function,
-            history,
-            change,
-            form,
-        ));
+        let mut text = hover::function(&costs.index, function, history, change, form);
+        if has_links && form == HoverForm::Markdown {
+            text += &links(costs, function.name);
+        }
+        parts.push(text);
     }
     if let Some(line) = line {
         parts.push(hover::line(&costs.index, &line, form));
@@ -67,4 +68,14 @@ pub(super) fn function<'a>(
         (is_here, is_of_file, function.costs.total.value)
     });
     named.or(here)
+}
+
+/// What opens pages, for a client that runs commands so.
+fn links(costs: &Costs, function: &str) -> String {
+    let flame_graph = commands::flame_graph_link(function);
+    let report = match costs.regressions().next() {
+        Some(_) => format!(" · [Report](command:{})", commands::DIFFERENCE),
+        None => String::new(),
+    };
+    format!("\n[Flame graph]({flame_graph}){report}\n")
 }

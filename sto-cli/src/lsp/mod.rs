@@ -6,8 +6,9 @@
 //!      v
 //! Server ---jobs---> Worker      watches and loads the store, compares builds
 //!      ^ <--reports----/
-//!      |  costs       what was loaded, and where it is in the documents that are open
-//!      v  hints, hovers, ...
+//!      |  costs       what was loaded
+//!      |  documents   where that is in the texts that are open
+//!      v  hints, hovers, lenses, findings, symbols, calls
 //! standard output
 //! ```
 //!
@@ -15,15 +16,24 @@
 //!
 #![doc = include_str!("lsp.md")]
 
+mod calls;
+mod chosen;
 mod client;
+mod commands;
 mod costs;
+mod documents;
+mod findings;
 mod hints;
 mod hovers;
+mod lenses;
+mod outgoing;
 mod server;
+mod session;
 mod settings;
+mod symbols;
 mod text;
 mod uri;
 mod wire;
 mod worker;
 
-pub(crate) use server::serve;
+pub(crate) use session::serve;

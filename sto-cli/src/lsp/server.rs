@@ -1,164 +1,106 @@
-//! The thread that answers.
+//! What the server answers, and what it does of its own.
 
+use super::chosen::Choices;
 use super::client::{self, Client};
-use super::costs::{Costs, Document, Documents};
-use super::hints::hints;
-use super::hovers::hover;
+use super::costs::Costs;
+use super::documents::{Document, Documents};
+use super::outgoing::Outgoing;
 use super::settings::Settings;
 use super::text::Encoding;
-use super::wire::{self, Failure, Incoming};
-use super::worker::{self, Chosen, Job, Report, Wanted, Worker};
+use super::wire::Failure;
+use super::worker::{self, Job, Page, Report, Wanted, Worker};
+use super::{calls, commands, findings, hints, hovers, lenses, symbols, uri};
 use crate::runtime::error::sentence;
 use crate::runtime::{CliError, Outcome, StorePath, panics};
 use gen_lsp_types::json_rpc::Id;
 use gen_lsp_types::{
-    CodeLensRefreshRequest, DidChangeConfigurationParams, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, ErrorCodes, HoverRequest,
-    InitializeResult, InlayHintRefreshRequest, InlayHintRequest, LspNotificationMethod,
-    LspRequestMethod, MessageType, PositionEncodingKind, Request, ServerCapabilities, ServerInfo,
+    CallHierarchyIncomingCallsRequest, CallHierarchyOutgoingCallsRequest,
+    CallHierarchyPrepareRequest, CodeAction, CodeActionRequest, CodeLensOptions,
+    CodeLensRefreshRequest, CodeLensRequest, ConfigurationItem, ConfigurationParams,
+    ConfigurationRequest, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, ErrorCodes, ExecuteCommandOptions,
+    ExecuteCommandParams, ExecuteCommandRequest, HoverRequest, InitializeResult,
+    InlayHintRefreshRequest, InlayHintRequest, LspNotificationMethod, LspRequestMethod,
+    MessageActionItem, MessageType, PositionEncodingKind, Request, ServerCapabilities, ServerInfo,
+    ShowDocumentParams, ShowDocumentRequest, ShowMessageRequest, ShowMessageRequestParams,
     TextDocumentContentChangeEvent, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
+    WorkspaceSymbolRequest,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::io::{self, BufReader};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
+use sto_query::hot::HotFunction;
+use sto_query::text::printable;
 
-/// What happened.
-enum Event {
-    Message(Incoming),
-    Report(Report),
-    /// The client closed standard input.
-    End,
-}
+/// The most that a question lets choose among.
+const MOST_CHOICES: usize = 12;
 
-/// LSP's `RequestCancelled`.
-const CANCELLED: i32 = -32800;
+/// What stands for the build that is shown where none is named.
+const NEWEST: &str = "the newest of the branch";
 
-/// Serves the client on standard input and output until it says `exit`, or closes its end. `find` finds the store, from the
-/// folder that the client opened.
-pub(crate) fn serve(
-    find: impl FnOnce() -> Result<StorePath, CliError>,
-) -> Result<Outcome, CliError> {
-    let (sender, events) = mpsc::channel();
-    let reader = sender.clone();
-    thread::spawn(move || {
-        let mut input = BufReader::new(io::stdin());
-        // What cannot be read any more is as its end.
-        while let Ok(Some(message)) = wire::read(&mut input) {
-            if reader.send(Event::Message(message)).is_err() {
-                return;
-            }
-        }
-        let _ = reader.send(Event::End);
-    });
-    let mut events = Queue {
-        received: events,
-        waiting: VecDeque::new(),
-    };
-    let Some(start) = wait_for_initialize(&mut events)? else {
-        return Ok(Outcome::NotShutDown);
-    };
-    Server::start(start, find, sender).run(&mut events)
-}
-
-/// Events in order, of which those that wait can be looked at.
-struct Queue {
-    received: Receiver<Event>,
-    waiting: VecDeque<Event>,
-}
-
-impl Queue {
-    fn next(&mut self) -> Event {
-        self.waiting.extend(self.received.try_iter());
-        let next = self.waiting.pop_front();
-        next.unwrap_or_else(|| self.received.recv().unwrap_or(Event::End))
-    }
-
-    /// Whether the client wants no answer to this request any more.
-    fn cancels(&mut self, id: &Id) -> bool {
-        self.waiting.extend(self.received.try_iter());
-        self.waiting.iter().any(|event| match event {
-            Event::Message(Incoming::Notification { method, params }) => {
-                method == "$/cancelRequest" && params["id"] == json!(id)
-            }
-            _ => false,
-        })
-    }
-}
-
-/// The request that a session begins with; `None` where it ends before.
-fn wait_for_initialize(events: &mut Queue) -> Result<Option<(Id, Value)>, CliError> {
-    let mut output = io::stdout().lock();
-    loop {
-        let answered = match events.next() {
-            Event::Message(Incoming::Request { id, method, params }) => {
-                if method == "initialize" {
-                    return Ok(Some((id, params)));
-                }
-                let message = format!("`{method}` came before `initialize`");
-                let failure = Failure::new(ErrorCodes::ServerNotInitialized, message);
-                wire::respond(&mut output, &id, Err(failure))
-            }
-            Event::Message(Incoming::Notification { method, .. }) if method == "exit" => {
-                return Ok(None);
-            }
-            Event::Message(Incoming::Unreadable(failure)) => {
-                wire::respond(&mut output, &Id::Null, Err(failure))
-            }
-            Event::End => return Ok(None),
-            Event::Message(_) | Event::Report(_) => Ok(()),
-        };
-        answered.map_err(CliError::Stdout)?;
-    }
-}
-
-struct Server {
-    output: io::Stdout,
+pub(super) struct Server {
     client: Client,
+    outgoing: Outgoing,
     settings: Settings,
     documents: Documents,
     costs: Option<Costs>,
+    choices: Choices,
     jobs: Sender<Job>,
-    /// Requests that were sent, which number them.
-    sent: i64,
-    /// Whether the client asked to shut down.
+    /// What the client was asked, until it answers.
+    asked: HashMap<Id, Question>,
+    /// The documents that have warnings.
+    warned: BTreeSet<String>,
     is_shut_down: bool,
-    /// Why the client went away.
-    broken: Option<io::Error>,
+}
+
+/// What a client was asked.
+enum Question {
+    /// Its settings.
+    Settings,
+    /// Which build to show.
+    Build,
+    /// Which of these files a source file of the profiles is.
+    File { meant: String, files: Vec<PathBuf> },
 }
 
 impl Server {
-    fn start(
-        (id, params): (Id, Value),
+    /// Answers `initialize`, and begins to work.
+    pub(super) fn start(
+        id: &Id,
+        params: &Value,
         find: impl FnOnce() -> Result<StorePath, CliError>,
-        events: Sender<Event>,
+        report: impl Fn(Report) + Send + 'static,
     ) -> Server {
         // All that looks from the working directory upwards then looks from there: git, the store, sto.toml.
-        if let Some(folder) = client::folder(&params) {
+        if let Some(folder) = client::folder(params) {
             let _ = env::set_current_dir(folder);
         }
+        let root = worker::root();
         let (jobs, waiting) = mpsc::channel();
         let mut server = Server {
-            output: io::stdout(),
-            client: Client::of(&params),
+            client: Client::of(params),
+            outgoing: Outgoing::new(),
             settings: Settings::default(),
-            documents: Documents::new(),
+            documents: Documents::default(),
             costs: None,
+            choices: Choices::of(Path::new(""), &root),
             jobs,
-            sent: 0,
+            asked: HashMap::new(),
+            warned: BTreeSet::new(),
             is_shut_down: false,
-            broken: None,
         };
-        server.respond(&id, Ok(server.capabilities()));
+        server.respond(id, Ok(server.capabilities()));
         match find() {
             Ok(store) => {
-                let report = move |report| drop(events.send(Event::Report(report)));
-                let worker = Worker::new(store, worker::root(), Chosen::new(), report);
+                server.choices = Choices::of(&store.folder, &root);
+                let chosen = server.choices.chosen.clone();
+                let worker = Worker::new(store, root, chosen, report);
                 thread::spawn(move || worker.run(&waiting));
             }
-            Err(error) => server.say(MessageType::Error, &sentence(&error)),
+            Err(error) => server.outgoing.say(MessageType::Error, &sentence(&error)),
         }
         server.set(&params["initializationOptions"]);
         server
@@ -168,6 +110,7 @@ impl Server {
         let sync = TextDocumentSyncOptions {
             open_close: Some(true),
             change: Some(TextDocumentSyncKind::Incremental),
+            save: Some(true.into()),
             ..TextDocumentSyncOptions::default()
         };
         let capabilities = ServerCapabilities {
@@ -178,6 +121,14 @@ impl Server {
             text_document_sync: Some(sync.into()),
             inlay_hint_provider: Some(true.into()),
             hover_provider: Some(true.into()),
+            code_lens_provider: Some(CodeLensOptions::default()),
+            code_action_provider: Some(true.into()),
+            workspace_symbol_provider: Some(true.into()),
+            call_hierarchy_provider: Some(true.into()),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: commands::ALL.map(str::to_owned).to_vec(),
+                ..ExecuteCommandOptions::default()
+            }),
             ..ServerCapabilities::default()
         };
         json!(InitializeResult {
@@ -189,84 +140,148 @@ impl Server {
         })
     }
 
-    fn run(mut self, events: &mut Queue) -> Result<Outcome, CliError> {
-        while self.broken.is_none() {
-            match events.next() {
-                Event::Message(Incoming::Request { id, method, params }) => {
-                    let answer = match events.cancels(&id) {
-                        true => Err(Failure::new(ErrorCodes::Custom(CANCELLED), "cancelled")),
-                        false => self.answer(&method, params),
-                    };
-                    self.respond(&id, answer);
-                }
-                Event::Message(Incoming::Notification { method, .. }) if method == "exit" => break,
-                Event::Message(Incoming::Notification { method, params }) => {
-                    self.take(&method, params);
-                }
-                Event::Message(Incoming::Response { .. }) => {}
-                Event::Message(Incoming::Unreadable(failure)) => {
-                    self.respond(&Id::Null, Err(failure));
-                }
-                Event::Report(report) => self.show(report),
-                Event::End => break,
-            }
-        }
-        Ok(match self.is_shut_down {
+    /// Whether the client is still there.
+    pub(super) fn is_heard(&self) -> bool {
+        self.outgoing.is_heard()
+    }
+
+    pub(super) fn respond(&mut self, id: &Id, answer: Result<Value, Failure>) {
+        self.outgoing.respond(id, answer);
+    }
+
+    /// How the session ended.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.is_shut_down {
             true => Outcome::Clean,
             false => Outcome::NotShutDown,
-        })
+        }
     }
 
     /// The result of a request.
-    fn answer(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
+    pub(super) fn answer(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
         if self.is_shut_down {
             let message = format!("`{method}` came after `shutdown`");
             return Err(Failure::new(ErrorCodes::InvalidRequest, message));
         }
         let answered = panics::caught(|| Ok(self.answer_to(method, params)));
-        answered
-            .unwrap_or_else(|error| Err(Failure::new(ErrorCodes::InternalError, sentence(&error))))
+        let failed = |error| Failure::new(ErrorCodes::InternalError, sentence(&error));
+        answered.unwrap_or_else(|error| Err(failed(error)))
     }
 
     fn answer_to(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
         let encoding = self.client.encoding;
+        let (documents, settings) = (&mut self.documents, &self.settings);
+        // Without costs there is nothing to show.
+        let costs = self.costs.as_ref();
         match LspRequestMethod::from(method) {
             LspRequestMethod::Shutdown => {
                 self.is_shut_down = true;
                 Ok(Value::Null)
             }
-            LspRequestMethod::Initialize => Err(Failure::new(
-                ErrorCodes::InvalidRequest,
-                "`initialize` came twice",
-            )),
+            LspRequestMethod::Initialize => {
+                let message = "`initialize` came twice";
+                Err(Failure::new(ErrorCodes::InvalidRequest, message))
+            }
             LspRequestMethod::TextDocumentInlayHint => result::<InlayHintRequest>(params, |p| {
-                let document = opened(&mut self.documents, &p.text_document.uri)?;
-                let costs = self.costs.as_ref().filter(|_| self.settings.inlay_hints);
-                let settings = &self.settings;
-                Ok(costs.map(|costs| hints(document, costs, settings, p.range, encoding)))
+                let document = opened(documents, &p.text_document.uri)?;
+                let costs = costs.filter(|_| settings.inlay_hints);
+                Ok(costs.map(|costs| hints::hints(document, costs, settings, p.range, encoding)))
+            }),
+            LspRequestMethod::TextDocumentCodeLens => result::<CodeLensRequest>(params, |p| {
+                let document = opened(documents, &p.text_document.uri)?;
+                let costs = costs.filter(|_| settings.code_lenses);
+                Ok(costs.map(|costs| lenses::lenses(document, costs, settings, encoding)))
             }),
             LspRequestMethod::TextDocumentHover => result::<HoverRequest>(params, |p| {
-                let place = p.text_document_position_params;
-                let form = self.client.hover;
-                let document = opened(&mut self.documents, &place.text_document.uri)?;
-                let costs = self.costs.as_ref();
-                Ok(costs.and_then(|costs| hover(document, costs, place.position, encoding, form)))
+                let (p, form) = (p.text_document_position_params, self.client.hover);
+                let (at, links) = (p.position, settings.command_links);
+                let document = opened(documents, &p.text_document.uri)?;
+                let hover = |costs| hovers::hover(document, costs, at, encoding, form, links);
+                Ok(costs.and_then(hover))
             }),
-            _ => Err(Failure::new(
-                ErrorCodes::MethodNotFound,
-                format!("sto does not answer `{method}`"),
-            )),
+            LspRequestMethod::TextDocumentCodeAction => result::<CodeActionRequest>(params, |p| {
+                let Some(costs) = costs else {
+                    return Ok(None);
+                };
+                let place = (&p.text_document.uri, p.range);
+                let document = opened(documents, place.0)?;
+                let function = calls::meant(document, costs, p.range.start, encoding);
+                let creates = self.client.creates_files;
+                let mut actions = findings::actions(documents, costs, place, encoding, creates);
+                actions.extend(function.map(flame_graph_action));
+                Ok(Some(actions.into_iter().map(Into::into).collect()))
+            }),
+            LspRequestMethod::WorkspaceSymbol => result::<WorkspaceSymbolRequest>(params, |p| {
+                let find =
+                    |costs| symbols::symbols(documents, costs, settings, &p.query, encoding).into();
+                Ok(costs.map(find))
+            }),
+            LspRequestMethod::TextDocumentPrepareCallHierarchy => {
+                result::<CallHierarchyPrepareRequest>(params, |p| {
+                    let p = p.text_document_position_params;
+                    let document = opened(documents, &p.text_document.uri)?;
+                    let Some(costs) = costs else {
+                        return Ok(None);
+                    };
+                    let function = calls::meant(document, costs, p.position, encoding);
+                    let item = function.and_then(|function| {
+                        let change = costs.change(function.number);
+                        let words = settings.words(&function.costs, change);
+                        calls::item(documents, costs, function, words, encoding)
+                    });
+                    Ok(item.map(|item| vec![item]))
+                })
+            }
+            LspRequestMethod::CallHierarchyIncomingCalls => result::<
+                CallHierarchyIncomingCallsRequest,
+            >(params, |p| {
+                Ok(costs.and_then(|costs| calls::incoming(documents, costs, &p.item, encoding)))
+            }),
+            LspRequestMethod::CallHierarchyOutgoingCalls => result::<
+                CallHierarchyOutgoingCallsRequest,
+            >(params, |p| {
+                Ok(costs.and_then(|costs| calls::outgoing(documents, costs, &p.item, encoding)))
+            }),
+            LspRequestMethod::WorkspaceExecuteCommand => {
+                result::<ExecuteCommandRequest>(params, |p| self.execute(&p).map(|()| None))
+            }
+            _ => {
+                let message = format!("sto does not answer `{method}`");
+                Err(Failure::new(ErrorCodes::MethodNotFound, message))
+            }
         }
     }
 
+    /// Runs a command: what comes of it is shown later.
+    fn execute(&mut self, params: &ExecuteCommandParams) -> Result<(), Failure> {
+        let argument = params.arguments.as_ref().and_then(|all| all.first());
+        let argument = argument.and_then(Value::as_str).map(str::to_owned);
+        match (&*params.command, argument) {
+            (commands::FLAME_GRAPH, function) => self.tell(Job::Draw(Page::FlameGraph(function))),
+            (commands::DIFFERENCE, _) => self.tell(Job::Draw(Page::Difference)),
+            (commands::SELECT_BUILD, Some(build)) => self.select(build),
+            (commands::SELECT_BUILD, None) => self.tell(Job::List),
+            (other, _) => {
+                let message = format!("sto has no command `{other}`");
+                return Err(Failure::new(ErrorCodes::InvalidParams, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn select(&mut self, build: String) {
+        self.settings.build = (build != NEWEST).then_some(build);
+        self.show_wanted();
+    }
+
     /// Heeds a notification; one that cannot be read is as if it had not come.
-    fn take(&mut self, method: &str, params: Value) {
+    pub(super) fn heed(&mut self, method: &str, params: Value) {
         match LspNotificationMethod::from(method) {
             LspNotificationMethod::TextDocumentDidOpen => {
                 if let Ok(opened) = parsed::<DidOpenTextDocumentParams>(params) {
-                    let opened = opened.text_document;
-                    let document = Document::new(&opened.uri, opened.text);
-                    self.documents.insert(opened.uri, document);
+                    let document = opened.text_document;
+                    self.documents.open(document.uri, document.text);
+                    self.ask_for_files();
                 }
             }
             LspNotificationMethod::TextDocumentDidChange => {
@@ -276,13 +291,19 @@ impl Server {
             }
             LspNotificationMethod::TextDocumentDidClose => {
                 if let Ok(closed) = parsed::<DidCloseTextDocumentParams>(params) {
-                    self.documents.remove(&closed.text_document.uri);
+                    self.documents.close(&closed.text_document.uri);
                 }
             }
+            LspNotificationMethod::TextDocumentDidSave => {
+                self.documents.saved();
+                self.warn();
+            }
             LspNotificationMethod::WorkspaceDidChangeConfiguration => {
-                if let Ok(changed) = parsed::<DidChangeConfigurationParams>(params) {
-                    self.set(&changed.settings);
-                    self.refresh();
+                match parsed::<DidChangeConfigurationParams>(params) {
+                    // Some clients only say that something changed.
+                    Ok(changed) if !changed.settings.is_null() => self.set(&changed.settings),
+                    _ if self.client.has_settings => self.ask_for_settings(),
+                    _ => {}
                 }
             }
             _ => {}
@@ -291,7 +312,7 @@ impl Server {
 
     fn change(&mut self, changed: DidChangeTextDocumentParams) {
         let uri = changed.text_document.text_document_identifier.uri;
-        let Some(document) = self.documents.get_mut(&uri) else {
+        let Some(document) = self.documents.get(&uri) else {
             return;
         };
         for change in changed.content_changes {
@@ -300,9 +321,8 @@ impl Server {
                 Change::TextDocumentContentChangePartial(part) => (Some(part.range), part.text),
                 Change::TextDocumentContentChangeWholeDocument(whole) => (None, whole.text),
             };
-            document.text.replace(part, &text, self.client.encoding);
+            document.edit(part, &text, self.client.encoding);
         }
-        document.edited();
     }
 
     /// Takes settings, and has the worker show what they say.
@@ -311,9 +331,14 @@ impl Server {
             Ok(settings) => self.settings = settings,
             Err(error) => {
                 let message = format!("the settings of sto are not used: {error}");
-                self.say(MessageType::Warning, &message);
+                self.outgoing.say(MessageType::Warning, &message);
             }
         }
+        self.show_wanted();
+        self.refresh();
+    }
+
+    fn show_wanted(&mut self) {
         let mut wanted = Wanted {
             build: self.settings.build.clone(),
             baseline: self.settings.baseline.clone(),
@@ -325,18 +350,20 @@ impl Server {
     }
 
     fn tell(&self, job: Job) {
-        // Without a store there is no worker.
+        // Without a store there is no worker, which was said.
         let _ = self.jobs.send(job);
     }
 
     /// Takes what the worker found.
-    fn show(&mut self, report: Report) {
+    pub(super) fn take(&mut self, report: Report) {
         match report {
             Report::Costs(index, placed) => self.costs = Some(Costs::new(index, placed)),
+            Report::Drawn(page) => return self.show_page(&page),
+            Report::Builds(builds) => return self.ask_for_build(builds),
             Report::Failed { message, is_usual } => {
                 return match is_usual {
-                    true => self.log(&message),
-                    false => self.say(MessageType::Warning, &message),
+                    true => self.outgoing.log(&message),
+                    false => self.outgoing.say(MessageType::Warning, &message),
                 };
             }
             later => {
@@ -345,52 +372,138 @@ impl Server {
                 }
             }
         }
-        self.documents.values_mut().for_each(Document::rebuilt);
+        self.documents.rebuilt();
+        self.ask_for_files();
         self.refresh();
     }
 
-    /// Has the client ask again for what it shows.
+    /// Has the client ask again for what it shows, and shows it the warnings.
     fn refresh(&mut self) {
         if self.client.refreshes_hints {
-            self.request::<InlayHintRefreshRequest>(());
+            self.outgoing.request::<InlayHintRefreshRequest>(());
         }
-        if self.client.refreshes_lenses && self.settings.code_lenses {
-            self.request::<CodeLensRefreshRequest>(());
+        if self.client.refreshes_lenses {
+            self.outgoing.request::<CodeLensRefreshRequest>(());
+        }
+        self.warn();
+    }
+
+    fn warn(&mut self) {
+        let costs = self.costs.as_ref().filter(|_| self.settings.diagnostics);
+        let encoding = self.client.encoding;
+        let of = |costs| findings::diagnostics(&mut self.documents, costs, encoding);
+        let mut diagnostics = costs.map(of).unwrap_or_default();
+        let warned = diagnostics.keys().cloned().collect();
+        for uri in std::mem::replace(&mut self.warned, warned) {
+            diagnostics.entry(uri).or_default();
+        }
+        for (uri, diagnostics) in diagnostics {
+            let params = json!({ "uri": uri, "diagnostics": diagnostics });
+            let method = "textDocument/publishDiagnostics";
+            self.outgoing.notify(method, &params);
         }
     }
 
-    fn say(&mut self, kind: MessageType, message: &str) {
-        let params = json!({ "type": kind, "message": format!("sto: {message}") });
-        self.notify("window/showMessage", &params);
+    fn show_page(&mut self, page: &Path) {
+        if self.client.shows_documents {
+            self.outgoing
+                .request::<ShowDocumentRequest>(ShowDocumentParams {
+                    uri: uri::of_path(page),
+                    external: Some(true),
+                    take_focus: None,
+                    selection: None,
+                });
+        } else {
+            let message = format!("open {} in a browser", page.display());
+            self.outgoing.say(MessageType::Info, &message);
+        }
     }
 
-    fn log(&mut self, message: &str) {
-        let params = json!({ "type": MessageType::Info, "message": message });
-        self.notify("window/logMessage", &params);
+    fn ask_for_settings(&mut self) {
+        let params = ConfigurationParams {
+            items: vec![ConfigurationItem {
+                scope_uri: None,
+                section: Some("sto".to_owned()),
+            }],
+        };
+        let id = self.outgoing.request::<ConfigurationRequest>(params);
+        self.asked.insert(id, Question::Settings);
     }
 
-    fn request<R: Request>(&mut self, params: R::Params) {
-        self.sent += 1;
-        let id = Id::Number(self.sent);
-        let params = json!(params);
-        let sent = wire::send(&mut self.output, Some(&id), R::METHOD.as_str(), &params);
-        self.broken = self.broken.take().or(sent.err());
+    fn ask_for_build(&mut self, mut builds: Vec<String>) {
+        builds.truncate(MOST_CHOICES);
+        builds.insert(0, NEWEST.to_owned());
+        self.ask("Costs of which build?", builds, Question::Build);
     }
 
-    fn notify(&mut self, method: &str, params: &Value) {
-        let sent = wire::send(&mut self.output, None, method, params);
-        self.broken = self.broken.take().or(sent.err());
+    /// Asks which file is meant where an open one is one of several.
+    fn ask_for_files(&mut self) {
+        let Some(costs) = &self.costs else {
+            return;
+        };
+        let doubtful = costs.placed.doubtful().iter();
+        let is_open = |files: &[PathBuf]| files.iter().any(|file| self.documents.has(file));
+        let found: Vec<_> = doubtful
+            .filter(|(_, files)| is_open(files))
+            .map(|(file, files)| (costs.index.file(*file).path.to_owned(), files.clone()))
+            .collect();
+        for (meant, mut files) in found {
+            if self.choices.asks(&meant) {
+                files.truncate(MOST_CHOICES);
+                let names = files.iter().map(|file| self.choices.name(file)).collect();
+                let message = format!("Which file is `{}` of the profiles?", printable(&meant));
+                self.ask(&message, names, Question::File { meant, files });
+            }
+        }
     }
 
-    fn respond(&mut self, id: &Id, answer: Result<Value, Failure>) {
-        let sent = wire::respond(&mut self.output, id, answer);
-        self.broken = self.broken.take().or(sent.err());
+    fn ask(&mut self, message: &str, choices: Vec<String>, question: Question) {
+        let actions = choices.into_iter().map(|title| MessageActionItem {
+            title,
+            properties: HashMap::new(),
+        });
+        let params = ShowMessageRequestParams {
+            kind: MessageType::Info,
+            message: format!("sto: {message}"),
+            actions: Some(actions.collect()),
+        };
+        let id = self.outgoing.request::<ShowMessageRequest>(params);
+        self.asked.insert(id, question);
+    }
+
+    /// Heeds the answer to a question.
+    pub(super) fn hear(&mut self, id: &Id, answer: &Value) {
+        let title = answer["title"].as_str();
+        match (self.asked.remove(id), title) {
+            (Some(Question::Settings), _) => self.set(&answer[0]),
+            (Some(Question::Build), Some(build)) => self.select(build.to_owned()),
+            (Some(Question::File { meant, files }), Some(title)) => {
+                let named = files.iter().find(|file| self.choices.name(file) == title);
+                let Some(file) = named else {
+                    return;
+                };
+                if let Err(error) = self.choices.choose(&meant, file) {
+                    self.outgoing.say(MessageType::Warning, &sentence(&error));
+                }
+                self.tell(Job::Place(self.choices.chosen.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn flame_graph_action(function: HotFunction<'_>) -> CodeAction {
+    let title = format!("Open the flame graph of {}", printable(function.name));
+    CodeAction {
+        title: title.clone(),
+        command: Some(commands::flame_graph(title, function.name)),
+        ..CodeAction::default()
     }
 }
 
 fn opened<'d>(documents: &'d mut Documents, uri: &Uri) -> Result<&'d mut Document, Failure> {
     let none = || Failure::new(ErrorCodes::InvalidParams, "this document is not open");
-    documents.get_mut(uri).ok_or_else(none)
+    documents.get(uri).ok_or_else(none)
 }
 
 /// The result of a request, of its parameters.

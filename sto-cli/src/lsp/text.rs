@@ -39,6 +39,11 @@ impl Text {
         self.starts.extend(ends.map(|(at, _)| at + 1));
     }
 
+    /// Number of lines; what stands after the last end of a line is one, too.
+    pub(super) fn lines(&self) -> u32 {
+        self.starts.len() as u32
+    }
+
     /// A line by its number from 0, without its end; empty where there is none.
     pub(super) fn line(&self, number: u32) -> &str {
         let Some(&start) = self.starts.get(number as usize) else {

@@ -2,7 +2,10 @@
 
 use crate::args::PolicyArg;
 use crate::runtime::error::sentence;
-use crate::runtime::{CliError, Machine, StorePath, git, now, panics, store_path};
+use crate::runtime::{
+    CliError, Machine, StorePath, WORDS, browser, git, next_steps, now, output, panics, store_path,
+};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,9 +17,12 @@ use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Snapshot, Store, StoreError};
 use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
+use sto_query::compare::Side;
 use sto_query::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch};
 use sto_query::policy::Policy;
-use sto_query::select::SelectError;
+use sto_query::questions::{FlameRequest, flame};
+use sto_query::render;
+use sto_query::select::{SelectError, first_recorded};
 use sto_query::source::SourceTree;
 use sto_query::sources::{Filter, Named, Sources};
 use sto_query::text::Date;
@@ -43,6 +49,18 @@ pub(super) enum Job {
     Show(Wanted),
     /// Find the source files anew.
     Place(Chosen),
+    /// Draw a page.
+    Draw(Page),
+    /// List the builds of the store.
+    List,
+}
+
+/// What can be drawn.
+pub(super) enum Page {
+    /// The flame graph of what is shown, or of the stacks with this function.
+    FlameGraph(Option<String>),
+    /// What the comparison found.
+    Difference,
 }
 
 /// What came of it.
@@ -55,6 +73,10 @@ pub(super) enum Report {
     History(HotHistory),
     /// What a comparison with an earlier build found.
     Compared(Check),
+    /// The builds of the store, the newest first, as commands name them.
+    Builds(Vec<String>),
+    /// A page that was drawn.
+    Drawn(PathBuf),
     /// Something could not be done. `is_usual` is where there is no store yet, or nothing in it.
     Failed { message: String, is_usual: bool },
 }
@@ -67,6 +89,8 @@ pub(super) struct Worker<R> {
     chosen: Chosen,
     watched: Watched,
     loaded: Option<Loaded>,
+    /// Where pages go, once there is one.
+    pages: Option<PathBuf>,
     /// What failed last: it is said once.
     failed: Option<String>,
 }
@@ -74,10 +98,9 @@ pub(super) struct Worker<R> {
 /// What was loaded.
 struct Loaded {
     from: LoadedFrom,
-    /// The store as it was then; its file stays open.
-    sources: Sources,
     index: Arc<HotIndex>,
-    tree: SourceTree,
+    /// The comparison, where there is an earlier build.
+    compared: Option<CheckRequest>,
 }
 
 /// Where nothing of this changed, nothing is loaded again.
@@ -118,6 +141,7 @@ impl<R: Fn(Report)> Worker<R> {
             chosen,
             watched: Watched::default(),
             loaded: None,
+            pages: None,
             failed: None,
         }
     }
@@ -159,11 +183,24 @@ impl<R: Fn(Report)> Worker<R> {
             }
             Job::Place(chosen) => {
                 self.chosen = chosen;
-                if let Some(loaded) = &mut self.loaded {
-                    loaded.tree = tree(&self.root, &loaded.index);
-                    let placed = loaded.index.placed(&loaded.tree, &self.chosen);
-                    (self.report)(Report::Placed(placed));
+                if let Some(loaded) = &self.loaded {
+                    (self.report)(Report::Placed(self.placed(&loaded.index)));
                 }
+                Ok(())
+            }
+            Job::Draw(page) => {
+                let drawn = self.draw(&page)?;
+                (self.report)(Report::Drawn(drawn));
+                Ok(())
+            }
+            Job::List => {
+                let mut builds = self.snapshot()?.builds()?;
+                builds.retain(|stored| !stored.profiles.is_empty());
+                builds.sort_by_key(|stored| Reverse(first_recorded(stored)));
+                let names = builds
+                    .iter()
+                    .map(|s| format!("{}@{}", s.build.executable, s.build.version));
+                (self.report)(Report::Builds(names.collect()));
                 Ok(())
             }
         }
@@ -179,14 +216,19 @@ impl<R: Fn(Report)> Worker<R> {
         self.load()
     }
 
+    /// The store as it is now. It is let go of after each job: who has it open keeps writers waiting.
+    fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        Snapshot::open(&self.store.folder, store_path::options())
+    }
+
     fn load(&mut self) -> Result<(), CliError> {
-        let snapshot = Snapshot::open(&self.store.folder, store_path::options())?;
+        let snapshot = self.snapshot()?;
         let builds = snapshot.builds()?.into_iter().map(|stored| {
             let runs = stored.profiles.iter().map(|run| run.id);
             (stored.id, runs.collect(), stored.tags)
         });
         let builds = builds.collect();
-        let sources = Sources::of_snapshot(snapshot).within(Arc::new(Machine));
+        let sources = sources(snapshot);
         let named = match &self.wanted.build {
             Some(build) => Named::from(&**build),
             None => newest_of_branch(&sources)?,
@@ -199,8 +241,7 @@ impl<R: Fn(Report)> Worker<R> {
             builds,
             policy: Some((request.policy.clone(), request.policy_name.clone())),
         };
-        if let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.from == from) {
-            loaded.sources = sources;
+        if self.loaded.as_ref().is_some_and(|known| known.from == from) {
             return Ok(());
         }
         self.failed = None;
@@ -208,16 +249,13 @@ impl<R: Fn(Report)> Worker<R> {
         wanted.named = Some(named.clone());
         wanted.filter = self.wanted.filter.clone();
         let index = Arc::new(HotIndex::load(&sources, &wanted)?);
-        let tree = tree(&self.root, &index);
-        let placed = index.placed(&tree, &self.chosen);
-        (self.report)(Report::Costs(index.clone(), placed));
+        (self.report)(Report::Costs(index.clone(), self.placed(&index)));
         let loaded = self.loaded.insert(Loaded {
             from,
-            sources,
             index,
-            tree,
+            compared: None,
         });
-        let history = HotHistory::load(&loaded.sources, &loaded.index, BUILDS_BEFORE)?;
+        let history = HotHistory::load(&sources, &loaded.index, BUILDS_BEFORE)?;
         let before = history.baseline().map(|build| build.runs.clone());
         (self.report)(Report::History(history));
         request.baseline = match (&self.wanted.baseline, &request.policy.baseline) {
@@ -232,13 +270,59 @@ impl<R: Fn(Report)> Worker<R> {
         request.event.clone_from(&self.wanted.filter.event);
         request.benchmarks = self.wanted.filter.benchmark.iter().cloned().collect();
         request.today = Some(Date::of(now()));
-        (self.report)(Report::Compared(check(&loaded.sources, &request)?));
+        let found = check(&sources, &request)?;
+        loaded.compared = Some(request);
+        (self.report)(Report::Compared(found));
         Ok(())
+    }
+
+    fn placed(&self, index: &HotIndex) -> Placed {
+        let tree = SourceTree::of(&self.root, index.files().map(|file| file.path));
+        index.placed(&tree, &self.chosen)
+    }
+
+    /// Draws a page into a folder that only this user can read; it stays there, as the browser may read it again.
+    fn draw(&mut self, page: &Page) -> Result<PathBuf, CliError> {
+        let loaded = self.loaded.as_ref().ok_or(CliError::NothingShown)?;
+        let sources = sources(self.snapshot()?);
+        let (name, drawn) = match page {
+            Page::FlameGraph(focus) => {
+                let mut request = FlameRequest::default();
+                request.named = loaded.from.named.clone();
+                request.filter = loaded.from.wanted.filter.clone();
+                request.drawing.focus.clone_from(focus);
+                request.drawing.as_page = true;
+                ("flame", flame(&sources, &request)?.drawing)
+            }
+            Page::Difference => {
+                let compared = loaded.compared.as_ref().ok_or(QueryError::NoBaseline)?;
+                let mut request = compared.clone();
+                request.stacks = true;
+                let mut check = check(&sources, &request)?;
+                for comparison in &mut check.comparisons {
+                    let name = |side: &Side| format!("{}@{}", side.executable, side.build);
+                    let sides = [&comparison.baseline, &comparison.candidate].map(name);
+                    let sides = [&*sides[0], &*sides[1]];
+                    next_steps::of_comparison(comparison, &sides, &self.store.option());
+                }
+                ("comparison", render::html(&check.comparisons, WORDS))
+            }
+        };
+        let folder = match &self.pages {
+            Some(folder) => folder,
+            None => self.pages.insert(browser::folder()?),
+        };
+        // What an earlier page shows stays.
+        let mut names = (1..).map(|number| folder.join(format!("{name}-{number}.html")));
+        let path = names.find(|path| !path.exists());
+        let path = path.expect("numbers do not end");
+        output::write_file(&path, drawn.as_bytes())?;
+        Ok(path)
     }
 }
 
-fn tree(root: &Path, index: &HotIndex) -> SourceTree {
-    SourceTree::of(root, index.files().map(|file| file.path))
+fn sources(snapshot: Snapshot) -> Sources {
+    Sources::of_snapshot(snapshot).within(Arc::new(Machine))
 }
 
 /// Where sources are: the top of the work tree of the working directory, or that itself.

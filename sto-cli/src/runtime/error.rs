@@ -234,6 +234,8 @@ pub(crate) enum CliError {
     Browser { program: String, source: io::Error },
     #[error("cannot write {}", path.display())]
     WriteFile { path: PathBuf, source: io::Error },
+    #[error("no build is shown yet")]
+    NothingShown,
     #[error("cannot write to standard output")]
     Stdout(#[source] io::Error),
     #[error("sto came to what should not be, and stopped: {}", printable(text))]

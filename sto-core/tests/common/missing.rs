@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 static SKIPPED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
 /// Whether one of these programs is missing: the test is to end then. What is written as `python3 jsonschema` is a
-/// module of that interpreter.
+/// module of that interpreter, and as `emacs eglot` a library of that editor.
 pub(crate) fn missing(tools: &[&str]) -> bool {
     let Some(tool) = tools.iter().find(|tool| !is_there(tool)) else {
         return false;
@@ -45,6 +45,13 @@ pub(crate) fn is_there(tool: &str) -> bool {
         let mut python = Command::new("python3");
         python.args(["-c", &format!("import {module}")]);
         let status = python.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        return status.is_ok_and(|status| status.success());
+    }
+    if let Some(library) = tool.strip_prefix("emacs ") {
+        let mut emacs = Command::new("emacs");
+        let load = format!("(progn (require 'package) (package-initialize) (require '{library}))");
+        emacs.args(["--batch", "--eval", &load]);
+        let status = emacs.stdout(Stdio::null()).stderr(Stdio::null()).status();
         return status.is_ok_and(|status| status.success());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The language server, as a client on its pipes has it.
+//! A server, and the client on its pipes.
 
 use crate::support::Sandbox;
 use serde_json::{Value, json};
@@ -6,35 +6,47 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-fn demo() -> PathBuf {
+pub(super) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo")
 }
 
-/// A work tree with the source of the demo, and a store that has a recording of each of its builds.
-fn with_demo() -> Sandbox {
+/// A work tree with the source of the demo, and a store that has a recording of its first build.
+pub(super) fn with_demo() -> Sandbox {
     let sandbox = Sandbox::new();
     let text = std::fs::read(demo().join("demo.c")).unwrap();
-    let path = sandbox.write("src/demo.c", text);
-    let file = File::options().write(true).open(path).unwrap();
-    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    write_at(&sandbox, "src/demo.c", text, 0);
     ingest(&sandbox, "v1");
     sandbox
 }
 
-fn ingest(sandbox: &Sandbox, build: &str) {
-    let recording = demo().join(format!("{build}.perf.data"));
-    let recording = recording.to_str().unwrap();
+/// Stores a recording of a build of the demo.
+pub(super) fn ingest(sandbox: &Sandbox, build: &str) {
+    // Files of a clone are of one time: each build is recorded later than the one before.
+    let second = build.trim_start_matches('v').parse().unwrap();
+    for file in [format!("{build}.perf.data"), format!("demo-{build}")] {
+        let bytes = std::fs::read(demo().join(&file)).unwrap();
+        write_at(sandbox, &format!("recorded/{file}"), bytes, second);
+    }
+    let recording = format!("recorded/{build}.perf.data");
     sandbox
-        .sto(&["ingest", recording, "--exe", "demo", "--build", build])
+        .sto(&["ingest", &recording, "--exe", "demo", "--build", build])
         .succeeds();
 }
 
+/// Writes a file that is as old as if it had been written at a second of 1970.
+pub(super) fn write_at(sandbox: &Sandbox, name: &str, bytes: impl AsRef<[u8]>, second: u64) {
+    let path = sandbox.write(name, bytes);
+    let file = File::options().write(true).open(path).unwrap();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+    file.set_modified(time).unwrap();
+}
+
 /// A server and a client that has read all that it had to say so far.
-struct Session {
+pub(super) struct Session {
     server: Child,
-    input: ChildStdin,
+    pub(super) input: ChildStdin,
     output: BufReader<ChildStdout>,
     sent: i64,
     /// Notifications and requests of the server's that nobody asked for yet.
@@ -43,7 +55,7 @@ struct Session {
 
 impl Session {
     /// A server that nobody has initialized.
-    fn new(sandbox: &Sandbox) -> Session {
+    pub(super) fn new(sandbox: &Sandbox) -> Session {
         let mut command = sandbox.command(&["lsp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
@@ -57,14 +69,14 @@ impl Session {
     }
 
     /// One that has loaded the store, for a client that can all that matters.
-    fn of(sandbox: &Sandbox) -> Session {
+    pub(super) fn of(sandbox: &Sandbox) -> Session {
         let mut session = Session::new(sandbox);
         session.initialize(sandbox, &Value::Null);
         session.loaded();
         session
     }
 
-    fn initialize(&mut self, sandbox: &Sandbox, options: &Value) -> Value {
+    pub(super) fn initialize(&mut self, sandbox: &Sandbox, options: &Value) -> Value {
         let params = json!({
             "processId": null,
             "rootUri": uri(sandbox.path("").canonicalize().unwrap()),
@@ -73,6 +85,7 @@ impl Session {
                 "general": { "positionEncodings": ["utf-8", "utf-16"] },
                 "textDocument": { "hover": { "contentFormat": ["markdown", "plaintext"] } },
                 "workspace": {
+                    "workspaceEdit": { "documentChanges": true, "resourceOperations": ["create"] },
                     "inlayHint": { "refreshSupport": true },
                     "codeLens": { "refreshSupport": true },
                 },
@@ -84,26 +97,29 @@ impl Session {
         answer["result"].clone()
     }
 
-    /// Waits until costs are there, or others.
-    fn loaded(&mut self) {
-        self.hears("workspace/inlayHint/refresh");
+    /// Waits until the costs of a build are there, and what it is compared with.
+    pub(super) fn loaded(&mut self) {
+        // Settings; costs; builds before.
+        for _ in 0..3 {
+            self.hears("workspace/inlayHint/refresh");
+        }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
+    pub(super) fn write(&mut self, bytes: &[u8]) {
         self.input.write_all(bytes).unwrap();
         self.input.flush().unwrap();
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(super) fn send(&mut self, message: &Value) {
         let text = message.to_string();
         self.write(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
     }
 
-    fn notify(&mut self, method: &str, params: &Value) {
+    pub(super) fn notify(&mut self, method: &str, params: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> i64 {
+    pub(super) fn request(&mut self, method: &str, params: &Value) -> i64 {
         self.sent += 1;
         let id = self.sent;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -111,12 +127,12 @@ impl Session {
     }
 
     /// The answer to a request, whatever else comes before it.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(&json!(id))
     }
 
-    fn answer(&mut self, id: &Value) -> Value {
+    pub(super) fn answer(&mut self, id: &Value) -> Value {
         loop {
             let message = self.read().expect("the server ended");
             if message.get("method").is_none() && message["id"] == *id {
@@ -127,7 +143,7 @@ impl Session {
     }
 
     /// The next notification or request of this method.
-    fn hears(&mut self, method: &str) -> Value {
+    pub(super) fn hears(&mut self, method: &str) -> Value {
         let known = self.unread.iter().position(|m| m["method"] == method);
         if let Some(known) = known {
             return self.unread.drain(..=known).next_back().unwrap();
@@ -141,7 +157,7 @@ impl Session {
         }
     }
 
-    fn read(&mut self) -> Option<Value> {
+    pub(super) fn read(&mut self) -> Option<Value> {
         let mut length = 0;
         loop {
             let mut line = String::new();
@@ -158,18 +174,18 @@ impl Session {
         Some(serde_json::from_slice(&text).unwrap())
     }
 
-    fn open(&mut self, path: &Path) -> String {
+    pub(super) fn open(&mut self, path: &Path) -> String {
         let text = std::fs::read_to_string(path).unwrap();
         self.open_as(&uri(path), &text)
     }
 
-    fn open_as(&mut self, uri: &str, text: &str) -> String {
+    pub(super) fn open_as(&mut self, uri: &str, text: &str) -> String {
         let document = json!({ "uri": uri, "languageId": "c", "version": 1, "text": text });
         self.notify("textDocument/didOpen", &json!({ "textDocument": document }));
         uri.to_owned()
     }
 
-    fn change(&mut self, uri: &str, changes: &Value) {
+    pub(super) fn change(&mut self, uri: &str, changes: &Value) {
         let params = json!({
             "textDocument": { "uri": uri, "version": 2 },
             "contentChanges": changes,
@@ -178,7 +194,7 @@ impl Session {
     }
 
     /// Line numbers from 1, and the hints at their ends.
-    fn hints(&mut self, uri: &str, lines: [u32; 2]) -> Vec<(u64, String)> {
+    pub(super) fn hints(&mut self, uri: &str, lines: [u32; 2]) -> Vec<(u64, String)> {
         let [start, end] = lines.map(|line| json!({ "line": line, "character": 0 }));
         let params = json!({
             "textDocument": { "uri": uri },
@@ -193,7 +209,7 @@ impl Session {
         hints.map(hint).collect()
     }
 
-    fn hover(&mut self, uri: &str, line: u32, character: u32) -> Value {
+    pub(super) fn hover(&mut self, uri: &str, line: u32, character: u32) -> Value {
         let params = json!({
             "textDocument": { "uri": uri },
             "position": { "line": line - 1, "character": character },
@@ -201,55 +217,34 @@ impl Session {
         self.ask("textDocument/hover", &params)["result"].clone()
     }
 
+    /// That nothing of this method came so far.
+    pub(super) fn hears_no(&mut self, method: &str) {
+        // What it sent before its answer is read then.
+        self.ask("workspace/symbol", &json!({ "query": "" }));
+        let heard = self.unread.iter().find(|m| m["method"] == method);
+        assert_eq!(heard, None);
+    }
+
     /// Ends it as an editor does, and gives its exit status.
-    fn end(mut self) -> Option<i32> {
+    pub(super) fn end(mut self) -> Option<i32> {
         let answer = self.ask("shutdown", &Value::Null);
         assert_eq!(answer["result"], Value::Null);
+        self.exit()
+    }
+
+    /// Has it exit, and gives its exit status.
+    pub(super) fn exit(mut self) -> Option<i32> {
         self.notify("exit", &Value::Null);
+        self.server.wait().unwrap().code()
+    }
+
+    /// Goes away, and gives its exit status.
+    pub(super) fn close(mut self) -> Option<i32> {
+        drop(self.input);
         self.server.wait().unwrap().code()
     }
 }
 
-fn uri(path: impl AsRef<Path>) -> String {
+pub(super) fn uri(path: impl AsRef<Path>) -> String {
     format!("file://{}", path.as_ref().display())
-}
-
-#[test]
-fn costs_stand_at_the_ends_of_the_lines_that_have_them() {
-    let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
-    let uri = session.open(&sandbox.path("src/demo.c"));
-    // `sto source count_rules` shows the same of these lines.
-    let hints = session.hints(&uri, [119, 130]);
-    let expected = [
-        (123, "12.4 % self · 12.5 % total"),
-        (124, "2.3 % self · 2.3 % total"),
-        (125, "2.8 % self · 2.8 % total"),
-        (127, "2.5 % self · 12.4 % total"),
-        (128, "2.3 % self · 2.3 % total"),
-        (129, "2.5 % self · 2.5 % total"),
-    ];
-    let expected = expected.map(|(line, words)| (line, words.to_owned()));
-    assert_eq!(hints, expected);
-    assert_eq!(session.hints(&uri, [126, 127]), expected[3..4]);
-    assert_eq!(session.end(), Some(0));
-}
-
-#[test]
-fn a_hover_says_what_the_function_costs_that_is_named_there() {
-    let sandbox = with_demo();
-    let mut session = Session::of(&sandbox);
-    let uri = session.open(&sandbox.path("src/demo.c"));
-    let hover = session.hover(&uri, 127, 45);
-    assert_eq!(hover["contents"]["kind"], "markdown");
-    let text = hover["contents"]["value"].as_str().unwrap();
-    assert!(
-        text.starts_with("**`count_rules`** in `demo`\n\n12.4 % self · 12.5 % total\n"),
-        "{text}"
-    );
-    assert!(text.contains("\nCalled by\n\n- `"), "{text}");
-    let basis = "339 of 2,716 samples of `cpu-clock`, in 1 run of `demo@v1`";
-    assert!(text.contains(basis), "{text}");
-    assert_eq!(session.hover(&uri, 2, 0), Value::Null);
-    assert_eq!(session.end(), Some(0));
 }

@@ -1,0 +1,100 @@
+//! What really calls a function, and what it calls, as profiles have it.
+
+use super::costs::Costs;
+use super::documents::{Document, Documents};
+use super::hovers;
+use super::text::Encoding;
+use gen_lsp_types::{
+    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, SymbolKind,
+};
+use serde_json::{Value, json};
+use sto_query::hot::{FunctionNo, HotFunction};
+use sto_query::render::hot;
+use sto_query::text::printable;
+
+/// The function that is meant at a place: one that is named there, or else the one that it is in.
+pub(super) fn meant<'a>(
+    document: &mut Document,
+    costs: &'a Costs,
+    at: Position,
+    encoding: Encoding,
+) -> Option<HotFunction<'a>> {
+    let named = hovers::function(document, costs, at, encoding);
+    let mut around = || {
+        let functions = &document.shown(costs)?.functions;
+        let before = functions.partition_point(|&(line, _)| line <= at.line.saturating_add(1));
+        let &(_, number) = functions.get(before.checked_sub(1)?)?;
+        Some(costs.index.function(number))
+    };
+    named.or_else(&mut around)
+}
+
+/// A function, with words about it; `None` where it stands outside of the workspace.
+pub(super) fn item(
+    documents: &mut Documents,
+    costs: &Costs,
+    function: HotFunction<'_>,
+    detail: String,
+    encoding: Encoding,
+) -> Option<CallHierarchyItem> {
+    let place = documents.place(costs, function, encoding)?;
+    Some(CallHierarchyItem {
+        name: printable(function.name).into_owned(),
+        kind: SymbolKind::Function,
+        tags: None,
+        detail: Some(detail),
+        uri: place.uri,
+        range: place.range,
+        selection_range: place.range,
+        // Numbers are others in the next build.
+        data: Some(json!({ "function": function.name, "module": function.module })),
+    })
+}
+
+/// What calls the function of an item. Where in the caller is not known: it is where the caller begins.
+pub(super) fn incoming(
+    documents: &mut Documents,
+    costs: &Costs,
+    of: &CallHierarchyItem,
+    encoding: Encoding,
+) -> Option<Vec<CallHierarchyIncomingCall>> {
+    let function = function_of(costs, of)?;
+    let calls = costs.index.callers(function);
+    let calls = calls.filter_map(|(caller, cost)| {
+        let detail = format!("{} in calls of this", hot::percent(cost.share));
+        let caller = costs.index.function(caller);
+        let from = item(documents, costs, caller, detail, encoding)?;
+        Some(CallHierarchyIncomingCall {
+            from_ranges: vec![from.selection_range],
+            from,
+        })
+    });
+    Some(calls.collect())
+}
+
+/// What the function of an item calls.
+pub(super) fn outgoing(
+    documents: &mut Documents,
+    costs: &Costs,
+    of: &CallHierarchyItem,
+    encoding: Encoding,
+) -> Option<Vec<CallHierarchyOutgoingCall>> {
+    let function = function_of(costs, of)?;
+    let calls = costs.index.callees(function);
+    let calls = calls.filter_map(|(callee, cost)| {
+        let detail = format!("{} in these calls", hot::percent(cost.share));
+        let callee = costs.index.function(callee);
+        Some(CallHierarchyOutgoingCall {
+            to: item(documents, costs, callee, detail, encoding)?,
+            from_ranges: vec![of.selection_range],
+        })
+    });
+    Some(calls.collect())
+}
+
+fn function_of(costs: &Costs, item: &CallHierarchyItem) -> Option<FunctionNo> {
+    let data = item.data.as_ref()?;
+    let text = |key: &str| data.get(key).and_then(Value::as_str);
+    let function = costs.index.find(text("function")?, text("module")?)?;
+    Some(function.number)
+}

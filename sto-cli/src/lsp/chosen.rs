@@ -1,0 +1,74 @@
+//! Which of several files of the work tree a source file of the profiles is: the user is asked once, and what they
+//! said is kept in the store's folder.
+
+use super::worker::Chosen;
+use crate::runtime::{CliError, output};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Name of the file in the store's folder: by work tree, then by path of profiles, a path below that tree.
+const FILE_NAME: &str = "sources.json";
+
+/// What was said, and asked.
+pub(super) struct Choices {
+    /// `None` where the store has no folder of its own.
+    file: Option<PathBuf>,
+    root: PathBuf,
+    pub(super) chosen: Chosen,
+    asked: BTreeSet<String>,
+}
+
+impl Choices {
+    /// What was said of this work tree before.
+    pub(super) fn of(store: &Path, root: &Path) -> Choices {
+        let file = (!store.is_file()).then(|| store.join(FILE_NAME));
+        let all = file.as_deref().map(read).unwrap_or_default();
+        let of_root = all.get(root.to_string_lossy().as_ref());
+        let said = of_root.and_then(Value::as_object).into_iter().flatten();
+        let chosen = said.filter_map(|(meant, path)| {
+            // Whatever else stands there is none of the files that are asked about.
+            Some((meant.clone(), root.join(path.as_str()?)))
+        });
+        Choices {
+            file,
+            root: root.to_owned(),
+            chosen: chosen.collect(),
+            asked: BTreeSet::new(),
+        }
+    }
+
+    /// Whether a file of the profiles is to be asked about: once in a session.
+    pub(super) fn asks(&mut self, meant: &str) -> bool {
+        self.asked.insert(meant.to_owned())
+    }
+
+    /// A path as it is shown, and kept.
+    pub(super) fn name(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        below.to_string_lossy().into_owned()
+    }
+
+    /// Keeps what was said.
+    pub(super) fn choose(&mut self, meant: &str, path: &Path) -> Result<(), CliError> {
+        self.chosen.insert(meant.to_owned(), path.to_owned());
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let mut all = read(file);
+        let root = self.root.to_string_lossy().into_owned();
+        if !all[&*root].is_object() {
+            all[&*root] = json!({});
+        }
+        all[&*root][meant] = json!(self.name(path));
+        output::write_file(file, format!("{all:#}\n").as_bytes())
+    }
+}
+
+/// What the file has; what is none of ours is as if it were empty.
+fn read(file: &Path) -> Value {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let read = serde_json::from_str(&text).ok();
+    read.filter(Value::is_object).unwrap_or_else(|| json!({}))
+}

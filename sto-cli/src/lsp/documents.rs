@@ -1,0 +1,174 @@
+//! The documents that are open, and where costs are in them.
+
+use super::costs::Costs;
+use super::text::{Encoding, Text};
+use super::uri;
+use crate::runtime::Machine;
+use gen_lsp_types::{Location, Range, Uri};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use sto_query::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
+
+/// The largest text that is taken for source.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A document that is open.
+pub(super) struct Document {
+    /// Its file, without symbolic links.
+    path: Option<PathBuf>,
+    pub(super) text: Text,
+    /// Its text when the build was made, once it was looked for.
+    built: Option<Option<String>>,
+    /// Costs where they are in the text, once somebody asked.
+    shown: Option<InText>,
+}
+
+impl Document {
+    fn new(path: Option<PathBuf>, text: String) -> Document {
+        let path = path.and_then(|path| path.canonicalize().ok());
+        Document {
+            path: path.filter(|_| text.len() <= MOST_BYTES),
+            text: Text::new(text),
+            built: None,
+            shown: None,
+        }
+    }
+
+    /// Puts a text in place of a part of its own, or of all.
+    pub(super) fn edit(&mut self, part: Option<Range>, by: &str, encoding: Encoding) {
+        self.text.replace(part, by, encoding);
+        self.shown = None;
+        if self.text.as_str().len() > MOST_BYTES {
+            self.path = None;
+        }
+    }
+
+    /// Where its costs are; `None` where it has none.
+    pub(super) fn shown(&mut self, costs: &Costs) -> Option<&InText> {
+        let path = self.path.as_deref()?;
+        let files = costs.placed.of(path);
+        if files.is_empty() {
+            return None;
+        }
+        let index = &costs.index;
+        let find = || index.text_when_built(&Machine, path);
+        let built = self.built.get_or_insert_with(find);
+        let text = self.text.as_str();
+        let shown = || index.in_text(files, built.as_deref(), text);
+        Some(self.shown.get_or_insert_with(shown))
+    }
+}
+
+/// The documents that are open, and where functions begin in files that are not.
+#[derive(Default)]
+pub(super) struct Documents {
+    open: HashMap<Uri, Document>,
+    closed: HashMap<PathBuf, Vec<(FunctionNo, Range)>>,
+}
+
+impl Documents {
+    pub(super) fn open(&mut self, uri: Uri, text: String) {
+        let document = Document::new(uri::path_of(&uri), text);
+        self.open.insert(uri, document);
+    }
+
+    pub(super) fn close(&mut self, uri: &Uri) {
+        self.open.remove(uri);
+        self.closed.clear();
+    }
+
+    pub(super) fn get(&mut self, uri: &Uri) -> Option<&mut Document> {
+        self.open.get_mut(uri)
+    }
+
+    /// Whether a file is open.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let mut open = self.open.values();
+        open.any(|document| document.path.as_deref() == Some(path))
+    }
+
+    /// Files changed on disk.
+    pub(super) fn saved(&mut self) {
+        self.closed.clear();
+    }
+
+    /// Lets go of all that was known of costs: they are others now.
+    pub(super) fn rebuilt(&mut self) {
+        self.closed.clear();
+        for document in self.open.values_mut() {
+            document.built = None;
+            document.shown = None;
+        }
+    }
+
+    /// Where a function begins, in the text that is open or else in the file.
+    pub(super) fn place(
+        &mut self,
+        costs: &Costs,
+        function: HotFunction<'_>,
+        encoding: Encoding,
+    ) -> Option<Location> {
+        let path = costs.placed.path(function.file?)?;
+        let is_it = |document: &Document| document.path.as_deref() == Some(path);
+        let open = self.open.iter_mut().find(|(_, document)| is_it(document));
+        if let Some((uri, document)) = open {
+            let begins = beginnings(document, costs, encoding);
+            return Some(Location {
+                uri: uri.clone(),
+                range: begins.into_iter().find(|(n, _)| *n == function.number)?.1,
+            });
+        }
+        if !self.closed.contains_key(path) {
+            let text = fs::read(path).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let mut document = Document::new(Some(path.to_owned()), text);
+            let begins = beginnings(&mut document, costs, encoding);
+            self.closed.insert(path.to_owned(), begins);
+        }
+        let mut begins = self.closed.get(path)?.iter();
+        Some(Location {
+            uri: uri::of_path(path),
+            range: begins.find(|(n, _)| *n == function.number)?.1,
+        })
+    }
+}
+
+/// The functions of a document, and the lines where they begin.
+fn beginnings(
+    document: &mut Document,
+    costs: &Costs,
+    encoding: Encoding,
+) -> Vec<(FunctionNo, Range)> {
+    let Some(shown) = document.shown(costs) else {
+        return Vec::new();
+    };
+    let functions = shown.functions.clone();
+    let functions = functions.into_iter();
+    let begins = functions.map(|(line, number)| {
+        let range = document.text.range_of_line(line - 1, encoding);
+        (number, range)
+    });
+    begins.collect()
+}
+
+/// The function that costs most of those that begin at a line, counted from 1.
+pub(super) fn function_at<'a>(
+    shown: &InText,
+    index: &'a HotIndex,
+    line: u32,
+) -> Option<HotFunction<'a>> {
+    let at = shown
+        .functions
+        .partition_point(|&(begins, _)| begins < line);
+    let here = shown.functions[at..].iter();
+    let here = here.take_while(|&&(begins, _)| begins == line);
+    let functions = here.map(|&(_, number)| index.function(number));
+    functions.max_by_key(|function| function.costs.total.value)
+}
+
+/// The costs of a line, counted from 1.
+pub(super) fn line_at(shown: &InText, line: u32) -> Option<&HotLine> {
+    let at = shown.lines.binary_search_by_key(&line, |line| line.line);
+    Some(&shown.lines[at.ok()?])
+}

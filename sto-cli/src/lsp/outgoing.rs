@@ -1,0 +1,59 @@
+//! What the server says of itself.
+
+use super::wire::{self, Failure};
+use gen_lsp_types::json_rpc::Id;
+use gen_lsp_types::{MessageType, Request};
+use serde_json::{Value, json};
+use std::io;
+
+/// The way to the client.
+pub(super) struct Outgoing {
+    output: io::Stdout,
+    /// Requests that were sent, which number them.
+    sent: i64,
+    /// Whether the client is still there.
+    is_heard: bool,
+}
+
+impl Outgoing {
+    pub(super) fn new() -> Outgoing {
+        Outgoing {
+            output: io::stdout(),
+            sent: 0,
+            is_heard: true,
+        }
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        self.is_heard
+    }
+
+    pub(super) fn respond(&mut self, id: &Id, answer: Result<Value, Failure>) {
+        self.is_heard &= wire::respond(&mut self.output, id, answer).is_ok();
+    }
+
+    /// Asks the client, and gives the id that its answer will have.
+    pub(super) fn request<R: Request>(&mut self, params: R::Params) -> Id {
+        self.sent += 1;
+        let id = Id::Number(self.sent);
+        let (method, params) = (R::METHOD.as_str(), json!(params));
+        self.is_heard &= wire::send(&mut self.output, Some(&id), method, &params).is_ok();
+        id
+    }
+
+    pub(super) fn notify(&mut self, method: &str, params: &Value) {
+        self.is_heard &= wire::send(&mut self.output, None, method, params).is_ok();
+    }
+
+    /// Shows the user a message.
+    pub(super) fn say(&mut self, kind: MessageType, message: &str) {
+        let params = json!({ "type": kind, "message": format!("sto: {message}") });
+        self.notify("window/showMessage", &params);
+    }
+
+    /// Writes a message where the client keeps those of servers.
+    pub(super) fn log(&mut self, message: &str) {
+        let params = json!({ "type": MessageType::Info, "message": message });
+        self.notify("window/logMessage", &params);
+    }
+}

@@ -1,0 +1,52 @@
+//! Functions by what they cost, for who looks for symbols of the workspace.
+
+use super::costs::Costs;
+use super::documents::Documents;
+use super::settings::Settings;
+use super::text::Encoding;
+use gen_lsp_types::{BaseSymbolInformation, SymbolKind, WorkspaceSymbol};
+use sto_query::text::printable;
+
+/// What a query begins with that is answered: other symbols are the language's own server's.
+const HOT: &str = "hot";
+
+const MOST_SYMBOLS: usize = 100;
+
+/// The hottest functions that stand in the workspace, for `#hot` or `#hot NAME`; `#` may be missing, as some editors take it
+/// away.
+pub(super) fn symbols(
+    documents: &mut Documents,
+    costs: &Costs,
+    settings: &Settings,
+    query: &str,
+    encoding: Encoding,
+) -> Vec<WorkspaceSymbol> {
+    let query = query.trim();
+    let query = query.strip_prefix('#').unwrap_or(query);
+    let Some(name) = query.strip_prefix(HOT) else {
+        return Vec::new();
+    };
+    // `hotel` is another symbol.
+    if name.starts_with(|c: char| !c.is_whitespace()) {
+        return Vec::new();
+    }
+    let name = name.trim().to_lowercase();
+    let functions = costs.index.hottest();
+    let named = functions.filter(|function| function.name.to_lowercase().contains(&name));
+    let symbols = named.filter_map(|function| {
+        let location = documents.place(costs, function, encoding)?;
+        let words = settings.words(&function.costs, costs.change(function.number));
+        Some(WorkspaceSymbol {
+            location: location.into(),
+            data: None,
+            base_symbol_information: BaseSymbolInformation {
+                // Editors drop what does not have the query in its name.
+                name: format!("{} #hot", printable(function.name)),
+                kind: SymbolKind::Function,
+                tags: None,
+                container_name: Some(words),
+            },
+        })
+    });
+    symbols.take(MOST_SYMBOLS).collect()
+}

@@ -1,0 +1,65 @@
+//! Real editors show what the server says, at the lines where it stands.
+
+use super::session::{ingest, with_demo};
+use crate::missing::missing;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cli/lsp")
+        .join(name)
+}
+
+/// Runs an editor on the demo, and looks at the hints and the hover that it writes.
+fn shows_hints_and_hover(arguments: &[&str]) {
+    let sandbox = with_demo();
+    ingest(&sandbox, "v2");
+    let mut editor: Command = sandbox.program(arguments[0], &arguments[1..]);
+    editor.env("STO", env!("CARGO_BIN_EXE_sto"));
+    editor.env("STO_STORE", sandbox.path("store"));
+    let run = editor.output().unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        run.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let shares = sandbox.sto(&["source", "count_rules", "v2", "--source-dir", "src"]);
+    let of_function = shares.succeeds().stdout;
+    let own = of_function
+        .lines()
+        .find(|line| line.starts_with("self "))
+        .unwrap();
+    let own: f64 = own[5..own.find('%').unwrap()].parse().unwrap();
+    let words = format!("{own:.1}").trim_end_matches(".0").to_owned();
+    assert!(
+        said.contains(&format!("123: {words} % self")),
+        "{words}: {said}"
+    );
+    assert!(said.contains("127: "), "{said}");
+    assert!(said.contains("count_rules"), "{said}");
+    assert!(
+        said.contains("2 builds, `v1` to `v2`") || said.contains("2 builds, v1 to v2"),
+        "{said}"
+    );
+}
+
+#[test]
+fn neovim_shows_hints_and_hover() {
+    if missing(&["nvim"]) {
+        return;
+    }
+    let script = script("neovim.lua");
+    let source = format!("luafile {}", script.display());
+    shows_hints_and_hover(&["nvim", "--headless", "--clean", "-c", &source]);
+}
+
+#[test]
+fn emacs_shows_hints_and_hover() {
+    if missing(&["emacs eglot"]) {
+        return;
+    }
+    let script = script("emacs.el");
+    shows_hints_and_hover(&["emacs", "--batch", "--load", script.to_str().unwrap()]);
+}

@@ -1,0 +1,136 @@
+//! Protocol errors never end the server.
+
+use super::session::{Session, with_demo};
+use crate::support::Sandbox;
+use serde_json::{Value, json};
+
+fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or_default()
+}
+
+#[test]
+fn requests_have_their_time() {
+    let sandbox = Sandbox::new();
+    let mut session = Session::new(&sandbox);
+    assert_eq!(code(&session.ask("textDocument/hover", &json!({}))), -32002);
+    session.notify("textDocument/didOpen", &json!({}));
+    let capabilities = session.initialize(&sandbox, &Value::Null)["capabilities"].clone();
+    assert_eq!(capabilities["positionEncoding"], "utf-8");
+    assert_eq!(code(&session.ask("initialize", &json!({}))), -32600);
+    assert_eq!(
+        code(&session.ask("textDocument/rename", &json!({}))),
+        -32601
+    );
+    assert_eq!(
+        code(&session.ask("textDocument/hover", &json!([1]))),
+        -32602
+    );
+    assert_eq!(
+        code(&session.ask("workspace/executeCommand", &json!({ "command": "rm" }))),
+        -32602
+    );
+    session.notify("$/setTrace", &json!({ "value": "off" }));
+    assert_eq!(session.ask("shutdown", &Value::Null)["result"], Value::Null);
+    assert_eq!(
+        code(&session.ask("workspace/symbol", &json!({ "query": "#hot" }))),
+        -32600
+    );
+    assert_eq!(session.exit(), Some(0));
+}
+
+#[test]
+fn a_client_that_goes_away_leaves_no_server() {
+    let sandbox = Sandbox::new();
+    assert_eq!(Session::new(&sandbox).exit(), Some(1));
+    let mut session = Session::new(&sandbox);
+    session.initialize(&sandbox, &Value::Null);
+    assert_eq!(session.exit(), Some(1));
+    assert_eq!(Session::new(&sandbox).close(), Some(1));
+}
+
+#[test]
+fn cancelled_requests_are_answered_as_such() {
+    let sandbox = with_demo();
+    let mut session = Session::of(&sandbox);
+    let symbols =
+        json!({ "jsonrpc": "2.0", "method": "workspace/symbol", "params": { "query": "#hot" } });
+    let with_id = |id: &str| {
+        let mut request = symbols.clone();
+        request["id"] = json!(id);
+        request
+    };
+    // They come in one piece, so that none is answered before its cancellation is here.
+    let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": "b" } });
+    let mut messages = vec![with_id("a"), with_id("b"), cancel];
+    // What the first one takes is long enough for the others to be read.
+    messages.splice(
+        0..0,
+        (0..50).map(|number| with_id(&format!("first-{number}"))),
+    );
+    let text: String = messages
+        .iter()
+        .map(|message| message.to_string())
+        .map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()))
+        .collect();
+    session.write(text.as_bytes());
+    assert!(session.answer(&json!("a"))["result"].is_array());
+    assert_eq!(code(&session.answer(&json!("b"))), -32800);
+    assert_eq!(session.end(), Some(0));
+}
+
+/// Numbers that look random and are not (xorshift, Marsaglia 2003).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+#[test]
+fn whatever_a_client_writes_the_next_requests_are_answered() {
+    let sandbox = with_demo();
+    let mut session = Session::of(&sandbox);
+    let uri = session.open(&sandbox.path("src/demo.c"));
+    let expected = session.hints(&uri, [119, 130]);
+    let at =
+        json!({ "textDocument": { "uri": uri }, "position": { "line": 126, "character": 40 } });
+    let valid = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "textDocument/hover", "params": at }),
+        json!({ "jsonrpc": "2.0", "id": [1], "method": "textDocument/hover", "params": at }),
+        json!({ "jsonrpc": "2.0", "id": 7, "result": { "title": "?" } }),
+        json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
+            "textDocument": { "uri": "file:///none.c", "version": -1 }, "contentChanges": [{ "text": "" }] } }),
+        json!({ "jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {} }),
+        json!([{ "jsonrpc": "2.0" }]),
+    ];
+    for seed in 1..=300 {
+        let mut numbers = Numbers(seed * 0x9e37_79b9);
+        let text = valid[numbers.below(valid.len())].to_string();
+        let length = text.len() + [0, 0, 1, 100][numbers.below(4)];
+        let mut bytes = format!("Content-Length: {length}\r\n\r\n{text}").into_bytes();
+        match numbers.below(4) {
+            0 => bytes.truncate(numbers.below(bytes.len())),
+            1 => {
+                let at = numbers.below(bytes.len());
+                bytes[at] = numbers.below(256) as u8;
+            }
+            2 => {
+                let at = numbers.below(bytes.len());
+                bytes.splice(at..at, std::iter::repeat_n(b'{', 300));
+            }
+            _ => {}
+        }
+        session.write(&bytes);
+    }
+    // The last of them may have taken some of these with it; a byte of a length, all of the others before.
+    for _ in 0..20 {
+        session.request("shutdown-not", &Value::Null);
+    }
+    let hints = session.hints(&uri, [119, 130]);
+    assert_eq!(hints, expected);
+    assert_eq!(session.end(), Some(0));
+}
