@@ -1,3 +1,4 @@
+;; -*- lexical-binding: t -*-
 ;; What a real client has of the server: hints by the lines where they stand, and a hover, by eglot. Run as
 ;; `emacs --batch --load`; $STO is the command.
 (require 'package)
