@@ -32,7 +32,7 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let wording = ["{self} self", "{total} total", "{change} since {since}"];
+        let wording = ["{self} self", "{total} total", "×{change} since {since}"];
         Settings {
             build: None,
             baseline: None,
@@ -76,7 +76,7 @@ impl Settings {
                 .any(|name| text.contains(name))
             {
                 let (ratio, since) = change?;
-                text = text.replace("{change}", &hot::times(ratio));
+                text = text.replace("{change}", &hot::ratio(ratio));
                 text = text.replace("{since}", &sto_query::text::printable(since));
             }
             Some(text)

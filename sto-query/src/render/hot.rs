@@ -84,13 +84,18 @@ fn change_words(ratio: f64, since: &str) -> String {
 }
 
 /// `×1.8`
-pub fn times(ratio: f64) -> String {
+pub(super) fn times(change: f64) -> String {
+    format!("×{}", ratio(change))
+}
+
+/// A ratio as a person says it: `12`, `1.8`, `0.04`.
+pub fn ratio(ratio: f64) -> String {
     let decimals = match ratio {
         ..0.095 => 2,
         ..9.95 => 1,
         _ => 0,
     };
-    format!("×{ratio:.decimals$}")
+    format!("{ratio:.decimals$}")
 }
 
 /// A share as a person says it: `31 %`, `12.4 %`, `0.04 %`.
