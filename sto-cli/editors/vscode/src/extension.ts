@@ -29,8 +29,8 @@ function options(): LanguageClientOptions {
     // Profiles have sources of any language.
     documentSelector: [{ scheme: "file" }],
     initializationOptions: settings(),
-    // The link of hovers. No other command is run, whatever stands in a profile.
-    markdown: { isTrusted: { enabledCommands: ["sto.openFlameGraph"] } },
+    // The links of hovers. No other command is run, whatever stands in a profile.
+    markdown: { isTrusted: { enabledCommands: ["sto.openFlameGraph", "sto.showDifference"] } },
     middleware: {
       workspace: {
         didChangeConfiguration: async () => {
