@@ -3,6 +3,7 @@
 //! One binary, since linking many takes longer than running their tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod aarch64;
 mod call_traces;
 mod callgrind;
 mod common;

@@ -636,21 +636,10 @@ fn of_a_stream_with_tracepoints_their_descriptions_are_passed_over() {
 }
 
 #[test]
-fn a_recording_of_another_architecture_is_refused_by_name() {
+fn big_endian_recordings_are_refused_by_name() {
     let mut bytes = std::fs::read(testdata("perf-data/zstd.perf.data")).unwrap();
-    let at = bytes
-        .windows(7)
-        .position(|window| window == b"x86_64\0")
-        .unwrap();
-    bytes[at..at + 6].copy_from_slice(b"s390x\0");
-    assert_eq!(
-        error_of("perf.data", &bytes),
-        "perf.data: recorded on s390x; sto reads recordings of x86_64. Run `perf script` on the \
-         recording machine and ingest its text"
-    );
-    let mut swapped = bytes.clone();
-    swapped[..8].reverse();
-    assert!(error_of("perf.data", &swapped).contains("big-endian"));
+    bytes[..8].reverse();
+    assert!(error_of("perf.data", &bytes).contains("big-endian"));
 }
 
 #[test]

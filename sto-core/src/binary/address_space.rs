@@ -83,6 +83,11 @@ impl AddressSpace {
         }
     }
 
+    /// The end of the last mapping.
+    pub(crate) fn end(&self) -> u64 {
+        last_up_to(&self.mappings, u64::MAX).map_or(0, |last| last.end)
+    }
+
     /// Takes a jitdump for the code that it describes.
     pub(crate) fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
         self.jit = Some(JitCode { module, dump });

@@ -11,7 +11,11 @@ mod jit_dump;
 #[cfg(feature = "symbols")]
 pub(crate) mod jit_files;
 #[cfg(feature = "symbols")]
+mod machine;
+#[cfg(feature = "symbols")]
 mod placements;
+#[cfg(feature = "symbols")]
+mod signed_returns;
 pub(crate) mod source_path;
 #[cfg(feature = "symbols")]
 mod unwind;
@@ -24,9 +28,11 @@ pub(crate) use find::add_build_ids;
 pub(crate) use jit_dump::{JitDump, JitFunction};
 #[cfg(feature = "symbols")]
 pub(crate) use jit_files::{dump_of, find_dump};
+#[cfg(feature = "symbols")]
+pub(crate) use machine::{Machine, UserRegs};
 pub(crate) use source_path::source_path;
 #[cfg(feature = "symbols")]
-pub(crate) use unwind::{UnwindFiles, Unwinder, UserRegs};
+pub(crate) use unwind::{Unwind, UnwindFiles};
 
 use crate::files::User;
 use crate::model::Granularity;

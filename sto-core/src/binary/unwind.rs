@@ -4,53 +4,84 @@ use super::SymbolOptions;
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
 use super::find::find;
+use super::machine::{Aarch64, Machine, Rules, UserRegs, X86_64};
+use super::signed_returns::without_signing;
 use crate::recording::Module;
-use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use hashbrown::HashMap;
-use object::{Object, ObjectSection};
+use object::{Architecture, Object, ObjectSection};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// The files that the stacks of a recording are unwound with, each read once for all threads.
+pub(crate) enum UnwindFiles<'a> {
+    X86_64(FilesOf<'a, X86_64>),
+    Aarch64(FilesOf<'a, Aarch64>),
+}
+
 /// Recovers call stacks from registers and a copy of the stack's memory.
-///
+pub(crate) trait Unwind {
+    /// Appends the stack's addresses, innermost first: the instruction pointer, then return
+    /// addresses. False if it ends before its root.
+    fn unwind(
+        &mut self,
+        space: &AddressSpace,
+        regs: UserRegs,
+        stack: &[u8],
+        addresses: &mut Vec<u64>,
+    ) -> bool;
+
+    /// The caller of the code at an address, if the rules of its file say that the link register has it.
+    fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64>;
+}
+
+impl<'a> UnwindFiles<'a> {
+    /// Those of a machine.
+    pub(crate) fn new(machine: Machine, options: &'a SymbolOptions) -> Self {
+        match machine {
+            Machine::Aarch64 => UnwindFiles::Aarch64(FilesOf::new(options)),
+            // Nothing of other machines is unwound.
+            Machine::X86_64 | Machine::Other => UnwindFiles::X86_64(FilesOf::new(options)),
+        }
+    }
+
+    /// What unwinds with them, for a thread.
+    pub(crate) fn unwinder(&'a self) -> Box<dyn Unwind + 'a> {
+        match self {
+            UnwindFiles::X86_64(files) => Box::new(Unwinder::new(files)),
+            UnwindFiles::Aarch64(files) => Box::new(Unwinder::new(files)),
+        }
+    }
+}
+
 /// Processes map the same file at different addresses, but the rules for unwinding belong to the
 /// file. So each file is mapped once into an address space of our own, addresses are looked up there,
 /// and one cache of rules serves all processes.
-pub(crate) struct Unwinder<'a> {
-    shared: &'a UnwindFiles<'a>,
-    files: Vec<Option<Arc<OnceLock<UnwindFile>>>>,
+struct Unwinder<'a, R: Rules> {
+    shared: &'a FilesOf<'a, R>,
+    files: Vec<Option<Arc<OnceLock<UnwindFile<R>>>>>,
     /// For code of no known file: has no rules.
-    unknown: UnwinderX86_64<Bytes>,
+    unknown: R::Unwinder,
     /// By address: one holds the rules of no more than 509.
-    caches: Vec<CacheX86_64>,
+    caches: Vec<R::Cache>,
 }
 
-/// The registers that unwinding starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UserRegs {
-    pub(crate) ip: u64,
-    pub(crate) sp: u64,
-    pub(crate) bp: u64,
-}
-
-/// The files that the stacks of a recording are unwound with, each read once for all threads.
-pub(crate) struct UnwindFiles<'a> {
+pub(crate) struct FilesOf<'a, R: Rules> {
     options: &'a SymbolOptions,
     /// By the index of the module.
-    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile>>>>,
+    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile<R>>>>>,
 }
 
 /// A file as it is mapped into our address space.
-struct UnwindFile {
+struct UnwindFile<R: Rules> {
     base: u64,
     base_svma: u64,
     segments: Segments,
     /// Has this file's rules alone: each that another has more makes what the caches hold of its rules useless.
-    unwinder: UnwinderX86_64<Bytes>,
+    unwinder: R::Unwinder,
 }
 
-type Bytes = Arc<[u8]>;
+pub(super) type Bytes = Arc<[u8]>;
 
 /// Room for each file: framehop's offsets within a module have 32 bits.
 const FILE_SPACE: u64 = 1 << 33;
@@ -59,19 +90,8 @@ const CACHES: usize = 32;
 /// Longest stack that is unwound: a guard against rules that go in circles.
 const MAX_DEPTH: usize = 4096;
 
-impl<'a> Unwinder<'a> {
-    pub(crate) fn new(shared: &'a UnwindFiles<'a>) -> Self {
-        Unwinder {
-            shared,
-            files: Vec::new(),
-            unknown: UnwinderX86_64::new(),
-            caches: (0..CACHES).map(|_| CacheX86_64::new()).collect(),
-        }
-    }
-
-    /// Appends the stack's addresses, innermost first: the instruction pointer, then return
-    /// addresses. False if it ends before its root.
-    pub(crate) fn unwind(
+impl<R: Rules> Unwind for Unwinder<'_, R> {
+    fn unwind(
         &mut self,
         space: &AddressSpace,
         regs: UserRegs,
@@ -86,15 +106,11 @@ impl<'a> Unwinder<'a> {
                 .ok_or(())?;
             Ok(u64::from_le_bytes(*word))
         };
-        let mut state = UnwindRegsX86_64::new(regs.ip, regs.sp, regs.bp);
+        let mut state = R::start(regs, space.end());
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
         addresses.push(regs.ip);
         while addresses.len() < MAX_DEPTH {
-            let (file, mapped) = self.map(space, address);
-            let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
-            let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
-            let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
-            match unwinder.unwind_frame(mapped, &mut state, cache, &mut read_stack) {
+            match self.step(space, address, &mut state, &mut read_stack) {
                 Ok(Some(caller)) => {
                     addresses.push(caller);
                     match FrameAddress::from_return_address(caller) {
@@ -107,6 +123,48 @@ impl<'a> Unwinder<'a> {
             }
         }
         false
+    }
+
+    fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64> {
+        let regs = UserRegs {
+            ip,
+            link,
+            ..UserRegs::default()
+        };
+        let mut is_on_stack = false;
+        let mut read_stack = |_| {
+            is_on_stack = true;
+            Err(())
+        };
+        let mut state = R::start(regs, space.end());
+        let ip = FrameAddress::from_instruction_pointer(ip);
+        let caller = self.step(space, ip, &mut state, &mut read_stack);
+        caller.ok().flatten().filter(|_| !is_on_stack)
+    }
+}
+
+impl<'a, R: Rules> Unwinder<'a, R> {
+    fn new(shared: &'a FilesOf<'a, R>) -> Self {
+        Unwinder {
+            shared,
+            files: Vec::new(),
+            unknown: R::Unwinder::default(),
+            caches: (0..CACHES).map(|_| R::Cache::default()).collect(),
+        }
+    }
+
+    fn step(
+        &mut self,
+        space: &AddressSpace,
+        address: FrameAddress,
+        state: &mut R::Regs,
+        read_stack: &mut impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Result<Option<u64>, framehop::Error> {
+        let (file, mapped) = self.map(space, address);
+        let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
+        let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
+        let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
+        unwinder.unwind_frame(mapped, state, cache, read_stack)
     }
 
     /// An address of the process in our own address space, with the index of its file in `files`; unchanged where
@@ -137,15 +195,15 @@ impl<'a> Unwinder<'a> {
     }
 }
 
-impl<'a> UnwindFiles<'a> {
-    pub(crate) fn new(options: &'a SymbolOptions) -> Self {
-        UnwindFiles {
+impl<'a, R: Rules> FilesOf<'a, R> {
+    fn new(options: &'a SymbolOptions) -> Self {
+        FilesOf {
             options,
             files: Mutex::default(),
         }
     }
 
-    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile>> {
+    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile<R>>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Arc::clone(files.entry(ix).or_default());
         drop(files);
@@ -154,13 +212,13 @@ impl<'a> UnwindFiles<'a> {
     }
 
     /// Maps a file, and reads its rules for unwinding.
-    fn open(&self, ix: usize, module: &Module) -> UnwindFile {
+    fn open(&self, ix: usize, module: &Module) -> UnwindFile<R> {
         let base = (ix as u64 + 1) * FILE_SPACE;
         let mut file = UnwindFile {
             base,
             base_svma: 0,
             segments: Segments::default(),
-            unwinder: UnwinderX86_64::new(),
+            unwinder: R::Unwinder::default(),
         };
         let Ok(found) = find(module, self.options) else {
             return file;
@@ -177,7 +235,7 @@ impl<'a> UnwindFiles<'a> {
     }
 }
 
-impl UnwindFile {
+impl<R: Rules> UnwindFile<R> {
     fn map(&self, offset: u64) -> Option<u64> {
         let svma = self.segments.address_of(offset)?;
         let within = svma.checked_sub(self.base_svma)?;
@@ -194,7 +252,10 @@ fn sections(file: &ElfFile, base_svma: u64) -> Option<ExplicitModuleSectionInfo<
         let data = section.data().ok().filter(|data| !data.is_empty())?;
         Some((svma, Bytes::from(data)))
     };
-    let (eh_frame_svma, eh_frame) = section(".eh_frame").unzip();
+    let (eh_frame_svma, mut eh_frame) = section(".eh_frame").unzip();
+    if elf.architecture() == Architecture::Aarch64 {
+        eh_frame = eh_frame.map(|section| without_signing(section.to_vec()).into());
+    }
     let eh_frame_hdr = section(".eh_frame_hdr").filter(|(svma, header)| {
         eh_frame_svma
             .as_ref()

@@ -57,7 +57,7 @@ pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>)
     let mut file = Checked::new(path, file, Window::new(file));
     if start.starts_with(MAGIC[1]) {
         return Err(file.unsupported(
-            "recorded on a big-endian machine; sto reads recordings of x86_64. Run `perf script` \
+            "recorded on a big-endian machine; sto reads recordings of little-endian ones. Run `perf script` \
              on the recording machine and ingest its text",
         ));
     }

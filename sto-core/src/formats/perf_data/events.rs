@@ -3,6 +3,7 @@
 use super::attributes::{Attributes, attributes};
 use super::check::Mode;
 use super::sample::Layout;
+use crate::binary::Machine;
 use crate::files::ReadAt;
 use crate::formats::{FormatError, units_of_event};
 use crate::limits::{MAX_NAME, cut};
@@ -30,6 +31,7 @@ impl Events {
         file: &PerfFile,
         bytes: &dyn ReadAt,
         mode: Mode,
+        machine: Machine,
     ) -> Result<Events, FormatError> {
         let mut events = Events {
             sample_types: Vec::new(),
@@ -62,7 +64,8 @@ impl Events {
             }
             let read = announced.map_or(attr.read_format.bits(), |event| event.read_format);
             let counts_branches = counting.get(number) == Some(&true);
-            events.layouts.push(Layout::of(attr, read, counts_branches));
+            let layout = Layout::of(machine, attr, read, counts_branches);
+            events.layouts.push(layout);
             events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
         }
         Ok(events)
@@ -70,6 +73,10 @@ impl Events {
 
     pub(super) fn have_stacks(&self) -> bool {
         self.layouts.iter().any(Layout::has_stacks)
+    }
+
+    pub(super) fn save_stacks(&self) -> bool {
+        self.layouts.iter().any(Layout::saves_stacks)
     }
 
     pub(super) fn rely_on_frame_pointers(&self) -> bool {

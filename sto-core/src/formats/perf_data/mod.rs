@@ -24,7 +24,7 @@ pub(super) use check::matches;
 pub use run_time::run_time;
 
 use super::{Format, FormatError, NO_CALL_CHAINS, ReadOptions};
-use crate::binary::UnwindFiles;
+use crate::binary::{Machine, UnwindFiles};
 use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::{
@@ -83,20 +83,22 @@ fn read_records(
     let (mode, records) = check::check(path, walked)?;
     let header = records::header(path, file, mode)?;
     let origin = records::origin(&header);
-    if let Some(arch) = origin.arch.as_deref().filter(|&arch| arch != "x86_64") {
+    let arch = origin.arch.as_deref().unwrap_or("x86_64");
+    let machine = Machine::named(arch);
+    let events = Events::of(path, &header, file, mode, machine)?;
+    if machine == Machine::Other && events.save_stacks() {
         let problem = format!(
-            "recorded on {arch}; sto reads recordings of x86_64. Run `perf script` on the \
-             recording machine and ingest its text"
+            "has copies of stacks of {arch} (`--call-graph dwarf`); sto unwinds those of x86_64 and aarch64. Record \
+             with --call-graph fp, or run `perf script` on the recording machine and ingest its text"
         );
         return Err(FormatError::Unsupported {
             path: path.into(),
             problem,
         });
     }
-    let events = Events::of(path, &header, file, mode)?;
     let walk = Walk::new(path, walked, records, &header, &options.on_read);
     let records = Records::new(&header, &options.symbols);
-    let files = UnwindFiles::new(&options.symbols);
+    let files = UnwindFiles::new(machine, &options.symbols);
     let worker = || Worker::new(path, &events, &files);
     let (records, located) = locate(path, walk, records, worker)?;
     let Numbered {

@@ -199,7 +199,9 @@ impl Processes {
         let build_id = mapped
             .build_id
             .or_else(|| self.build_ids.get(path).cloned());
-        let kernel_text = main.then_some(mapped.file_offset);
+        // simpleperf does not say it.
+        let text = Some(mapped.file_offset).filter(|&address| address != 0);
+        let kernel_text = text.filter(|_| main);
         let module = self.module(Module {
             path: path.into(),
             kind,

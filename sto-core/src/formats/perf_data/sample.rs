@@ -5,7 +5,7 @@
 //! `sample_type` and `read_format`. Only what a profile needs is kept.
 
 use super::metrics::{Counter, Reading};
-use crate::binary::UserRegs;
+use crate::binary::{Machine, UserRegs};
 use crate::units::Nanoseconds;
 use linux_perf_data::linux_perf_event_reader::{
     AttrFlags, BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
@@ -19,10 +19,27 @@ const REGS_ABI_NONE: u64 = 0;
 const REGS_ABI_32: u64 = 1;
 const REGS_ABI_64: u64 = 2;
 
-/// Numbers of the x86 registers in `sample_regs_user`: `arch/x86/include/uapi/asm/perf_regs.h`.
-const REG_BP: u32 = 6;
-const REG_SP: u32 = 7;
-const REG_IP: u32 = 8;
+/// Numbers of registers in `sample_regs_user`: `arch/*/include/uapi/asm/perf_regs.h`.
+struct RegisterNumbers {
+    ip: u32,
+    sp: u32,
+    fp: u32,
+    link: Option<u32>,
+}
+
+const X86: RegisterNumbers = RegisterNumbers {
+    ip: 8,
+    sp: 7,
+    fp: 6,
+    link: None,
+};
+
+const ARM64: RegisterNumbers = RegisterNumbers {
+    ip: 32,
+    sp: 31,
+    fp: 29,
+    link: Some(30),
+};
 
 /// What a sample's bytes mean, from its event's attributes.
 #[derive(Clone, Debug)]
@@ -32,6 +49,7 @@ pub(super) struct Layout {
     is_inherited: bool,
     branch: BranchSampleFormat,
     counts_branches: bool,
+    machine: Machine,
     user_regs: u64,
     fixed_period: u64,
 }
@@ -51,8 +69,10 @@ pub(super) struct RawSample<'a> {
     /// The calls of user space as the processor keeps them (`--call-graph lbr`), innermost first:
     /// `struct perf_branch_entry`, 24 bytes each.
     pub(super) branches: &'a [u8],
-    /// Instruction, stack and frame pointer of user space.
+    /// Those of user space that unwinding starts from.
     pub(super) user_regs: Option<UserRegs>,
+    /// The link register of user space.
+    pub(super) link: Option<u64>,
     /// Memory above the user's stack pointer.
     pub(super) user_stack: &'a [u8],
 }
@@ -71,8 +91,14 @@ pub(super) struct GroupRead<'a> {
 impl Layout {
     /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` says
     /// whether counters follow their branches.
-    pub(super) fn of(attr: &PerfEventAttr, read: u64, counts_branches: bool) -> Layout {
+    pub(super) fn of(
+        machine: Machine,
+        attr: &PerfEventAttr,
+        read: u64,
+        counts_branches: bool,
+    ) -> Layout {
         Layout {
+            machine,
             fields: attr.sample_format,
             read,
             is_inherited: attr.flags.contains(AttrFlags::INHERIT),
@@ -90,6 +116,11 @@ impl Layout {
     pub(super) fn has_stacks(&self) -> bool {
         self.fields
             .intersects(SampleFormat::CALLCHAIN | SampleFormat::STACK_USER)
+    }
+
+    /// Whether saved stacks alone lead to callers in user space.
+    pub(super) fn saves_stacks(&self) -> bool {
+        self.fields.contains(SampleFormat::STACK_USER)
     }
 
     /// Whether nothing else leads to callers in user space.
@@ -151,9 +182,9 @@ impl Layout {
         if has(SampleFormat::REGS_USER) {
             match body.u64()? {
                 REGS_ABI_NONE => {}
-                REGS_ABI_32 | REGS_ABI_64 => {
+                abi @ (REGS_ABI_32 | REGS_ABI_64) => {
                     let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
-                    sample.user_regs = self.user_regs(regs);
+                    self.take_registers(abi, regs, &mut sample);
                 }
                 _ => return None,
             }
@@ -223,18 +254,30 @@ impl Layout {
         })
     }
 
-    fn user_regs(&self, regs: &[u8]) -> Option<UserRegs> {
+    fn take_registers(&self, abi: u64, regs: &[u8], sample: &mut RawSample<'_>) {
         let register = |number: u32| {
             let below = self.user_regs & ((1 << number) - 1);
             let recorded = self.user_regs >> number & 1 == 1;
             let word = regs.chunks_exact(8).nth(below.count_ones() as usize)?;
             recorded.then(|| word_of(word))
         };
-        Some(UserRegs {
-            ip: register(REG_IP)?,
-            sp: register(REG_SP)?,
-            bp: register(REG_BP)?,
-        })
+        let numbers = match (self.machine, abi) {
+            (Machine::X86_64, _) => X86,
+            (Machine::Aarch64, REGS_ABI_64) => ARM64,
+            // Those of 32-bit ARM have other rules.
+            (Machine::Aarch64 | Machine::Other, _) => return,
+        };
+        let link = numbers.link.and_then(register);
+        let user_regs = || {
+            Some(UserRegs {
+                ip: register(numbers.ip)?,
+                sp: register(numbers.sp)?,
+                fp: register(numbers.fp)?,
+                link: link.unwrap_or_default(),
+            })
+        };
+        sample.user_regs = user_regs();
+        sample.link = link;
     }
 }
 

@@ -9,11 +9,12 @@ use super::metrics::Reading;
 use super::sample::{RawSample, word_of};
 use super::too_large;
 use super::walk::Record;
-use crate::binary::{AddressSpace, UnwindFiles, Unwinder};
+use crate::binary::{AddressSpace, Unwind, UnwindFiles};
 use crate::formats::FormatError;
 use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, Stacks, ThreadIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
+use linux_perf_data::linux_perf_event_reader::CpuMode;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -118,7 +119,7 @@ impl<'a> Worker<'a> {
     pub(super) fn new(path: &'a Path, events: &'a Events, files: &'a UnwindFiles<'a>) -> Self {
         let finder = Finder {
             is_monotonic: events.is_monotonic,
-            unwinder: Unwinder::new(files),
+            unwinder: files.unwinder(),
             index: HashMap::new(),
             table: LocationTable::default(),
             stack: Vec::new(),
@@ -188,7 +189,7 @@ impl<'a> Worker<'a> {
 /// Finds the stacks of samples, and numbers them and their locations.
 struct Finder<'a> {
     is_monotonic: bool,
-    unwinder: Unwinder<'a>,
+    unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
     table: LocationTable,
     /// The stack at hand, innermost first.
@@ -232,7 +233,8 @@ impl Finder<'_> {
 
         let mut context = CONTEXT_USER;
         let mut innermost = true;
-        for word in chain.chunks_exact(8).map(word_of) {
+        let mut words = chain.chunks_exact(8).map(word_of).peekable();
+        while let Some(word) = words.next() {
             if word >= CONTEXT_MAX {
                 (context, innermost) = (word, true);
                 continue;
@@ -243,11 +245,21 @@ impl Finder<'_> {
             } else {
                 word.saturating_sub(1)
             };
-            innermost = false;
+            let interrupted = std::mem::take(&mut innermost);
             match context {
                 CONTEXT_KERNEL => self.push(in_kernel(address)),
                 CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
-                CONTEXT_USER => self.push(in_user(address)),
+                CONTEXT_USER => {
+                    self.push(in_user(address));
+                    // Frame pointers lead to the caller of the function whose frame is the newest, not to that of
+                    // one that has none yet, or never.
+                    let caller = sample.link.filter(|_| interrupted);
+                    let caller =
+                        caller.and_then(|link| self.unwinder.caller_in_link(space, word, link));
+                    if let Some(caller) = caller.filter(|caller| words.peek() != Some(caller)) {
+                        self.push(in_user(caller.saturating_sub(1)));
+                    }
+                }
                 _ => self.push(Location::Unmapped),
             }
         }
@@ -268,8 +280,8 @@ impl Finder<'_> {
         }
         if self.stack.is_empty() {
             let ip = sample.ip.unwrap_or_default();
-            self.push(match ip >> 63 {
-                1 => in_kernel(ip),
+            self.push(match CpuMode::from_misc(pending.record.misc) {
+                CpuMode::Kernel => in_kernel(ip),
                 _ => in_user(ip),
             });
         }
