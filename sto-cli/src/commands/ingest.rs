@@ -77,6 +77,16 @@ pub(crate) struct IngestArgs {
     #[arg(long = "symbol-dir", value_name = "DIR")]
     symbol_dirs: Vec<PathBuf>,
 
+    /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
+    /// where theirs is
+    #[arg(
+        long,
+        value_name = "URLS",
+        env = "DEBUGINFOD_URLS",
+        hide_env_values = true
+    )]
+    debuginfod: Option<String>,
+
     #[arg(long, value_name = "FORMAT", value_parser = format, help = format_help())]
     format: Option<Format>,
 
@@ -182,6 +192,7 @@ impl IngestArgs {
         let options = IngestOptions {
             symbols: SymbolOptions {
                 granularity: self.granularity,
+                debuginfod: options.symbols.debuginfod.clone(),
                 ..environment::symbol_options(&self.symbol_dirs, &input.path)
             },
             call_folder: Some(std::env::temp_dir()),
@@ -210,6 +221,10 @@ impl IngestArgs {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             strict: self.strict,
+            symbols: SymbolOptions {
+                debuginfod: self.debuginfod.as_deref().and_then(environment::debuginfod),
+                ..SymbolOptions::default()
+            },
             ..self.about.options()
         }
     }

@@ -1,16 +1,49 @@
 //! What the libraries need to know of the user and the machine.
 
 use crate::runtime::changes::Changes;
-use crate::runtime::{Progress, git, ui};
+use crate::runtime::{Progress, git, interrupt, ui};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use sto_core::files::User;
-use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, SymbolOptions, ingest};
+use sto_core::ingest::{
+    Debuginfod, IngestError, IngestOptions, IngestOutcome, SymbolOptions, ingest,
+};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
 use sto_query::select::Commit;
 use sto_query::sources::{Ages, Surroundings};
+
+/// Servers at these addresses, separated by spaces, with the settings and the cache of elfutils
+/// (debuginfod-client-config(7)); `None` without any, and where there is no folder for a cache.
+pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = |name| variable(name).map(PathBuf::from);
+    let cache = folder("DEBUGINFOD_CACHE_PATH").or_else(|| {
+        let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+        Some(caches?.join("debuginfod_client"))
+    })?;
+    let urls: Vec<String> = urls.split_whitespace().map(str::to_owned).collect();
+    if urls.is_empty() {
+        return None;
+    }
+    let number = |name| -> Option<u64> {
+        let value = variable(name)?.to_str()?.trim().parse().ok();
+        value.filter(|&value| value > 0)
+    };
+    let mut servers = Debuginfod::new(urls, cache);
+    servers.temporaries = interrupt::temporaries().clone();
+    if let Some(seconds) = number("DEBUGINFOD_TIMEOUT") {
+        servers.timeout = Duration::from_secs(seconds);
+    }
+    if let Some(seconds) = number("DEBUGINFOD_MAXTIME") {
+        servers.max_time = Duration::from_secs(seconds);
+    }
+    if let Some(bytes) = number("DEBUGINFOD_MAXSIZE") {
+        servers.max_bytes = bytes;
+    }
+    Some(servers)
+}
 
 /// Where symbols of a recording are looked for on this machine.
 pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
@@ -58,7 +91,12 @@ impl Surroundings for Machine {
     ) -> Result<IngestOutcome, IngestError> {
         let progress = Progress::new(file);
         let options = IngestOptions {
-            symbols: symbol_options(&[], file),
+            symbols: SymbolOptions {
+                debuginfod: std::env::var("DEBUGINFOD_URLS")
+                    .ok()
+                    .and_then(|urls| debuginfod(&urls)),
+                ..symbol_options(&[], file)
+            },
             call_folder: Some(std::env::temp_dir()),
             on_read: progress.on_read(),
             ..options

@@ -101,6 +101,7 @@ impl Sandbox {
             "XDG_CONFIG_HOME",
             "STO_CONFIG",
             "BROWSER",
+            "DEBUGINFOD_URLS",
             "NO_COLOR",
             "CLICOLOR_FORCE",
             "COLUMNS",

@@ -1,6 +1,8 @@
 //! The search for the file that was mapped, known by its build id.
 
 use super::SymbolOptions;
+#[cfg(feature = "debuginfod")]
+use super::debuginfod::Artifact;
 use super::elf::{Detail, ElfFile};
 use super::jit_files::{dump_of, find_dump};
 use crate::hint::{Hint, Notice};
@@ -19,6 +21,8 @@ pub(crate) struct Found {
     pub(crate) symbols: ElfFile,
     /// The one that was mapped, where `symbols` is only its separate debug file.
     pub(crate) image: Option<ElfFile>,
+    /// Why a server did not say whether it has one that says more.
+    pub(crate) unanswered: Option<String>,
 }
 
 /// Finds the files of a module: of those that were mapped, or were made of what was mapped, the one
@@ -64,8 +68,7 @@ fn find_by_build_id(
 ) -> Result<Found, Notice> {
     let recorded = recorded_path(module);
     let mut paths = VecDeque::from(search_paths(recorded, build_id, options));
-    let mut symbols: Option<ElfFile> = None;
-    let mut image: Option<ElfFile> = None;
+    let mut best = Best::default();
     let mut refused = None;
     while let Some(path) = paths.pop_front() {
         let file = match ElfFile::open(&path) {
@@ -86,22 +89,17 @@ fn find_by_build_id(
         if let Some(name) = &file.debug_link {
             paths.extend(debug_link_paths(name, recorded, options));
         }
-        let best = symbols.as_ref().map(|best| best.detail);
-        let other = if best < Some(file.detail) {
-            symbols.replace(file)
-        } else {
-            Some(file)
-        };
-        image = image.or(other.filter(|file| file.has_code));
-        if let Some(best) = &symbols
-            && best.detail == Detail::DebugInfo
-            && (best.has_code || image.is_some())
-        {
+        best.take(file);
+        if best.has_debug_info() && best.has_code() {
             break;
         }
     }
+    let unanswered = ask_servers(&mut best, build_id, options);
+    let Best { symbols, image } = best;
     let Some(symbols) = symbols else {
-        let instead = refused.map_or_else(String::new, |refused| format!(" ({refused})"));
+        let instead = [refused, unanswered];
+        let instead = instead.into_iter().flatten();
+        let instead: String = instead.map(|problem| format!(" ({problem})")).collect();
         let text = format!(
             "no file with the recorded build id {build_id} was found for {}{instead}; put a copy of it, or its separate debug file, into a folder and name that",
             module.path
@@ -111,7 +109,66 @@ fn find_by_build_id(
     Ok(Found {
         image: image.filter(|_| !symbols.has_code),
         symbols,
+        unanswered,
     })
+}
+
+/// The best files so far.
+#[derive(Default)]
+struct Best {
+    symbols: Option<ElfFile>,
+    /// The first that holds code, of those that do not have the most detail.
+    image: Option<ElfFile>,
+}
+
+impl Best {
+    fn take(&mut self, file: ElfFile) {
+        let best = self.symbols.as_ref().map(|best| best.detail);
+        let other = if best < Some(file.detail) {
+            self.symbols.replace(file)
+        } else {
+            Some(file)
+        };
+        let image = self.image.take();
+        self.image = image.or(other.filter(|file| file.has_code));
+    }
+
+    fn has_debug_info(&self) -> bool {
+        let best = self.symbols.as_ref();
+        best.is_some_and(|best| best.detail == Detail::DebugInfo)
+    }
+
+    fn has_code(&self) -> bool {
+        self.image.is_some() || self.symbols.as_ref().is_some_and(|best| best.has_code)
+    }
+}
+
+/// Asks debuginfod servers for what no file at hand has; returns why they did not say whether they have it.
+#[cfg(feature = "debuginfod")]
+fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) -> Option<String> {
+    let servers = options.debuginfod.as_ref()?;
+    let mut unanswered = None;
+    for (artifact, is_there) in [
+        (
+            Artifact::DebugInfo,
+            Best::has_debug_info as fn(&Best) -> bool,
+        ),
+        (Artifact::Executable, Best::has_code),
+    ] {
+        if !is_there(best) {
+            match servers.find(build_id, artifact) {
+                Ok(Some(file)) => best.take(file),
+                Ok(None) => {}
+                Err(problem) => drop(unanswered.get_or_insert(problem)),
+            }
+        }
+    }
+    unanswered
+}
+
+#[cfg(not(feature = "debuginfod"))]
+fn ask_servers(_: &mut Best, _: &GnuBuildId, _: &SymbolOptions) -> Option<String> {
+    None
 }
 
 /// Without a build id only the inode shows whether the file is still the one that was mapped; file systems
@@ -135,6 +192,7 @@ fn find_by_inode(module: &Module, recorded: Option<SystemTime>) -> Result<Found,
         Ok(Some(file)) if file.inode == inode && !is_newer(&file) => Ok(Found {
             symbols: file,
             image: None,
+            unanswered: None,
         }),
         Ok(Some(_)) => refuse("another file is there now"),
         Ok(None) => refuse("there is no such file any more"),
@@ -179,7 +237,13 @@ pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option
         .collect::<Vec<_>>();
     paths.push(folder.join(named));
     let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
-    files.find(|file| file.build_id.as_ref() == Some(build_id))
+    let found = files.find(|file| file.build_id.as_ref() == Some(build_id));
+    #[cfg(feature = "debuginfod")]
+    let found = found.or_else(|| {
+        let servers = options.debuginfod.as_ref()?;
+        servers.find(build_id, Artifact::DebugInfo).ok()?
+    });
+    found
 }
 
 /// The package of what was split off of a file's debug info: `FILE.dwp`, beside it, or where the recorded file

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "symbols")]
 mod address_space;
+#[cfg(feature = "debuginfod")]
+mod debuginfod;
 #[cfg(feature = "symbols")]
 pub(crate) mod elf;
 #[cfg(feature = "symbols")]
@@ -22,6 +24,8 @@ mod unwind;
 
 #[cfg(feature = "symbols")]
 pub(crate) use address_space::{AddressSpace, Mapping};
+#[cfg(feature = "debuginfod")]
+pub use debuginfod::Debuginfod;
 #[cfg(feature = "symbols")]
 pub(crate) use find::add_build_ids;
 #[cfg(feature = "symbols")]
@@ -52,6 +56,9 @@ pub struct SymbolOptions {
     pub perf_cache: Option<PathBuf>,
     /// Folders of separate debug files: `/usr/lib/debug`.
     pub debug_dirs: Vec<PathBuf>,
+    /// Servers that are asked for what is not found, or without debug info.
+    #[cfg(feature = "debuginfod")]
+    pub debuginfod: Option<Debuginfod>,
     /// The running kernel's symbols: `/proc/kallsyms`.
     pub kallsyms: Option<PathBuf>,
     /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.

@@ -104,6 +104,12 @@ impl Temporary {
         &self.file
     }
 
+    /// Where it is until then.
+    #[cfg(feature = "debuginfod")]
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join(&self.name)
+    }
+
     /// The file without its name: it goes with the process, however that ends.
     ///
     /// # Errors

@@ -32,6 +32,8 @@ use std::path::Path;
 use std::sync::Arc;
 use traces::add_traces;
 
+#[cfg(feature = "debuginfod")]
+pub use crate::binary::Debuginfod;
 pub use crate::binary::SymbolOptions;
 pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;

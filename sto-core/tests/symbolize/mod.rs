@@ -1,6 +1,7 @@
 //! What `symbolize` finds, where it looks, and what it says when it finds nothing.
 
 pub(crate) mod compile;
+mod debuginfod;
 mod hostile;
 mod kernel;
 mod names;

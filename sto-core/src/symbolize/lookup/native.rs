@@ -25,7 +25,11 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
         addresses: ref offsets,
         ..
     } = task;
-    let Found { symbols, image } = match find(module, options) {
+    let Found {
+        symbols,
+        image,
+        unanswered,
+    } = match find(module, options) {
         Ok(found) => found,
         Err(problem) => return task.unresolved(Some(problem)),
     };
@@ -103,13 +107,19 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
             symbols.path.display()
         ))),
         None if any_unresolved && symbols.detail == Detail::Stripped => {
+            let unanswered = unanswered.map_or_else(String::new, |why| format!(" ({why})"));
             let text = format!(
-                "{} is stripped: it names only the functions that other files link to; install its debug symbols, or name a folder that has them",
+                "{} is stripped: it names only the functions that other files link to{unanswered}; install its debug symbols, or name a folder that has them",
                 symbols.path.display()
             );
             Some(Notice::new(text, Hint::SymbolFolder))
         }
-        None => None,
+        None => unanswered.map(|why| {
+            Notice::from(format!(
+                "there may be debug info of {}, but {why}, so its functions may have no lines, and what was inlined into them does not show",
+                symbols.path.display()
+            ))
+        }),
     };
     Resolved {
         parts,
