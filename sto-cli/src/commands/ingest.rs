@@ -73,9 +73,10 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "T", value_parser = time_offset, requires = "traces", allow_hyphen_values = true)]
     trace_start: Option<TimeOffset>,
 
-    /// Look for files with symbols here first; may be given several times
-    #[arg(long = "symbol-dir", value_name = "DIR")]
-    symbol_dirs: Vec<PathBuf>,
+    /// Look for files with symbols in this folder first, or take PATH for the file that is FILE (a path or a name) in
+    /// the recording, even if that has no build id of it; may be given several times
+    #[arg(long = "symbol-dir", value_name = "DIR|FILE=PATH")]
+    symbols: Vec<PathBuf>,
 
     /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
     /// where theirs is
@@ -193,7 +194,7 @@ impl IngestArgs {
             symbols: SymbolOptions {
                 granularity: self.granularity,
                 debuginfod: options.symbols.debuginfod.clone(),
-                ..environment::symbol_options(&self.symbol_dirs, &input.path)
+                ..environment::symbol_options(&self.symbols, &input.path)
             },
             call_folder: Some(std::env::temp_dir()),
             on_read: progress.on_read(),

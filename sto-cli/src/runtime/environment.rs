@@ -45,13 +45,24 @@ pub(crate) fn debuginfod(urls: &str) -> Option<Debuginfod> {
     Some(servers)
 }
 
-/// Where symbols of a recording are looked for on this machine.
-pub(crate) fn symbol_options(symbol_dirs: &[PathBuf], recording: &Path) -> SymbolOptions {
+/// What `FILE=PATH` says, unless there is a folder of that name.
+fn by_hand(named: &Path) -> Option<(String, PathBuf)> {
+    let (file, path) = named.to_str()?.split_once('=')?;
+    (!named.is_dir()).then(|| (file.to_owned(), path.into()))
+}
+
+/// Where symbols of a recording are looked for on this machine: first in these folders and files (`FILE=PATH`).
+pub(crate) fn symbol_options(named: &[PathBuf], recording: &Path) -> SymbolOptions {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let existing = |path: &str| Some(PathBuf::from(path)).filter(|path| path.exists());
     let found = recording.metadata().ok();
     SymbolOptions {
-        symbol_dirs: symbol_dirs.to_vec(),
+        by_hand: named.iter().filter_map(|named| by_hand(named)).collect(),
+        symbol_dirs: named
+            .iter()
+            .filter(|named| by_hand(named).is_none())
+            .cloned()
+            .collect(),
         recording_dir: recording.parent().map(|folder| match folder.as_os_str() {
             name if name.is_empty() => PathBuf::from("."),
             _ => folder.to_owned(),

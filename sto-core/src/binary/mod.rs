@@ -15,6 +15,8 @@ pub(crate) mod jit_files;
 #[cfg(feature = "symbols")]
 mod machine;
 #[cfg(feature = "symbols")]
+pub(crate) mod mini_debug_info;
+#[cfg(feature = "symbols")]
 mod placements;
 #[cfg(feature = "symbols")]
 mod signed_returns;
@@ -48,6 +50,9 @@ use std::time::SystemTime;
 pub struct SymbolOptions {
     /// Folders that the user names; tried first.
     pub symbol_dirs: Vec<PathBuf>,
+    /// Files that the user names for programs and libraries of the recording: its path or base name there, and
+    /// where it is. They are believed where the recording has no build id.
+    pub by_hand: Vec<(String, PathBuf)>,
     /// The folder of the recording.
     pub recording_dir: Option<PathBuf>,
     /// When the recording was last written: a file without a build id that was written later is another.
@@ -74,4 +79,4 @@ pub struct SymbolOptions {
 
 /// Without files of programs, none has a build id.
 #[cfg(not(feature = "symbols"))]
-pub(crate) fn add_build_ids(_: &mut crate::recording::Recording, _: Option<SystemTime>) {}
+pub(crate) fn add_build_ids(_: &mut crate::recording::Recording, _: &SymbolOptions) {}

@@ -241,7 +241,7 @@ pub fn prepare<'a>(
     options.check(path)?;
     add_traces(path, &mut recording, options)?;
     progress(Stage::Symbolizing);
-    add_build_ids(&mut recording, options.symbols.recorded);
+    add_build_ids(&mut recording, &options.symbols);
     name_main_modules(&mut recording, options, path);
     let symbols = symbolize_unless(&recording, &options.symbols, &options.cancel)?;
     add_moments(path, &mut recording, &symbols)?;

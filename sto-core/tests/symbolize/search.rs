@@ -341,3 +341,111 @@ fn symbol_files_that_are_no_regular_file_are_passed_over() {
         std::fs::remove_file(&path).unwrap();
     }
 }
+
+/// As Fedora's `find-debuginfo` does it.
+#[test]
+fn a_stripped_program_is_named_by_its_mini_debug_info() {
+    if missing(&["objcopy", "xz"]) {
+        return;
+    }
+    let moved = Moved::new();
+    let dir = moved.dir.path();
+    run(
+        dir,
+        "objcopy",
+        &[
+            "--strip-debug",
+            "--keep-symbol=hidden",
+            "--only-keep-debug",
+            "kept",
+            "mini",
+        ],
+    );
+    run(dir, "xz", &["-k", "mini"]);
+    run(dir, "objcopy", &["--strip-all", "kept", "stripped"]);
+    let path = moved.path("recording/app");
+    moved.put(&moved.path("stripped"), &path);
+    assert!(
+        moved
+            .resolve(&moved.options())
+            .problem()
+            .contains("is stripped")
+    );
+    let put = |packed: &str| {
+        run(
+            dir,
+            "objcopy",
+            &[
+                &format!("--add-section=.gnu_debugdata={packed}"),
+                "stripped",
+                "with",
+            ],
+        );
+        moved.put(&moved.path("with"), &path);
+        moved.resolve(&moved.options())
+    };
+    let found = put("mini.xz");
+    assert_eq!(found.functions(), ["hidden"]);
+    assert_eq!(
+        (found.problem(), &found.module().file),
+        ("", &Some(path.clone()))
+    );
+    // Damaged, no ELF file, and much of nothing.
+    let mut damaged = std::fs::read(dir.join("mini.xz")).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0xff;
+    std::fs::write(dir.join("damaged"), damaged).unwrap();
+    run(dir, "sh", &["-c", "echo nothing | xz > other"]);
+    run(
+        dir,
+        "sh",
+        &["-c", "head -c 300000000 /dev/zero | xz -0 > bomb"],
+    );
+    for packed in ["damaged", "other", "bomb", "kept"] {
+        let found = put(packed);
+        assert!(
+            found.problem().contains("is stripped"),
+            "{packed}: {}",
+            found.problem()
+        );
+        assert!(found.functions()[0].starts_with("[app+0x"), "{packed}");
+    }
+}
+
+#[test]
+fn a_file_named_by_hand_is_believed_without_a_build_id_but_not_with_another() {
+    let moved = Moved::new();
+    let other = Program::c(
+        &moved.path("other"),
+        SOURCE.replace("n * n", "n + n").as_str(),
+    );
+    let with = |file: &str, path: PathBuf, module: Module| {
+        let options = SymbolOptions {
+            by_hand: vec![(file.to_owned(), path)],
+            ..SymbolOptions::default()
+        };
+        resolve(module, [moved.offset], &options)
+    };
+    let kept = moved.path("kept");
+    let without = Module {
+        build_id: None,
+        ..moved.module.clone()
+    };
+    for module in [without.clone(), moved.module.clone()] {
+        for file in ["app", &module.path] {
+            let found = with(file, kept.clone(), module.clone());
+            assert_eq!(found.functions(), ["hidden"], "{file}");
+        }
+        let found = with("ap", kept.clone(), module);
+        assert!(found.functions()[0].starts_with("[app+0x"));
+    }
+    let found = with("app", other.path.clone(), moved.module.clone());
+    let refused = format!("{} has build id", other.path.display());
+    assert!(found.problem().contains(&refused), "{}", found.problem());
+    let found = with("app", moved.path("nowhere"), without);
+    assert!(
+        found.problem().contains("there is no file"),
+        "{}",
+        found.problem()
+    );
+}

@@ -8,6 +8,7 @@ use super::{plt, symtab};
 use crate::binary::SymbolOptions;
 use crate::binary::elf::{Detail, ElfFile};
 use crate::binary::find::{Found, find, find_package, find_supplement};
+use crate::binary::mini_debug_info::mini_debug_info;
 use crate::hint::{Hint, Notice};
 use crate::recording::ModuleKind;
 use crate::symbolize::part::{Part, Resolved, Task};
@@ -52,7 +53,11 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     }
     queries.sort_unstable_by_key(|query| query.address);
     let addresses: Vec<u64> = queries.iter().map(|query| query.address).collect();
-    let names = function_names(&symbols, image.as_ref(), &addresses);
+    let mini = match symbols.detail {
+        Detail::Stripped => mini_debug_info(&symbols),
+        Detail::Names | Detail::DebugInfo => None,
+    };
+    let names = function_names(&symbols, mini.as_ref(), image.as_ref(), &addresses);
     if names.iter().any(Option::is_none) {
         let functions = Functions::of(image.as_ref().unwrap_or(&symbols));
         let nameless = queries.iter_mut().zip(&names);
@@ -131,6 +136,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
 /// The functions that ascending virtual addresses are in, from the first table that has them.
 fn function_names<'a>(
     symbols: &'a ElfFile,
+    mini: Option<&'a ElfFile>,
     image: Option<&'a ElfFile>,
     addresses: &[u64],
 ) -> Vec<Option<Symbol<'a>>> {
@@ -142,10 +148,12 @@ fn function_names<'a>(
             names[index] = name;
         }
     };
-    if let Ok(elf) = symbols.parse()
-        && let Some(table) = elf.symbol_table()
-    {
-        fill(&|addresses| symtab::find(&elf, &table, addresses));
+    for file in [Some(symbols), mini].into_iter().flatten() {
+        if let Ok(elf) = file.parse()
+            && let Some(table) = elf.symbol_table()
+        {
+            fill(&|addresses| symtab::find(&elf, &table, addresses));
+        }
     }
     if let Ok(elf) = image.unwrap_or(symbols).parse() {
         if let Some(table) = elf.dynamic_symbol_table() {
