@@ -9,8 +9,10 @@ use lzma_rust2::XzReader;
 use object::{Object, ObjectSection};
 use std::io::{Read, copy};
 
-/// Most bytes of such a file: a list of names and addresses.
-const MAX_SIZE: u64 = 256 << 20;
+/// How many times larger than packed such a file may be, beside what any may have: names and addresses are packed to a
+/// fifth or so.
+const MAX_RATIO: u64 = 64;
+const FREE: u64 = 1 << 20;
 /// Most memory that unpacking it may ask for, in KiB: what `xz -9` asks for.
 const MAX_MEMORY: u32 = 65 << 10;
 
@@ -20,8 +22,9 @@ pub(crate) fn mini_debug_info(file: &ElfFile) -> Option<ElfFile> {
     let packed = elf.section_by_name(".gnu_debugdata")?.data().ok()?;
     let memory = MemoryFile::new().ok()?;
     let unpacked = XzReader::new_mem_limit(packed, false, MAX_MEMORY);
-    let size = copy(&mut unpacked.take(MAX_SIZE + 1), &mut memory.file()).ok()?;
-    if size > MAX_SIZE {
+    let most = FREE + MAX_RATIO * packed.len() as u64;
+    let size = copy(&mut unpacked.take(most + 1), &mut memory.file()).ok()?;
+    if size > most {
         return None;
     }
     ElfFile::open(&memory.path()).ok()?

@@ -390,7 +390,7 @@ fn a_stripped_program_is_named_by_its_mini_debug_info() {
         (found.problem(), &found.module().file),
         ("", &Some(path.clone()))
     );
-    // Damaged, no ELF file, and much of nothing.
+    // Damaged, no ELF file, much of nothing, and what asks for a gigabyte to be unpacked.
     let mut damaged = std::fs::read(dir.join("mini.xz")).unwrap();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0xff;
@@ -399,9 +399,10 @@ fn a_stripped_program_is_named_by_its_mini_debug_info() {
     run(
         dir,
         "sh",
-        &["-c", "head -c 300000000 /dev/zero | xz -0 > bomb"],
+        &["-c", "head -c 9000000 /dev/zero | xz -0 > bomb"],
     );
-    for packed in ["damaged", "other", "bomb", "kept"] {
+    run(dir, "sh", &["-c", "xz --lzma2=dict=1GiB < mini > greedy"]);
+    for packed in ["damaged", "other", "bomb", "greedy", "kept"] {
         let found = put(packed);
         assert!(
             found.problem().contains("is stripped"),
