@@ -437,3 +437,33 @@ fn a_terminal_shows_how_many_files_are_done_at_what_rate_where_it_takes_over_a_s
         "{seen}"
     );
 }
+
+#[test]
+fn a_program_without_a_recorded_build_id_is_believed_by_hand_and_that_is_said() {
+    let sandbox = Sandbox::new();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata");
+    let recording = format!("{data}/perf-data/zstd.perf.data");
+    let ingest = |more: &[&str]| {
+        let args = ["ingest", &recording, "--build", "v1", "--symbol-dir"];
+        sandbox.sto(&[&args, more].concat()).succeeds()
+    };
+    let refused = ingest(&[&sandbox.path("").display().to_string()]);
+    assert!(refused.stdout.contains("no build id of"), "{refused:?}");
+    assert!(
+        refused
+            .stdout
+            .contains("or name its file with --symbol-dir"),
+        "{refused:?}"
+    );
+    let believed = ingest(&[&format!("demo-v1={data}/demo/demo-v1"), "--store", "other"]);
+    assert!(
+        believed.stderr.contains("because it was named for that"),
+        "{believed:?}"
+    );
+    assert!(
+        !believed.stdout.contains("no build id of /tmp"),
+        "{believed:?}"
+    );
+    let top = sandbox.sto(&["top", "v1", "--store", "other"]).succeeds();
+    assert!(!top.stdout.contains("[demo-v1+"), "{top:?}");
+}

@@ -1,5 +1,6 @@
 //! Functions of the kernel and its modules.
 
+use super::compile::Program;
 use super::recording::{recording, resolve, shown};
 use super::{link_to_endless, make_pipe};
 use std::path::Path;
@@ -247,4 +248,41 @@ fn an_address_far_behind_the_last_symbol_is_in_none() {
         found.functions(),
         ["last", "[kernel+0x40000000]", "[kernel]"]
     );
+}
+
+#[test]
+fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "
+        __asm__(\".globl _text\\n_text:\");
+        __attribute__((noinline)) long do_work(long n) { return n * n; }
+        long _start(long n) { return do_work(n) + 1; }
+    ";
+    let flags = [
+        "-O1",
+        "-nostdlib",
+        "-static",
+        "-no-pie",
+        "-fno-pie",
+        "-mcmodel=kernel",
+        "-fno-toplevel-reorder",
+        "-Wl,--build-id,-Ttext=0xffffffff81000000",
+    ];
+    let vmlinux = Program::compile(dir.path(), "cc", "kernel.c", source, &flags);
+    let build_id = vmlinux.module().build_id.unwrap();
+    std::fs::rename(&vmlinux.path, dir.path().join("vmlinux")).unwrap();
+    let options = SymbolOptions {
+        symbol_dirs: vec![dir.path().to_owned()],
+        ..SymbolOptions::default()
+    };
+    for shift in [0, 0x1a00_0000] {
+        let text = TEXT + shift;
+        let module = kernel(build_id.clone(), text);
+        let found = resolve(module, [text + 1, text + (1 << 21)], &options);
+        assert_eq!(found.functions(), ["do_work", "[kernel+0x200000]"]);
+        assert_eq!(found.frames[0][0].kind, FrameKind::Kernel);
+        assert_eq!(found.module().file, Some(dir.path().join("vmlinux")));
+    }
+    let other = resolve(kernel(self::build_id(1), TEXT), [TEXT + 1], &options);
+    assert_eq!(other.functions(), ["[kernel+0x1]"]);
 }

@@ -267,17 +267,14 @@ impl Layout {
             // Those of 32-bit ARM have other rules.
             (Machine::Aarch64 | Machine::Other, _) => return,
         };
-        let link = numbers.link.and_then(register);
-        let user_regs = || {
-            Some(UserRegs {
-                ip: register(numbers.ip)?,
-                sp: register(numbers.sp)?,
-                fp: register(numbers.fp)?,
-                link: link.unwrap_or_default(),
-            })
-        };
-        sample.user_regs = user_regs();
-        sample.link = link;
+        sample.link = numbers.link.and_then(register);
+        if let Some(ip) = register(numbers.ip)
+            && let Some(sp) = register(numbers.sp)
+            && let Some(fp) = register(numbers.fp)
+        {
+            let link = sample.link.unwrap_or_default();
+            sample.user_regs = Some(UserRegs { ip, sp, fp, link });
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::kallsyms::Kallsyms;
 use crate::binary::SymbolOptions;
-use crate::binary::find::build_id_entry;
+use crate::binary::elf::{ElfFile, is_executable};
+use crate::binary::find::{build_id_entry, find};
 use crate::demangle::demangle;
 use crate::files::{Links, SafeFile};
 use crate::hint::{Hint, Notice};
@@ -13,9 +14,13 @@ use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::NoteIterator;
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// The name of the kernel's file where it is built.
+const VMLINUX: &str = "vmlinux";
 /// Most bytes of notes that are read; a kernel has about 500.
 const MAX_NOTES: u64 = 1 << 20;
 
@@ -107,7 +112,9 @@ impl<'a> Kernel<'a> {
                 Err(found) => problem = Some(found),
             }
         }
-        other_boot.ok_or_else(|| problem.unwrap_or_else(|| "".into()))
+        let vmlinux = || SymbolList::of_vmlinux(kernel, self.options);
+        let found = other_boot.or_else(vmlinux);
+        found.ok_or_else(|| problem.unwrap_or_else(|| "".into()))
     }
 
     /// The running kernel's list, if that is the kernel that was recorded.
@@ -135,10 +142,26 @@ impl<'a> Kernel<'a> {
 }
 
 impl SymbolList {
+    /// The functions of the kernel's file, where that is found by its build id.
+    fn of_vmlinux(kernel: &Module, options: &SymbolOptions) -> Option<SymbolList> {
+        let file = Module {
+            path: VMLINUX.to_owned(),
+            kind: ModuleKind::File,
+            ..kernel.clone()
+        };
+        let file = find(&file, options).ok()?.symbols;
+        let text = kallsyms_of(&file)?;
+        SymbolList::of(file.path, text, kernel).ok()
+    }
+
     fn read(path: PathBuf, kernel: &Module) -> Result<SymbolList, String> {
         let text = SafeFile::open(&path, Links::Follow)
             .and_then(|file| file.read(MAX_PERF_MAP))
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        SymbolList::of(path, text, kernel)
+    }
+
+    fn of(path: PathBuf, text: Vec<u8>, kernel: &Module) -> Result<SymbolList, String> {
         let kallsyms = Kallsyms::parse(text);
         let Some(text_address) = kallsyms.text_address else {
             return Err(format!(
@@ -153,6 +176,33 @@ impl SymbolList {
             kallsyms,
         })
     }
+}
+
+/// The symbol table of the kernel's file, as the kernel lists it when it runs.
+fn kallsyms_of(vmlinux: &ElfFile) -> Option<Vec<u8>> {
+    let elf = vmlinux.parse().ok()?;
+    let code: Vec<_> = elf.sections().filter(is_executable).collect();
+    let is_in_code = |section| code.iter().any(|code| Some(code.index()) == section);
+    let mut symbols: Vec<_> = elf.symbol_table()?.symbols().collect();
+    symbols.retain(|symbol| !symbol.is_undefined());
+    // Of several at one address the last counts: a function before a label, such as `_text`.
+    symbols.sort_by_key(|symbol| symbol.kind() == SymbolKind::Text);
+    let mut text = Vec::new();
+    for symbol in symbols {
+        let name = symbol.name_bytes().unwrap_or_default();
+        if name.is_empty() || name.starts_with(b"$") || name.iter().any(u8::is_ascii_whitespace) {
+            continue;
+        }
+        // Data end the function before them.
+        let kind = if is_in_code(symbol.section_index()) {
+            'T'
+        } else {
+            'd'
+        };
+        let _ = write!(text, "{:x} {kind} ", symbol.address());
+        text.extend([name, b"\n"].concat());
+    }
+    Some(text)
 }
 
 /// The kernel's build id out of its notes (`/sys/kernel/notes`).
