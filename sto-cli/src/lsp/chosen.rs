@@ -13,7 +13,7 @@ const FILE_NAME: &str = "sources.json";
 
 /// What was said, and asked.
 pub(super) struct Choices {
-    /// `None` where the store has no folder of its own.
+    /// `None` where there is no store, or none with a folder of its own.
     file: Option<PathBuf>,
     root: PathBuf,
     pub(super) chosen: Chosen,
@@ -22,8 +22,9 @@ pub(super) struct Choices {
 
 impl Choices {
     /// What was said of this work tree before.
-    pub(super) fn of(store: &Path, root: &Path) -> Choices {
-        let file = (!store.is_file()).then(|| store.join(FILE_NAME));
+    pub(super) fn of(store: Option<&Path>, root: &Path) -> Choices {
+        let folder = store.filter(|store| !store.is_file());
+        let file = folder.map(|folder| folder.join(FILE_NAME));
         let all = file.as_deref().map(read).unwrap_or_default();
         let of_root = all.get(root.to_string_lossy().as_ref());
         let said = of_root.and_then(Value::as_object).into_iter().flatten();

@@ -1,8 +1,12 @@
-//! What the client can do, as far as it matters here.
+//! What the client can do, as far as it matters here, and what the server does for it.
 
+use super::commands;
 use super::text::Encoding;
-use gen_lsp_types::Uri;
-use serde_json::Value;
+use gen_lsp_types::{
+    CodeLensOptions, ExecuteCommandOptions, InitializeResult, PositionEncodingKind,
+    ServerCapabilities, ServerInfo, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
+};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use sto_query::render::hover::HoverForm;
 
@@ -46,6 +50,41 @@ impl Client {
                 && lists("/workspace/workspaceEdit/resourceOperations", "create"),
             has_settings: does("/workspace/configuration"),
         }
+    }
+
+    /// What the server does for it.
+    pub(super) fn server(&self) -> Value {
+        let sync = TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::Incremental),
+            save: Some(true.into()),
+            ..TextDocumentSyncOptions::default()
+        };
+        let capabilities = ServerCapabilities {
+            position_encoding: Some(match self.encoding {
+                Encoding::Utf8 => PositionEncodingKind::UTF8,
+                Encoding::Utf16 => PositionEncodingKind::UTF16,
+            }),
+            text_document_sync: Some(sync.into()),
+            inlay_hint_provider: Some(true.into()),
+            hover_provider: Some(true.into()),
+            code_lens_provider: Some(CodeLensOptions::default()),
+            code_action_provider: Some(true.into()),
+            workspace_symbol_provider: Some(true.into()),
+            call_hierarchy_provider: Some(true.into()),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: commands::ALL.map(str::to_owned).to_vec(),
+                ..ExecuteCommandOptions::default()
+            }),
+            ..ServerCapabilities::default()
+        };
+        json!(InitializeResult {
+            capabilities,
+            server_info: Some(ServerInfo {
+                name: "sto".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        })
     }
 }
 

@@ -1,12 +1,13 @@
 //! What the server answers, and what it does of its own.
 
+mod questions;
+
 use super::chosen::Choices;
 use super::client::{self, Client};
 use super::costs::Costs;
 use super::documents::{Document, Documents};
 use super::outgoing::Outgoing;
 use super::settings::Settings;
-use super::text::Encoding;
 use super::wire::Failure;
 use super::worker::{self, Job, Page, Report, Wanted, Worker};
 use super::{calls, commands, findings, hints, hovers, lenses, symbols, uri};
@@ -15,31 +16,22 @@ use crate::runtime::{CliError, Outcome, StorePath, panics};
 use gen_lsp_types::json_rpc::Id;
 use gen_lsp_types::{
     CallHierarchyIncomingCallsRequest, CallHierarchyOutgoingCallsRequest,
-    CallHierarchyPrepareRequest, CodeAction, CodeActionRequest, CodeLensOptions,
-    CodeLensRefreshRequest, CodeLensRequest, ConfigurationItem, ConfigurationParams,
-    ConfigurationRequest, DidChangeConfigurationParams, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, ErrorCodes, ExecuteCommandOptions,
-    ExecuteCommandParams, ExecuteCommandRequest, HoverRequest, InitializeResult,
-    InlayHintRefreshRequest, InlayHintRequest, LspNotificationMethod, LspRequestMethod,
-    MessageActionItem, MessageType, PositionEncodingKind, Request, ServerCapabilities, ServerInfo,
-    ShowDocumentParams, ShowDocumentRequest, ShowMessageRequest, ShowMessageRequestParams,
-    TextDocumentContentChangeEvent, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
-    WorkspaceSymbolRequest,
+    CallHierarchyPrepareRequest, CodeAction, CodeActionRequest, CodeLensRefreshRequest,
+    CodeLensRequest, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, ErrorCodes, ExecuteCommandParams,
+    ExecuteCommandRequest, HoverRequest, InlayHintRefreshRequest, InlayHintRequest,
+    LspNotificationMethod, LspRequestMethod, MessageType, Request, ShowDocumentParams,
+    ShowDocumentRequest, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolRequest,
 };
+use questions::Question;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
 use sto_query::hot::HotFunction;
 use sto_query::text::printable;
-
-/// The most that a question lets choose among.
-const MOST_CHOICES: usize = 12;
-
-/// What stands for the build that is shown where none is named.
-const NEWEST: &str = "the newest of the branch";
 
 pub(super) struct Server {
     client: Client,
@@ -56,16 +48,6 @@ pub(super) struct Server {
     is_shut_down: bool,
 }
 
-/// What a client was asked.
-enum Question {
-    /// Its settings.
-    Settings,
-    /// Which build to show.
-    Build,
-    /// Which of these files a source file of the profiles is.
-    File { meant: String, files: Vec<PathBuf> },
-}
-
 impl Server {
     /// Answers `initialize`, and begins to work.
     pub(super) fn start(
@@ -78,66 +60,37 @@ impl Server {
         if let Some(folder) = client::folder(params) {
             let _ = env::set_current_dir(folder);
         }
+        let client = Client::of(params);
+        let mut outgoing = Outgoing::new();
+        outgoing.respond(id, Ok(client.server()));
         let root = worker::root();
         let (jobs, waiting) = mpsc::channel();
+        let choices = match find() {
+            Ok(store) => {
+                let choices = Choices::of(Some(&store.folder), &root);
+                let worker = Worker::new(store, root, choices.chosen.clone(), report);
+                thread::spawn(move || worker.run(&waiting));
+                choices
+            }
+            Err(error) => {
+                outgoing.say(MessageType::Error, &sentence(&error));
+                Choices::of(None, &root)
+            }
+        };
         let mut server = Server {
-            client: Client::of(params),
-            outgoing: Outgoing::new(),
+            client,
+            outgoing,
             settings: Settings::default(),
             documents: Documents::default(),
             costs: None,
-            choices: Choices::of(Path::new(""), &root),
+            choices,
             jobs,
             asked: HashMap::new(),
             warned: BTreeSet::new(),
             is_shut_down: false,
         };
-        server.respond(id, Ok(server.capabilities()));
-        match find() {
-            Ok(store) => {
-                server.choices = Choices::of(&store.folder, &root);
-                let chosen = server.choices.chosen.clone();
-                let worker = Worker::new(store, root, chosen, report);
-                thread::spawn(move || worker.run(&waiting));
-            }
-            Err(error) => server.outgoing.say(MessageType::Error, &sentence(&error)),
-        }
         server.set(&params["initializationOptions"]);
         server
-    }
-
-    fn capabilities(&self) -> Value {
-        let sync = TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(TextDocumentSyncKind::Incremental),
-            save: Some(true.into()),
-            ..TextDocumentSyncOptions::default()
-        };
-        let capabilities = ServerCapabilities {
-            position_encoding: Some(match self.client.encoding {
-                Encoding::Utf8 => PositionEncodingKind::UTF8,
-                Encoding::Utf16 => PositionEncodingKind::UTF16,
-            }),
-            text_document_sync: Some(sync.into()),
-            inlay_hint_provider: Some(true.into()),
-            hover_provider: Some(true.into()),
-            code_lens_provider: Some(CodeLensOptions::default()),
-            code_action_provider: Some(true.into()),
-            workspace_symbol_provider: Some(true.into()),
-            call_hierarchy_provider: Some(true.into()),
-            execute_command_provider: Some(ExecuteCommandOptions {
-                commands: commands::ALL.map(str::to_owned).to_vec(),
-                ..ExecuteCommandOptions::default()
-            }),
-            ..ServerCapabilities::default()
-        };
-        json!(InitializeResult {
-            capabilities,
-            server_info: Some(ServerInfo {
-                name: "sto".to_owned(),
-                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            }),
-        })
     }
 
     /// Whether the client is still there.
@@ -267,11 +220,6 @@ impl Server {
             }
         }
         Ok(())
-    }
-
-    fn select(&mut self, build: String) {
-        self.settings.build = (build != NEWEST).then_some(build);
-        self.show_wanted();
     }
 
     /// Heeds a notification; one that cannot be read is as if it had not come.
@@ -416,78 +364,6 @@ impl Server {
         } else {
             let message = format!("open {} in a browser", page.display());
             self.outgoing.say(MessageType::Info, &message);
-        }
-    }
-
-    fn ask_for_settings(&mut self) {
-        let params = ConfigurationParams {
-            items: vec![ConfigurationItem {
-                scope_uri: None,
-                section: Some("sto".to_owned()),
-            }],
-        };
-        let id = self.outgoing.request::<ConfigurationRequest>(params);
-        self.asked.insert(id, Question::Settings);
-    }
-
-    fn ask_for_build(&mut self, mut builds: Vec<String>) {
-        builds.truncate(MOST_CHOICES);
-        builds.insert(0, NEWEST.to_owned());
-        self.ask("Costs of which build?", builds, Question::Build);
-    }
-
-    /// Asks which file is meant where an open one is one of several.
-    fn ask_for_files(&mut self) {
-        let Some(costs) = &self.costs else {
-            return;
-        };
-        let doubtful = costs.placed.doubtful().iter();
-        let is_open = |files: &[PathBuf]| files.iter().any(|file| self.documents.has(file));
-        let found: Vec<_> = doubtful
-            .filter(|(_, files)| is_open(files))
-            .map(|(file, files)| (costs.index.file(*file).path.to_owned(), files.clone()))
-            .collect();
-        for (meant, mut files) in found {
-            if self.choices.asks(&meant) {
-                files.truncate(MOST_CHOICES);
-                let names = files.iter().map(|file| self.choices.name(file)).collect();
-                let message = format!("Which file is `{}` of the profiles?", printable(&meant));
-                self.ask(&message, names, Question::File { meant, files });
-            }
-        }
-    }
-
-    fn ask(&mut self, message: &str, choices: Vec<String>, question: Question) {
-        let actions = choices.into_iter().map(|title| MessageActionItem {
-            title,
-            properties: HashMap::new(),
-        });
-        let params = ShowMessageRequestParams {
-            kind: MessageType::Info,
-            message: format!("sto: {message}"),
-            actions: Some(actions.collect()),
-        };
-        let id = self.outgoing.request::<ShowMessageRequest>(params);
-        self.asked.insert(id, question);
-    }
-
-    /// Heeds the answer to a question.
-    pub(super) fn hear(&mut self, id: &Id, answer: &Value) {
-        let title = answer["title"].as_str();
-        match (self.asked.remove(id), title) {
-            (Some(Question::Settings), _) => self.set(&answer[0]),
-            (Some(Question::Build), Some(build)) => self.select(build.to_owned()),
-            (Some(Question::File { meant, files }), Some(title)) => {
-                let named = files.iter().find(|file| self.choices.name(file) == title);
-                let Some(file) = named else {
-                    return;
-                };
-                if let Err(error) = self.choices.choose(&meant, file) {
-                    self.outgoing.say(MessageType::Warning, &sentence(&error));
-                }
-                self.tell(Job::Place(self.choices.chosen.clone()));
-            }
-            _ => {}
         }
     }
 }

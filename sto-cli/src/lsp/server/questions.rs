@@ -1,0 +1,109 @@
+//! What the server asks the client, or its user.
+
+use super::Server;
+use crate::lsp::worker::Job;
+use crate::runtime::error::sentence;
+use gen_lsp_types::json_rpc::Id;
+use gen_lsp_types::{
+    ConfigurationItem, ConfigurationParams, ConfigurationRequest, MessageActionItem, MessageType,
+    ShowMessageRequest, ShowMessageRequestParams,
+};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use sto_query::text::printable;
+
+/// The most that a question lets choose among.
+const MOST_CHOICES: usize = 12;
+
+/// What stands for the build that is shown where none is named.
+const NEWEST: &str = "the newest of the branch";
+
+/// What a client was asked.
+pub(super) enum Question {
+    /// Its settings.
+    Settings,
+    /// Which build to show.
+    Build,
+    /// Which of these files a source file of the profiles is.
+    File { meant: String, files: Vec<PathBuf> },
+}
+
+impl Server {
+    pub(super) fn ask_for_settings(&mut self) {
+        let params = ConfigurationParams {
+            items: vec![ConfigurationItem {
+                scope_uri: None,
+                section: Some("sto".to_owned()),
+            }],
+        };
+        let id = self.outgoing.request::<ConfigurationRequest>(params);
+        self.asked.insert(id, Question::Settings);
+    }
+
+    pub(super) fn ask_for_build(&mut self, mut builds: Vec<String>) {
+        builds.truncate(MOST_CHOICES);
+        builds.insert(0, NEWEST.to_owned());
+        self.ask("Costs of which build?", builds, Question::Build);
+    }
+
+    /// Asks which file is meant where an open one is one of several.
+    pub(super) fn ask_for_files(&mut self) {
+        let Some(costs) = &self.costs else {
+            return;
+        };
+        let doubtful = costs.placed.doubtful().iter();
+        let is_open = |files: &[PathBuf]| files.iter().any(|file| self.documents.has(file));
+        let found: Vec<_> = doubtful
+            .filter(|(_, files)| is_open(files))
+            .map(|(file, files)| (costs.index.file(*file).path.to_owned(), files.clone()))
+            .collect();
+        for (meant, mut files) in found {
+            if self.choices.asks(&meant) {
+                files.truncate(MOST_CHOICES);
+                let names = files.iter().map(|file| self.choices.name(file)).collect();
+                let message = format!("Which file is `{}` of the profiles?", printable(&meant));
+                self.ask(&message, names, Question::File { meant, files });
+            }
+        }
+    }
+
+    fn ask(&mut self, message: &str, choices: Vec<String>, question: Question) {
+        let actions = choices.into_iter().map(|title| MessageActionItem {
+            title,
+            properties: HashMap::new(),
+        });
+        let params = ShowMessageRequestParams {
+            kind: MessageType::Info,
+            message: format!("sto: {message}"),
+            actions: Some(actions.collect()),
+        };
+        let id = self.outgoing.request::<ShowMessageRequest>(params);
+        self.asked.insert(id, question);
+    }
+
+    /// Heeds the answer to a question.
+    pub(in crate::lsp) fn hear(&mut self, id: &Id, answer: &Value) {
+        let title = answer["title"].as_str();
+        match (self.asked.remove(id), title) {
+            (Some(Question::Settings), _) => self.set(&answer[0]),
+            (Some(Question::Build), Some(build)) => self.select(build.to_owned()),
+            (Some(Question::File { meant, files }), Some(title)) => {
+                let named = files.iter().find(|file| self.choices.name(file) == title);
+                let Some(file) = named else {
+                    return;
+                };
+                if let Err(error) = self.choices.choose(&meant, file) {
+                    self.outgoing.say(MessageType::Warning, &sentence(&error));
+                }
+                self.tell(Job::Place(self.choices.chosen.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn select(&mut self, build: String) {
+        self.settings.build = (build != NEWEST).then_some(build);
+        self.show_wanted();
+    }
+}
