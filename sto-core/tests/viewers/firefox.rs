@@ -56,6 +56,23 @@ fn stacks_have_names_modules_files_and_times() {
 }
 
 #[test]
+fn libraries_may_stand_in_threads_as_before_version_41() {
+    let libs = r#""libs":[{"name":"libc.so.6","path":"/usr/lib/libc.so.6","codeId":"0102"}],"#;
+    let moved = profile(SAMPLES, |text| {
+        let text = text.replacen(libs, r#""libs":[{"name":"other.so"}],"#, 1);
+        text.replacen(r#""samples":{"#, &format!(r#"{libs}"samples":{{"#), 1)
+    });
+    let expected = read(&profile(SAMPLES, same)).unwrap();
+    assert_eq!(stacks(&read(&moved).unwrap()), stacks(&expected));
+    let wrong = moved.replace(r#""lib":[0]"#, r#""lib":[1]"#);
+    assert!(
+        error(&wrong).contains("threads[0].resourceTable.lib: 1; expected"),
+        "{}",
+        error(&wrong)
+    );
+}
+
+#[test]
 fn weights_are_numbers_times_or_bytes() {
     let with = |kind: &str, weights: &str| {
         let samples =

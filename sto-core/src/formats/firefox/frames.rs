@@ -241,8 +241,10 @@ impl<'b> FrameReader<'_, 'b> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;
-        if let Some(category) = category.filter(|_| has(&frames.flags, ix, FRAME_CATEGORY)) {
-            let categories = &self.profile.meta.categories;
+        let categories = &self.profile.meta.categories;
+        // Old profiles have bits there that nothing names.
+        let is_named = !categories.is_empty() && has(&frames.flags, ix, FRAME_CATEGORY);
+        if let Some(category) = category.filter(|_| is_named) {
             let at = || format!("{}.frameTable.category[{ix}]", self.at);
             let category = entry(categories, category.into(), "meta.categories", at)?;
             kind = kind_of_category(&category.name.0)

@@ -22,7 +22,7 @@ mod slabs;
 use super::error::{DecodeError, Decoded};
 use super::json::add_thread;
 use super::source::Head;
-use super::wire::json::{first_keys, parse};
+use super::wire::json::{entry, first_keys, parse};
 use crate::recording::RecordingBuilder;
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
@@ -44,14 +44,32 @@ const NEWEST_VERSION: u32 = 80;
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     if !bytes.starts_with(&MAGIC) {
-        return parts_of(&parse(bytes)?);
+        return parts_of(parse(bytes)?);
     }
     let json = slabs::json(bytes)?;
     let profile = parse(&json).map_err(|error| error.within("the JSON that its slabs make"));
-    parts_of(&profile?)
+    parts_of(profile?)
 }
 
-fn parts_of(profile: &Profile<'_>) -> Decoded<RecordingBuilder> {
+/// Brings the libraries of threads to where newer versions have them.
+fn gather_libs(profile: &mut Profile<'_>) -> Decoded<()> {
+    for (ix, thread) in profile.threads.iter_mut().enumerate() {
+        let first = profile.libs.len() as i64;
+        let table = thread.resource_table.as_mut();
+        let libs = table.into_iter().flat_map(|table| &mut table.lib).flatten();
+        for lib in libs.filter(|lib| **lib >= 0 && !thread.libs.is_empty()) {
+            let at = || format!("threads[{ix}].resourceTable.lib");
+            entry(&thread.libs, *lib, "the thread's libs", at)?;
+            *lib += first;
+        }
+        profile.libs.append(&mut thread.libs);
+    }
+    Ok(())
+}
+
+fn parts_of(mut profile: Profile<'_>) -> Decoded<RecordingBuilder> {
+    gather_libs(&mut profile)?;
+    let profile = &profile;
     let version = profile.meta.preprocessed_profile_version;
     if version > NEWEST_VERSION {
         return Err(DecodeError::new(

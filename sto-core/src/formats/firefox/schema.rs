@@ -107,6 +107,8 @@ pub(super) struct Thread<'b> {
     pub(super) process_name: Text<'b>,
     pub(super) pid: Id,
     pub(super) tid: Id,
+    /// Before version 41, instead of those of the profile.
+    pub(super) libs: Vec<Lib<'b>>,
     pub(super) samples: Option<SampleTable<'b>>,
     pub(super) js_allocations: Option<SampleTable<'b>>,
     pub(super) native_allocations: Option<SampleTable<'b>>,
