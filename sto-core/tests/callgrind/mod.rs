@@ -144,6 +144,15 @@ fn positions_may_be_distances_and_addresses_are_passed_over() {
 }
 
 #[test]
+fn a_number_may_stand_before_its_name() {
+    let recording = read(&file(
+        "fn=(1)\n1 5\ncfn=(2)\ncalls=1 1\n1 7\nfn=(2) g\n1 7\nfn=(1) f\n2 1\n",
+    ));
+    let expected = [("f".to_owned(), (6, 13)), ("g".to_owned(), (7, 7))];
+    assert_eq!(functions(&recording.unwrap()), BTreeMap::from(expected));
+}
+
+#[test]
 fn what_is_inlined_from_another_file_is_the_functions_without_a_line() {
     let text = file("fl=a.c\nfn=main\n3 1\nfi=b.h\n90 2\nfe=a.c\n4 4\n");
     let recording = read(&text).unwrap();

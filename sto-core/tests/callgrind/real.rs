@@ -54,6 +54,26 @@ fn what_valgrind_writes_is_read() {
     }
 }
 
+/// What `pprof -call_tree -callgrind` calls `line2000 [1/2]` and `line2000 [2/2]` is one function; its `-top -cum`
+/// says the same of the profile.
+#[test]
+fn functions_of_a_tree_of_pprof_have_their_totals() {
+    let functions = functions(&recording("call-tree"));
+    let costs = [
+        "line1000", "line2000", "line2001", "line3000", "line3001", "line3002",
+    ]
+    .map(|name| functions.get(name).copied());
+    let expected = [
+        (1100, 1100),
+        (0, 1010),
+        (10, 1010),
+        (0, 1120),
+        (0, 1110),
+        (10, 1020),
+    ];
+    assert_eq!(costs, expected.map(Some));
+}
+
 /// Costs of functions without the depth of recursion, of the two tables of `callgrind_annotate`.
 fn annotated() -> [BTreeMap<String, u64>; 2] {
     let text = std::fs::read_to_string(testdata("work.annotate")).unwrap();

@@ -86,7 +86,7 @@ impl Report for Callgrind {
             )),
             (Line::Header { key, value }, _) => self.header(key, value, builder),
             (Line::Name { field, name }, part) => {
-                let function = self.names.set(field, name)?;
+                let function = self.names.set(field, name);
                 part.function = function.or(part.function);
                 Ok(())
             }

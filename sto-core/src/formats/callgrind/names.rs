@@ -1,7 +1,6 @@
 //! Objects, files and functions, whose names are written out once.
 
 use super::line::number;
-use crate::formats::excerpt;
 use crate::formats::names::NamedFrame;
 use crate::formats::wire::text::base_name;
 use crate::number::numbers;
@@ -10,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 
 numbers! {
     NameIx;
-    pub(super) FunctionIx;
+    pub(crate) FunctionIx;
 }
 
 /// A name of an object, file and function together is one function.
@@ -34,6 +33,8 @@ pub(super) struct Names {
     texts: Vec<Box<[u8]>>,
     known: HashMap<Box<[u8]>, NameIx>,
     numbered: [HashMap<u64, NameIx>; 3],
+    /// What numbers stand for that no name has yet.
+    nameless: HashMap<NameIx, u64>,
     functions: Vec<Function>,
     index: HashMap<Function, FunctionIx>,
     object: Option<NameIx>,
@@ -45,13 +46,13 @@ pub(super) struct Names {
 
 impl Names {
     /// Takes a line such as `fl=(2) main.c`; of `fn=` it returns the function.
-    pub(super) fn set(&mut self, field: &[u8], name: &[u8]) -> Result<Option<FunctionIx>, String> {
+    pub(super) fn set(&mut self, field: &[u8], name: &[u8]) -> Option<FunctionIx> {
         let kind = match field {
             b"ob" | b"cob" | b"job" => Kind::Object,
             b"fn" | b"cfn" | b"jfn" => Kind::Function,
             _ => Kind::File,
         };
-        let name = self.name(kind, name)?;
+        let name = self.name(kind, name);
         match field {
             b"ob" => self.object = Some(name),
             b"fl" | b"fi" | b"fe" => self.file = Some(name),
@@ -60,11 +61,11 @@ impl Names {
             b"cfn" => self.called = Some(name),
             b"fn" => {
                 let (object, file) = (self.object, self.file);
-                return Ok(Some(self.function(object, file, name)));
+                return Some(self.function(object, file, name));
             }
             _ => {}
         }
-        Ok(None)
+        None
     }
 
     /// The function that the last `cfn=` named, in the object and file where the call stands unless
@@ -103,43 +104,61 @@ impl Names {
     }
 
     /// `(3) name` gives a name a number, `(3)` is the name of that number.
-    fn name(&mut self, kind: Kind, text: &[u8]) -> Result<NameIx, String> {
+    fn name(&mut self, kind: Kind, text: &[u8]) -> NameIx {
         let text = text.trim_ascii();
         let numbered = text.strip_prefix(b"(").and_then(|rest| {
             let end = memchr::memchr(b')', rest)?;
             Some((number(&rest[..end]).ok()?, rest[end + 1..].trim_ascii()))
         });
         match numbered {
-            None => Ok(self.intern(text)),
+            None => self.intern(written(kind, text)),
             Some((number, b"")) => {
-                let known = self.numbered[kind as usize].get(&number).copied();
-                known.ok_or_else(|| {
-                    format!(
-                        "{}: no name with this number stands before; was the beginning cut off?",
-                        excerpt(text)
-                    )
-                })
+                if let Some(&known) = self.numbered[kind as usize].get(&number) {
+                    return known;
+                }
+                // The name may come later.
+                let name = self.new_name(b"");
+                self.nameless.insert(name, number);
+                self.numbered[kind as usize].insert(number, name);
+                name
             }
             Some((number, name)) => {
-                let name = self.intern(name);
+                let known = self.numbered[kind as usize].get(&number);
+                if let Some(&known) = known
+                    && self.nameless.remove(&known).is_some()
+                {
+                    self.texts[known.get()] = written(kind, name).into();
+                    return known;
+                }
+                let name = self.intern(written(kind, name));
                 self.numbered[kind as usize].insert(number, name);
-                Ok(name)
+                name
             }
         }
     }
 
+    fn new_name(&mut self, name: &[u8]) -> NameIx {
+        let ix = NameIx(self.texts.len() as u32);
+        self.texts.push(name.into());
+        ix
+    }
+
     fn intern(&mut self, name: &[u8]) -> NameIx {
-        let name = if name == b"???" { b"" } else { beginning(name) };
         if let Some(&known) = self.known.get(name) {
             return known;
         }
-        let ix = NameIx(self.texts.len() as u32);
-        self.texts.push(name.into());
+        let ix = self.new_name(name);
         self.known.insert(name.into(), ix);
         ix
     }
 
     pub(super) fn frames(&self, builder: &mut RecordingBuilder) -> Built<Vec<LocationIx>> {
+        if let Some(number) = self.nameless.values().min() {
+            let problem = format!(
+                "`({number})`: no name with this number stands in the file; was a part cut off?"
+            );
+            return Err(problem.into());
+        }
         let plain_names: HashSet<&[u8]> = self
             .functions
             .iter()
@@ -178,4 +197,23 @@ fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8]
         plain if parts.all(is_caller) => plain,
         _ => name,
     }
+}
+
+/// A name as it is kept. `pprof -call_tree -callgrind` calls functions by their nodes of its tree, `work [2/3]`, and
+/// gives costs to `work`.
+fn written(kind: Kind, name: &[u8]) -> &[u8] {
+    if name == b"???" {
+        return b"";
+    }
+    let node = matches!(kind, Kind::Function)
+        .then(|| memchr::memmem::rfind(name, b" ["))
+        .flatten();
+    let plain = node.filter(|&at| {
+        let numbers = name[at + 2..].strip_suffix(b"]");
+        let slash = numbers.and_then(|numbers| Some((numbers, memchr::memchr(b'/', numbers)?)));
+        slash.is_some_and(|(numbers, slash)| {
+            number(&numbers[..slash]).is_ok() && number(&numbers[slash + 1..]).is_ok()
+        })
+    });
+    beginning(&name[..plain.unwrap_or(name.len())])
 }
