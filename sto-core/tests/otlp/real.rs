@@ -68,6 +68,26 @@ fn describe(recording: &Recording) -> String {
     text
 }
 
+/// As the Collector's file exporter writes them.
+#[test]
+fn exports_may_stand_behind_their_lengths() {
+    let export = std::fs::read(folder().join("v1.10.otlp")).unwrap();
+    let framed = [
+        &(export.len() as u32).swap_bytes().to_le_bytes()[..],
+        &export,
+    ]
+    .concat();
+    let read = |bytes: &[u8]| read_bytes("x".as_ref(), bytes, &Default::default());
+    let once = read(&export).unwrap();
+    assert_eq!(read(&framed).unwrap().samples, once.samples);
+    let twice = read(&framed.repeat(2)).unwrap();
+    assert_eq!(twice.samples.len(), 2 * once.samples.len());
+    for cut in [1, export.len()] {
+        let error = read(&framed.repeat(2)[..2 * framed.len() - cut]).unwrap_err();
+        assert!(error.to_string().contains("cut short"), "{error}");
+    }
+}
+
 #[test]
 fn exports_of_both_numberings_and_in_json_are_read_alike() {
     let golden = folder().join("exports.expected");

@@ -27,7 +27,7 @@ mod samples;
 mod schema;
 mod threads;
 
-use super::error::Decoded;
+use super::error::{DecodeError, Decoded};
 use super::source::Head;
 use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
@@ -36,7 +36,21 @@ use samples::{Numbering, Samples};
 
 /// Whether a file that begins with these bytes is an export of profiles.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    is_protobuf(head) || is_json(head)
+    is_protobuf(head)
+        || is_json(head)
+        || framed(head.bytes).is_some_and(|(first, _)| is_protobuf(&first))
+}
+
+/// The first message of a file in which each stands behind its length, in 4 bytes, as the Collector's file exporter
+/// writes them; and what follows it.
+fn framed(bytes: &[u8]) -> Option<(Head<'_>, &[u8])> {
+    let (length, rest) = bytes.split_at_checked(4)?;
+    let length = length
+        .iter()
+        .fold(0, |length, &byte| length << 8 | usize::from(byte));
+    let is_all = length <= rest.len();
+    let (bytes, rest) = rest.split_at(length.min(rest.len()));
+    Some((Head { bytes, is_all }, rest))
 }
 
 /// Whether a file begins with a resource's profiles or with the dictionary, and in these are messages
@@ -83,8 +97,28 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         false => Vec::new(),
     };
     let mut samples = Samples::of_file(bytes.len());
-    if !is_json {
+    if !is_json && is_protobuf(&Head::all(bytes)) {
         samples.add(bytes, None)?;
+    } else if !is_json {
+        let mut rest = bytes;
+        while let Some((message, after)) = framed(rest) {
+            let at = bytes.len() - rest.len() + 4;
+            if !message.is_all {
+                return Err(DecodeError::new(
+                    at,
+                    "a message that ends beyond the end of the file; was the copy cut short?",
+                ));
+            }
+            let added = samples.add(message.bytes, None);
+            added.map_err(|error| error.moved(|byte| format!("byte {}", at + byte)))?;
+            rest = after;
+        }
+        if !rest.is_empty() {
+            return Err(DecodeError::new(
+                bytes.len() - rest.len(),
+                "expected the 4 bytes of a message's length; was the copy cut short?",
+            ));
+        }
     }
     for export in &exports {
         let added = samples.add(&export.bytes, Some(Numbering::V1_10));
