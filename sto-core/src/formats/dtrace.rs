@@ -6,7 +6,7 @@ use super::excerpt;
 use super::names::{NamedFrame, without_rust_mangling};
 use super::report::{Report, one_thread};
 use super::source::Head;
-use super::wire::text::{decimal, lines};
+use super::wire::text::{decimal, lines, words};
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::units::{Cost, Unit};
@@ -33,6 +33,16 @@ fn is_frame(text: &[u8]) -> bool {
     memchr::memchr(b'`', text).is_some() || text.starts_with(b"0x")
 }
 
+/// Whether a line is of what DTrace prints beside stacks, which it does for each probe that fires: names of columns, a
+/// processor with a probe (`  0      1      :END`), or a message.
+fn is_header(line: &[u8]) -> bool {
+    let mut words = words(line);
+    let mut number = || words.next().and_then(decimal).is_some();
+    let is_probe = number() && number() && words.next().is_some_and(|word| word.contains(&b':'));
+    let is_message = line.starts_with(b"dtrace: ");
+    is_probe || is_message || self::words(line).eq([&b"CPU"[..], b"ID", b"FUNCTION:NAME"])
+}
+
 #[derive(Default)]
 pub(super) struct DTrace {
     /// Leaf first.
@@ -46,6 +56,11 @@ pub(super) struct DTrace {
 impl Report for DTrace {
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
         match line.trim_ascii() {
+            text if is_header(line) && !text.is_empty() => {
+                self.stack.clear();
+                self.is_kernel_over = false;
+                Ok(())
+            }
             b"" if self.is_kernel_over && !self.stack.is_empty() => {
                 Err("a stack ends here without its count; was a line lost?".to_owned())
             }

@@ -138,6 +138,20 @@ fn stacks_of_kernel_and_user_space_are_one_stack() {
 }
 
 #[test]
+fn what_dtrace_prints_of_each_probe_that_fires_is_no_stack() {
+    let header =
+        "CPU     ID                    FUNCTION:NAME\n  0      1                          :END \n";
+    let stack =
+        "\n\n              genunix`cv_wait+0x2\n\n              app`main+0x4\n               7\n";
+    let message = "dtrace: description 'profile-997 ' matched 1 probe\n";
+    let text = format!("{header}{stack}{message}{header}{stack}{header}{stack}");
+    assert_eq!(
+        stacks(&read_as(None, text.as_bytes()).unwrap()),
+        ["samples 21 21 samples []: app!main;genunix!cv_wait (kernel)"]
+    );
+}
+
+#[test]
 fn short_calls_of_visual_studio_keep_their_time() {
     // By their averages the short calls would take nothing, or twice what they do.
     let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
