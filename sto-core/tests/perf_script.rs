@@ -324,6 +324,12 @@ fn a_sample_without_a_stack_is_not_lost() {
 }
 
 #[test]
+fn stacks_without_their_indentation_are_read() {
+    let text = "p 1 1.0: 1 cycles:\n7f3a f+0x1c (/bin/p)\n7f3b main (/bin/p)\n\np 1 2.0: 1 cycles:\n1 f (/bin/p)\n";
+    assert_eq!(folded(&read_text(text).unwrap()), ["p!main;p!f 1", "p!f 1"]);
+}
+
+#[test]
 fn tracepoints_and_spaces_for_tabs_are_read() {
     let text = "\
         bash 1 [000] 1.0: sched:sched_switch: prev_comm=a (x)\n\t1 f (p)\n\t2 main (p)\n\n\

@@ -72,6 +72,8 @@ impl Reader {
             _ if is_source_line(line) || line.starts_with(b"PERF_RECORD_") => Ok(()),
             // Somebody's editor made spaces of the tabs.
             [b' ', ..] => self.call(line),
+            // Or took the spaces away.
+            _ if self.open.is_some() && Call::parse(line).is_some() => self.call(line),
             _ => Err(unexpected(A_SAMPLE, line)),
         }
     }
