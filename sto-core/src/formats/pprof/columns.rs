@@ -73,6 +73,10 @@ pub(crate) fn columns(
         if event == measured.default || (measured.default.is_empty() && index + 1 == types.len()) {
             default = default.or(Some(columns.len()));
         }
+        // A type that says nothing is none.
+        if event.is_empty() && unit.is_empty() && types.len() > 1 {
+            continue;
+        }
         let is_sample_count =
             |&(event, unit): &(&[u8], &[u8])| unit == b"count" && counts_samples(event);
         let next = types.get(index + 1);

@@ -38,6 +38,10 @@ use threads::Threads;
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut profile = Message::of_file(head.bytes);
     while let Ok(Some(field)) = profile.next() {
+        // One that says nothing, before others.
+        if field.number == 1 && field.message().is_ok_and(|of| of.bytes().is_empty()) {
+            continue;
+        }
         let fits = match field.number {
             1 | 11 => field.message().is_ok_and(is_value_type),
             2..=6 => field.message().is_ok(),
