@@ -1,7 +1,7 @@
 //! Types that break the rules: an error with an offset, and no time or memory without an end.
 
 use super::bad::{assert_refused, changed};
-use super::build::{Pool, Strings, checkpoint, event, header, numbers, read, shown};
+use super::build::{Chunk, Pool, Strings, checkpoint, event, header, numbers, read, shown};
 
 /// A chunk whose types are these bytes, after start time, duration and version.
 pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
@@ -14,6 +14,22 @@ pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
         68 + constants.len() as i64,
         &body,
     )
+}
+
+#[test]
+fn events_with_stacks_that_are_no_samples_are_named_with_their_number() {
+    let mut chunk = Chunk::sound();
+    let fields = ["startTime 11", "stackTrace 26*"].map(str::to_owned);
+    for (name, id) in [("jdk.ThreadSleep", 900), ("datadog.MethodSample", 901)] {
+        chunk.types.push((name.to_owned(), id, fields.to_vec()));
+    }
+    for (kind, stack) in [(900, 1), (900, 2), (900, 0), (901, 1)] {
+        chunk.event(kind, &numbers(&[5, stack]));
+    }
+    // Counted in all chunks.
+    let recording = read(&chunk.bytes().repeat(2)).unwrap();
+    let expected = "Events that have stacks and are no samples were left out: 2 of datadog.MethodSample, 4 of jdk.ThreadSleep.";
+    assert_eq!(recording.warnings, [expected]);
 }
 
 #[test]

@@ -2,19 +2,24 @@
 
 use super::about::{About, Measure, SAMPLED};
 use super::chunk::{Chunk, Clock};
+use super::cursor::Cursor;
 use super::pools::Pools;
 use super::stacks::Traces;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Identity, Value, Wanted};
 use crate::formats::error::{DecodeError, Decoded};
+use crate::formats::excerpt;
 use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{self, Cost, Nanoseconds};
 use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Samples {
     /// By index in [`SAMPLED`]: types of which some sample has no period.
     without_period: [bool; SAMPLED.len()],
+    /// By name: how many events of other types have stacks.
+    left_out: BTreeMap<Vec<u8>, u64>,
 }
 
 /// How an event of a chunk is read.
@@ -35,10 +40,14 @@ impl Samples {
         threads: &mut Threads,
     ) -> Decoded<()> {
         let rows = rows(pools.types);
+        let mut others = Others::default();
         for event in chunk.events() {
             let event = event?;
-            let of = pools.types.by_id(event.kind);
-            let Some(row) = of.and_then(|of| rows.get(&of)) else {
+            let Some(of) = pools.types.by_id(event.kind) else {
+                continue;
+            };
+            let Some(row) = rows.get(&of) else {
+                others.see(of, event.fields, pools.types)?;
                 continue;
             };
             let mut fields = event.fields;
@@ -72,6 +81,14 @@ impl Samples {
             };
             traces.builder.samples.push(sample);
         }
+        for (of, others) in others
+            .known
+            .into_iter()
+            .filter(|(_, others)| others.stacks > 0)
+        {
+            let name = pools.types.name(of).to_vec();
+            *self.left_out.entry(name).or_insert(0) += others.stacks;
+        }
         Ok(())
     }
 
@@ -100,6 +117,41 @@ impl Samples {
             sample.sample_type = indices[index].unwrap_or(SampleTypeIx(0));
         }
         builder.samples = samples;
+        let left_out = self.left_out.iter().map(|(name, count)| {
+            let name = excerpt(name);
+            format!("{count} of {}", name.trim_matches('`'))
+        });
+        let left_out: Vec<String> = left_out.collect();
+        if !left_out.is_empty() {
+            builder.warnings.push(format!(
+                "Events that have stacks and are no samples were left out: {}.",
+                left_out.join(", ")
+            ));
+        }
+    }
+}
+
+/// Events of types that are no samples.
+#[derive(Default)]
+struct Others {
+    known: HashMap<TypeIx, Other>,
+}
+
+struct Other {
+    trace: Wanted<1>,
+    /// How many have one.
+    stacks: u64,
+}
+
+impl Others {
+    fn see(&mut self, of: TypeIx, mut fields: Cursor<'_>, types: &Types<'_>) -> Decoded<()> {
+        let other = self.known.entry(of).or_insert_with(|| Other {
+            trace: Wanted::of(types, of, ["stackTrace"]),
+            stacks: 0,
+        });
+        let [trace] = other.trace.read(types, &mut fields)?;
+        other.stacks += u64::from(matches!(trace, Value::Key(_, key) if key != 0));
+        Ok(())
     }
 }
 
