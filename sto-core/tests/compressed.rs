@@ -46,7 +46,9 @@ fn text_that_a_windows_shell_wrote_is_the_same_profile() {
         let text = String::from_utf8(text).unwrap();
         let units = || [0xfeff].into_iter().chain(text.encode_utf16());
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
-        let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+        let big: Vec<u8> = units()
+            .flat_map(|unit| unit.swap_bytes().to_le_bytes())
+            .collect();
         let marked = format!("\u{feff}{text}").into_bytes();
         for copy in [gzip(&little), little, big, marked] {
             assert_eq!(format!("{:?}", plain(&copy)), expected);

@@ -34,7 +34,7 @@ impl Encoding {
                 return Ok(Box::new(input));
             }
             Encoding::Utf16LittleEndian => u16::from_le_bytes,
-            Encoding::Utf16BigEndian => u16::from_be_bytes,
+            Encoding::Utf16BigEndian => |[high, low]| u16::from_le_bytes([low, high]),
         };
         input.read_exact(&mut [0; 2])?;
         Ok(Box::new(Utf16 {
@@ -130,7 +130,9 @@ mod tests {
         let text = "main;größe;日本;🦀 42\r\n";
         let units = || [0xfeff].into_iter().chain(text.encode_utf16());
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
-        let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+        let big: Vec<u8> = units()
+            .flat_map(|unit| unit.swap_bytes().to_le_bytes())
+            .collect();
         assert_eq!(decoded(&little), text);
         assert_eq!(decoded(&big), text);
         assert_eq!(decoded(format!("\u{feff}{text}").as_bytes()), text);
