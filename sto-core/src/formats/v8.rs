@@ -1,4 +1,4 @@
-//! What V8's sampling profiler writes, in a `.cpuprofile` and in a Chrome trace: call nodes, and
+//! What V8's sampling profilers write, in a `.cpuprofile`, a `.heapprofile` and in a Chrome trace: call nodes, and
 //! samples of them.
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
@@ -16,7 +16,7 @@ use serde::Deserialize;
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Node<'b> {
     pub(super) id: u64,
-    call_frame: CallFrame<'b>,
+    pub(super) call_frame: CallFrame<'b>,
     pub(super) hit_count: Option<u64>,
     #[serde(default)]
     pub(super) children: Vec<u64>,
@@ -27,13 +27,13 @@ pub(super) struct Node<'b> {
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
-struct CallFrame<'b> {
+pub(super) struct CallFrame<'b> {
     #[serde(default)]
-    function_name: Text<'b>,
+    pub(super) function_name: Text<'b>,
     #[serde(default)]
-    url: Text<'b>,
+    pub(super) url: Text<'b>,
     /// Where the function begins, from 0; -1 where that is nowhere.
-    line_number: Option<i64>,
+    pub(super) line_number: Option<i64>,
 }
 
 /// How many samples of a node were at a line, which counts from 1.
@@ -52,6 +52,8 @@ pub(super) struct Nodes {
     nodes: Vec<KnownNode>,
     /// Places of a node's frame at other lines.
     at_lines: HashMap<(u32, u32), u32>,
+    /// How often a node is named that is not there; `None` where that is an error.
+    missing: Option<u64>,
 }
 
 struct KnownNode {
@@ -62,6 +64,25 @@ struct KnownNode {
 }
 
 impl Nodes {
+    /// Those of a profile whose parts may be lost.
+    pub(super) fn of_parts() -> Nodes {
+        Nodes {
+            missing: Some(0),
+            ..Nodes::default()
+        }
+    }
+
+    /// How often a node was named that is not there.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing.unwrap_or(0)
+    }
+
+    /// Whether a node may be missing, which one is.
+    fn may_miss(&mut self) -> bool {
+        self.missing = self.missing.map(|missing| missing + 1);
+        self.missing.is_some()
+    }
+
     /// Adds a node; `at` is its JSON path.
     pub(super) fn add(
         &mut self,
@@ -79,22 +100,16 @@ impl Nodes {
         }
         let caller = match node.parent {
             None => None,
-            Some(parent) => match self.indices.get(&parent) {
-                Some(&parent) if parent != index => Some(self.nodes[parent as usize].entry),
+            Some(parent) => match self.indices.get(&parent).copied() {
+                Some(parent) if parent != index => Some(self.nodes[parent as usize].entry),
+                None if self.may_miss() => None,
                 _ => {
                     let problem = format!("{parent}; expected the id of a node before it");
                     return Err(DecodeError::new(format!("{at}.parent"), problem));
                 }
             },
         };
-        let line = node.call_frame.line_number.unwrap_or(-1);
-        let line = u32::try_from(line.saturating_add(1)).unwrap_or(0);
-        // It only holds the others together.
-        let is_root = *node.call_frame.function_name.0 == *b"(root)";
-        let location = match is_root {
-            true => None,
-            false => Some(location(&node.call_frame, line, builder).map_err(DecodeError::at(at))?),
-        };
+        let location = place(&node.call_frame, builder).map_err(DecodeError::at(at))?;
         let mut ticks: Vec<_> = node
             .position_ticks
             .iter()
@@ -107,18 +122,16 @@ impl Nodes {
         Ok(())
     }
 
-    /// Whether there is a node with this id.
-    pub(super) fn has(&self, id: u64) -> bool {
-        self.indices.contains_key(&id)
-    }
-
     /// Adds what nodes say of those that they call, once all are there.
     pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Decoded<()> {
         let before = self.nodes.len() - nodes.len();
         for (index, node) in nodes.iter().enumerate() {
             for (ix, child) in node.children.iter().enumerate() {
                 let path = || format!("{at}[{index}].children[{ix}]");
-                let Some(&callee) = self.indices.get(child) else {
+                let Some(callee) = self.indices.get(child).copied() else {
+                    if self.may_miss() {
+                        continue;
+                    }
                     return Err(DecodeError::new(
                         path(),
                         format!("{child}; expected the id of a node"),
@@ -148,8 +161,11 @@ impl Nodes {
         line: Option<u32>,
         builder: &mut RecordingBuilder,
     ) -> Built<StackIx> {
-        let Some(&index) = self.indices.get(&id) else {
-            return Err(format!("{id}; expected the id of a node").into());
+        let Some(index) = self.indices.get(&id).copied() else {
+            return match self.may_miss() {
+                true => builder.stack(&[]),
+                false => Err(format!("{id}; expected the id of a node").into()),
+            };
         };
         let node = &mut self.nodes[index as usize];
         let line = line.or_else(|| {
@@ -257,7 +273,16 @@ pub(super) struct Run<'r> {
     pub(super) path: &'r dyn Fn(&str, usize) -> String,
 }
 
-fn location(frame: &CallFrame<'_>, line: u32, builder: &mut RecordingBuilder) -> Built<LocationIx> {
+/// Where a node's function is; `None` of the root, which only holds the others together.
+pub(super) fn place(
+    frame: &CallFrame<'_>,
+    builder: &mut RecordingBuilder,
+) -> Built<Option<LocationIx>> {
+    if *frame.function_name.0 == *b"(root)" {
+        return Ok(None);
+    }
+    let line = frame.line_number.unwrap_or(-1).saturating_add(1);
+    let line = u32::try_from(line).unwrap_or(0);
     let url = &*frame.url.0;
     let frame = NamedFrame {
         symbol: match &*frame.function_name.0 {
@@ -268,5 +293,5 @@ fn location(frame: &CallFrame<'_>, line: u32, builder: &mut RecordingBuilder) ->
         line,
         ..NamedFrame::default()
     };
-    frame.add(builder)
+    frame.add(builder).map(Some)
 }

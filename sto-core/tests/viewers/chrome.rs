@@ -472,7 +472,7 @@ fn a_whole_profile_of_an_older_chrome_is_read_beside_calls() {
 }
 
 #[test]
-fn stacks_begin_where_the_trace_lacks_the_callers() {
+fn functions_that_the_trace_lacks_are_left_out_and_counted() {
     let events = [
         event(
             "P",
@@ -486,12 +486,18 @@ fn stacks_begin_where_the_trace_lacks_the_callers() {
             "ProfileChunk",
             900,
             r#","id":"0x1","args":{"data":{"cpuProfile":{"nodes":[{"id":7,"parent":3,"callFrame":
-            {"functionName":"work"}}],"samples":[7]},"timeDeltas":[10],"endTime":900}}"#,
+            {"functionName":"work"}}],"samples":[7,4]},"timeDeltas":[10,30],"endTime":900}}"#,
         ),
     ];
     let found = read(&object(&events)).unwrap();
-    assert_eq!(stacks(&found), ["wall 1 90000 ns []: work"]);
-    let warning = "1 functions of V8's samples are called by such as the trace does not have; their stacks begin with them.";
+    assert_eq!(
+        stacks(&found),
+        [
+            "wall 1 60000 ns []: [unknown] (unresolved)",
+            "wall 1 30000 ns []: work"
+        ]
+    );
+    let warning = "2 times V8's samples name functions that the trace does not have; such callers are left out, and such samples unknown.";
     assert_eq!(found.warnings, [warning]);
 }
 

@@ -74,8 +74,6 @@ struct Profile {
     lines: Vec<i64>,
     start: Option<i128>,
     end: Option<i128>,
-    /// How many nodes are called by such as the trace does not have.
-    cut_off: u64,
 }
 
 fn in_nanoseconds(time: &Option<Number>) -> Option<i128> {
@@ -107,13 +105,12 @@ impl Profiles {
                 tid: event.tid.to_string(),
                 begun: at.clone(),
                 begun_at,
-                nodes: Nodes::default(),
+                nodes: Nodes::of_parts(),
                 ids: Vec::new(),
                 deltas: Vec::new(),
                 lines: Vec::new(),
                 start: None,
                 end: None,
-                cut_off: 0,
             });
         }
         match self.indices.get(&key) {
@@ -140,7 +137,7 @@ impl Profiles {
         profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
         // None overlaps another, so they are in order by their ends too.
         let mut taken: HashMap<ThreadIx, BTreeSet<(i128, i128)>> = HashMap::new();
-        let (mut left_out, mut cut_off) = (0, 0);
+        let (mut left_out, mut missing) = (0, 0);
         let mut sample_type = None;
         for mut profile in profiles {
             let thread = names.thread(&profile.pid, &profile.tid, builder);
@@ -170,12 +167,12 @@ impl Profiles {
                 },
             };
             profile.nodes.samples(&run, builder)?;
-            cut_off += profile.cut_off;
+            missing += profile.nodes.missing();
         }
         let mut warnings = Vec::new();
-        if cut_off > 0 {
+        if missing > 0 {
             warnings.push(format!(
-                "{cut_off} functions of V8's samples are called by such as the trace does not have; their stacks begin with them."
+                "{missing} times V8's samples name functions that the trace does not have; such callers are left out, and such samples unknown."
             ));
         }
         if left_out > 0 {
@@ -204,7 +201,7 @@ impl Profile {
 
     fn add(&mut self, data: Data<'_>, at: &str, builder: &mut RecordingBuilder) -> Decoded<()> {
         let CpuProfile {
-            mut nodes,
+            nodes,
             samples,
             time_deltas,
             lines,
@@ -216,12 +213,7 @@ impl Profile {
         let end = data.end_time.or(end_time);
         self.start = self.start.or(in_nanoseconds(&start));
         self.end = in_nanoseconds(&end).or(self.end);
-        for (ix, node) in nodes.iter_mut().enumerate() {
-            let has_parent = node.parent.is_none_or(|parent| self.nodes.has(parent));
-            if !has_parent {
-                node.parent = None;
-                self.cut_off += 1;
-            }
+        for (ix, node) in nodes.iter().enumerate() {
             let at = format!("{at}.cpuProfile.nodes[{ix}]");
             self.nodes.add(node, &at, builder)?;
         }
