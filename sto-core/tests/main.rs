@@ -22,6 +22,7 @@ mod otlp;
 mod perf_data;
 mod perf_script;
 mod pprof;
+mod pstats;
 mod recording;
 mod reports;
 mod serde;

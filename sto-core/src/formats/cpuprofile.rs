@@ -1,33 +1,108 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
 use super::error::Decoded;
-use super::json::add_thread;
+use super::json::{Parent, add_thread, walk};
 use super::source::Head;
-use super::v8::{Node, Nodes, Run};
+use super::v8::{CallFrame, Node, Nodes, Run};
 use super::wire::json::{Id, Number, Text, first_keys, parse, same_length};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::{Nanoseconds, Unit};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-/// Whether a file begins with call nodes.
+/// Whether a file begins with call nodes, in a list or as a tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    first_keys(head.bytes).contains(&&b"nodes"[..])
-        && memchr::memmem::find(head.bytes, b"\"callFrame\"").is_some()
+    let keys = first_keys(head.bytes);
+    let has = |key: &str, nodes: &str| {
+        keys.contains(&key.as_bytes())
+            && memchr::memmem::find(head.bytes, nodes.as_bytes()).is_some()
+    };
+    has("nodes", "\"callFrame\"") || has("head", "\"hitCount\"")
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Profile<'b> {
+    #[serde(default)]
     nodes: Vec<Node<'b>>,
+    /// The same as a tree, before Chrome 58 and node 8.
+    head: Option<&'b RawValue>,
     samples: Option<Vec<u64>>,
     time_deltas: Option<Vec<Number>>,
+    /// Microseconds of each sample where nodes are a tree, and perhaps of the end.
+    timestamps: Option<Vec<Number>>,
     /// Microseconds.
     start_time: Option<Number>,
     end_time: Option<Number>,
 }
 
+/// A node of a tree.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
+struct OldNode<'b> {
+    id: u64,
+    #[serde(default)]
+    function_name: Text<'b>,
+    #[serde(default)]
+    url: Text<'b>,
+    /// Where the function begins, from 1.
+    line_number: Option<i64>,
+    hit_count: Option<u64>,
+    #[serde(default)]
+    children: Vec<&'b RawValue>,
+}
+
+impl<'b> Parent<'b> for OldNode<'b> {
+    fn children(&self) -> &[&'b RawValue] {
+        &self.children
+    }
+}
+
+/// Brings a profile with a tree to the form of newer ones.
+fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
+    let Some(head) = profile.head else {
+        return Ok(());
+    };
+    walk(bytes, head, |node: OldNode<'b>, parent| {
+        profile.nodes.push(Node {
+            id: node.id,
+            call_frame: CallFrame {
+                function_name: node.function_name,
+                url: node.url,
+                line_number: node.line_number.map(|line| line.saturating_sub(1)),
+            },
+            hit_count: node.hit_count,
+            children: Vec::new(),
+            parent,
+            position_ticks: Vec::new(),
+        });
+        Ok(node.id)
+    })?;
+    // These are seconds, by another clock.
+    (profile.start_time, profile.end_time) = (None, None);
+    let (Some(samples), Some(times)) = (&profile.samples, &mut profile.timestamps) else {
+        return Ok(());
+    };
+    if times.len() > samples.len() {
+        profile.end_time = times.pop();
+    }
+    profile.start_time = times.first().copied();
+    let mut before = profile.start_time.and_then(|time| time.times(1000));
+    let deltas = times.iter().map(|time| {
+        let now = time.times(1000);
+        let delta = now
+            .zip(before)
+            .map_or(0, |(now, before)| now.saturating_sub(before));
+        before = now;
+        Number::Fraction(delta as f64 / 1000.0)
+    });
+    profile.time_deltas = Some(deltas.collect());
+    Ok(())
+}
+
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let profile: Profile<'_> = parse(bytes)?;
+    let mut profile: Profile<'_> = parse(bytes)?;
+    modernized(bytes, &mut profile)?;
     let mut builder = RecordingBuilder::default();
     let mut nodes = Nodes::default();
     for (ix, node) in profile.nodes.iter().enumerate() {

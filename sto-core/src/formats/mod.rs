@@ -24,6 +24,8 @@ mod folded;
 mod ftrace;
 #[cfg(feature = "text")]
 mod ghc;
+#[cfg(feature = "viewers")]
+mod heapprofile;
 #[cfg(feature = "jfr")]
 mod jfr;
 #[cfg(feature = "viewers")]
@@ -45,6 +47,10 @@ mod perfetto;
 mod perun;
 #[cfg(feature = "pprof")]
 mod pprof;
+#[cfg(feature = "text")]
+mod pstats;
+#[cfg(feature = "viewers")]
+mod pyinstrument;
 mod read;
 mod registry;
 mod report;
@@ -53,6 +59,8 @@ mod sample;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
+#[cfg(feature = "viewers")]
+mod stackprof;
 #[cfg(feature = "call-traces")]
 mod uftrace;
 #[cfg(feature = "viewers")]

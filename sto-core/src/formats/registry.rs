@@ -16,13 +16,16 @@ use super::{
     callgrind::{self, Callgrind},
     dtrace::{self, DTrace},
     ghc::{self, Ghc},
-    nonsequitur, perf_script,
+    nonsequitur, perf_script, pstats,
     sample::{self, Sample},
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
 };
 #[cfg(feature = "viewers")]
-use super::{chrome, cpuprofile, firefox, perfetto, perun, speedscope, xctrace, yourkit};
+use super::{
+    chrome, cpuprofile, firefox, heapprofile, perfetto, perun, pyinstrument, speedscope, stackprof,
+    xctrace, yourkit,
+};
 #[cfg(feature = "call-traces")]
 use super::{ftrace, uftrace, xray};
 #[cfg(feature = "pprof")]
@@ -42,6 +45,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::XRayYaml => (xray::yaml::matches, Lines(xray::yaml::reader)),
         #[cfg(feature = "call-traces")]
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
+        #[cfg(feature = "text")]
+        Format::Pstats => (pstats::matches, Whole(pstats::read)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
         #[cfg(feature = "pprof")]
@@ -56,6 +61,12 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Speedscope => (speedscope::matches, Calls(speedscope::read)),
         #[cfg(feature = "viewers")]
         Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
+        #[cfg(feature = "viewers")]
+        Format::HeapProfile => (heapprofile::matches, Whole(heapprofile::read)),
+        #[cfg(feature = "viewers")]
+        Format::Pyinstrument => (pyinstrument::matches, Whole(pyinstrument::read)),
+        #[cfg(feature = "viewers")]
+        Format::Stackprof => (stackprof::matches, Whole(stackprof::read)),
         #[cfg(feature = "viewers")]
         Format::Perun => (perun::matches, Calls(perun::read)),
         #[cfg(feature = "viewers")]

@@ -25,10 +25,14 @@ impl Stacks {
             })
         };
         let roots = known_roots(recording);
-        // V8, callgrind and traces of calls follow calls from the first one on; `(idle)` has no caller.
+        // V8, callgrind, cProfile and traces of calls follow calls from the first one on; `(idle)` has no caller.
         let follows_calls = matches!(
             recording.format,
-            Format::CpuProfile | Format::Chrome | Format::Callgrind
+            Format::CpuProfile
+                | Format::HeapProfile
+                | Format::Chrome
+                | Format::Callgrind
+                | Format::Pstats
         ) || recording.calls.is_some();
         let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
         let stacks = &recording.stacks;

@@ -28,6 +28,8 @@ formats! {
     XRayYaml = "xray yaml" if "call-traces",
     /// The data folder of uftrace.
     Uftrace = "uftrace" if "call-traces",
+    /// Statistics of Python's `cProfile`.
+    Pstats = "pstats" if "text",
     /// Recordings of JDK Flight Recorder.
     Jfr = "jfr" if "jfr",
     /// pprof's Protocol Buffers.
@@ -42,6 +44,12 @@ formats! {
     Speedscope = "speedscope" if "viewers",
     /// V8's `.cpuprofile`.
     CpuProfile = "cpuprofile" if "viewers",
+    /// V8's `.heapprofile`.
+    HeapProfile = "heapprofile" if "viewers",
+    /// The JSON of pyinstrument.
+    Pyinstrument = "pyinstrument" if "viewers",
+    /// The JSON of stackprof.
+    Stackprof = "stackprof" if "viewers",
     /// Perun's profiles.
     Perun = "perun" if "viewers",
     /// Chrome's trace events.

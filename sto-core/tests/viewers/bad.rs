@@ -27,8 +27,10 @@ fn assert_firefox(from: &str, to: &str, parts: &[&str]) {
     assert_refused(&text, parts);
 }
 
+const FRAME: &str = r#"{"functionName":"main","url":"a.js","lineNumber":0}"#;
+
 /// A sound file of each format.
-fn sound() -> [(Format, String); 4] {
+fn sound() -> [(Format, String); 7] {
     [
         (
             Format::Firefox,
@@ -53,6 +55,25 @@ fn sound() -> [(Format, String); 4] {
             ),
         ),
         (Format::Chrome, chrome::sound()),
+        (
+            Format::HeapProfile,
+            format!(
+                r#"{{"head":{{"callFrame":{FRAME},"selfSize":8,"id":1,"children":[
+                {{"callFrame":{FRAME},"selfSize":3,"id":2,"children":[]}}]}},"samples":[{{"size":8,"nodeId":1}}]}}"#
+            ),
+        ),
+        (
+            Format::Pyinstrument,
+            r#"{"start_time":1.5,"duration":0.25,"sample_count":2,"root_frame":{"function":"main",
+            "file_path":"a.py","line_no":1,"time":0.25,"children":[{"function":"work","time":0.125,"children":[]}]}}"#
+                .to_owned(),
+        ),
+        (
+            Format::Stackprof,
+            r#"{"version":1.2,"mode":"cpu","interval":1000,"samples":3,"frames":{"7":{"name":"main","line":1},
+            "8":{"name":"work"}},"raw":[2,7,8,3]}"#
+                .to_owned(),
+        ),
     ]
 }
 
@@ -264,7 +285,13 @@ fn invalid_utf_8_is_replaced_in_names_and_refused_elsewhere() {
         let mut bytes = text.into_bytes();
         let at = bytes.windows(4).position(|four| four == b"main").unwrap();
         bytes[at] = 0xff;
-        let recording = read_bytes(Path::new("a/file"), &bytes, &Default::default()).unwrap();
+        let read = read_bytes(Path::new("a/file"), &bytes, &Default::default());
+        if matches!(format, Format::HeapProfile | Format::Pyinstrument) {
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains("invalid unicode"), "{error}");
+            continue;
+        }
+        let recording = read.unwrap();
         let said = recording
             .warnings
             .iter()
@@ -323,12 +350,39 @@ fn half_a_file_is_never_half_a_profile() {
     }
 }
 
+#[test]
+fn trees_are_read_as_deep_as_they_may_be() {
+    let tree = |depth: usize| {
+        let node = format!(r#"{{"callFrame":{FRAME},"selfSize":1,"children":["#);
+        format!(r#"{{"head":{}{}}}"#, node.repeat(depth), "]}".repeat(depth))
+    };
+    assert_eq!(read(&tree(4000)).unwrap().samples.len(), 4000);
+    assert_refused(&tree(5000), &["more than 4096 deep"]);
+}
+
+#[test]
+fn stacks_of_ruby_that_refer_to_nothing_are_refused() {
+    let report = |raw: &str| {
+        format!(r#"{{"mode":"cpu","interval":1,"samples":1,"frames":{{"7":{{"name":"f"}}}}{raw}}}"#)
+    };
+    assert_refused(&report(""), &["raw: ", "`raw: true`"]);
+    assert_refused(
+        &report(r#","raw":[1,8,1]"#),
+        &["raw[1]: 8; expected the id of a frame"],
+    );
+    assert_refused(
+        &report(r#","raw":[1,7]"#),
+        &["raw[0]: a stack that ends beyond the list"],
+    );
+    assert_refused(&report(r#","raw":[18446744073709551615,7]"#), &["raw[0]: "]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn damage_never_panics(
-        which in 0..4usize,
+        which in 0..7usize,
         at in any::<prop::sample::Index>(),
         byte: u8,
         insert: bool,

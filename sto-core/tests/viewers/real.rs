@@ -148,6 +148,33 @@ fn node_is_read_with_lines_and_times() {
 }
 
 #[test]
+fn older_profiles_of_v8_are_trees_with_the_times_of_samples() {
+    check(Format::CpuProfile, "tree.cpuprofile");
+}
+
+#[test]
+fn bytes_of_v8_are_those_that_its_nodes_add_up_to() {
+    check(Format::HeapProfile, "work.heapprofile");
+    check(Format::HeapProfile, "node-10.heapprofile");
+}
+
+#[test]
+fn pyinstrument_is_read_from_its_own_tree() {
+    check(Format::Pyinstrument, "work.json");
+}
+
+#[test]
+fn stackprof_is_read_with_time_and_objects() {
+    check(Format::Stackprof, "cpu.json");
+    check(Format::Stackprof, "object.json");
+}
+
+#[test]
+fn a_trace_that_lost_parts_of_v8s_samples_is_read_without_them() {
+    check(Format::Chrome, "lost-parts.json");
+}
+
+#[test]
 fn collectors_of_perun_are_read_from_files_and_from_its_store() {
     check(Format::Perun, "complexity.perf");
     check(Format::Perun, "time.perf");

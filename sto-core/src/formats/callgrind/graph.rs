@@ -21,11 +21,11 @@ struct Threaded {
 
 /// What one event cost in one thread.
 #[derive(Default)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     /// Costs of a function's own code by line, in the order of functions and lines.
-    pub(super) own: Vec<(FunctionIx, u32, u64)>,
+    pub(crate) own: Vec<(FunctionIx, u32, u64)>,
     /// Costs of calls by caller and called function, in that order, with what they call in turn.
-    pub(super) calls: Vec<(FunctionIx, FunctionIx, u64)>,
+    pub(crate) calls: Vec<(FunctionIx, FunctionIx, u64)>,
 }
 
 impl Threads {

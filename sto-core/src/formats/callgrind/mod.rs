@@ -21,9 +21,12 @@ use super::wire::text::{base_name, lines, words};
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::RecordingBuilder;
 use events::{EventIx, Events};
+pub(super) use graph::Graph;
 use graph::Threads;
 use line::{Line, Position};
-use names::{FunctionIx, Names};
+pub(super) use names::FunctionIx;
+use names::Names;
+pub(super) use stacks::{Writer, add_graph};
 
 /// Whether a profile says so in its first line, or begins with a header that names events.
 pub(super) fn matches(head: &Head<'_>) -> bool {

@@ -45,8 +45,32 @@ pub(super) fn add(
             }
         }
     }
-    Ok(first_event.warnings())
+    Ok(first_event.warnings(&CALLGRIND))
 }
+
+/// Adds the stacks of one graph, each by `add` with a cost, and returns what to say of how they were made.
+pub(crate) fn add_graph(
+    graph: &Graph,
+    frames: &[LocationIx],
+    writer: &Writer,
+    builder: &mut RecordingBuilder,
+    add: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Built<()>,
+) -> Built<Vec<String>> {
+    let divided = divide(graph, MAX_PIECES, frames, builder, add)?;
+    Ok(divided.warnings(writer))
+}
+
+/// Who keeps calls instead of stacks.
+pub(crate) struct Writer {
+    pub(crate) name: &'static str,
+    /// What to do for exact stacks.
+    pub(crate) instead: &'static str,
+}
+
+const CALLGRIND: Writer = Writer {
+    name: "Callgrind",
+    instead: "Record with --separate-callers=10",
+};
 
 /// What to say of a graph that was divided.
 #[derive(Default)]
@@ -68,16 +92,18 @@ impl Divided {
         self.has_recursion |= other.has_recursion;
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, writer: &Writer) -> Vec<String> {
         let percent = |part: f64| 100.0 * part / self.cost as f64;
         let mut warnings = Vec::new();
         if self.estimated > 0 {
             warnings.push(format!(
-                "Callgrind keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
+                "{} keeps calls, not stacks: of {:.1} % of all cost the stacks are an estimate, as \
                  functions with several callers were divided by what their calls cost. Functions and their \
-                 totals are exact{}. Record with --separate-callers=10 for exact stacks.",
+                 totals are exact{}. {} for exact stacks.",
+                writer.name,
                 percent(self.estimated as f64),
-                if self.has_recursion { ", but for recursion" } else { "" }
+                if self.has_recursion { ", but for recursion" } else { "" },
+                writer.instead
             ));
         }
         if percent(self.moved) >= 0.1 {

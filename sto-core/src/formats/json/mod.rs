@@ -2,9 +2,11 @@
 //!
 #![doc = include_str!("json.md")]
 
+mod nested;
 mod spans;
 mod tree;
 
+pub(super) use nested::{Parent, walk};
 pub(super) use spans::Spans;
 pub(super) use tree::{CallTree, Caller};
 

@@ -22,7 +22,11 @@ pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> D
         }
     };
     let at = (start + line_start + error.column()).min(bytes.len());
-    if error.is_eof() {
+    // Of values that are taken as they are written, half a number is an error of its own.
+    let is_half_a_number = error.is_syntax()
+        && at == bytes.len()
+        && matches!(bytes.last(), Some(b'.' | b'-' | b'+' | b'e' | b'E'));
+    if error.is_eof() || is_half_a_number {
         return DecodeError::cut(at, "in the middle of its JSON");
     }
     let said = error.to_string();

@@ -1,8 +1,10 @@
-//! What formats are written in: text, JSON, XML, comma-separated values, Protocol Buffers.
+//! What formats are written in: text, JSON, XML, Python's marshal, comma-separated values, Protocol Buffers.
 
 pub(crate) mod csv;
 #[cfg(feature = "pprof")]
 pub(crate) mod json;
+#[cfg(feature = "text")]
+pub(crate) mod marshal;
 pub(crate) mod protobuf;
 pub(crate) mod text;
 #[cfg(feature = "viewers")]
