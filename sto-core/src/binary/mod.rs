@@ -23,13 +23,13 @@ mod signed_returns;
 pub(crate) mod source_path;
 #[cfg(feature = "symbols")]
 mod unwind;
+#[cfg(feature = "symbols")]
+mod without_build_id;
 
 #[cfg(feature = "symbols")]
 pub(crate) use address_space::{AddressSpace, Mapping};
 #[cfg(feature = "debuginfod")]
 pub use debuginfod::Debuginfod;
-#[cfg(feature = "symbols")]
-pub(crate) use find::add_build_ids;
 #[cfg(feature = "symbols")]
 pub(crate) use jit_dump::{JitDump, JitFunction};
 #[cfg(feature = "symbols")]
@@ -39,6 +39,8 @@ pub(crate) use machine::{Machine, UserRegs};
 pub(crate) use source_path::source_path;
 #[cfg(feature = "symbols")]
 pub(crate) use unwind::{Unwind, UnwindFiles};
+#[cfg(feature = "symbols")]
+pub(crate) use without_build_id::add_build_ids;
 
 use crate::files::User;
 use crate::model::Granularity;
