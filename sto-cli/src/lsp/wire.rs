@@ -126,13 +126,17 @@ pub(super) fn respond(
     id: &Id,
     answer: Result<Value, Failure>,
 ) -> io::Result<()> {
-    let message = match answer {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-        Err(Failure { code, message }) => {
-            let error = json!({ "code": code, "message": message });
-            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+    let mut message = json!({ "jsonrpc": "2.0", "id": id });
+    match answer {
+        // It is moved, as it may be large.
+        Ok(result) => message["result"] = result,
+        Err(Failure {
+            code,
+            message: text,
+        }) => {
+            message["error"] = json!({ "code": code, "message": text });
         }
-    };
+    }
     write(output, &message)
 }
 
