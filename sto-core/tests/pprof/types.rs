@@ -41,6 +41,18 @@ fn a_count_of_samples_is_a_part_of_what_they_stand_for() {
 }
 
 #[test]
+fn a_sample_type_that_says_nothing_is_none() {
+    let mut builder = Builder::new(&[("", ""), ("alloc_space", "bytes")]);
+    builder.stack("main;work", &[7, 500]);
+    let recording = builder.read();
+    assert_eq!(
+        recording.sample_types,
+        [sample_type("alloc_space", Unit::Bytes)]
+    );
+    assert_eq!(costs(&recording), [("alloc_space", 1, 500)]);
+}
+
+#[test]
 fn every_other_sample_type_is_kept_and_the_default_one_stands_first() {
     let heap = [
         ("alloc_objects", "count"),
