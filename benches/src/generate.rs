@@ -252,6 +252,7 @@ impl Stacks {
             metrics: None,
             calls: None,
             kept: None,
+            sources: Default::default(),
         }
     }
 }

@@ -41,6 +41,9 @@ pub const MAX_PARENTS: usize = 256;
 /// label's key or its value; in bytes. These are never cut.
 pub const MAX_GIVEN_NAME: usize = 4096;
 
+/// Most source files of one profile whose digests are kept; programs of millions of lines have ten thousand.
+pub const MAX_SOURCES: usize = 1 << 16;
+
 /// Most labels, and most metrics, of one profile. With all that is limited here at its longest, a
 /// profile's record stays below the 16 MiB that a store takes.
 pub const MAX_LABELS: usize = 256;

@@ -130,6 +130,7 @@ pub fn average(
         metrics: None,
         calls: None,
         kept: None,
+        sources: Default::default(),
         frames: matched.frames,
         tree: matched.tree,
     };

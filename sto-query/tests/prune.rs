@@ -66,6 +66,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         metrics: None,
         calls: None,
         kept: None,
+        sources: Default::default(),
     };
     store
         .writer()

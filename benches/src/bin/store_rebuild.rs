@@ -91,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         metrics: None,
         calls: None,
         kept: None,
+        sources: Default::default(),
         tree,
     };
     drop(snapshot);

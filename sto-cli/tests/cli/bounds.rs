@@ -78,6 +78,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         metrics: None,
         calls: None,
         kept: None,
+        sources: Default::default(),
     };
     store.writer().add(&build, &profile, &interned).unwrap();
 }

@@ -1,7 +1,7 @@
 //! The lines of source that cost most, and files with the cost of each line; and that editors read them.
 
 use crate::commits::Repository;
-use crate::missing::missing;
+use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -184,6 +184,103 @@ fn where_it_is_not_known_what_was_built_there_are_functions_in_place_of_lines() 
     );
     let function = "\n                         match_length: 32.4 % self · 32.5 % total\n                    151  static ";
     assert!(blamed.contains(function), "{blamed}");
+}
+
+/// A program whose line 5 costs nearly all, and does so for a fraction of a second.
+const SPIN: &str = "\
+static unsigned long spin(void)
+{
+    volatile unsigned long sum = 0;
+    for (unsigned long i = 0; i < 100000000; i++)
+        sum += i * i;
+    return sum;
+}
+
+int main(void) { return spin() & 1; }
+";
+
+/// A store with a profile of [`SPIN`], which clang compiled in `src`, so that debug info has its digest. `None`
+/// where that cannot be.
+fn with_digest() -> Option<Sandbox> {
+    if missing(&["clang", "perf"]) {
+        return None;
+    }
+    let sandbox = Sandbox::new();
+    write_old(&sandbox, "src/spin.c", SPIN);
+    let mut clang = sandbox.program("clang", &["-gdwarf-5", "-O1", "spin.c", "-o", "../spin"]);
+    // Debug info has the path from there, which says no folder.
+    clang.current_dir(sandbox.path("src"));
+    assert!(clang.status().unwrap().success());
+    let run = sandbox.sto(&["record", "--exe", "spin", "--build", "v1", "--", "./spin"]);
+    if run.stderr.contains("perf cannot record") {
+        skip("perf may not record here");
+        return None;
+    }
+    Some(sandbox)
+}
+
+/// As long ago as files that were unpacked from an archive, but not the text that was built.
+fn edit(sandbox: &Sandbox) {
+    write_old(sandbox, "src/spin.c", &format!("\n{SPIN}"));
+}
+
+fn hottest(sandbox: &Sandbox, store: &str) -> String {
+    let run = sandbox
+        .sto(&["--store", store, "hot", "-n", "1"])
+        .succeeds();
+    run.stdout
+}
+
+#[test]
+fn the_digest_of_a_source_file_says_whether_it_is_what_was_built_whenever_it_was_written() {
+    let Some(sandbox) = with_digest() else { return };
+    let stores = ["store", "merged", "exported.sto", "imported"];
+    for args in [
+        &["--store", "merged", "merge", "store"][..],
+        &["export-store", "-o", "exported.sto"],
+        &["export", "--format", "parquet", "-o", "lake"],
+        &["--store", "imported", "import-parquet", "lake"],
+    ] {
+        sandbox.sto(args).succeeds();
+    }
+    let future = SystemTime::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
+    let file = File::options().write(true).open(sandbox.path("src/spin.c"));
+    file.unwrap().set_modified(future).unwrap();
+    for store in stores {
+        let line = hottest(&sandbox, store);
+        assert!(
+            ["src/spin.c:4: ", "src/spin.c:5: "]
+                .iter()
+                .any(|at| line.starts_with(at)),
+            "{store}: {line}"
+        );
+        sandbox.sto(&["--store", store, "verify"]).succeeds();
+    }
+    edit(&sandbox);
+    for store in stores {
+        let function = hottest(&sandbox, store);
+        assert!(
+            function.starts_with("src/spin.c:2: ") && function.ends_with("of spin\n"),
+            "{store}: {function}"
+        );
+    }
+    // What it holds of the profile goes with it.
+    sandbox.sto(&["prune", "spin@v1"]).succeeds();
+    sandbox.sto(&["verify"]).succeeds();
+}
+
+#[test]
+fn of_several_files_the_one_with_the_digest_is_meant() {
+    let Some(sandbox) = with_digest() else { return };
+    write_old(&sandbox, "old/spin.c", &format!("\n{SPIN}"));
+    let line = hottest(&sandbox, "store");
+    assert!(line.starts_with("src/spin.c:"), "{line}");
+    write_old(&sandbox, "src/spin.c", &format!("\n\n{SPIN}"));
+    let run = sandbox.sto(&["hot"]);
+    assert!(
+        run.stderr.contains("may be old/spin.c, src/spin.c"),
+        "{run:?}"
+    );
 }
 
 #[test]

@@ -6,10 +6,12 @@ use super::run_metrics::run_metrics;
 use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
 use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
-use crate::model::{FrameIx, FrameTable, RunMetrics};
+use crate::limits::MAX_SOURCES;
+use crate::model::{FrameIx, FrameTable, RunMetrics, SourceDigests};
 use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
 use crate::trace::{PackedCalls, RunCalls};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// One profile as one tree: what the store takes.
@@ -32,6 +34,8 @@ pub struct Interned {
     pub calls: Option<RunCalls<NodeIx>>,
     /// Every call, where they are kept.
     pub kept: Option<Arc<PackedCalls>>,
+    /// Digests of the source files of its frames, where debug info has them.
+    pub sources: SourceDigests,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
@@ -96,6 +100,7 @@ fn build(
     } = tree?;
     let lines = lines.iter();
     let interned = Interned {
+        sources: sources(&frames, symbols),
         lines: lines
             .map(|lines| in_order_of_frames(lines, symbols, &new_frames))
             .collect(),
@@ -108,6 +113,19 @@ fn build(
         kept: None,
     };
     Ok((interned, nodes))
+}
+
+/// The digests of the files that frames have.
+fn sources(frames: &FrameTable, symbols: &Symbols) -> SourceDigests {
+    if symbols.sources.is_empty() {
+        return SourceDigests::new();
+    }
+    let files: BTreeSet<&str> = frames.iter().map(|(_, frame)| frame.file).collect();
+    let known = files.into_iter().filter_map(|file| {
+        let digest = symbols.sources.get(file)?;
+        Some((file.to_owned(), *digest))
+    });
+    known.take(MAX_SOURCES).collect()
 }
 
 fn in_order_of_frames(

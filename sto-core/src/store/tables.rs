@@ -56,13 +56,17 @@ pub(crate) const KEPT_CALLS: &str = "kept calls";
 /// The feature of a store that has a [`Record::Commit`].
 pub(crate) const COMMITS: &str = "commits";
 
+/// The feature of a store that has a [`Column::Sources`].
+pub(crate) const SOURCE_DIGESTS: &str = "source digests";
+
 /// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 5] = [
+pub(crate) const KNOWN_FEATURES: [&str; 6] = [
     ARGUMENTS,
     CALLS_OVER_TIME,
     COMMITS,
     KEPT_CALLS,
     METRICS_OVER_TIME,
+    SOURCE_DIGESTS,
 ];
 
 /// Small records, by kind and content address; what listing a store reads.
@@ -126,6 +130,8 @@ pub(crate) enum Column {
     CallTrees(ProfileNo, u32),
     /// Calls of a profile by what they were called with.
     Arguments(ProfileNo),
+    /// Digests of a profile's source files.
+    Sources(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -198,6 +204,7 @@ impl Column {
             Column::Calls(profile) => (8, profile.0, 0),
             Column::CallTrees(profile, part) => (9, profile.0, part),
             Column::Arguments(profile) => (10, profile.0, 0),
+            Column::Sources(profile) => (11, profile.0, 0),
         }
     }
 
@@ -216,13 +223,14 @@ impl Column {
             8 => Column::Calls(ProfileNo(owner)),
             9 => Column::CallTrees(ProfileNo(owner), part),
             10 => Column::Arguments(ProfileNo(owner)),
+            11 => Column::Sources(ProfileNo(owner)),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 7] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 8] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
@@ -232,6 +240,7 @@ impl Column {
             Column::Calls(profile),
             Column::CallTrees(profile, 0),
             Column::Arguments(profile),
+            Column::Sources(profile),
         ]
     }
 
@@ -249,6 +258,7 @@ impl Column {
             Column::Calls(_) => "calls",
             Column::CallTrees(..) => "kept calls",
             Column::Arguments(_) => "arguments",
+            Column::Sources(_) => "sources",
         }
     }
 
@@ -259,6 +269,7 @@ impl Column {
             Column::Calls(_) => Some(CALLS_OVER_TIME),
             Column::CallTrees(..) => Some(KEPT_CALLS),
             Column::Arguments(_) => Some(ARGUMENTS),
+            Column::Sources(_) => Some(SOURCE_DIGESTS),
             _ => None,
         }
     }

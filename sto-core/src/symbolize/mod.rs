@@ -32,7 +32,7 @@ use crate::hint::Notice;
 pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
 
-use crate::model::{FrameIx, FrameTable};
+use crate::model::{FrameIx, FrameTable, SourceDigests};
 use crate::number::numbers;
 use crate::recording::{LocationIx, ModuleIx};
 use std::ops::Range;
@@ -66,6 +66,8 @@ pub struct Symbols {
     pub expansion: Vec<CodeLineIx>,
     /// What was found of each module that has locations, in the order of its index.
     pub modules: Vec<ModuleSymbols>,
+    /// Digests of source files, where debug info has them. Of a file that was compiled with several texts there is none.
+    pub sources: SourceDigests,
 }
 
 impl Symbols {

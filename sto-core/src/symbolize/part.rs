@@ -3,7 +3,9 @@
 use super::{CodeLine, CodeLineIx, Symbols};
 use crate::hint::Notice;
 use crate::limits::cap;
-use crate::model::{Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, StringIx};
+use crate::model::{
+    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceDigests, StringIx,
+};
 use crate::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use hashbrown::HashMap;
 use std::path::PathBuf;
@@ -34,6 +36,11 @@ impl Part {
 
     pub(super) fn unresolved(&self) -> usize {
         self.unresolved
+    }
+
+    /// The source files of its frames, once or more.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.frames.iter().map(|(_, frame)| frame.file)
     }
 
     pub(super) fn intern(&mut self, string: &str) -> StringIx {
@@ -149,6 +156,8 @@ pub(super) struct Resolved {
     pub(super) parts: Vec<Part>,
     pub(super) file: Option<PathBuf>,
     pub(super) problem: Option<Notice>,
+    /// Of the source files of the frames.
+    pub(super) sources: SourceDigests,
 }
 
 /// The locations of a module, by their addresses.
@@ -176,6 +185,7 @@ impl Task<'_> {
             parts: vec![part],
             file: None,
             problem: problem.map(Into::into),
+            sources: SourceDigests::new(),
         }
     }
 }
@@ -187,6 +197,7 @@ impl Resolved {
             parts: vec![part],
             file: Some(file),
             problem: None,
+            sources: SourceDigests::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::part::{Part, Resolved, Task, join};
 use super::{ModuleSymbols, Symbols};
 use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
-use crate::model::{Frame, FrameKind};
+use crate::model::{Frame, FrameKind, agreed_digests};
 use crate::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
 use crate::units::Cost;
 use rayon::prelude::*;
@@ -64,6 +64,7 @@ pub(crate) fn symbolize_unless(
     let lookup = Lookup::new(recording, options);
     let mut parts = vec![named];
     let mut modules = Vec::new();
+    let mut sources = Vec::new();
     let resolved: Result<Vec<Resolved>, Cancelled> = tasks
         .par_iter()
         .with_max_len(1)
@@ -79,10 +80,12 @@ pub(crate) fn symbolize_unless(
             problem: resolved.problem,
         });
         parts.extend(resolved.parts);
+        sources.extend(resolved.sources);
     }
     modules.sort_by_key(|module| module.module);
     let mut symbols = Symbols {
         modules,
+        sources: agreed_digests(sources),
         ..join(&parts, recording.locations.len())
     };
     count_unresolved_samples(recording, &mut symbols);

@@ -118,6 +118,7 @@ impl Plain {
             metrics: None,
             calls: None,
             kept: None,
+            sources: Default::default(),
         }
     }
 }

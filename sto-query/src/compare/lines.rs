@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::intern::LineCost;
-use sto_core::model::{Frame, FrameTable};
+use sto_core::model::{Frame, FrameTable, SourceDigests};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::units::{Cost, SampleType};
 
@@ -19,6 +19,8 @@ pub struct Lines {
     pub frames: FrameTable,
     /// The costs.
     pub costs: Vec<LineCost>,
+    /// Digests of source files, where debug info has them.
+    pub sources: SourceDigests,
 }
 
 impl Lines {
@@ -56,6 +58,7 @@ impl Lines {
         Ok(Lines {
             costs: column.map_or(Vec::new(), |column| loaded.lines.swap_remove(column)),
             frames: loaded.frames,
+            sources: loaded.sources,
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::tree::{Subject, View, costs_between, costs_by, outermost, totals};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::model::{Frame, FrameKind};
+use sto_core::model::{Frame, FrameKind, agreed_digests};
 use sto_core::units::Cost;
 
 /// The most calls that are kept of a function in each direction.
@@ -80,6 +80,8 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
             functions_of[file.0 as usize].push(FunctionNo(number));
         }
     }
+    let digests = runs.iter().flat_map(|run| run.sources.clone());
+    let digests = agreed_digests(digests);
     let (mut files, mut of_files, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for ((path, mut of_file), number) in paths.iter().zip(functions_of).zip(0..) {
         // Stable: equals stay in the order of their numbers.
@@ -88,6 +90,7 @@ pub(super) fn index(view: &View, runs: &[Lines]) -> HotIndex {
         lines.extend(lines_of.remove(&FileNo(number)).unwrap_or_default());
         files.push(File {
             path: (*path).into(),
+            digest: digests.get(*path).copied(),
             ends: [of_files.len() as u32, lines.len() as u32],
         });
     }

@@ -1,7 +1,7 @@
 //! Lines and functions with their costs in a text as it is now.
 
 use super::definition::{Definitions, name_in_source};
-use super::{FileNo, FunctionNo, HotIndex, HotLine, Line};
+use super::{FileNo, FunctionNo, HotIndex, HotLine, Line, digest_of};
 use crate::source::Moved;
 use crate::sources::Surroundings;
 use std::collections::BTreeMap;
@@ -22,13 +22,33 @@ pub struct InText {
 }
 
 impl HotIndex {
-    /// The text of a source file as it was when the build was made: that of the build's commit; of a build whose work tree
-    /// had changes, or whose commit is not known, the file as it is, unless it was written after the first recording.
-    /// `None` where neither is known.
-    pub fn text_when_built(&self, surroundings: &dyn Surroundings, path: &Path) -> Option<String> {
+    /// The text of a source file, which these files of the profiles are, as it was when the build was made: that of
+    /// the build's commit; where that is not known, or the work tree had changes, the file as it is, if it has the digest
+    /// that debug info has of it. Without a digest it is taken where no commit is known, or with changes, and the file was not
+    /// written after the first recording. `None` where nothing of that holds.
+    pub fn text_when_built(
+        &self,
+        surroundings: &dyn Surroundings,
+        path: &Path,
+        files: &[FileNo],
+    ) -> Option<String> {
         let revision = self.revision.as_deref();
-        if let Some(revision) = revision.filter(|revision| !Commit::is_dirty(revision)) {
-            return surroundings.text_at(path, revision);
+        let commit = revision.filter(|revision| !Commit::is_dirty(revision));
+        if let Some(text) = commit.and_then(|commit| surroundings.text_at(path, commit)) {
+            return Some(text);
+        }
+        let mut digests = files
+            .iter()
+            .filter_map(|&file| self.digest(file))
+            .peekable();
+        if digests.peek().is_some() {
+            let text = fs::read(path).ok()?;
+            let now = digest_of(&text);
+            let is_same = digests.all(|digest| digest == now);
+            return is_same.then(|| String::from_utf8_lossy(&text).into_owned());
+        }
+        if commit.is_some() {
+            return None;
         }
         let written = fs::metadata(path).ok()?.modified().ok()?;
         let written = written.duration_since(SystemTime::UNIX_EPOCH).ok()?;

@@ -38,8 +38,10 @@ use crate::sources::{Filter, Named, Sources};
 use crate::tree::{CostShare, Subject};
 use definition::name_in_source;
 use hashbrown::HashMap;
+use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use sto_core::model::SourceDigest;
 use sto_core::units::{Cost, UnixSeconds};
 
 /// Which build's costs are shown where the code is written.
@@ -87,6 +89,8 @@ pub struct HotIndex {
 #[derive(Clone, Debug)]
 struct File {
     path: Box<str>,
+    /// Of the text that was built, where debug info has it and all runs agree.
+    digest: Option<SourceDigest>,
     /// The ends of its functions in `of_files`, and of its lines in `lines`; they begin where the file's before end.
     ends: [u32; 2],
 }
@@ -323,6 +327,11 @@ impl HotIndex {
         }
     }
 
+    /// The digest of a file's text when it was built.
+    fn digest(&self, file: FileNo) -> Option<SourceDigest> {
+        self.files[file.0 as usize].digest
+    }
+
     fn lines_of(&self, file: FileNo) -> &[Line] {
         &self.lines[self.range_of(file, 1)]
     }
@@ -365,6 +374,11 @@ impl<'a> HotFile<'a> {
         let lines = self.index.lines_of(self.number).iter();
         lines.map(move |line| self.index.hot_line(line))
     }
+}
+
+/// What debug info would have of a source file.
+fn digest_of(text: &[u8]) -> SourceDigest {
+    SourceDigest(Md5::digest(text).into())
 }
 
 /// From the end of the one before to its own.

@@ -1,10 +1,12 @@
 //! Which file of a work tree each file of the profiles is.
 
-use super::{FileNo, HotIndex};
+use super::{FileNo, HotIndex, digest_of};
 use crate::source::SourceTree;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use sto_core::model::SourceDigest;
 
 /// Where the source files of a [`HotIndex`] are in a work tree.
 #[derive(Clone, Debug, Default)]
@@ -17,13 +19,20 @@ pub struct Placed {
 
 impl HotIndex {
     /// Looks for its source files in a work tree; `chosen` says, by paths of profiles, which of several files were
-    /// meant before.
+    /// meant before. Else those are meant that have the digest of what was built, where any has.
     pub fn placed(&self, tree: &SourceTree, chosen: &BTreeMap<String, PathBuf>) -> Placed {
         let mut placed = Placed::default();
         for file in self.files() {
             let mut found = tree.find(file.path);
             if let Some(chosen) = chosen.get(file.path).filter(|path| found.contains(path)) {
                 found = vec![chosen.clone()];
+            }
+            if let Some(digest) = self.digest(file.number).filter(|_| found.len() > 1) {
+                let built = found.iter().filter(|path| has_digest(path, digest));
+                let built: Vec<PathBuf> = built.cloned().collect();
+                if !built.is_empty() {
+                    found = built;
+                }
             }
             match <[PathBuf; 1]>::try_from(found) {
                 Ok([path]) => {
@@ -40,6 +49,10 @@ impl HotIndex {
         }
         placed
     }
+}
+
+fn has_digest(path: &Path, digest: SourceDigest) -> bool {
+    fs::read(path).is_ok_and(|text| digest_of(&text) == digest)
 }
 
 impl Placed {

@@ -261,7 +261,7 @@ fn in_text(
     files: &[FileNo],
     text: &str,
 ) -> (InText, bool) {
-    let built = index.text_when_built(surroundings, path);
+    let built = index.text_when_built(surroundings, path, files);
     (
         index.in_text(files, built.as_deref(), text),
         built.is_some(),

@@ -18,6 +18,7 @@ mod pairs;
 mod parts;
 mod records;
 mod slices;
+mod sources;
 
 pub(crate) use call_trees::{
     KeptHead, PieceInfo, pack_kept_head, pack_piece, piece_nodes, unpack_kept_head, unpack_piece,
@@ -41,6 +42,7 @@ pub(crate) use records::{
     Sum, pack, pack_modules, unpack, unpack_modules,
 };
 pub(crate) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
+pub(crate) use sources::{pack_sources, unpack_sources};
 
 /// What is wrong with some bytes, or with what is to become bytes that can be read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

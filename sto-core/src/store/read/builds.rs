@@ -11,6 +11,7 @@ use crate::store::read::counts::{NodeCosts, PackedCosts, read_lines};
 use crate::store::read::cut::{Cut, by_index, chosen_order, frames_of, indices_of, table_of};
 use crate::store::read::picked::{Marks, Picked};
 use crate::store::read::rows::{Found, Rows, record_location};
+use crate::store::read::sources;
 use crate::store::tables::{Column, Record};
 use crate::store::write::{Adder, sum};
 use crate::store::{Loaded, LoadedBuild, LoadedLines, StoredBuild, StoredProfile};
@@ -322,5 +323,6 @@ pub(crate) fn load_lines(rows: &Rows, profile: ProfileId) -> Result<LoadedLines>
     Ok(LoadedLines {
         frames: table_of(&order)?,
         lines: by_index(&lines, &indices_of(&order, &stored)),
+        sources: sources::of_record(rows, profile, &record)?,
     })
 }

@@ -5,7 +5,7 @@ use crate::memory;
 use crate::model::FrameIx;
 use crate::store::codec::{
     ProfileRecord, announced, pack_arguments, pack_calls, pack_costs, pack_lines, pack_metrics,
-    pack_slices, unpack_costs, unpack_lines,
+    pack_slices, pack_sources, unpack_costs, unpack_lines,
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
@@ -38,6 +38,8 @@ pub(crate) struct Beside {
     pub(crate) calls: Option<CallPacks>,
     /// All its calls.
     pub(crate) kept: Option<Arc<PackedCalls>>,
+    /// The digests of its source files.
+    pub(crate) sources: Option<Vec<u8>>,
 }
 
 /// Calls over time, packed. They name nodes by their indices in the profile's own tree.
@@ -85,7 +87,10 @@ impl Beside {
     /// Where these are too many to be packed.
     pub(crate) fn of(interned: &Interned) -> Result<Beside> {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
+        let sources = &interned.sources;
+        let sources = (!sources.is_empty()).then(|| pack_sources(sources));
         Ok(Beside {
+            sources: sources.transpose().map_err(refused)?,
             metrics: metrics.map_err(refused)?,
             calls: interned.calls.as_ref().map(CallPacks::of).transpose()?,
             kept: interned.kept.clone(),
@@ -98,6 +103,7 @@ impl Beside {
             metrics: read(rows, Column::Metrics(profile))?,
             calls: CallPacks::read(rows, profile)?,
             kept: None,
+            sources: read(rows, Column::Sources(profile))?,
         })
     }
 
@@ -116,6 +122,7 @@ impl Beside {
             metrics,
             (Column::Calls(profile), calls),
             (Column::Arguments(profile), arguments),
+            (Column::Sources(profile), self.sources),
         ];
         all.into_iter()
             .filter_map(|(column, pack)| Some((column, pack?)))

@@ -3,7 +3,7 @@
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::memory;
 use crate::model::{Frame, FrameIx, FrameTable, StringIx};
-use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices};
+use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices, unpack_sources};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::read::counts::{Beside, CallPacks, Counts, NodeCosts, renumbered_lines};
@@ -59,6 +59,7 @@ impl<'a> ExecutableTree<'a> {
             metrics,
             calls,
             kept,
+            sources,
         } = beside;
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
@@ -77,6 +78,12 @@ impl<'a> ExecutableTree<'a> {
                 .map(|pack| call_rules::unpacked(&pack, columns, cut.tree.len()))
                 .transpose()?,
             kept,
+            sources: sources
+                .map(|pack| {
+                    unpack_sources(&pack).map_err(|error| error.at(Column::Sources(record.number)))
+                })
+                .transpose()?
+                .unwrap_or_default(),
             costs,
             lines,
             frames: cut.frames,

@@ -2,7 +2,7 @@
 
 use crate::id::{BuildId, ProfileId};
 use crate::intern::{LineCost, NodeIx, SelfCosts, Slices, StackTree};
-use crate::model::{Build, Commit, FrameTable, GnuBuildId, Profile};
+use crate::model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceDigests};
 use crate::store::codec::CameFrom;
 use crate::trace::RunCalls;
 use crate::units::{Bytes, SampleType};
@@ -132,6 +132,8 @@ pub struct LoadedLines {
     pub frames: FrameTable,
     /// Line costs by sample type, in the order of frame and line.
     pub lines: Vec<Vec<LineCost>>,
+    /// Digests of source files, where debug info has them.
+    pub sources: SourceDigests,
 }
 
 /// Costs of one profile by context and slice of time.

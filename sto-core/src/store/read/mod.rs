@@ -12,6 +12,7 @@
 //! builds      builds are listed, stacks and costs come out
 //! slices      costs by context and slice of time
 //! metrics     metrics over time
+//! sources     digests of source files
 //! calls       calls over time
 //! kept        pieces of all calls
 //! loaded      what comes out
@@ -36,4 +37,5 @@ pub(crate) mod rest;
 pub(crate) mod rows;
 pub(crate) mod slices;
 pub(crate) mod snapshot;
+pub(crate) mod sources;
 mod whole;

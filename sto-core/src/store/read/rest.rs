@@ -4,6 +4,7 @@ use crate::intern::Interned;
 use crate::model::FrameIx;
 use crate::store::codec::{
     DecodeError, pack_lines, pack_parts, pack_slices, unpack_lines, unpack_parts, unpack_slices,
+    unpack_sources,
 };
 use crate::store::error::{InternalError, Result, refused, unspooled};
 use crate::store::numbers::FrameNo;
@@ -31,8 +32,8 @@ impl From<InternalError> for RestError {
 
 impl Interned {
     /// What it has beside frames, tree and costs, in the bytes that every store has of it: line costs by sample
-    /// type, costs by slice of time, metrics over time, calls over time, these by their arguments, and all
-    /// calls. SPEC.md, *Columns*, specifies each; where there is none, it is empty. Their number comes first, and
+    /// type, costs by slice of time, metrics over time, calls over time, these by their arguments, digests of source
+    /// files, and all calls. SPEC.md, *Columns*, specifies each; where there is none, it is empty. Their number comes first, and
     /// before each its length, as numbers there.
     ///
     /// # Errors
@@ -48,12 +49,13 @@ impl Interned {
             metrics,
             calls,
             kept,
+            sources,
         } = Beside::of(self)?;
         let (calls, arguments) = match calls {
             Some(CallPacks { calls, arguments }) => (Some(calls), arguments),
             None => (None, None),
         };
-        let rest = [slices.transpose()?, metrics, calls, arguments];
+        let rest = [slices.transpose()?, metrics, calls, arguments, sources];
         parts.extend(rest.map(Option::unwrap_or_default));
         for part in 0..kept.as_ref().map_or(0, |kept| kept.len()) {
             let pack = kept.as_ref().map(|kept| kept.pack(part)).transpose();
@@ -71,7 +73,7 @@ impl Interned {
         let damaged = |part: &'static str| move |error: DecodeError| error.at(part);
         let parts = unpack_parts(bytes).map_err(damaged("its parts"))?;
         let types = self.costs.len();
-        let Some((lines, [slices, of_time, calls, arguments, kept @ ..])) =
+        let Some((lines, [slices, of_time, calls, arguments, sources, kept @ ..])) =
             parts.split_at_checked(types)
         else {
             return Err(InternalError::damaged("its parts", "they are too few").into());
@@ -96,6 +98,9 @@ impl Interned {
             let calls = call_rules::unpacked(&packs, ["calls", "arguments"], self.tree.len())?;
             self.calls = Some(calls);
         }
+        if !sources.is_empty() {
+            self.sources = unpack_sources(sources).map_err(damaged("sources"))?;
+        }
         if !kept.is_empty() {
             let mut packed = PackedCalls::new(None);
             for pack in kept {
@@ -112,6 +117,7 @@ mod tests {
     use crate::id::ExecutableId;
     use crate::ingest::{IngestOptions, ingest};
     use crate::intern::{Interned, SliceCount};
+    use crate::model::{SourceDigest, SourceDigests};
     use crate::store::{Store, StoreError};
     use std::path::Path;
     use std::sync::Mutex;
@@ -143,7 +149,9 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_back_and_a_part_of_it_is_refused() {
-        let all = recorded();
+        let mut all = recorded();
+        let digest = SourceDigest(std::array::from_fn(|byte| byte as u8));
+        all.sources.insert("src/demo.c".to_owned(), digest);
         let packed = all.pack_rest().unwrap();
         let mut back = Interned {
             lines: Vec::new(),
@@ -151,6 +159,7 @@ mod tests {
             metrics: None,
             calls: None,
             kept: None,
+            sources: SourceDigests::new(),
             ..all.clone()
         };
         for length in (0..packed.len()).step_by(1 + packed.len() / 500) {
@@ -166,5 +175,6 @@ mod tests {
         assert_eq!(back.calls, all.calls);
         assert_eq!(back.slices, all.slices);
         assert_eq!(back.lines, all.lines);
+        assert_eq!(back.sources, all.sources);
     }
 }

@@ -174,7 +174,7 @@ impl Snapshot {
         self.read(builds::load_frames)
     }
 
-    /// Loads the line costs of a profile.
+    /// Loads the line costs of a profile, and what is known of the text that they are of.
     ///
     /// # Errors
     /// Where the profile does not exist, or the store is damaged.

@@ -170,6 +170,8 @@ fn give(
     }
     let has_kept = rows.has_column(Column::CallTrees(record.number, 0))?;
     let kept = all.kept.take().filter(|_| !has_kept);
+    // These are of the reading that is stored.
+    (all.sources, before.sources) = (None, None);
     if all.is_same(&Beside::default()) && kept.is_none() {
         return Ok((Put::Added(Added::AlreadyStored(id)), None));
     }
@@ -223,5 +225,6 @@ fn together(
         metrics,
         calls: now.calls.or(known.calls),
         kept: now.kept,
+        sources: now.sources.or(known.sources),
     })
 }

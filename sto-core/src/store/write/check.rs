@@ -1,7 +1,9 @@
 //! The rules that a profile must keep.
 
 use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
-use crate::limits::{MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES};
+use crate::limits::{
+    MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCES,
+};
 use crate::model::{Build, CommitHash, FrameIx, Profile, StringIx};
 use crate::store::codec::CommitRecord;
 use crate::store::error::{InternalError, Result};
@@ -19,6 +21,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         metrics,
         calls,
         kept: _,
+        sources,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =
@@ -68,6 +71,10 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
                 .flatten()
                 .all(|cost| cost.frame.get() < frames.len() && cost.line > 0),
             "a line cost is of line 0, or of a frame that does not exist",
+        ),
+        (
+            sources.len() <= MAX_SOURCES && sources.keys().all(|path| path.len() <= MAX_NAME),
+            "it has digests of more than 65536 source files, or the path of one is too long",
         ),
     ];
     if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {

@@ -71,6 +71,7 @@ impl Removal {
             new.remove_column(Column::Metrics(record.number));
             new.remove_column(Column::Calls(record.number));
             new.remove_column(Column::Arguments(record.number));
+            new.remove_column(Column::Sources(record.number));
             new.remove_column(Column::CallTrees(record.number, 0));
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);

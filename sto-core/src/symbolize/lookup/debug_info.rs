@@ -3,11 +3,15 @@
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::source_path::{CompilationDirs, normalize};
 use crate::demangle::readable;
+use crate::limits::MAX_NAME;
+use crate::model::{SourceDigest, SourceDigests, agreed_digests};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
-    AbbreviationsCacheStrategy, Dwarf, DwarfPackage, DwarfPackageSections, DwarfSections,
-    EndianSlice, RunTimeEndian, Section as _, SectionId, UnitOffset, UnitSectionOffset,
+    AbbreviationsCacheStrategy, DebugInfoOffset, Dwarf, DwarfPackage, DwarfPackageSections,
+    DwarfSections, EndianSlice, FileEntry, LineProgramHeader, RunTimeEndian, Section as _,
+    SectionId, Unit, UnitOffset, UnitSectionOffset,
 };
+use hashbrown::HashSet;
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -44,6 +48,8 @@ pub(super) struct DebugFile<'a> {
     dwarf: Arc<Dwarf<Section<'a>>>,
     package: Option<DwarfPackage<Section<'a>>>,
     compilation_dirs: CompilationDirs,
+    /// The units whose source files have digests.
+    digested: Vec<DebugInfoOffset>,
 }
 
 /// One thread's view of a [`DebugFile`].
@@ -182,7 +188,7 @@ impl<'a> DebugFile<'a> {
         let supplement = sections.supplement.as_ref();
         let mut dwarf = sections.main.borrow_with_sup(supplement, borrow);
         dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
-        let compilation_dirs = compilation_dirs(&dwarf, addresses)
+        let (compilation_dirs, digested) = compilation_dirs(&dwarf, addresses)
             .ok_or("its units have too many ranges within each other")?;
         let empty = EndianSlice::new(&[], sections.endian);
         let package = sections.package.as_ref();
@@ -190,6 +196,7 @@ impl<'a> DebugFile<'a> {
             dwarf: Arc::new(dwarf),
             package: package.and_then(|package| package.borrow(borrow, empty).ok()),
             compilation_dirs,
+            digested,
         })
     }
 
@@ -206,22 +213,87 @@ impl<'a> DebugFile<'a> {
     pub(super) fn source_file(&self, path: &str) -> String {
         normalize(path, |parts| self.compilation_dirs.prefix_of(parts))
     }
+
+    /// Digests of these source files, as frames carry them.
+    pub(super) fn digests(&self, files: &BTreeSet<&str>) -> SourceDigests {
+        let names: HashSet<&[u8]> = files
+            .iter()
+            .map(|file| last_name(file.as_bytes()))
+            .collect();
+        let mut digests = Vec::new();
+        for &offset in &self.digested {
+            let header = self.dwarf.debug_info.header_from_offset(offset);
+            let Ok(unit) = header.and_then(|header| self.dwarf.unit(header)) else {
+                continue;
+            };
+            let Some(program) = &unit.line_program else {
+                continue;
+            };
+            for file in program.header().file_names() {
+                let path = self.path(&unit, program.header(), file, &names);
+                let path = path.map(|path| self.source_file(&path));
+                if let Some(path) = path.filter(|path| files.contains(path.as_str())) {
+                    digests.push((path, SourceDigest(*file.md5())));
+                }
+            }
+        }
+        agreed_digests(digests)
+    }
+
+    /// The path of a file as lookups have it, if its last name is one of these.
+    fn path(
+        &self,
+        unit: &Unit<Section<'a>>,
+        header: &LineProgramHeader<Section<'a>>,
+        file: &FileEntry<Section<'a>>,
+        names: &HashSet<&[u8]>,
+    ) -> Option<String> {
+        let text = |value| self.dwarf.attr_string(unit, value).ok();
+        let name = text(file.path_name())?;
+        if !names.contains(last_name(name.slice())) {
+            return None;
+        }
+        // Folder 0 is the unit's own.
+        let folder = Some(file.directory_index()).filter(|&index| index != 0);
+        let folder = folder.and_then(|_| text(file.directory(header)?));
+        let mut path = Vec::new();
+        for part in [unit.comp_dir, folder, Some(name)].into_iter().flatten() {
+            if part.starts_with(b"/") {
+                path.clear();
+            } else if !path.is_empty() && !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+            path.extend(part.slice().iter().take(MAX_NAME));
+        }
+        Some(String::from_utf8_lossy(&path).into_owned())
+    }
 }
 
-/// Where the units of a module were compiled, as far as these can be read; `None` where they have too many ranges
-/// for lookups of these addresses.
-fn compilation_dirs(dwarf: &Dwarf<Section<'_>>, addresses: &[u64]) -> Option<CompilationDirs> {
+fn last_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+/// Where the units of a module were compiled, as far as these can be read, and those whose source files have digests;
+/// `None` where they have too many ranges for lookups of these addresses.
+fn compilation_dirs(
+    dwarf: &Dwarf<Section<'_>>,
+    addresses: &[u64],
+) -> Option<(CompilationDirs, Vec<DebugInfoOffset>)> {
     let lists = &dwarf.ranges;
     let bytes = dwarf.debug_info.reader().len()
         + lists.debug_ranges().reader().len()
         + lists.debug_rnglists().reader().len();
-    let (mut dirs, mut ranges) = (BTreeSet::new(), Vec::new());
+    let (mut dirs, mut digested, mut ranges) = (BTreeSet::new(), Vec::new(), Vec::new());
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         let Ok(unit) = dwarf.unit(header) else {
             continue;
         };
         dirs.extend(unit.comp_dir.map(|dir| dir.slice()));
+        let program = unit.line_program.as_ref();
+        if program.is_some_and(|program| program.header().file_has_md5()) {
+            digested.extend(unit.header.debug_info_offset());
+        }
         let Ok(mut of_unit) = dwarf.unit_ranges(&unit) else {
             continue;
         };
@@ -244,7 +316,8 @@ fn compilation_dirs(dwarf: &Dwarf<Section<'_>>, addresses: &[u64]) -> Option<Com
     });
     (passed.sum::<usize>() <= MAX_PASSED).then(|| {
         let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
-        CompilationDirs::new(dirs.iter().map(Cow::as_ref))
+        let dirs = CompilationDirs::new(dirs.iter().map(Cow::as_ref));
+        (dirs, digested)
     })
 }
 

@@ -102,6 +102,8 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
         .collect();
     let (mut parts, problems): (Vec<Part>, Vec<Option<String>>) =
         chunks.par_iter().map(|chunk| chunk.resolve(debug)).unzip();
+    let files = parts.iter().flat_map(Part::files).collect();
+    let sources = debug.map(|debug| debug.digests(&files));
     parts.push(outside);
 
     let any_unresolved = parts.iter().any(|part| part.unresolved() > 0);
@@ -128,6 +130,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     };
     Resolved {
         parts,
+        sources: sources.unwrap_or_default(),
         file: Some(symbols.path),
         problem,
     }

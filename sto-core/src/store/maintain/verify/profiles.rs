@@ -17,7 +17,7 @@ use crate::store::read::counts::{Beside, Counts, NodeCosts, read_costs, read_lin
 use crate::store::read::cut::ExecutableTree;
 use crate::store::read::kept::parts;
 use crate::store::read::rows::{Rows, record_location};
-use crate::store::read::{calls, metrics, slices};
+use crate::store::read::{calls, metrics, slices, sources};
 use crate::store::tables::{Column, Record};
 use crate::store::write::Adder;
 use crate::units::Cost;
@@ -96,6 +96,7 @@ fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     columns.own(Column::Metrics(profile.number));
     columns.own(Column::Calls(profile.number));
     columns.own(Column::Arguments(profile.number));
+    columns.own(Column::Sources(profile.number));
     for part in 0..kept_parts {
         columns.own(Column::CallTrees(profile.number, part));
     }
@@ -141,6 +142,8 @@ fn profile_columns(
         false => Ok(()),
     });
     damages.keep(calls, concerns.clone());
+    let sources = guarded(|| sources::of_record(rows, id, profile));
+    damages.keep(sources, concerns.clone());
     let kept = guarded(|| kept::check(rows, id, profile));
     damages.keep(kept, concerns.clone());
     let types = profile.types();
