@@ -337,6 +337,7 @@ fn check_order(interned: &Interned) {
         metrics: _,
         calls: _,
         kept: _,
+        sources: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);
