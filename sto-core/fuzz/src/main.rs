@@ -42,6 +42,8 @@ mod commands;
 mod complete;
 #[path = "../../../sto-cli/src/help/mod.rs"]
 mod help;
+#[path = "../../../sto-cli/src/lsp/mod.rs"]
+mod lsp;
 #[path = "../../../sto-cli/src/runtime/mod.rs"]
 mod runtime;
 
