@@ -2,10 +2,9 @@
 
 use super::definition::{Definitions, name_in_source};
 use super::{FileNo, FunctionNo, HotIndex, HotLine, Line, digest_of};
-use crate::source::Moved;
+use crate::source::{Moved, read, read_bytes};
 use crate::sources::Surroundings;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 use sto_core::model::Commit;
@@ -42,7 +41,7 @@ impl HotIndex {
             .filter_map(|&file| self.digest(file))
             .peekable();
         if digests.peek().is_some() {
-            let text = fs::read(path).ok()?;
+            let text = read_bytes(path).ok()?;
             let now = digest_of(&text);
             let is_same = digests.all(|digest| digest == now);
             return is_same.then(|| String::from_utf8_lossy(&text).into_owned());
@@ -50,11 +49,10 @@ impl HotIndex {
         if commit.is_some() {
             return None;
         }
-        let written = fs::metadata(path).ok()?.modified().ok()?;
-        let written = written.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let file = read(path).ok()?;
+        let written = file.written?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         let is_older = UnixSeconds(written.as_secs()) <= self.recorded?;
-        let text = is_older.then(|| fs::read(path).ok()).flatten()?;
-        Some(String::from_utf8_lossy(&text).into_owned())
+        is_older.then_some(file.text)
     }
 
     /// The costs of files of the profiles, which are all one file, in its text now; `built` is its

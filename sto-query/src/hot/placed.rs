@@ -1,10 +1,9 @@
 //! Which file of a work tree each file of the profiles is.
 
 use super::{FileNo, HotIndex, digest_of};
-use crate::source::SourceTree;
+use crate::source::{SourceTree, read_bytes};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::model::SourceDigest;
 
@@ -52,7 +51,7 @@ impl HotIndex {
 }
 
 fn has_digest(path: &Path, digest: SourceDigest) -> bool {
-    fs::read(path).is_ok_and(|text| digest_of(&text) == digest)
+    read_bytes(path).is_ok_and(|text| digest_of(&text) == digest)
 }
 
 impl Placed {

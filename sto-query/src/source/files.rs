@@ -188,6 +188,11 @@ fn is_package(name: &OsStr) -> bool {
             .is_some_and(|(_, text)| version(text))
 }
 
+/// The bytes of a source file.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    SafeFile::open(path, Links::Follow)?.read(MOST_BYTES)
+}
+
 pub(crate) fn read(path: &Path) -> io::Result<SourceFile> {
     let file = SafeFile::open(path, Links::Follow)?;
     Ok(SourceFile {

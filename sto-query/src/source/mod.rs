@@ -14,8 +14,8 @@ mod files;
 mod moved;
 
 pub use costs::{FunctionLines, LineCosts, function_lines};
-pub(crate) use files::read;
 pub use files::{Found, SourceFile, SourceTree, find};
+pub(crate) use files::{read, read_bytes};
 pub use moved::Moved;
 
 use crate::answer::Answer;
