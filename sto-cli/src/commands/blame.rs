@@ -1,6 +1,7 @@
 //! `sto blame`: a source file with the cost of each line.
 
 use crate::args::{HotArgs, PolicyArg};
+use crate::runtime::source_choices::chosen;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &BlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     let mut request = BlameRequest::default();
     request.of = args.hot.request();
     request.path.clone_from(&args.path);
+    request.chosen = chosen(store);
     if let Some(baseline) = &args.baseline {
         request.since = Some(match baseline.to_str() {
             Some(name) => Baseline::OfCandidate(name.to_owned()),

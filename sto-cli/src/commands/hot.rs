@@ -1,6 +1,7 @@
 //! `sto hot`: the lines of source that cost most, as editors read them.
 
 use crate::args::{HotArgs, Percent, choice};
+use crate::runtime::source_choices::chosen;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, output, ui};
 use clap::Args;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ Lines are those of the files as they are: costs follow edits since the build's c
 has none. Where it is not known what was built, functions are listed in place of lines.
 
 Source files are those below PATH whose paths end as those of the profiles do. Where several may be meant, name one of \
-them, or its folder.
+them, or its folder; what `sto lsp` was told in an editor holds, too.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 nothing here has a cost.";
 
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     let mut request = HotSpotsRequest::default();
     request.of = args.hot.request();
     request.path.clone_from(&args.path);
+    request.chosen = chosen(store);
     request.order = args.by;
     request.min_share = args.min_share.share();
     request.limit = args.limit.of(&args.format);

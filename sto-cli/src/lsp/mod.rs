@@ -17,7 +17,6 @@
 #![doc = include_str!("lsp.md")]
 
 mod calls;
-mod chosen;
 mod client;
 mod commands;
 mod costs;

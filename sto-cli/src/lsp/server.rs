@@ -2,16 +2,17 @@
 
 mod questions;
 
-use super::chosen::Choices;
 use super::client::{self, Client};
 use super::costs::Costs;
 use super::documents::{Document, Documents};
 use super::outgoing::Outgoing;
 use super::settings::Settings;
 use super::wire::Failure;
-use super::worker::{self, Job, Page, Report, Wanted, Worker};
+use super::worker::{Job, Page, Report, Wanted, Worker};
 use super::{calls, commands, findings, hints, hovers, lenses, symbols, uri};
+use crate::runtime::environment::source_folder;
 use crate::runtime::error::sentence;
+use crate::runtime::source_choices::Choices;
 use crate::runtime::{CliError, Outcome, StorePath, panics};
 use gen_lsp_types::json_rpc::Id;
 use gen_lsp_types::{
@@ -63,7 +64,7 @@ impl Server {
         let client = Client::of(params);
         let mut outgoing = Outgoing::new();
         outgoing.respond(id, Ok(client.server()));
-        let root = worker::root();
+        let root = source_folder();
         let (jobs, waiting) = mpsc::channel();
         let choices = match find() {
             Ok(store) => {

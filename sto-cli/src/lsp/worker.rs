@@ -2,11 +2,11 @@
 
 use crate::args::PolicyArg;
 use crate::runtime::error::sentence;
+use crate::runtime::source_choices::Chosen;
 use crate::runtime::{
-    CliError, Machine, StorePath, WORDS, browser, git, next_steps, now, output, panics, store_path,
+    CliError, Machine, StorePath, WORDS, browser, next_steps, now, output, panics, store_path,
 };
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,6 @@ pub(super) struct Wanted {
     pub(super) baseline: Option<String>,
     pub(super) filter: Filter,
 }
-
-/// Which of several files of the work tree were meant, by paths of profiles.
-pub(super) type Chosen = BTreeMap<String, PathBuf>;
 
 pub(super) enum Job {
     /// Show this from now on.
@@ -323,10 +320,4 @@ impl<R: Fn(Report)> Worker<R> {
 
 fn sources(snapshot: Snapshot) -> Sources {
     Sources::of_snapshot(snapshot).within(Arc::new(Machine))
-}
-
-/// Where sources are: the top of the work tree of the working directory, or that itself.
-pub(super) fn root() -> PathBuf {
-    let working = std::env::current_dir().unwrap_or_default();
-    git::work_tree(&working).unwrap_or(working)
 }

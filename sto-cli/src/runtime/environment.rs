@@ -125,8 +125,7 @@ impl Surroundings for Machine {
     }
 
     fn source_folder(&self) -> Option<PathBuf> {
-        let working = std::env::current_dir().ok()?;
-        Some(git::work_tree(&working).unwrap_or(working))
+        Some(source_folder())
     }
 
     fn revision(&self, folder: &Path) -> Option<String> {
@@ -141,6 +140,12 @@ impl Surroundings for Machine {
         let changes = Changes::before(recorded);
         Box::new(move |file| changes.age(file))
     }
+}
+
+/// Where sources are: the top of the work tree of the working directory, or that itself.
+pub(crate) fn source_folder() -> PathBuf {
+    let working = std::env::current_dir().unwrap_or_default();
+    git::work_tree(&working).unwrap_or(working)
 }
 
 /// The time of this machine.

@@ -19,6 +19,7 @@ pub(crate) mod pager;
 pub(crate) mod panics;
 pub(crate) mod perf;
 pub(crate) mod progress;
+pub(crate) mod source_choices;
 pub(crate) mod store_path;
 pub(crate) mod text;
 pub(crate) mod threads;

@@ -22,6 +22,8 @@ pub struct HotSpotsRequest {
     pub of: HotRequest,
     /// A source file, or a folder that has some.
     pub path: PathBuf,
+    /// By paths of profiles, which of several files of the work tree is meant.
+    pub chosen: BTreeMap<String, PathBuf>,
     /// The cost that lines are ordered by.
     pub order: Order,
     /// Lines with a smaller share of everything in their total are left out.
@@ -35,6 +37,7 @@ impl Default for HotSpotsRequest {
         HotSpotsRequest {
             of: HotRequest::default(),
             path: PathBuf::from("."),
+            chosen: BTreeMap::new(),
             order: Order::default(),
             min_share: Prune::default().min_share,
             limit: None,
@@ -50,7 +53,7 @@ pub fn hot(sources: &Sources, request: &HotSpotsRequest) -> Result<HotSpots, Que
     let surroundings = sources.surroundings();
     let place = Place::of(&request.path, surroundings)?;
     let index = HotIndex::load(sources, &request.of)?;
-    let (files, doubtful) = place.files(&index);
+    let (files, doubtful) = place.files(&index, &request.chosen);
     let (mut spots, mut edited) = (Vec::new(), Vec::new());
     for (path, mut files) in files {
         files.retain(|&file| index.has_share(file, request.min_share));
@@ -87,6 +90,8 @@ pub struct BlameRequest {
     pub of: HotRequest,
     /// The source file.
     pub path: PathBuf,
+    /// By paths of profiles, which of several files of the work tree is meant.
+    pub chosen: BTreeMap<String, PathBuf>,
     /// What it is compared with. A text that names no build is taken for a revision.
     pub since: Option<Baseline>,
     /// By what it is compared.
@@ -102,7 +107,10 @@ pub fn blame(sources: &Sources, request: &BlameRequest) -> Result<Blame, QueryEr
     let text = text_of(&request.path)?;
     let place = Place::of(&request.path, surroundings)?;
     let index = HotIndex::load(sources, &request.of)?;
-    let of_file = |index: &HotIndex| place.files(index).0.remove(&place.real).unwrap_or_default();
+    let of_file = |index: &HotIndex| {
+        let (mut files, _) = place.files(index, &request.chosen);
+        files.remove(&place.real).unwrap_or_default()
+    };
     let files = of_file(&index);
     let (found, text_known) = in_text(&index, surroundings, &place.real, &files, &text);
     let before = request.since.as_ref().map(|since| {
@@ -213,12 +221,16 @@ impl Place {
 
     /// The source files of an index that are here, and those that may be. Of several candidates, the only one that is here
     /// is meant: that is how a user says which.
-    fn files(&self, index: &HotIndex) -> (Files, Vec<(FileNo, Vec<PathBuf>)>) {
+    fn files(
+        &self,
+        index: &HotIndex,
+        chosen: &BTreeMap<String, PathBuf>,
+    ) -> (Files, Vec<(FileNo, Vec<PathBuf>)>) {
         let tree = SourceTree::of(&self.root, index.files().map(|file| file.path));
         let is_here = |path: &&Path| path.starts_with(&self.real);
         let mut files = Files::new();
         let mut doubtful = Vec::new();
-        let placed = index.placed(&tree, &BTreeMap::new());
+        let placed = index.placed(&tree, chosen);
         for (file, path) in placed.paths().filter(|(_, path)| is_here(path)) {
             files.entry(path.to_owned()).or_default().push(file);
         }

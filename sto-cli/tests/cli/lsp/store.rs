@@ -149,6 +149,11 @@ fn which_of_several_files_is_meant_is_asked_once_and_remembered() {
     assert_eq!(session.hints(&uri, [119, 130]).len(), 6);
     session.hears_no("window/showMessageRequest");
     assert_eq!(session.end(), Some(0));
+
+    let hot = sandbox.sto(&["hot"]).succeeds();
+    assert!(hot.stdout.starts_with("src/demo.c:"), "{hot:?}");
+    let old = sandbox.sto(&["blame", "old/demo.c"]);
+    assert_eq!(old.status, Some(3), "{old:?}");
 }
 
 #[test]
