@@ -293,6 +293,20 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
+    /// It is longer than readers of the format take.
+    #[error(
+        "{build} takes {bytes} bytes as {format}, and its readers take {} at most; export some of it: one event \
+         (`--event`), one run, or a part of its time",
+        i32::MAX
+    )]
+    TooLong {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// Number of bytes.
+        bytes: usize,
+        /// The format.
+        format: &'static str,
+    },
     /// A count is larger than the format's numbers are.
     #[error("a stack costs {value}, and {format} has numbers up to {limit} only")]
     TooLarge {

@@ -62,6 +62,7 @@ impl Builder {
         self.dictionary.attribute_table.push(Attribute {
             key_strindex,
             value: Some(AnyValue { value: Some(value) }),
+            unit_strindex: 0,
         });
         self.dictionary.attribute_table.len() as i32 - 1
     }

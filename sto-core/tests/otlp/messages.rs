@@ -158,6 +158,8 @@ pub(crate) struct Attribute {
     pub(crate) key_strindex: i32,
     #[prost(message, optional, tag = "2")]
     pub(crate) value: Option<AnyValue>,
+    #[prost(int32, tag = "3")]
+    pub(crate) unit_strindex: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]

@@ -58,6 +58,28 @@ fn a_period_says_how_many_samples_a_value_stands_for() {
 }
 
 #[test]
+fn a_profile_may_count_the_samples_of_the_next_one() {
+    let mut builder = Builder::new("cpu_samples", "count");
+    let (main, idle) = (builder.stack("main"), builder.stack("idle"));
+    builder.sample(main, &[3]);
+    builder.sample(idle, &[1]);
+    builder.profile("cpu", "nanoseconds");
+    builder.sample(main, &[70]);
+    let recording = builder.read();
+    assert_eq!(recording.sample_types.len(), 1);
+    assert_eq!(costs(&recording), [(3, 0), (1, 0), (0, 70)]);
+
+    // Those of another event are one of their own.
+    builder.profiles[1].sample_type = builder.profile("wall", "nanoseconds").sample_type;
+    builder.profiles.truncate(2);
+    let recording = builder.read();
+    let events = recording.sample_types.iter();
+    let events: Vec<&str> = events.map(|known| known.event.as_str()).collect();
+    assert_eq!(events, ["cpu_samples", "wall"]);
+    assert_eq!(costs(&recording), [(3, 3), (1, 1), (1, 70)]);
+}
+
+#[test]
 fn times_without_values_are_one_each_and_samples_stand_in_order_of_time() {
     let mut builder = Builder::new("samples", "count");
     let stack = builder.stack("main");
@@ -113,7 +135,9 @@ fn other_attributes_of_samples_are_their_labels() {
         ("tags", Value::List(List::default())),
     ];
     let indices = attributes.map(|(key, value)| builder.attribute(key, value));
-    builder.sample(stack, &[1]).attribute_indices = indices.to_vec();
+    let size = builder.attribute("size", Value::Number(64));
+    builder.dictionary.attribute_table[size as usize].unit_strindex = builder.string("bytes");
+    builder.sample(stack, &[1]).attribute_indices = [&indices[..], &[size]].concat();
     let again = builder.attribute("container.id", text("cafe"));
     builder.sample(stack, &[1]).attribute_indices = vec![again, indices[0]];
     let recording = builder.read();
@@ -121,7 +145,7 @@ fn other_attributes_of_samples_are_their_labels() {
     assert_eq!(
         labels,
         [
-            "container.id=cafe cpu=-1 idle=false load=0.5",
+            "container.id=cafe cpu=-1 idle=false load=0.5 size=64 bytes",
             "container.id=cafe"
         ]
     );

@@ -22,6 +22,8 @@ pub enum ExportFormat {
     Folded,
     /// pprof's Protocol Buffers, compressed.
     Pprof,
+    /// OpenTelemetry's profiles, in Protocol Buffers.
+    Otlp,
     /// JSON for speedscope.
     Speedscope,
     /// JSON for the Firefox Profiler.
@@ -73,7 +75,7 @@ pub struct Exported {
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
     let ExportRequest { named, filter, .. } = request;
     let (view, contexts) = match request.format {
-        ExportFormat::Pprof => sources.view_with_contexts(named, filter)?,
+        ExportFormat::Pprof | ExportFormat::Otlp => sources.view_with_contexts(named, filter)?,
         _ => (sources.view(named, filter)?, None),
     };
     let format = request.format;
@@ -117,6 +119,7 @@ impl ExportRequest {
         match self.format {
             ExportFormat::Folded => export::folded(view, EVENT, out)?,
             ExportFormat::Pprof => export::pprof(view, contexts, out)?,
+            ExportFormat::Otlp => export::otlp(view, contexts, out)?,
             ExportFormat::Speedscope => export::speedscope(view, out)?,
             ExportFormat::Firefox => export::firefox(view, out)?,
             ExportFormat::D3 => export::d3(view, EVENT, out)?,

@@ -1,4 +1,4 @@
-//! Threads and labels of samples: pprof holds them, and they come back.
+//! Threads and labels of samples: pprof and OTLP hold them, and they come back.
 
 use crate::missing::{is_there, skip};
 use std::collections::BTreeMap;
@@ -8,9 +8,10 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::intern::{Context, SliceCount};
 use sto_core::store::Store;
 use sto_core::units::Cost;
-use sto_query::render::export::pprof;
+use sto_query::ExportError;
+use sto_query::render::export::{otlp, pprof};
 use sto_query::select::Selection;
-use sto_query::tree::View;
+use sto_query::tree::{ContextCosts, View};
 
 /// What each context and stack cost, root first, by event.
 type Content = BTreeMap<(String, Context, Vec<String>), Cost>;
@@ -68,13 +69,17 @@ fn testdata(file: &str) -> PathBuf {
         .join(file)
 }
 
-/// Writes a recording as pprof, with its threads and labels.
-fn exported(file: &str, folder: &Path) -> (PathBuf, Content) {
+type Renderer = fn(&View, Option<&ContextCosts>, &mut Vec<u8>) -> Result<(), ExportError>;
+const PPROF: Renderer = |view, contexts, out| pprof(view, contexts, out);
+const OTLP: Renderer = |view, contexts, out| otlp(view, contexts, out);
+
+/// Writes a recording with its threads and labels.
+fn exported(file: &str, render: Renderer, folder: &Path) -> (PathBuf, Content) {
     let (store, view) = stored(&testdata(file));
     let contexts = view.context_costs(&store.snapshot().unwrap()).unwrap();
     let mut bytes = Vec::new();
-    pprof(&view, contexts.as_ref(), &mut bytes).unwrap();
-    let path = folder.join("app.pb.gz");
+    render(&view, contexts.as_ref(), &mut bytes).unwrap();
+    let path = folder.join("exported");
     std::fs::write(&path, bytes).unwrap();
     (path, content(&store, &view))
 }
@@ -88,12 +93,14 @@ fn threads_and_labels_of_samples_come_back() {
         "otlp/v1.10.otlp",
         "perf-data/threads.perf.data",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, before) = exported(file, folder.path());
-        let (store, view) = stored(&path);
-        let after = content(&store, &view);
-        assert!(before.len() > 1, "{file}");
-        assert_eq!(after, before, "{file}");
+        for render in [PPROF, OTLP] {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, before) = exported(file, render, folder.path());
+            let (store, view) = stored(&path);
+            let after = content(&store, &view);
+            assert!(before.len() > 1, "{file}");
+            assert_eq!(after, before, "{file}");
+        }
     }
 }
 
@@ -102,7 +109,7 @@ fn threads_and_labels_of_samples_come_back() {
 fn threads_and_labels_of_several_runs_come_back_together() {
     let file = "pprof/go-labels-cpu.pb.gz";
     let folder = tempfile::tempdir().unwrap();
-    let (path, mut expected) = exported(file, folder.path());
+    let (path, mut expected) = exported(file, PPROF, folder.path());
     for cost in expected.values_mut() {
         *cost += *cost;
     }
@@ -129,7 +136,7 @@ fn go_tool_pprof_finds_the_same_tags() {
     for (file, event) in [("go-labels-cpu", "cpu"), ("go-labels-heap", "alloc_space")] {
         let folder = tempfile::tempdir().unwrap();
         let original = format!("pprof/{file}.pb.gz");
-        let (path, _) = exported(&original, folder.path());
+        let (path, _) = exported(&original, PPROF, folder.path());
         let tags = |path: &Path| {
             let mut go = Command::new("go");
             go.args(["tool", "pprof", "-tags", "-symbolize=none"]);

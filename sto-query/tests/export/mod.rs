@@ -28,7 +28,7 @@ fn json(view: &View, render: Renderer) -> serde_json::Value {
     serde_json::from_slice(&export(view, render)).unwrap()
 }
 
-const EVERY: [Renderer; 7] = [
+const EVERY: [Renderer; 8] = [
     |view, out| sto_query::render::export::folded(view, 0, out),
     |view, out| sto_query::render::export::pprof(view, None, out),
     |view, out| sto_query::render::export::speedscope(view, out),
@@ -36,6 +36,7 @@ const EVERY: [Renderer; 7] = [
     |view, out| sto_query::render::export::d3(view, 0, out),
     |view, out| sto_query::render::export::callgrind(view, out),
     |view, out| sto_query::render::export::csv(view, out),
+    |view, out| sto_query::render::export::otlp(view, None, out),
 ];
 const FOLDED: Renderer = EVERY[0];
 const PPROF: Renderer = EVERY[1];
@@ -44,6 +45,7 @@ const FIREFOX: Renderer = EVERY[3];
 const D3: Renderer = EVERY[4];
 const CALLGRIND: Renderer = EVERY[5];
 const CSV: Renderer = EVERY[6];
+const OTLP: Renderer = EVERY[7];
 
 #[test]
 fn a_view_without_samples_is_refused() {
@@ -70,7 +72,7 @@ fn deep_recursion_becomes_a_tree_in_time_and_is_refused_where_stacks_are_written
         let bytes = export(&view, render);
         assert!(bytes.len() < 20_000_000, "{} bytes", bytes.len());
     }
-    for render in [FOLDED, PPROF] {
+    for render in [FOLDED, PPROF, OTLP] {
         let error = render(&view, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("5000050000 frames together"), "{error}");
         assert!(error.contains("speedscope"), "{error}");

@@ -1,6 +1,6 @@
 //! Views that are written, read again by sto's own readers, and the same.
 
-use super::{CALLGRIND, FIREFOX, FOLDED, PPROF, SPEEDSCOPE, export};
+use super::{CALLGRIND, FIREFOX, FOLDED, OTLP, PPROF, SPEEDSCOPE, export};
 use crate::views::{Stacks, view_of};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -175,14 +175,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn pprof_comes_back_the_same(
+    fn pprof_and_otlp_come_back_the_same(
         columns in prop::collection::btree_map(sample_types(), stacks(frames()), 1..4),
     ) {
         let run = columns.iter().map(|(sample_type, stacks)| (sample_type.clone(), stacks));
         let view = view_of("v1", &[run.collect()]);
-        let (content, sample_types) = content_in(&export(&view, PPROF));
-        prop_assert_eq!(content, content_of(&view));
-        prop_assert_eq!(sample_types, view.sample_types);
+        for render in [PPROF, OTLP] {
+            let (content, sample_types) = content_in(&export(&view, render));
+            prop_assert_eq!(content, content_of(&view));
+            prop_assert_eq!(&sample_types, &view.sample_types);
+        }
     }
 
     #[test]

@@ -101,7 +101,10 @@ fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Value<'b> {
     Text(&'b [u8]),
-    Number(u64),
+    Number {
+        number: u64,
+        unit: &'b [u8],
+    },
     /// The bits of a number with a fraction.
     Fraction(u64),
     /// A list or a map.
@@ -120,7 +123,10 @@ impl<'b> Value<'b> {
                 1 | 7 => Value::Text(beginning(field.bytes()?)),
                 2 if field.number()? == 0 => Value::Text(b"false"),
                 2 => Value::Text(b"true"),
-                3 => Value::Number(field.number()?),
+                3 => Value::Number {
+                    number: field.number()?,
+                    unit: b"",
+                },
                 4 => Value::Fraction(field.number()?),
                 8 => Value::Text(beginning(strings(field.number()?, field.at)?)),
                 _ => Value::Other,
@@ -129,13 +135,21 @@ impl<'b> Value<'b> {
         Ok(value)
     }
 
+    /// The same with a unit, which numbers alone have.
+    pub(super) fn with_unit(self, unit: &'b [u8]) -> Value<'b> {
+        match self {
+            Value::Number { number, .. } => Value::Number { number, unit },
+            other => other,
+        }
+    }
+
     /// The value of a label; `None` for those that labels do not have.
     pub(super) fn of_label(self) -> Option<RawValue<'b>> {
         Some(match self {
             Value::Text(text) => RawValue::Text(text.into()),
-            Value::Number(number) => RawValue::Number {
+            Value::Number { number, unit } => RawValue::Number {
                 number: number as i64,
-                unit: b"",
+                unit,
             },
             Value::Fraction(bits) => {
                 RawValue::Text(f64::from_bits(bits).to_string().into_bytes().into())
@@ -153,7 +167,7 @@ impl<'b> Value<'b> {
 
     fn id(self) -> Option<u32> {
         let number = match self {
-            Value::Number(number) => Some(number),
+            Value::Number { number, .. } => Some(number),
             Value::Text(digits) => text::decimal(digits),
             Value::Fraction(_) | Value::Other => None,
         };

@@ -128,6 +128,7 @@ const ATTRIBUTE: &[Field] = &[
     // Before 1.8, and so refused by the reader.
     one(1, "key", Text),
     one(2, "value", Message(ANY_VALUE)),
+    one(3, "unitStrindex", Integer),
 ];
 
 const STACK: &[Field] = &[list(1, "locationIndices", Integer)];

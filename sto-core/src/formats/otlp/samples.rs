@@ -3,12 +3,12 @@
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
 use crate::formats::error::{DecodeError, Decoded};
-use crate::formats::pprof::columns::{Measured, columns};
+use crate::formats::pprof::columns::{Measured, checked, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::wire::protobuf::{Message, fields};
 use crate::model::Origin;
 use crate::recording::{RecordingBuilder, StackIx, ThreadIx};
-use crate::units::{Nanoseconds, SampleType, UnixSeconds};
+use crate::units::{Cost, Nanoseconds, SampleType, UnixSeconds};
 use hashbrown::HashMap;
 
 /// The numbers of a sample's fields, which 1.10 changed.
@@ -93,7 +93,14 @@ impl<'b> Samples<'b> {
             thread_of: HashMap::new(),
             all: self,
         };
-        profiles.iter().try_for_each(|profile| reader.read(profile))
+        let mut is_counted = false;
+        for (ix, profile) in profiles.iter().enumerate() {
+            let next = profiles.get(ix + 1).filter(|next| next.follows);
+            let counted = next.filter(|next| reader.counts_samples_of(profile, next));
+            reader.read(profile, counted, is_counted)?;
+            is_counted = counted.is_some();
+        }
+        Ok(())
     }
 
     pub(super) fn finish(self) -> RecordingBuilder {
@@ -126,16 +133,33 @@ struct Fields {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, profile: &Profile<'b>) -> Decoded<()> {
+    /// Whether a profile has the number of samples of another: `cpu_samples` of `cpu`, in `count`.
+    fn counts_samples_of(&self, profile: &Profile<'b>, other: &Profile<'b>) -> bool {
+        let named = |profile: &Profile<'b>| self.dictionary.tables.named(&profile.sample_type);
+        let (Ok((name, b"count")), Ok((other, _))) = (named(profile), named(other)) else {
+            return false;
+        };
+        name.strip_suffix(b"_samples") == Some(other)
+    }
+
+    /// Reads the samples of a profile, or those that it counts of another; their number may be known by the profile
+    /// before it.
+    fn read(
+        &mut self,
+        profile: &Profile<'b>,
+        counts: Option<&Profile<'b>>,
+        is_counted: bool,
+    ) -> Decoded<()> {
         self.all.about.add(profile);
         if profile.samples.is_empty() {
             return Ok(());
         }
         let tables = &self.dictionary.tables;
+        let of = counts.unwrap_or(profile);
         let measured = Measured {
-            types: vec![tables.named(&profile.sample_type)?],
+            types: vec![tables.named(&of.sample_type)?],
             default: b"",
-            period: tables.period_of(&profile.period_type, profile.period)?,
+            period: tables.period_of(&of.period_type, of.period)?,
         };
         let columns = columns(&measured, &mut self.all.builder)?;
         let column = &columns[0];
@@ -149,10 +173,19 @@ impl<'b> SampleReader<'_, 'b> {
             let thread = self.thread(&fields.attributes, profile, message.at())?;
             let stack = self.stack(fields.stack, message.at())?;
             for (value, time) in fields.events(message.at())? {
-                if let Some(cost) = column.cost(&[value], message.at())? {
-                    let (builder, time) = (&mut self.all.builder, time.map(Nanoseconds));
-                    builder.push((thread, sample_type), stack, time, cost);
+                let cost = match counts {
+                    Some(_) => Some(Cost {
+                        samples: checked(value, message.at())?,
+                        value: 0,
+                    }),
+                    None => column.cost(&[value], message.at())?,
+                };
+                let Some(mut cost) = cost else { continue };
+                if is_counted {
+                    cost.samples = 0;
                 }
+                let (builder, time) = (&mut self.all.builder, time.map(Nanoseconds));
+                builder.push((thread, sample_type), stack, time, cost);
             }
         }
         Ok(())

@@ -34,6 +34,8 @@ pub(super) struct Profile<'b> {
     pub(super) period: u64,
     /// By its resource's attributes, and its own.
     pub(super) whose: Whose<'b>,
+    /// Whether another profile of its scope stands before it.
+    pub(super) follows: bool,
 }
 
 /// What a file has that none of the versions that are read has.
@@ -124,7 +126,7 @@ impl<'b> Dictionary<'b> {
 
     /// An attribute of the dictionary, or one of a resource.
     fn attribute(&self, mut message: Message<'b>, keys: Key) -> Decoded<Attribute<'b>> {
-        let (mut key, mut value) = (&b""[..], Value::Other);
+        let (mut key, mut value, mut unit) = (&b""[..], Value::Other, &b""[..]);
         while let Some(field) = message.next()? {
             match (field.number, keys) {
                 (1, Key::Text) => key = field.bytes()?,
@@ -133,6 +135,7 @@ impl<'b> Dictionary<'b> {
                     return Err(DecodeError::new(field.at, problem));
                 }
                 (1, Key::Index) => key = self.string(field.number()?, field.at)?,
+                (3, Key::Index) => unit = self.string(field.number()?, field.at)?,
                 // JSON may say that there is none.
                 (3, Key::Text) if field.number()? == 0 => {}
                 (3, Key::Text) => key = self.string(field.number()?, field.at)?,
@@ -143,7 +146,7 @@ impl<'b> Dictionary<'b> {
                 _ => {}
             }
         }
-        Ok(Attribute::of(key, value))
+        Ok(Attribute::of(key, value.with_unit(unit)))
     }
 
     pub(super) fn attributes(&self, indices: &[u64], at: usize) -> Decoded<Vec<Attribute<'b>>> {
@@ -211,9 +214,12 @@ impl<'b> Dictionary<'b> {
             }
         }
         for mut scope in scopes {
+            let mut follows = false;
             while let Some(field) = scope.next()? {
                 if field.number == 2 {
-                    profiles.push(self.profile(field.message()?, whose)?);
+                    let profile = self.profile(field.message()?, whose)?;
+                    profiles.push(Profile { follows, ..profile });
+                    follows = true;
                 }
             }
         }

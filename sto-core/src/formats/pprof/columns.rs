@@ -182,7 +182,7 @@ impl Column {
 }
 
 /// A value, which the schema lets be negative.
-fn checked(value: u64, at: usize) -> Decoded<u64> {
+pub(crate) fn checked(value: u64, at: usize) -> Decoded<u64> {
     match value as i64 {
         ..0 => Err(DecodeError::new(
             at,

@@ -9,11 +9,14 @@
 mod callgrind;
 mod csv;
 mod d3;
+mod dictionary;
 mod firefox;
 mod folded;
+mod otlp;
 mod perun;
 mod pprof;
 mod protobuf;
+mod samples;
 mod speedscope;
 mod walk;
 
@@ -24,6 +27,7 @@ pub use d3::d3;
 pub(crate) use d3::d3_below;
 pub use firefox::firefox;
 pub use folded::folded;
+pub use otlp::otlp;
 pub use perun::{perun, perun_lacks};
 pub use pprof::pprof;
 pub use speedscope::speedscope;
@@ -31,6 +35,7 @@ pub use speedscope::speedscope;
 use crate::error::ExportError;
 use crate::select::full_name;
 use crate::tree::View;
+use samples::LIMIT;
 use sto_core::intern::NodeIx;
 use sto_core::units::{Cost, Unit};
 
@@ -89,6 +94,19 @@ impl Weight {
             _ => Unit::Samples,
         }
     }
+}
+
+/// When the latest profile of a view was recorded, and how long all were together, in nanoseconds; 0 is unknown.
+fn recorded(view: &View) -> (u64, u64) {
+    let origins = || view.selection.profiles.iter().map(|of| &of.profile.origin);
+    let time = origins().filter_map(|origin| origin.recorded).max();
+    let time = time.and_then(|time| time.0.checked_mul(1_000_000_000));
+    let durations = origins().filter_map(|origin| origin.duration);
+    let duration = durations.fold(0u64, |sum, duration| sum.saturating_add(duration.0));
+    (
+        time.filter(|&time| time <= LIMIT).unwrap_or(0),
+        duration.min(LIMIT),
+    )
 }
 
 /// What the stacks are of: `demo@v1`.

@@ -10,9 +10,37 @@ pub(super) struct Message(Vec<u8>);
 impl Message {
     pub(super) fn number(&mut self, field: u32, value: u64) {
         if value != 0 {
-            self.varint(u64::from(field) << 3);
-            self.varint(value);
+            self.one_of(field, value);
         }
+    }
+
+    /// A number that is said even where it is zero.
+    pub(super) fn one_of(&mut self, field: u32, value: u64) {
+        self.varint(u64::from(field) << 3);
+        self.varint(value);
+    }
+
+    pub(super) fn fixed64(&mut self, field: u32, value: u64) {
+        if value != 0 {
+            self.varint(u64::from(field) << 3 | 1);
+            self.0.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// What stands before a field of this many bytes.
+    pub(super) fn head(field: u32, length: usize) -> Message {
+        let mut head = Message::default();
+        head.varint(u64::from(field) << 3 | 2);
+        head.varint(length as u64);
+        head
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(super) fn bytes(&mut self, field: u32, bytes: &[u8]) {

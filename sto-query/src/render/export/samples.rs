@@ -1,13 +1,14 @@
-//! The samples of a file, and what their values are.
+//! The samples of pprof and of OTLP, and what their values are.
 
+use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
-use sto_core::intern::{Context, NodeIx};
+use sto_core::intern::{Context, ContextIx, NodeIx};
 use sto_core::units::{Cost, SampleType, Unit};
 
 /// What becomes a sample of the file.
 pub(super) struct Row<'c> {
     pub(super) node: NodeIx,
-    pub(super) context: Option<&'c Context>,
+    pub(super) context: Option<(ContextIx, &'c Context)>,
 }
 
 /// The samples, with their costs: `[sample type][row]`.
@@ -17,8 +18,15 @@ pub(super) struct Samples<'c> {
 }
 
 impl<'c> Samples<'c> {
-    /// A sample a node that has a cost.
-    pub(super) fn of(view: &View) -> Self {
+    /// A sample a node that has a cost, or a node and context where these are known.
+    pub(super) fn of(view: &View, contexts: Option<&'c ContextCosts>) -> Self {
+        match contexts {
+            Some(contexts) => Samples::by_context(view, contexts),
+            None => Samples::by_node(view),
+        }
+    }
+
+    fn by_node(view: &View) -> Self {
         let types = 0..view.sample_types.len();
         let mut costs: Vec<Vec<Cost>> = types.map(|ix| view.self_costs(ix)).collect();
         let has_cost = |node: &NodeIx| costs.iter().any(|costs| !costs[node.get()].is_zero());
@@ -36,8 +44,7 @@ impl<'c> Samples<'c> {
         }
     }
 
-    /// A sample a context and node that have a cost.
-    pub(super) fn by_context(view: &View, contexts: &'c ContextCosts) -> Self {
+    fn by_context(view: &View, contexts: &'c ContextCosts) -> Self {
         let mut costs = vec![Vec::new(); view.sample_types.len()];
         for own in contexts.costs.values() {
             for (column, &cost) in costs.iter_mut().zip(own) {
@@ -46,7 +53,7 @@ impl<'c> Samples<'c> {
         }
         let rows = contexts.costs.keys().map(|&(context, node)| Row {
             node,
-            context: Some(&contexts.contexts[context.0 as usize]),
+            context: Some((context, &contexts.contexts[context.0 as usize])),
         });
         Samples {
             rows: rows.collect(),
@@ -56,26 +63,55 @@ impl<'c> Samples<'c> {
 }
 
 /// A sample type of the file.
-pub(super) struct Column {
-    pub(super) name: String,
+pub(super) struct Column<'v> {
+    event: &'v str,
     pub(super) unit: &'static str,
     sample_type: usize,
     /// Whether its values are numbers of samples, and another column has what these stand for.
     pub(super) counts_samples: bool,
 }
 
-impl Column {
-    pub(super) fn value(&self, costs: &[Vec<Cost>], row: usize) -> u64 {
-        let cost = costs[self.sample_type][row];
+/// Both formats have numbers with a sign.
+pub(super) const LIMIT: u64 = i64::MAX as u64;
+
+impl Column<'_> {
+    /// The event, or `EVENT_samples` of the number of its samples.
+    pub(super) fn name(&self) -> String {
         match self.counts_samples {
+            true => format!("{}_samples", self.event),
+            false => self.event.to_owned(),
+        }
+    }
+
+    pub(super) fn value(
+        &self,
+        costs: &[Vec<Cost>],
+        row: usize,
+        format: &'static str,
+    ) -> Result<u64, ExportError> {
+        let cost = costs[self.sample_type][row];
+        let value = match self.counts_samples {
             true => cost.samples,
             false => cost.value,
+        };
+        match value {
+            ..=LIMIT => Ok(value),
+            _ => Err(ExportError::TooLarge {
+                value,
+                format,
+                limit: LIMIT,
+            }),
         }
     }
 }
 
-pub(super) fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
-    let is_alone = view.sample_types.len() == 1;
+/// Of each event its number of samples, where that is not the value, and then the value. Columns that stand alone may
+/// have the names that say the number of samples of the next one.
+pub(super) fn columns<'v>(
+    view: &'v View,
+    costs: &[Vec<Cost>],
+    stand_alone: bool,
+) -> Vec<Column<'v>> {
     let mut columns = Vec::new();
     for (sample_type, known) in view.sample_types.iter().enumerate() {
         let is_number_of_samples = known.unit == Unit::Samples
@@ -84,18 +120,15 @@ pub(super) fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
                 .all(|cost| cost.samples == cost.value);
         if !is_number_of_samples {
             columns.push(Column {
-                name: match is_alone {
-                    true => "samples".to_owned(),
-                    false => format!("{}_samples", known.event),
-                },
+                event: &known.event,
                 unit: "count",
                 sample_type,
                 counts_samples: true,
             });
         }
         columns.push(Column {
-            name: known.event.clone(),
-            unit: unit(known, is_alone && is_number_of_samples),
+            event: &known.event,
+            unit: unit(known, stand_alone && is_number_of_samples),
             sample_type,
             counts_samples: false,
         });
@@ -105,12 +138,12 @@ pub(super) fn columns(view: &View, costs: &[Vec<Cost>]) -> Vec<Column> {
 
 /// The name that pprof's tools know of a unit, or another where our reader would take it for the
 /// number of samples of what follows.
-fn unit(sample_type: &SampleType, is_only_column: bool) -> &'static str {
+fn unit(sample_type: &SampleType, is_alone: bool) -> &'static str {
     let event = sample_type.event.as_str();
     match sample_type.unit {
         Unit::Nanoseconds => "nanoseconds",
         Unit::Bytes => "bytes",
-        Unit::Samples if is_only_column && event == "samples" => "count",
+        Unit::Samples if is_alone && event == "samples" => "count",
         Unit::Samples => "samples",
         Unit::Events if event.ends_with("sample") || event.ends_with("samples") => "events",
         Unit::Events => "count",

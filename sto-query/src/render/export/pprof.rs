@@ -1,0 +1,166 @@
+//! pprof.
+
+use super::dictionary::Dictionary;
+use super::protobuf::Message;
+use super::samples::{Column, Row, Samples, columns};
+use super::{check_any, check_frames, recorded};
+use crate::error::ExportError;
+use crate::tree::{ContextCosts, View};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
+use sto_core::intern::Context;
+use sto_core::model::LabelValue;
+
+/// Writes the stacks in every sample type as pprof's Protocol Buffers, compressed by gzip.
+///
+/// Each sample type is two: the number of samples (`samples`, or where there are several
+/// `EVENT_samples`), and their value, in nanoseconds, bytes or as a count; where the value is the
+/// number of samples, it is one. The first of the view is the default. A module is a mapping, with
+/// its build id where the profiles have it; the executable's is the first. Inlined frames are lines
+/// of their function's location. Another kind of frame than its names suggest stands after its
+/// function's system name, see [`PPROF_SYSTEM_NAME_SUFFIXES`](sto_core::formats::PPROF_SYSTEM_NAME_SUFFIXES). Time is that of the latest profile,
+/// durations are added up, and the commands that recorded are the comments.
+///
+/// All of a view's stacks and costs comes back, but for the runs that it is the sum of. Addresses
+/// are not in it.
+///
+/// With what the view costs in each context, threads and labels of samples come back too: `thread`,
+/// `thread_id` and `pid` are labels there. pprof takes labels that are an empty text, or zero without
+/// a unit, for none, and those that are called as it calls threads, processes and times for these.
+///
+/// # Errors
+/// Where there are no samples, the stacks are too deep to be written out, a value is larger than
+/// 2^63 - 1, or `writer` fails.
+pub fn pprof(
+    view: &View,
+    contexts: Option<&ContextCosts>,
+    writer: impl Write,
+) -> Result<(), ExportError> {
+    check_any(view)?;
+    let samples = Samples::of(view, contexts);
+    let is_alone = view.sample_types.len() == 1;
+    let columns = columns(view, &samples.costs, is_alone);
+    check_frames(view, samples.rows.iter().map(|row| row.node), "pprof")?;
+    let mut tables = Dictionary::of(view);
+    let name = |column: &Column| match column.counts_samples && is_alone {
+        true => "samples".to_owned(),
+        false => column.name(),
+    };
+
+    let mut file = GzEncoder::new(BufWriter::new(writer), Compression::default());
+    let mut message = Message::default();
+    for column in &columns {
+        let mut value_type = Message::default();
+        value_type.number(1, tables.string(&name(column)));
+        value_type.number(2, tables.string(column.unit));
+        message.message(1, &value_type);
+    }
+    file.write_all(&message.take())?;
+    for (row, &Row { node, context }) in samples.rows.iter().enumerate() {
+        let mut sample = Message::default();
+        sample.numbers(1, tables.stack(node));
+        let values = columns.iter();
+        let values = values.map(|column| column.value(&samples.costs, row, "pprof"));
+        let values: Vec<u64> = values.collect::<Result<_, _>>()?;
+        sample.numbers(2, values.into_iter());
+        if let Some((_, context)) = context {
+            add_labels(context, &mut tables, &mut sample);
+        }
+        message.message(2, &sample);
+        file.write_all(&message.take())?;
+    }
+    let default = columns.iter().find(|column| !column.counts_samples);
+    let default = default.map_or(0, |column| tables.string(&name(column)));
+    message.number(14, default);
+    origin(view, &mut tables, &mut message);
+    add_tables(&tables, &mut message);
+    for string in &tables.strings {
+        message.bytes(6, string.as_bytes());
+    }
+    file.write_all(&message.take())?;
+    Ok(file.finish()?.flush()?)
+}
+
+/// When, how long and by what was recorded.
+fn origin(view: &View, tables: &mut Dictionary, message: &mut Message) {
+    let (time, duration) = recorded(view);
+    message.number(9, time);
+    message.number(10, duration);
+    let origins = view.selection.profiles.iter();
+    let commands = origins.filter_map(|stored| stored.profile.origin.command.as_deref());
+    let commands: BTreeSet<&str> = commands.collect();
+    let comments: Vec<u64> = commands
+        .into_iter()
+        .flat_map(str::lines)
+        .map(|line| tables.string(line))
+        .collect();
+    if !comments.is_empty() {
+        message.numbers(13, comments.into_iter());
+    }
+}
+
+/// The labels of a sample that was taken in this context.
+fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut Message) {
+    let thread = &context.thread;
+    let mut add = |key: &str, text: &str, number: u64, unit: &str| {
+        let mut label = Message::default();
+        for (field, value) in [
+            (1, tables.string(key)),
+            (2, tables.string(text)),
+            (3, number),
+            (4, tables.string(unit)),
+        ] {
+            label.number(field, value);
+        }
+        sample.message(3, &label);
+    };
+    if thread.pid != 0 {
+        add("pid", "", thread.pid.into(), "");
+    }
+    if thread.tid != 0 {
+        add("thread_id", "", thread.tid.into(), "");
+    }
+    if !thread.name.is_empty() {
+        add("thread", &thread.name, 0, "");
+    }
+    for label in &*context.labels {
+        match &label.value {
+            LabelValue::Text(text) => add(&label.key, text, 0, ""),
+            LabelValue::Number { number, unit } => add(&label.key, "", *number as u64, unit),
+        }
+    }
+}
+
+fn add_tables(tables: &Dictionary, message: &mut Message) {
+    for (mapping, id) in tables.mappings.iter().zip(1..) {
+        let mut fields = Message::default();
+        fields.number(1, id);
+        fields.number(5, mapping.file);
+        fields.number(6, mapping.build_id);
+        // Its functions, files, lines and inlined frames are known, and no tool need look for them.
+        (7..=10).for_each(|field| fields.number(field, 1));
+        message.message(3, &fields);
+    }
+    for (location, id) in tables.locations.iter().zip(1..) {
+        let mut fields = Message::default();
+        fields.number(1, id);
+        fields.number(2, location.mapping);
+        for (function, line) in tables.lines(location) {
+            let mut own = Message::default();
+            own.number(1, function);
+            own.number(2, line.into());
+            fields.message(4, &own);
+        }
+        message.message(4, &fields);
+    }
+    for (function, id) in tables.functions.iter().zip(1..) {
+        let mut fields = Message::default();
+        fields.number(1, id);
+        fields.number(2, function.name);
+        fields.number(3, function.system_name);
+        fields.number(4, function.file);
+        message.message(5, &fields);
+    }
+}
