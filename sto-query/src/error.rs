@@ -293,6 +293,17 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
+    /// The format has calls over time, and the run has none.
+    #[error(
+        "{build} has no calls over time, and {format} has nothing else; export its stacks: as pprof, otlp, speedscope, \
+         firefox or html"
+    )]
+    NoCalls {
+        /// The build, as `EXE@BUILD`.
+        build: String,
+        /// The format.
+        format: &'static str,
+    },
     /// It is longer than readers of the format take.
     #[error(
         "{build} takes {bytes} bytes as {format}, and its readers take {} at most; export some of it: one event \

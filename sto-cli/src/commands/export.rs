@@ -17,8 +17,12 @@ use sto_query::sources::{Filter, Named};
 const EXAMPLES: &str = "\
 Examples:
   sto export v1 --format pprof -o v1.pb.gz   Then: go tool pprof -http=: v1.pb.gz
+  sto export v1 --format html -o v1.html
   sto export v1 --format speedscope -o v1.speedscope.json
+  sto export v1 --format otlp -o v1.otlp    Then: curl --data-binary @v1.otlp -H 'Content-Type:
+      application/x-protobuf' http://localhost:4318/v1development/profiles
   sto export v1 --format folded | flamegraph.pl > v1.svg
+  sto export calls.xray --format perfetto -o calls.pftrace
   sto export v1 --format perun --x n -o v1.perf
   sto export --format parquet -o lake
   sto export --format parquet -o s3://bucket/lake";
@@ -69,7 +73,7 @@ enum Format {
 const PARQUET: &str = "parquet";
 
 /// The formats, and what the help says of each.
-const FORMATS: [(&str, &str); 9] = [
+const FORMATS: [(&str, &str); 12] = [
     (
         "folded",
         "Folded stacks, `root;caller;leaf 42`: FlameGraph, inferno, speedscope; one event",
@@ -78,8 +82,20 @@ const FORMATS: [(&str, &str); 9] = [
         "pprof",
         "pprof's Protocol Buffers, compressed: `go tool pprof`, Pyroscope, Parca",
     ),
+    (
+        "otlp",
+        "OpenTelemetry's profiles, in Protocol Buffers: collectors, and what is behind them",
+    ),
+    (
+        "html",
+        "A page for browsers that loads nothing: of each event a flame graph and its functions",
+    ),
     ("speedscope", "JSON for speedscope"),
     ("firefox", "JSON for the Firefox Profiler"),
+    (
+        "perfetto",
+        "Calls over time, of one run, in Protocol Buffers: ui.perfetto.dev, trace_processor",
+    ),
     ("d3", "Nested JSON for d3-flame-graph; one event"),
     (
         "callgrind",
@@ -125,7 +141,11 @@ fn run_stacks(
         .output
         .as_deref()
         .filter(|&file| file != Path::new("-"));
-    if format == ExportFormat::Pprof && args.output.is_none() && io::stdout().is_terminal() {
+    let is_binary = matches!(
+        format,
+        ExportFormat::Pprof | ExportFormat::Otlp | ExportFormat::Perfetto
+    );
+    if is_binary && args.output.is_none() && io::stdout().is_terminal() {
         return Err(CliError::BinaryOnTerminal);
     }
     if args.x.is_some() && format != ExportFormat::Perun {

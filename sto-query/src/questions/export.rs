@@ -1,11 +1,14 @@
 //! Stacks in the formats of other tools.
 
 use crate::QueryError;
+use crate::calls::{CalledRun, CallsError};
 use crate::error::ExportError;
 use crate::questions::{ModelRequest, models};
 use crate::render::export;
+#[cfg(feature = "pages")]
+use crate::render::profile_page;
 use crate::sources::{EVENT, Filter, Named, Sources};
-use crate::tree::{ContextCosts, Subject, View};
+use crate::tree::Subject;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
@@ -24,10 +27,15 @@ pub enum ExportFormat {
     Pprof,
     /// OpenTelemetry's profiles, in Protocol Buffers.
     Otlp,
+    /// A page for browsers: of each event a flame graph and its functions.
+    #[cfg(feature = "pages")]
+    Html,
     /// JSON for speedscope.
     Speedscope,
     /// JSON for the Firefox Profiler.
     Firefox,
+    /// Perfetto's traces in Protocol Buffers: the calls over time of one run.
+    Perfetto,
     /// Nested JSON for d3-flame-graph, of one event.
     D3,
     /// Functions and calls for KCachegrind and callgrind_annotate.
@@ -73,27 +81,17 @@ pub struct Exported {
 /// # Errors
 /// As [`Sources::view`], and where the format has no room for them.
 pub fn export(sources: &Sources, request: &ExportRequest) -> Result<Exported, QueryError> {
-    let ExportRequest { named, filter, .. } = request;
-    let (view, contexts) = match request.format {
-        ExportFormat::Pprof | ExportFormat::Otlp => sources.view_with_contexts(named, filter)?,
-        _ => (sources.view(named, filter)?, None),
-    };
-    let format = request.format;
     let mut bytes = Vec::new();
-    let lacks;
-    if request.compress && format != ExportFormat::Pprof {
+    let (subjects, lacks);
+    if request.compress && request.format != ExportFormat::Pprof {
         let mut gzip = GzEncoder::new(&mut bytes, Compression::default());
-        lacks = request.write(sources, &view, contexts.as_ref(), &mut gzip)?;
+        (subjects, lacks) = request.write(sources, &mut gzip)?;
         gzip.finish().map_err(ExportError::Io)?;
     } else {
-        lacks = request.write(sources, &view, contexts.as_ref(), &mut bytes)?;
+        (subjects, lacks) = request.write(sources, &mut bytes)?;
     }
-    let events = match format {
-        ExportFormat::Folded | ExportFormat::D3 | ExportFormat::Perun => 1,
-        _ => view.sample_types.len(),
-    };
     Ok(Exported {
-        subjects: (0..events).map(|event| Subject::of(&view, event)).collect(),
+        subjects,
         bytes,
         lacks,
     })
@@ -109,29 +107,66 @@ impl ExportRequest {
         }
     }
 
+    /// Writes it, and says what of; and what it lacks.
     fn write(
         &self,
         sources: &Sources,
-        view: &View,
-        contexts: Option<&ContextCosts>,
         out: impl Write,
-    ) -> Result<Option<String>, QueryError> {
+    ) -> Result<(Vec<Subject>, Option<String>), QueryError> {
+        let ExportRequest { named, filter, .. } = self;
+        if self.format == ExportFormat::Perfetto {
+            let run = self.every_call(sources)?;
+            export::perfetto(&run, out)?;
+            return Ok((vec![Subject::of(&run.view, EVENT)], None));
+        }
+        let (view, contexts) = match self.format {
+            ExportFormat::Pprof | ExportFormat::Otlp => {
+                sources.view_with_contexts(named, filter)?
+            }
+            _ => (sources.view(named, filter)?, None),
+        };
+        let contexts = contexts.as_ref();
+        let (mut events, mut lacks) = (view.sample_types.len(), None);
         match self.format {
-            ExportFormat::Folded => export::folded(view, EVENT, out)?,
-            ExportFormat::Pprof => export::pprof(view, contexts, out)?,
-            ExportFormat::Otlp => export::otlp(view, contexts, out)?,
-            ExportFormat::Speedscope => export::speedscope(view, out)?,
-            ExportFormat::Firefox => export::firefox(view, out)?,
-            ExportFormat::D3 => export::d3(view, EVENT, out)?,
-            ExportFormat::Callgrind => export::callgrind(view, out)?,
-            ExportFormat::Csv => export::csv(view, out)?,
+            ExportFormat::Folded => {
+                export::folded(&view, EVENT, out)?;
+                events = 1;
+            }
+            ExportFormat::Pprof => export::pprof(&view, contexts, out)?,
+            ExportFormat::Otlp => export::otlp(&view, contexts, out)?,
+            #[cfg(feature = "pages")]
+            ExportFormat::Html => profile_page::html(&view, out)?,
+            ExportFormat::Speedscope => export::speedscope(&view, out)?,
+            ExportFormat::Firefox => export::firefox(&view, out)?,
+            ExportFormat::Perfetto => {}
+            ExportFormat::D3 => {
+                export::d3(&view, EVENT, out)?;
+                events = 1;
+            }
+            ExportFormat::Callgrind => export::callgrind(&view, out)?,
+            ExportFormat::Csv => export::csv(&view, out)?,
             ExportFormat::Perun => {
                 let models = models(sources, &self.models())?;
                 export::perun(&models, out)?;
-                return Ok(export::perun_lacks(&models));
+                lacks = export::perun_lacks(&models);
+                events = 1;
             }
         }
-        Ok(None)
+        let subjects = (0..events).map(|event| Subject::of(&view, event));
+        Ok((subjects.collect(), lacks))
+    }
+
+    /// A run with its calls, for formats that have nothing else.
+    fn every_call(&self, sources: &Sources) -> Result<CalledRun, QueryError> {
+        let run = sources.every_call(&self.named, &self.filter);
+        run.map_err(|error| match error {
+            QueryError::Calls(CallsError::NoCalls { build, .. }) => ExportError::NoCalls {
+                build,
+                format: "perfetto",
+            }
+            .into(),
+            other => other,
+        })
     }
 
     /// Writes as a file of this name has it: compressed where it ends in `.gz`.

@@ -36,6 +36,8 @@ pub mod phases;
 #[cfg(feature = "pages")]
 mod plot;
 pub mod potential;
+#[cfg(feature = "pages")]
+pub mod profile_page;
 pub mod recorded;
 pub mod runs;
 pub mod scores;

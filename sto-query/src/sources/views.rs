@@ -226,7 +226,6 @@ impl Sources {
         filter: &Filter,
         thresholds: Option<CallThresholds>,
     ) -> Result<CalledRun, QueryError> {
-        let target = self.locate_runs(named, filter)?;
         let reading = CallReading {
             // By those of a part, every call is compressed anew.
             thresholds: thresholds
@@ -235,14 +234,43 @@ impl Sources {
             keep: filter.window.is_some(),
             whole: true,
         };
+        let run = self.called_run_read(named, filter, reading)?;
+        Ok(match (filter.window, thresholds) {
+            (Some(window), _) => run.during(window, thresholds)?,
+            (None, Some(thresholds)) if run.is_stored => run.compressed(thresholds)?,
+            _ => run,
+        })
+    }
+
+    /// The same with every call, where these are known.
+    pub(crate) fn every_call(
+        &self,
+        named: &Named,
+        filter: &Filter,
+    ) -> Result<CalledRun, QueryError> {
+        let reading = CallReading {
+            keep: true,
+            whole: true,
+            ..CallReading::default()
+        };
+        let run = self.called_run_read(named, filter, reading)?;
+        match filter.window {
+            Some(window) => Ok(run.during(window, None)?),
+            None => Ok(run),
+        }
+    }
+
+    fn called_run_read(
+        &self,
+        named: &Named,
+        filter: &Filter,
+        reading: CallReading,
+    ) -> Result<CalledRun, QueryError> {
+        let target = self.locate_runs(named, filter)?;
         let located = self.located_with_calls(target, OVER_TIME, reading)?;
         let mut run = CalledRun::load(&located.store, located.selection)?;
         run.is_stored = located.is_stored;
-        Ok(match (filter.window, thresholds) {
-            (Some(window), _) => run.during(window, thresholds)?,
-            (None, Some(thresholds)) if located.is_stored => run.compressed(thresholds)?,
-            _ => run,
-        })
+        Ok(run)
     }
 
     /// The stacks that a name stands for, and what each line cost in each run, over all of its time: when lines

@@ -1,8 +1,10 @@
 //! Exported stacks: what a format can hold comes back the same, and what reads it is satisfied.
 
+mod calls;
 mod contexts;
 #[path = "../../../sto-core/tests/pprof/messages.rs"]
 mod messages;
+mod page;
 mod pprof;
 mod round_trips;
 mod tables;

@@ -130,7 +130,7 @@ impl Label {
 
 /// What stands on a frame of this symbol. Addresses without symbols become their module, or each would
 /// have a frame of its own, and none would match between two builds.
-fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
+pub(in crate::render) fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
     match kind {
         FrameKind::Unresolved if !module.is_empty() => in_brackets(module),
         _ => shown(symbol),

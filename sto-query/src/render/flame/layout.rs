@@ -2,10 +2,10 @@
 
 use super::drawing::{Drawing, MIN_SHARE, Node, Side};
 use super::label::Label;
-use super::picture::{Color, Frame, MAX_FRAMES, Picture};
+use super::picture::{Color, Frame, Picture};
 use super::{FULL_COLOR_SHARE, Palette};
 use crate::render::findings::words::ratio;
-use crate::text::{counted, grouped, quantity};
+use crate::text::{counted, grouped, percent, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 
@@ -13,15 +13,16 @@ use sto_core::units::{Cost, Unit};
 const NEUTRAL: [u8; 3] = [225; 3];
 
 impl Drawing {
-    /// The boxes, with the colours of their kinds or, of two views, of their changes, and the least part
-    /// of the width that a frame has.
+    /// The boxes, this many at the most, with the colours of their kinds or, of two views, of their changes; and what is
+    /// not drawn.
     pub(super) fn picture(
         &self,
         labels: &[Label],
         unit: Unit,
         palette: Option<Palette>,
-    ) -> (Picture, f64) {
-        let (nodes, min_width) = self.widest(labels);
+        max_frames: usize,
+    ) -> (Picture, String) {
+        let (nodes, min_width) = self.widest(labels, max_frames);
         let changes: Vec<f64> = nodes.iter().map(|&node| self.change(node)).collect();
         let largest = changes.iter().map(|change| change.abs());
         let full = largest.fold(FULL_COLOR_SHARE, f64::max);
@@ -87,12 +88,16 @@ impl Drawing {
         let picture = Picture {
             frames: std::iter::once(all).chain(frames).collect(),
         };
-        (picture, min_width)
+        let mut left_out = self.depth_note();
+        if min_width > MIN_SHARE {
+            left_out += &format!(" Narrower than {} is not drawn.", percent(min_width));
+        }
+        (picture, left_out)
     }
 
     /// The frames to draw, callers before what they call and siblings by name, and the width of which they
     /// all are: wide enough that there are not too many.
-    fn widest(&self, labels: &[Label]) -> (Vec<usize>, f64) {
+    fn widest(&self, labels: &[Label], max_frames: usize) -> (Vec<usize>, f64) {
         let children = self.children(labels);
         let mut min_width = MIN_SHARE;
         loop {
@@ -103,7 +108,7 @@ impl Drawing {
                 nodes.push(node);
                 open.extend(children[node + 1].iter().rev().copied().filter(is_drawn));
             }
-            if nodes.len() < MAX_FRAMES {
+            if nodes.len() < max_frames {
                 return (nodes, min_width);
             }
             min_width *= 2.0;

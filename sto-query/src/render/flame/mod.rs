@@ -23,7 +23,8 @@ use crate::tree::{Subject, View};
 use drawing::{Drawing, Side};
 pub(super) use figure::{FlameGraph, FlameSides, change_legend};
 use label::Labels;
-use maud::html;
+pub(super) use label::text as label_of;
+use maud::{Markup, html};
 pub(super) use of_run::{FrameLabels, boxes};
 pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
@@ -234,15 +235,13 @@ fn draw(
 ) -> String {
     let is_difference = !drawing.whole(Side::Baseline).is_zero();
     let sample_type = subject.sample_type.as_ref();
-    let (picture, min_width) = drawing.picture(
+    let (picture, left_out) = drawing.picture(
         labels.all(),
         sample_type.map_or(Unit::Samples, |sample_type| sample_type.unit),
         (!is_difference).then_some(options.palette),
+        MAX_FRAMES,
     );
-    notes += &drawing.depth_note();
-    if min_width > drawing::MIN_SHARE {
-        notes += &format!(" Narrower than {} is not drawn.", percent(min_width));
-    }
+    notes += &left_out;
     notes = format!("{} {}", notes.trim(), options.note);
     let is_colorblind = is_difference && options.palette == Palette::Colorblind;
     match options.as_page {
@@ -262,13 +261,35 @@ fn page(title: &str, notes: &str, picture: &Picture, is_colorblind: bool) -> Str
         main {
             figure.flame.colorblind[is_colorblind] {
                 (picture.svg())
-                figcaption {
-                    "Each box is a function. In a browser that runs the script of this page, a click, or \
-                     Enter, shows one stack alone; arrow keys walk from box to box, Escape shows all again."
-                }
+                figcaption { (HOW_TO) }
             }
         }
     })
+}
+
+/// How a drawing on a page is used.
+const HOW_TO: &str = "Each box is a function. In a browser that runs the script of this page, a click, or Enter, shows one \
+                      stack alone; arrow keys walk from box to box, Escape shows all again.";
+
+/// The flame graph of a view in one sample type, on a page, of so many frames at the most.
+pub(super) fn figure_of(
+    id: &str,
+    (view, sample_type): (&View, usize),
+    max_frames: usize,
+) -> Markup {
+    let mut labels = Labels::default();
+    let of_frames = vec![labels.by_kind(view)];
+    let options = FlameOptions::default();
+    let views = [(Side::Candidate, (view, sample_type))];
+    let drawing = Drawing::new(&views, &options, of_frames);
+    let unit = view.sample_types[sample_type].unit;
+    let (picture, note) = drawing.picture(labels.all(), unit, Some(options.palette), max_frames);
+    html! {
+        figure.flame id=(id) {
+            (picture.svg())
+            figcaption { (HOW_TO) " " (labels.legend(options.palette)) (note) }
+        }
+    }
 }
 
 fn empty(subject: &Subject) -> FlameError {

@@ -1,0 +1,259 @@
+//! OTLP: the profiles signal of OpenTelemetry.
+//!
+//! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
+//! <https://github.com/open-telemetry/opentelemetry-proto>, in the messages of versions 1.10 and 1.11.
+
+use super::dictionary::{Dictionary, Mapping};
+use super::protobuf::Message;
+use super::samples::{Row, Samples, columns};
+use super::{check_any, check_frames, recorded};
+use crate::error::ExportError;
+use crate::select::full_name;
+use crate::tree::{ContextCosts, View};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
+use sto_core::intern::{Context, ContextIx, NodeIx};
+use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
+
+/// Most bytes of a message, of which readers of Protocol Buffers take no longer ones.
+const MAX_BYTES: usize = i32::MAX as usize;
+
+/// Writes the stacks in every sample type as an export of OpenTelemetry's profiles, which collectors take as it is.
+///
+/// Each event is two profiles, as each of these has one sample type: the number of samples (`EVENT_samples`), and then their
+/// value, in nanoseconds, bytes or as a count; where the value is the number of samples, it is one. All are of one resource,
+/// the executable, and what its runs agree in. Frames are written as in [`pprof`](super::pprof()).
+///
+/// All of a view's stacks and costs comes back, but for the runs that it is the sum of. Addresses are not in it. With what
+/// the view costs in each context, threads and labels of samples come back, too, where these are not called as
+/// attributes of threads, processes and resources are.
+///
+/// # Errors
+/// Where there are no samples, stacks are too many or too deep for one message, a value is larger than 2^63 - 1, or `writer`
+/// fails.
+pub fn otlp(
+    view: &View,
+    contexts: Option<&ContextCosts>,
+    writer: impl Write,
+) -> Result<(), ExportError> {
+    check_any(view)?;
+    let samples = Samples::of(view, contexts);
+    let nodes: BTreeSet<NodeIx> = samples.rows.iter().map(|row| row.node).collect();
+    check_frames(view, nodes.iter().copied(), "otlp")?;
+    let mut dictionary = Dictionary::of(view);
+    let mut attributes = Attributes::default();
+    let stack_of: HashMap<NodeIx, u64> = nodes.iter().copied().zip(1..).collect();
+
+    let (time, duration) = recorded(view);
+    let mut profiles = Vec::new();
+    let mut of_context: HashMap<ContextIx, Vec<u64>> = HashMap::new();
+    for column in &columns(view, &samples.costs, true) {
+        let mut profile = Message::default();
+        let mut sample_type = Message::default();
+        sample_type.number(1, dictionary.string(&column.name()));
+        sample_type.number(2, dictionary.string(column.unit));
+        profile.message(1, &sample_type);
+        for (row, &Row { node, context }) in samples.rows.iter().enumerate() {
+            let value = column.value(&samples.costs, row, "otlp")?;
+            if value == 0 {
+                continue;
+            }
+            let mut sample = Message::default();
+            sample.number(1, stack_of[&node]);
+            if let Some((ix, context)) = context {
+                let indices = of_context.entry(ix).or_insert_with(|| {
+                    let own = of_samples(context).into_iter();
+                    let own = own.map(|own| attributes.index(own, &mut dictionary));
+                    own.collect()
+                });
+                sample.numbers(2, indices.iter().copied());
+            }
+            sample.numbers(4, std::iter::once(value));
+            profile.message(2, &sample);
+        }
+        profile.fixed64(3, time);
+        profile.number(4, duration);
+        profiles.push(profile);
+    }
+    let mut scope = Message::default();
+    scope.bytes(1, b"sto");
+    scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
+    let (mut of_resource, mut of_scope) = (Message::default(), Message::default());
+    of_resource.message(1, &resource(view));
+    of_scope.message(1, &scope);
+    let profiles = profiles.into_iter();
+    let profiles = profiles.flat_map(|profile| within(2, [profile]));
+    let scope = within(2, std::iter::once(of_scope).chain(profiles));
+    let resource = within(1, std::iter::once(of_resource).chain(scope));
+    let tables = within(2, [tables(&mut dictionary, &mut attributes, nodes)]);
+    let parts = [resource, tables].concat();
+    let bytes: usize = parts.iter().map(Message::len).sum();
+    if bytes > MAX_BYTES {
+        return Err(ExportError::TooLong {
+            build: full_name(&view.selection.build),
+            bytes,
+            format: "otlp",
+        });
+    }
+    let mut file = BufWriter::new(writer);
+    for part in parts {
+        file.write_all(part.as_bytes())?;
+    }
+    Ok(file.flush()?)
+}
+
+/// The parts of a field that has these in a row, which may be long.
+fn within(field: u32, parts: impl IntoIterator<Item = Message>) -> Vec<Message> {
+    let mut parts: Vec<Message> = parts.into_iter().collect();
+    let length = parts.iter().map(Message::len).sum();
+    parts.insert(0, Message::head(field, length));
+    parts
+}
+
+/// What ran, and where: what all runs of the view say alike.
+fn resource(view: &View) -> Message {
+    let build = &view.selection.build;
+    let agreed = |of: fn(&Origin) -> Option<&str>| {
+        let profiles = view.selection.profiles.iter();
+        let all: BTreeSet<_> = profiles.map(|stored| of(&stored.profile.origin)).collect();
+        all.first().copied().flatten().filter(|_| all.len() == 1)
+    };
+    let build_id = build.gnu_build_id.as_ref().map(ToString::to_string);
+    let mut resource = Message::default();
+    for (key, value) in [
+        ("service.name", Some(&*build.executable)),
+        ("service.version", Some(&*build.version)),
+        ("process.executable.name", Some(&*build.executable)),
+        ("process.executable.build_id.gnu", build_id.as_deref()),
+        ("host.name", agreed(|origin| origin.host.as_deref())),
+        ("host.arch", agreed(|origin| origin.arch.as_deref())),
+    ] {
+        let Some(value) = value else { continue };
+        let (mut attribute, mut text) = (Message::default(), Message::default());
+        text.bytes(1, value.as_bytes());
+        attribute.bytes(1, key.as_bytes());
+        attribute.message(2, &text);
+        resource.message(1, &attribute);
+    }
+    resource
+}
+
+/// Whose samples in a context are, and their labels.
+fn of_samples(Context { thread, labels }: &Context) -> Vec<SampleLabel> {
+    let number = |key: &str, number: u32| SampleLabel {
+        key: key.to_owned(),
+        value: LabelValue::Number {
+            number: number.into(),
+            unit: String::new(),
+        },
+    };
+    let mut attributes = Vec::new();
+    attributes.extend((thread.pid != 0).then(|| number("process.pid", thread.pid)));
+    attributes.extend((thread.tid != 0).then(|| number("thread.id", thread.tid)));
+    attributes.extend((!thread.name.is_empty()).then(|| text("thread.name", &thread.name)));
+    attributes.extend(labels.iter().cloned());
+    attributes
+}
+
+fn text(key: &str, text: &str) -> SampleLabel {
+    SampleLabel {
+        key: key.to_owned(),
+        value: LabelValue::Text(text.to_owned()),
+    }
+}
+
+/// The dictionary, with the stacks that end at these nodes.
+fn tables(
+    dictionary: &mut Dictionary,
+    attributes: &mut Attributes,
+    nodes: BTreeSet<NodeIx>,
+) -> Message {
+    let mut tables = Message::default();
+    // The first of each table stands for nothing.
+    (1..=7)
+        .filter(|&table| table != STRINGS)
+        .for_each(|table| tables.bytes(table, b""));
+    for ix in 0..dictionary.mappings.len() {
+        let Mapping { file, build_id } = dictionary.mappings[ix];
+        let mut fields = Message::default();
+        fields.number(4, file);
+        if build_id != 0 {
+            let digits = dictionary.strings[build_id as usize].clone();
+            let build_id = text("process.executable.build_id.gnu", &digits);
+            let build_id = attributes.index(build_id, dictionary);
+            fields.numbers(5, std::iter::once(build_id));
+        }
+        tables.message(1, &fields);
+    }
+    for ix in 0..dictionary.locations.len() {
+        let location = &dictionary.locations[ix];
+        let mut fields = Message::default();
+        fields.number(1, location.mapping);
+        for (function, line) in dictionary.lines(location) {
+            let mut own = Message::default();
+            own.number(1, function);
+            own.number(2, line.into());
+            fields.message(3, &own);
+        }
+        // Without a module it would be read as one of the kernel itself.
+        if location.kind == FrameKind::Kernel && location.mapping != 0 {
+            let kernel = attributes.index(text("profile.frame.type", "kernel"), dictionary);
+            fields.numbers(4, std::iter::once(kernel));
+        }
+        tables.message(2, &fields);
+    }
+    for function in &dictionary.functions {
+        let mut fields = Message::default();
+        fields.number(1, function.name);
+        fields.number(2, function.system_name);
+        fields.number(3, function.file);
+        tables.message(3, &fields);
+    }
+    for node in nodes {
+        let mut fields = Message::default();
+        fields.numbers(1, dictionary.stack(node));
+        tables.message(7, &fields);
+    }
+    tables.append(&attributes.table);
+    for string in &dictionary.strings {
+        tables.bytes(STRINGS, string.as_bytes());
+    }
+    tables
+}
+
+/// The number of the table of strings, of which the dictionary has the first, too.
+const STRINGS: u32 = 5;
+
+/// The attributes that are written, each once.
+#[derive(Default)]
+struct Attributes {
+    table: Message,
+    indices: HashMap<SampleLabel, u64>,
+}
+
+impl Attributes {
+    fn index(&mut self, attribute: SampleLabel, dictionary: &mut Dictionary) -> u64 {
+        if let Some(&index) = self.indices.get(&attribute) {
+            return index;
+        }
+        let (mut fields, mut value) = (Message::default(), Message::default());
+        let unit = match &attribute.value {
+            LabelValue::Text(text) => {
+                value.bytes(1, text.as_bytes());
+                0
+            }
+            LabelValue::Number { number, unit } => {
+                value.one_of(3, *number as u64);
+                dictionary.string(unit)
+            }
+        };
+        fields.number(1, dictionary.string(&attribute.key));
+        fields.message(2, &value);
+        fields.number(3, unit);
+        self.table.message(6, &fields);
+        let index = self.indices.len() as u64 + 1;
+        self.indices.insert(attribute, index);
+        index
+    }
+}

@@ -1,0 +1,152 @@
+//! The profiles of a build as a page: of each event a flame graph and its functions.
+
+use super::flame::{figure_of, label_of};
+use super::header::{first_line, taken};
+use super::html::{Page, Side, name, number_head, numbers, recorded, short_name};
+use crate::error::ExportError;
+use crate::select::{full_name, shortened_revision};
+use crate::text::{Style, counted, grouped, percent};
+use crate::tree::{Order, Subject, Top, TopFunction, View, top};
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+use std::io::Write;
+use sto_core::model::{FrameKind, Origin};
+
+/// Most functions of an event that are listed by their own cost, and most by their total.
+const FUNCTIONS: usize = 250;
+/// Most frames that are drawn of all events together, of some 200 bytes each.
+const FRAMES: usize = 20_000;
+
+/// Writes the stacks in every sample type as a self-contained page of HTML: it loads nothing, and runs no script but its
+/// own. Without scripts all of it can be read, the events one below the other.
+///
+/// # Errors
+/// Where there are no samples, or `writer` fails.
+pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
+    let events: Vec<usize> = (0..view.sample_types.len())
+        .filter(|&event| view.self_costs(event).iter().any(|cost| !cost.is_zero()))
+        .collect();
+    let title = full_name(&view.selection.build);
+    if events.is_empty() {
+        return Err(ExportError::Empty { build: title });
+    }
+    let page = Page {
+        title: &title,
+        style: include_str!("profile_page.css"),
+        script: include_str!("profile_page.js"),
+    };
+    let frames = FRAMES / events.len();
+    let page = page.render(&html! {
+        header {
+            h1 { (title) }
+            (of_build(view).panel())
+        }
+        main {
+            @for &event in &events { (of_event(view, event, frames)) }
+        }
+    });
+    Ok(writer.write_all(page.as_bytes())?)
+}
+
+/// The build, and where and when it was recorded.
+fn of_build(view: &View) -> Side {
+    let build = &view.selection.build;
+    let origins = || view.selection.profiles.iter().map(|of| &of.profile.origin);
+    let all = |of: fn(&Origin) -> Option<&str>| {
+        let distinct: BTreeSet<&str> = origins().filter_map(of).collect();
+        let distinct: Vec<&str> = distinct.into_iter().collect();
+        (!distinct.is_empty()).then(|| distinct.join(", "))
+    };
+    let times = || origins().filter_map(|origin| origin.recorded);
+    let [first, last] =
+        [times().min(), times().max()].map(|time| time.map(|time| time.to_string()));
+    let mut side = Side {
+        heading: "Build",
+        build: full_name(build),
+        facts: Vec::new(),
+    };
+    let subject = Subject::of(view, 0);
+    side.fact("profiles", grouped(subject.profiles.len() as u64));
+    side.fact("time", taken(&subject.windows));
+    side.fact("recorded", recorded(first.as_ref(), last.as_ref()));
+    side.fact("host", all(|origin| origin.host.as_deref()));
+    side.fact("processor", all(|origin| origin.cpu.as_deref()));
+    side.fact("command", all(|origin| origin.command.as_deref()));
+    side.fact(
+        "revision",
+        build.revision.as_deref().map(shortened_revision),
+    );
+    side.fact(
+        "build id",
+        build.gnu_build_id.as_ref().map(ToString::to_string),
+    );
+    side
+}
+
+fn of_event(view: &View, event: usize, frames: usize) -> Markup {
+    let id = format!("stacks-{}", event + 1);
+    let subject = Subject::of(view, event);
+    html! {
+        section.event {
+            h2 { (view.sample_types[event].event) }
+            p { (first_line(&subject, Style::default())) }
+            (figure_of(&id, (view, event), frames))
+            (functions(&id, view, event))
+        }
+    }
+}
+
+/// The functions that cost most by themselves, and those that cost most with what they call.
+fn functions(id: &str, view: &View, event: usize) -> Markup {
+    let Top { functions, .. } = top(view, event, Order::SelfCost, None);
+    let mut by_total: Vec<usize> = (0..functions.len()).collect();
+    by_total.sort_by_key(|&ix| {
+        let total = functions[ix].total;
+        std::cmp::Reverse((total.value, total.samples))
+    });
+    let mut rank = vec![0; functions.len()];
+    for (place, ix) in by_total.into_iter().enumerate() {
+        rank[ix] = place;
+    }
+    let ranked = functions.iter().zip(rank).enumerate();
+    let listed: Vec<(&TopFunction, usize)> = ranked
+        .filter(|(by_self, (_, by_total))| *by_self < FUNCTIONS || *by_total < FUNCTIONS)
+        .map(|(_, listed)| listed)
+        .collect();
+    let omitted = functions.len() - listed.len();
+    html! {
+        table.functions {
+            thead { tr {
+                (number_head("Self", "by its own code"))
+                (number_head("Samples", "of self"))
+                (number_head("Total", "with what it calls"))
+                (number_head("Samples", "of total"))
+                th scope="col" { "Module" }
+                th scope="col" { "Function" }
+            } }
+            tbody {
+                @for (function, by_total) in listed {
+                    @let (frame, own, total) = (&function.frame, &function.self_cost, &function.total);
+                    tr data-total=(by_total) {
+                        (numbers([
+                            &percent(own.share),
+                            &grouped(own.samples),
+                            &percent(total.share),
+                            &grouped(total.samples),
+                        ]))
+                        td { (short_name(&frame.module)) }
+                        td {
+                            a href={ "#" (id) } data-search=(label_of(&frame.function, frame.kind, &frame.module)) {
+                                (name(&frame.function))
+                            }
+                            @if frame.kind == FrameKind::Inlined { " (inlined)" }
+                        }
+                    }
+                }
+            }
+        }
+        @if omitted > 0 {
+            p.soft { (counted(omitted as u64, "function")) " that cost less are not listed." }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Calls over time as Perfetto's traces: they come back, each of them.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::store::Store;
+use sto_core::trace::{CallThread, Record};
+use sto_core::units::Nanoseconds;
+use sto_query::questions::{ExportFormat, ExportRequest, export};
+use sto_query::sources::{Named, Sources};
+use sto_query::tree::Window;
+
+fn stored(trace: &Path, keep: bool) -> Store {
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        executable: Some("demo".to_owned()),
+        version: Some("v1".to_owned()),
+        keep_calls: keep,
+        ..IngestOptions::default()
+    };
+    ingest(&store, trace, &options, &mut |_| ()).unwrap();
+    store
+}
+
+fn exported(sources: &Sources, named: Named, window: Option<Window>) -> Vec<u8> {
+    let mut request = ExportRequest::default();
+    request.named = named;
+    request.filter.window = window;
+    request.format = ExportFormat::Perfetto;
+    export(sources, &request).unwrap().bytes
+}
+
+/// A thread's calls: depth, functions, begin and end since the first of all.
+type Calls = Vec<(u32, Vec<String>, u64, u64)>;
+
+fn calls(store: &Store) -> Vec<(CallThread, Calls)> {
+    let snapshot = store.snapshot().unwrap();
+    let id = snapshot.builds().unwrap()[0].profiles[0].id;
+    let kept = snapshot.kept_calls(id).unwrap().unwrap();
+    let functions = |node| {
+        let frames = kept.tree().ancestors(node);
+        let names = frames.map(|node| kept.frames().frame(kept.tree().frame(node)).symbol);
+        names.map(str::to_owned).collect()
+    };
+    let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
+    let mut threads = Vec::new();
+    for (ix, thread) in kept.threads().enumerate() {
+        let mut calls = Calls::new();
+        kept.during(ix, all, |call| {
+            calls.push((call.depth, functions(call.stack), call.begin.0, call.end.0));
+        })
+        .unwrap();
+        threads.push((thread.clone(), calls));
+    }
+    let first = threads.iter().flat_map(|(_, calls)| calls);
+    let first = first.map(|call| call.2).min().unwrap_or(0);
+    for call in threads.iter_mut().flat_map(|(_, calls)| calls) {
+        call.2 -= first;
+        call.3 -= first;
+    }
+    threads
+}
+
+/// The calls of what is written of a trace, as they are read again.
+fn calls_again(trace: &Path, folder: &Path) -> Vec<(CallThread, Calls)> {
+    let sources = Sources::of_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
+    let path = folder.join("exported");
+    let bytes = exported(&sources, Named::File(trace.to_owned()), None);
+    std::fs::write(&path, bytes).unwrap();
+    calls(&stored(&path, true))
+}
+
+fn testdata(file: &str) -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    repository.join("testdata").join(file)
+}
+
+#[test]
+fn every_call_of_real_traces_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in [
+        "perfetto/tracks.pftrace.zst",
+        "perfetto/chromium.pftrace.zst",
+        "xray/basic.xray",
+        "xray/fdr.xray",
+        "uftrace/calls.data",
+        "ftrace/default.trace",
+        "calls/pool.xray.zst",
+    ] {
+        let trace = testdata(file);
+        let before = calls(&stored(&trace, true));
+        let after = calls_again(&trace, folder.path());
+        assert!(before.iter().any(|(_, calls)| calls.len() > 1), "{file}");
+        assert!(before == after, "{file}: {before:#?} is {after:#?}");
+    }
+}
+
+/// One call in another, or the end of the innermost one; and the time that passes before it.
+fn steps() -> impl Strategy<Value = Vec<(Option<u8>, u32)>> {
+    prop::collection::vec((prop::option::of(0..3u8), 0..4u32), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_call_of_any_trace_comes_back(threads in prop::collection::vec(steps(), 1..4)) {
+        let mut trace = String::from("[");
+        for (tid, steps) in threads.iter().enumerate() {
+            let (mut now, mut open) = (0, 0);
+            let tid = tid + 1;
+            let mut event = |phase: &str, now: u32| {
+                let separator = if trace.len() == 1 { "" } else { "," };
+                write!(trace, "{separator}\n{{{phase},\"pid\":1,\"tid\":{tid},\"ts\":{now}}}").unwrap();
+            };
+            event("\"ph\":\"B\",\"name\":\"main\"", now);
+            for &(step, after) in steps {
+                now += after;
+                match step {
+                    Some(name) => {
+                        event(&format!("\"ph\":\"B\",\"name\":\"f{name}\""), now);
+                        open += 1;
+                    }
+                    None if open > 0 => {
+                        event("\"ph\":\"E\"", now);
+                        open -= 1;
+                    }
+                    None => {}
+                }
+            }
+        }
+        trace += "\n]";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.json");
+        std::fs::write(&path, trace).unwrap();
+        prop_assert_eq!(calls_again(&path, folder.path()), calls(&stored(&path, true)));
+    }
+}
+
+/// What each function took in each thread, with what it called.
+fn times(store: &Store) -> BTreeMap<(CallThread, String), u64> {
+    let snapshot = store.snapshot().unwrap();
+    let id = snapshot.builds().unwrap()[0].profiles[0].id;
+    let loaded = snapshot.load_calls(id).unwrap().unwrap();
+    let mut times = BTreeMap::new();
+    for of in &loaded.calls.threads {
+        let mut add = |node, time| {
+            let frame = loaded.frames.frame(loaded.tree.frame(node));
+            let key = (of.thread.clone(), frame.symbol.to_owned());
+            *times.entry(key).or_default() += time;
+        };
+        for record in &of.records {
+            match record {
+                Record::Call(call) => add(call.stack, call.end.0 - call.begin.0),
+                Record::Expression(expression) => {
+                    let stacks = expression.stacks.iter();
+                    stacks.for_each(|of| add(of.stack, of.duration.0));
+                }
+            }
+        }
+    }
+    times
+}
+
+#[test]
+fn calls_that_were_summed_up_take_the_same_time_and_say_how_many_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["calls/pool.xray.zst", "uftrace/calls.data"] {
+        let before = stored(&testdata(file), false);
+        let sources = Sources::of_snapshot(before.snapshot().unwrap());
+        let bytes = exported(&sources, "v1".into(), None);
+        let said = bytes.windows(5).filter(|part| part == b"calls").count();
+        assert!(said > 10, "{file}: {said}");
+        let path = folder.path().join("exported");
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(times(&stored(&path, true)), times(&before), "{file}");
+    }
+}
+
+#[test]
+fn a_part_of_the_time_has_the_calls_that_overlap_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = testdata("calls/pool.xray.zst");
+    let all = calls(&stored(&trace, true));
+    let window = Window::Time {
+        from: Nanoseconds(2_000_000),
+        to: Some(Nanoseconds(3_000_000)),
+    };
+    let sources = Sources::of_snapshot(Store::in_memory().unwrap().snapshot().unwrap());
+    let path = folder.path().join("exported");
+    std::fs::write(&path, exported(&sources, Named::File(trace), Some(window))).unwrap();
+    let count = |threads: &[(CallThread, Calls)], is_in: fn(u64, u64) -> bool| {
+        let calls = threads.iter().flat_map(|(_, calls)| calls);
+        calls.filter(|call| is_in(call.2, call.3)).count()
+    };
+    let part = count(&calls(&stored(&path, true)), |_, _| true);
+    assert_eq!(
+        part,
+        count(&all, |begin, end| begin < 3_000_000 && end > 2_000_000)
+    );
+    assert!(part > 0 && part < count(&all, |_, _| true), "{part}");
+}
