@@ -223,7 +223,7 @@ fn other_files_are_told_by_how_they_begin() {
     assert_eq!(
         message,
         "a/file: not a profile that sto can read: it starts with `\\u{1b}[1mHello,\\u{7} world\\n`; \
-         expected one of perf.data, xray, xray-yaml, uftrace, pstats, jfr, pprof, otlp, perfetto, firefox, speedscope, cpuprofile, \
+         expected one of perf.data, xray, xray-yaml, uftrace, pstats, jfr, gperftools, pprof, otlp, perfetto, firefox, speedscope, cpuprofile, \
          heapprofile, pyinstrument, stackprof, perun, chrome, callgrind, xctrace, yourkit, vtune, visual-studio, ghc, sample, ftrace, perf-script, nonsequitur, dtrace, folded; if it is one of them, name it"
     );
     assert!(error_of(b"PK\x03\x04\0\0a 1\n").contains("it starts with `PK\\u{3}\\u{4}\\0\\0a 1"));

@@ -24,6 +24,8 @@ mod folded;
 mod ftrace;
 #[cfg(feature = "text")]
 mod ghc;
+#[cfg(feature = "pprof")]
+mod gperftools;
 #[cfg(feature = "viewers")]
 mod heapprofile;
 #[cfg(feature = "jfr")]

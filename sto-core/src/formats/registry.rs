@@ -29,7 +29,7 @@ use super::{
 #[cfg(feature = "call-traces")]
 use super::{ftrace, uftrace, xray};
 #[cfg(feature = "pprof")]
-use super::{otlp, pprof};
+use super::{gperftools, otlp, pprof};
 use crate::files::ReadAt;
 use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
@@ -49,6 +49,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
+        #[cfg(feature = "pprof")]
+        Format::Gperftools => (gperftools::matches, Whole(gperftools::read)),
         #[cfg(feature = "pprof")]
         Format::Pprof => (pprof::matches, Whole(pprof::read)),
         #[cfg(feature = "pprof")]

@@ -129,7 +129,14 @@ impl Profile {
     pub fn has_default_sample_type(&self) -> bool {
         matches!(
             self.format.as_str(),
-            "pprof" | "otlp" | "jfr" | "chrome" | "callgrind" | "ghc" | "visual studio"
+            "pprof"
+                | "otlp"
+                | "jfr"
+                | "chrome"
+                | "callgrind"
+                | "ghc"
+                | "gperftools"
+                | "visual studio"
         )
     }
 }

@@ -32,6 +32,8 @@ formats! {
     Pstats = "pstats" if "text",
     /// Recordings of JDK Flight Recorder.
     Jfr = "jfr" if "jfr",
+    /// gperftools' profiles of the CPU and the heap, jemalloc's of the heap, and Go's in text.
+    Gperftools = "gperftools" if "pprof",
     /// pprof's Protocol Buffers.
     Pprof = "pprof" if "pprof",
     /// OpenTelemetry's profiles, in Protocol Buffers or JSON.

@@ -1,0 +1,71 @@
+//! Profiles of gperftools, and others in their text: jemalloc's heaps, and Go's with `debug=1`.
+//!
+//! ```text
+//! bytes            cpu          words of a CPU profile
+//! lines            text         heaps, waits for locks, counts
+//! their end        mappings     where files were mapped: addresses to places in files
+//! ```
+//!
+//! Source: `docs/cpuprofile-fileformat.html` and `docs/heapprofile.html` of <https://github.com/gperftools/gperftools>;
+//! `jemalloc(3)`; `runtime/pprof` of Go.
+//!
+#![doc = include_str!("gperftools.md")]
+
+mod cpu;
+mod mappings;
+mod text;
+
+use super::error::{DecodeError, Decoded};
+use super::pprof::columns::{Column, Measured, columns};
+use super::pprof::schema::Named;
+use super::source::Head;
+use super::wire::text::lines;
+use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
+
+const NO_NAMES: &str = "It has neither names nor the files that were mapped, so that its addresses cannot be looked \
+    up; `pprof -proto PROGRAM FILE` adds names.";
+
+/// Whether a profile begins with the words of one of the CPU, or the line of another.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    cpu::Words::of(head.bytes).is_some()
+        || lines(head.bytes)
+            .next()
+            .is_some_and(|(_, first)| text::Kind::of(first).is_some())
+}
+
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+    match cpu::Words::of(bytes) {
+        Some((words, period)) => cpu::read(bytes, words, period),
+        None => text::read(bytes),
+    }
+}
+
+/// The sample types of these names and units, the last of them first.
+fn sample_types(types: Vec<Named<'_>>, builder: &mut RecordingBuilder) -> Decoded<Vec<Column>> {
+    let measured = Measured {
+        types,
+        default: b"",
+        period: None,
+    };
+    let columns = columns(&measured, builder)?;
+    let sample_types = columns.iter().map(|column| column.sample_type.clone());
+    builder.sample_types = sample_types.collect();
+    Ok(columns)
+}
+
+/// Adds what a stack, root first, cost by each sample type.
+fn add(
+    (values, stack): (&[u64], &[LocationIx]),
+    columns: &[Column],
+    at: usize,
+    builder: &mut RecordingBuilder,
+) -> Decoded<()> {
+    let stack = builder.stack(stack).map_err(DecodeError::at(at))?;
+    for (column, ix) in columns.iter().zip((0..).map(SampleTypeIx)) {
+        if let Some(cost) = column.cost(values, at)? {
+            let added = builder.add_cost(ThreadIx(0), ix, stack, cost);
+            added.map_err(DecodeError::at(at))?;
+        }
+    }
+    Ok(())
+}
