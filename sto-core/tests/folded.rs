@@ -223,8 +223,8 @@ fn other_files_are_told_by_how_they_begin() {
     assert_eq!(
         message,
         "a/file: not a profile that sto can read: it starts with `\\u{1b}[1mHello,\\u{7} world\\n`; \
-         expected one of perf.data, xray, xray-yaml, uftrace, pstats, jfr, gperftools, pprof, otlp, perfetto, firefox, speedscope, cpuprofile, \
-         heapprofile, pyinstrument, stackprof, perun, chrome, callgrind, xctrace, yourkit, vtune, visual-studio, ghc, sample, ftrace, perf-script, nonsequitur, dtrace, folded; if it is one of them, name it"
+         expected one of perf.data, xray, xray-yaml, uftrace, pstats, austin, jfr, gperftools, pprof, otlp, perfetto, firefox, speedscope, cpuprofile, \
+         heapprofile, pyinstrument, scalene, stackprof, ghc-json, xhprof, perun, chrome, callgrind, xctrace, yourkit, vtune, visual-studio, ghc, rbspy, rprof, phpspy, austin-text, sample, ftrace, perf-script, nonsequitur, dtrace, folded; if it is one of them, name it"
     );
     assert!(error_of(b"PK\x03\x04\0\0a 1\n").contains("it starts with `PK\\u{3}\\u{4}\\0\\0a 1"));
     assert!(
@@ -331,7 +331,11 @@ fn check_golden(name: &str) {
         let event = &recording.sample_types[sample.sample_type.0 as usize].event;
         found += &format!("{} {event}\n", sample.cost.samples);
         for frame in frames_of(&recording, sample) {
-            found += &format!("    {} ({})\n", frame.symbol, frame.kind.name());
+            found += &format!("    {} ({})", frame.symbol, frame.kind.name());
+            if !frame.file.is_empty() {
+                found += &format!(" {}:{}", frame.file, frame.line);
+            }
+            found.push('\n');
         }
     }
     let golden = folder.join(format!("{name}.expected"));
@@ -349,8 +353,44 @@ fn a_stream_is_told_by_its_last_line_too() {
 }
 
 #[test]
+fn a_place_behind_a_name_is_its_file_and_line() {
+    let text = "<module> (a b.py:9);go - /srv/x.rb:12;f (int);operator- (x);g (:1);h - 5;(a.c:3);a.py:<lambda>:7;<frozen abc>:m:2;a::b:3;.py::4 1";
+    let recording = read_text(text).unwrap();
+    let frames = frames_of(&recording, &recording.samples[0]);
+    let frames: Vec<_> = frames
+        .iter()
+        .map(|frame| (frame.symbol, frame.file, frame.line))
+        .collect();
+    assert_eq!(
+        frames,
+        [
+            ("<module>", "a b.py", 9),
+            ("go", "/srv/x.rb", 12),
+            ("f (int)", "", 0),
+            ("operator- (x)", "", 0),
+            ("g (:1)", "", 0),
+            ("h - 5", "", 0),
+            ("(a.c:3)", "", 0),
+            ("<lambda>", "a.py", 7),
+            ("m", "<frozen abc>", 2),
+            ("a::b:3", "", 0),
+            (".py::4", "", 0),
+        ]
+    );
+}
+
+#[test]
 fn what_tools_write_is_read() {
-    for name in ["py-spy", "heaptrack", "async-profiler", "difffolded"] {
+    for name in [
+        "py-spy",
+        "heaptrack",
+        "async-profiler",
+        "difffolded",
+        "luajit",
+        "nytprof",
+        "excimer",
+        "python-3.15",
+    ] {
         check_golden(name);
     }
 }

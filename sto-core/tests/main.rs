@@ -26,6 +26,7 @@ mod pprof;
 mod pstats;
 mod recording;
 mod reports;
+mod scripts;
 mod serde;
 mod slices;
 mod store;

@@ -39,7 +39,7 @@ fn functions(recording: &Recording) -> BTreeMap<(String, u32), (u64, u64)> {
 /// `expected.py` writes what `pstats` says: name, line, own and total nanoseconds.
 #[test]
 fn functions_cost_what_pstats_says() {
-    for file in ["work", "python2", "profile"] {
+    for file in ["work", "python2", "profile", "sampled"] {
         let recording = read(&testdata(&format!("{file}.pstats")), &Default::default()).unwrap();
         assert_eq!(recording.format, Format::Pstats);
         let mut expected: BTreeMap<_, (u64, u64)> = BTreeMap::new();

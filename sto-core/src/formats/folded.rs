@@ -113,8 +113,9 @@ impl Report for Folded {
             *count = Count::parse(text)?;
             stack = before;
         }
-        // heaptrack_print ends stacks with one.
+        // heaptrack_print ends stacks with one, Excimer begins all but the first with one.
         let stack = stack.strip_suffix(b";").unwrap_or(stack);
+        let stack = stack.strip_prefix(b";").unwrap_or(stack);
         let stack = self.stacks.read(stack, builder)?.0 as usize;
         for (column, count) in self.columns.iter_mut().zip(counts) {
             column.add(stack, count)?;
@@ -292,9 +293,12 @@ impl StackReader {
         if let Some(&known) = self.known.get(frame) {
             return Ok(known);
         }
-        let (symbol, kind) = kind_of(frame);
+        let (name, kind) = kind_of(frame);
+        let (symbol, file, line) = place_of(name);
         let named = NamedFrame {
             symbol,
+            file,
+            line,
             kind: Some(kind),
             ..NamedFrame::default()
         };
@@ -340,4 +344,31 @@ fn kind_of(frame: &[u8]) -> (&[u8], FrameKind) {
         _ if is_unresolved(name) => (name, FrameKind::Unresolved),
         _ => (name, kind),
     }
+}
+
+/// A name without its place, a file and a line: `work (app.py:12)` of py-spy, `work - app.rb:12` of rbspy,
+/// `app.py:work:12` of Python itself.
+fn place_of(name: &[u8]) -> (&[u8], &[u8], u32) {
+    let of_python = name.strip_suffix(b")").map(|name| (name, &b" ("[..]));
+    let (text, before) = of_python.unwrap_or((name, b" - "));
+    let behind = || {
+        let at = memchr::memmem::rfind(text, before).filter(|&at| at > 0)?;
+        let (file, line) = number_after_colon(&text[at + before.len()..])?;
+        Some((&text[..at], file, line))
+    };
+    let in_front = || {
+        let (rest, line) = number_after_colon(name)?;
+        let colon = memchr::memrchr(b':', rest)?;
+        let (file, symbol) = (&rest[..colon], &rest[colon + 1..]);
+        let is_file = file.ends_with(b".py") || file.starts_with(b"<") && file.ends_with(b">");
+        (is_file && !symbol.is_empty()).then_some((symbol, file, line))
+    };
+    behind().or_else(in_front).unwrap_or((name, b"", 0))
+}
+
+/// A text, with something in it, and the number behind its last colon.
+fn number_after_colon(text: &[u8]) -> Option<(&[u8], u32)> {
+    let colon = memchr::memrchr(b':', text).filter(|&colon| colon > 0)?;
+    let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;
+    Some((&text[..colon], number))
 }

@@ -2,6 +2,8 @@
 //!
 #![doc = include_str!("formats.md")]
 
+#[cfg(feature = "text")]
+mod austin;
 #[cfg(any(feature = "text", feature = "viewers"))]
 mod call_events;
 #[cfg(feature = "text")]
@@ -27,6 +29,8 @@ mod ghc;
 #[cfg(feature = "pprof")]
 mod gperftools;
 #[cfg(feature = "viewers")]
+mod ghc_json;
+#[cfg(feature = "viewers")]
 mod heapprofile;
 #[cfg(feature = "jfr")]
 mod jfr;
@@ -47,17 +51,25 @@ mod perf_script;
 mod perfetto;
 #[cfg(feature = "viewers")]
 mod perun;
+#[cfg(feature = "text")]
+mod phpspy;
 #[cfg(feature = "pprof")]
 mod pprof;
 #[cfg(feature = "text")]
 mod pstats;
 #[cfg(feature = "viewers")]
 mod pyinstrument;
+#[cfg(feature = "viewers")]
+mod rbspy;
 mod read;
 mod registry;
 mod report;
 #[cfg(feature = "text")]
+mod rprof;
+#[cfg(feature = "text")]
 mod sample;
+#[cfg(feature = "viewers")]
+mod scalene;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
@@ -74,6 +86,8 @@ mod vtune;
 mod wire;
 #[cfg(feature = "viewers")]
 mod xctrace;
+#[cfg(feature = "viewers")]
+mod xhprof;
 #[cfg(feature = "call-traces")]
 mod xray;
 #[cfg(feature = "viewers")]

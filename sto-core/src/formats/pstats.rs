@@ -42,6 +42,10 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut graph = Graph::default();
     let mut all: u64 = 0;
     for &(key, value) in dictionary(&file, file.root)? {
+        // `("__sampled__",)` of Python 3.15, beside what it sampled.
+        if tuple(&file, key)?.len() == 1 {
+            continue;
+        }
         let function = functions.of(name(&file, key)?, &mut builder)?;
         let &[_, calls, own, total, callers] = tuple(&file, value)? else {
             return Err(unexpected("numbers of calls, two times and callers"));

@@ -1,4 +1,10 @@
-//! What `pyinstrument -r json` writes: a tree of calls with the time of each, and of what it called.
+//! What pyinstrument writes: `-r json`, a tree of calls with the time of each, and of what it called, and `-r pyisession`
+//! (`Session.save`), the stacks that it is made of.
+//!
+//! A frame of these is its function, file and line, with a zero between, and marks behind `\u{1}`: `l12` is the line that
+//! ran. The first is the thread.
+//!
+//! Source: `session.py` and `frame_info.py` of pyinstrument.
 
 use super::error::{DecodeError, Decoded};
 use super::json::{CallTree, Caller, Parent, walk};
@@ -6,17 +12,18 @@ use super::names::NamedFrame;
 use super::report::{one_thread, time};
 use super::source::Head;
 use super::wire::json::{Number, Text, first_keys, parse};
-use crate::recording::RecordingBuilder;
-use crate::units::{Nanoseconds, Unit, UnixSeconds};
+use super::wire::text::decimal;
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::units::{Cost, Nanoseconds, Unit, UnixSeconds};
+use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Whether a file is an object with what a session has, and its tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let keys = first_keys(head.bytes);
-    [&b"root_frame"[..], b"sample_count"]
-        .iter()
-        .all(|key| keys.contains(key))
+    let has = |key: &[u8]| keys.contains(&key);
+    has(b"sample_count") && (has(b"root_frame") || has(b"start_call_stack"))
 }
 
 #[derive(Deserialize)]
@@ -24,6 +31,9 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 struct Session<'b> {
     /// `None` where no sample was taken.
     root_frame: Option<&'b RawValue>,
+    /// Stacks, and the time that each took.
+    #[serde(default)]
+    frame_records: Vec<&'b RawValue>,
     /// Seconds since 1970.
     start_time: Option<Number>,
     /// Seconds, as are other times.
@@ -67,7 +77,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     if let Some(root) = session.root_frame {
         walk(bytes, root, |frame: Frame<'_>, caller| {
             let file = frame.file_path.as_ref().map_or(&b""[..], |file| &file.0);
-            let file = if file == b"<built-in>" { b"" } else { file };
+            let file = if file == BUILT_IN { b"" } else { file };
             let named = NamedFrame {
                 symbol: &frame.function.0,
                 file,
@@ -99,7 +109,8 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             Ok(entry)
         })?;
     }
-    builder.sample_type("wall", Unit::Nanoseconds);
+    let wall = builder.sample_type("wall", Unit::Nanoseconds);
+    add_records(&session.frame_records, wall, &mut builder)?;
     let whole = |time: Option<Number>, factor: u64| {
         time.and_then(|time| time.times(factor))
             .and_then(|time| u64::try_from(time).ok())
@@ -112,3 +123,82 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     builder.origin.command = target.filter(|target| !target.is_empty());
     Ok(builder)
 }
+
+/// Adds stacks one after the other, each at the time at which what it took began.
+fn add_records(
+    records: &[&RawValue],
+    wall: SampleTypeIx,
+    builder: &mut RecordingBuilder,
+) -> Decoded<()> {
+    let mut known = HashMap::new();
+    let mut locations = Vec::new();
+    let mut now: u64 = 0;
+    for (ix, record) in records.iter().enumerate() {
+        let at = || format!("frame_records[{ix}]");
+        let (frames, time): (Vec<Text<'_>>, Number) = parse(record.get().as_bytes())?;
+        let time = time.weight(NANOSECONDS, at)?;
+        let mut thread = None;
+        locations.clear();
+        for Text(frame) in &frames {
+            let parts = FrameParts::of(frame);
+            if parts.file == b"<thread>" {
+                let name = builder.text(parts.symbol).into_owned();
+                thread = Some(name);
+                continue;
+            }
+            let location = match known.get(&**frame) {
+                Some(&location) => location,
+                None => {
+                    let location = parts.add(builder).map_err(DecodeError::at(at()))?;
+                    known.insert(frame.to_vec(), location);
+                    location
+                }
+            };
+            locations.push(location);
+        }
+        let process = builder.process(0, "");
+        let thread = builder.known_thread(process, 0, &thread.unwrap_or_default());
+        let stack = builder.stack(&locations).map_err(DecodeError::at(at()))?;
+        let cost = Cost {
+            samples: 1,
+            value: time,
+        };
+        builder.push((thread, wall), stack, Some(Nanoseconds(now)), cost);
+        now = now.saturating_add(time);
+    }
+    Ok(())
+}
+
+struct FrameParts<'b> {
+    symbol: &'b [u8],
+    file: &'b [u8],
+    line: u32,
+}
+
+impl<'b> FrameParts<'b> {
+    fn of(frame: &'b [u8]) -> FrameParts<'b> {
+        let mut parts = frame.split(|&byte| byte == 1);
+        let mut identity = parts.next().unwrap_or_default().split(|&byte| byte == 0);
+        let symbol = identity.next().unwrap_or_default();
+        let file = identity.next().unwrap_or_default();
+        let line = parts.find_map(|mark| decimal(mark.strip_prefix(b"l")?));
+        let line = line.or_else(|| decimal(identity.next()?));
+        FrameParts {
+            symbol,
+            file: if file == BUILT_IN { b"" } else { file },
+            line: line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
+        }
+    }
+
+    fn add(&self, builder: &mut RecordingBuilder) -> Built<LocationIx> {
+        let frame = NamedFrame {
+            symbol: self.symbol,
+            file: self.file,
+            line: self.line,
+            ..NamedFrame::default()
+        };
+        frame.add(builder)
+    }
+}
+
+const BUILT_IN: &[u8] = b"<built-in>";

@@ -260,9 +260,39 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
     }
 }
 
+/// How much of a file is looked at for these marks.
+const RECOGNISED: usize = 128;
+
+/// Marks of files that are not read, what they are, and what to do.
+const MADE_BY: [(&[u8], &str); 4] = [
+    (
+        b"memray\0",
+        "a recording of memray: `memray transform speedscope FILE` writes one that sto reads",
+    ),
+    (
+        b"tracemalloc\x94",
+        "a snapshot of tracemalloc: record memory with memray or Austin instead",
+    ),
+    (
+        b"#Perl profile database",
+        "of Devel::NYTProf: `nytprofcalls FILE` writes folded stacks, which sto reads",
+    ),
+    (
+        b"line_profiler",
+        "of line_profiler, which knows no callers: record with py-spy or Austin instead",
+    ),
+];
+
 /// The first bytes, and which compression they show that is not seen through.
 fn found(bytes: &[u8]) -> String {
     let start = excerpt(bytes.trim_ascii_start());
+    let head = &bytes[..bytes.len().min(RECOGNISED)];
+    let made_by = MADE_BY
+        .iter()
+        .find(|(mark, _)| memchr::memmem::find(head, mark).is_some());
+    if let Some((_, what)) = made_by {
+        return format!("{start} ({what})");
+    }
     match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
         [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),

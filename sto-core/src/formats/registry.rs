@@ -13,18 +13,23 @@ use super::{
 };
 #[cfg(feature = "text")]
 use super::{
+    austin::{self, text::AustinText},
     callgrind::{self, Callgrind},
     dtrace::{self, DTrace},
     ghc::{self, Ghc},
-    nonsequitur, perf_script, pstats,
+    nonsequitur, perf_script,
+    phpspy::{self, Phpspy},
+    pstats,
+    rprof::{self, Rprof},
     sample::{self, Sample},
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
 };
 #[cfg(feature = "viewers")]
 use super::{
-    chrome, cpuprofile, firefox, heapprofile, perfetto, perun, pyinstrument, speedscope, stackprof,
-    xctrace, yourkit,
+    chrome, cpuprofile, firefox, ghc_json, heapprofile, perfetto, perun, pyinstrument,
+    rbspy::{self, Rbspy},
+    scalene, speedscope, stackprof, xctrace, xhprof, yourkit,
 };
 #[cfg(feature = "call-traces")]
 use super::{ftrace, uftrace, xray};
@@ -47,6 +52,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
         #[cfg(feature = "text")]
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
+        #[cfg(feature = "text")]
+        Format::Austin => (austin::mojo::matches, Lines(austin::mojo::reader)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
         #[cfg(feature = "pprof")]
@@ -68,7 +75,13 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "viewers")]
         Format::Pyinstrument => (pyinstrument::matches, Whole(pyinstrument::read)),
         #[cfg(feature = "viewers")]
+        Format::Scalene => (scalene::matches, Whole(scalene::read)),
+        #[cfg(feature = "viewers")]
         Format::Stackprof => (stackprof::matches, Whole(stackprof::read)),
+        #[cfg(feature = "viewers")]
+        Format::GhcJson => (ghc_json::matches, Whole(ghc_json::read)),
+        #[cfg(feature = "viewers")]
+        Format::Xhprof => (xhprof::matches, Whole(xhprof::read)),
         #[cfg(feature = "viewers")]
         Format::Perun => (perun::matches, Calls(perun::read)),
         #[cfg(feature = "viewers")]
@@ -85,6 +98,14 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::VisualStudio => (visual_studio::matches, Lines(report::<VisualStudio>)),
         #[cfg(feature = "text")]
         Format::Ghc => (ghc::matches, Lines(report::<Ghc>)),
+        #[cfg(feature = "viewers")]
+        Format::Rbspy => (rbspy::matches, Lines(report::<Rbspy>)),
+        #[cfg(feature = "text")]
+        Format::Rprof => (rprof::matches, Lines(report::<Rprof>)),
+        #[cfg(feature = "text")]
+        Format::Phpspy => (phpspy::matches, Lines(report::<Phpspy>)),
+        #[cfg(feature = "text")]
+        Format::AustinText => (austin::text::matches, Lines(report::<AustinText>)),
         #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
         #[cfg(feature = "call-traces")]

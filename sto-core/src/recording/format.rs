@@ -30,6 +30,8 @@ formats! {
     Uftrace = "uftrace" if "call-traces",
     /// Statistics of Python's `cProfile`.
     Pstats = "pstats" if "text",
+    /// Austin's samples in its binary form, MOJO.
+    Austin = "austin" if "text",
     /// Recordings of JDK Flight Recorder.
     Jfr = "jfr" if "jfr",
     /// gperftools' profiles of the CPU and the heap, jemalloc's of the heap, and Go's in text.
@@ -50,8 +52,14 @@ formats! {
     HeapProfile = "heapprofile" if "viewers",
     /// The JSON of pyinstrument.
     Pyinstrument = "pyinstrument" if "viewers",
-    /// The JSON of stackprof.
+    /// The JSON of Scalene.
+    Scalene = "scalene" if "viewers",
+    /// Reports of stackprof, as it dumps them or in JSON.
     Stackprof = "stackprof" if "viewers",
+    /// GHC's profiles in JSON.
+    GhcJson = "ghc json" if "viewers",
+    /// Calls that XHProf counted, in JSON or as PHP serializes them.
+    Xhprof = "xhprof" if "viewers",
     /// Perun's profiles.
     Perun = "perun" if "viewers",
     /// Chrome's trace events.
@@ -68,6 +76,14 @@ formats! {
     VisualStudio = "visual studio" if "text",
     /// GHC's time and allocation profiles.
     Ghc = "ghc" if "text",
+    /// What rbspy keeps of a recording.
+    Rbspy = "rbspy" if "viewers",
+    /// What R's `Rprof` writes.
+    Rprof = "rprof" if "text",
+    /// What phpspy prints.
+    Phpspy = "phpspy" if "text",
+    /// Austin's samples as text.
+    AustinText = "austin text" if "text",
     /// The text that macOS's `sample` prints.
     Sample = "sample" if "text",
     /// The text of ftrace's `function_graph`.

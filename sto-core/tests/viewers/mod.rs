@@ -50,7 +50,7 @@ fn json_is_no_text_whatever_stands_on_its_lines() {
 }
 
 /// What each stack cost, a line a stack: `event samples value unit [thread]: root;leaf file:line`.
-fn stacks(recording: &Recording) -> Vec<String> {
+pub(crate) fn stacks(recording: &Recording) -> Vec<String> {
     let mut costs: BTreeMap<String, (Cost, &str, &str)> = BTreeMap::new();
     for sample in &recording.samples {
         let thread = &recording.threads[sample.thread.0 as usize];

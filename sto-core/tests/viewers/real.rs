@@ -143,6 +143,16 @@ fn pyinstrument_is_read_from_evented_profiles() {
 }
 
 #[test]
+fn memray_is_read_from_two_sampled_profiles() {
+    check(Format::Speedscope, "memray.json");
+}
+
+#[test]
+fn a_trace_of_py_spy_is_read_with_calls_and_their_files() {
+    check(Format::Chrome, "py-spy.json");
+}
+
+#[test]
 fn node_is_read_with_lines_and_times() {
     check(Format::CpuProfile, "node.cpuprofile");
 }

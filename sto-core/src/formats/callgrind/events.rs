@@ -15,7 +15,17 @@ pub(super) enum Numbers {
     Both,
     Values,
     Samples,
+    /// Values in units of so many of the sample type, which nobody counted samples of.
+    Scaled(u64),
 }
+
+/// Events whose units other writers' names say: Xdebug's, and microseconds of ruby-prof.
+const SCALED: [(&str, &str, Unit, u64); 4] = [
+    ("Time_(10ns)", "time", Unit::Nanoseconds, 10),
+    ("Memory_(bytes)", "memory", Unit::Bytes, 1),
+    ("wall_time", "wall", Unit::Nanoseconds, 1000),
+    ("process_time", "cpu", Unit::Nanoseconds, 1000),
+];
 
 #[derive(Default)]
 pub(super) struct Events {
@@ -63,6 +73,10 @@ impl Events {
         builder: &mut RecordingBuilder,
     ) -> Vec<(SampleTypeIx, Numbers)> {
         let numbers = self.names.iter().map(|name| {
+            let scaled = SCALED.iter().find(|(known, ..)| name == known);
+            if let Some(&(_, event, unit, factor)) = scaled.filter(|_| !is_ours) {
+                return (builder.sample_type(event, unit), Numbers::Scaled(factor));
+            }
             let title = self.titles.get(name).filter(|_| is_ours);
             let named = title.and_then(|title| named_and_unit(title));
             let (event, unit) = named.unwrap_or((name, Unit::Events));

@@ -11,11 +11,20 @@ use super::flow::{Flow, FlowIx};
 use super::graph::Graph;
 use super::names::FunctionIx;
 use super::paths::{Context, Paths};
+use crate::formats::report::time;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::Cost;
 
 /// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.
 const MAX_PIECES: usize = 1 << 21;
+
+/// A time of some nanoseconds, or some bytes; either is a sample for each million of what it is measured in.
+fn scaled(cost: u64, factor: u64) -> Built<Cost> {
+    let value = cost.checked_mul(factor);
+    Ok(time(value.ok_or_else(|| {
+        format!("a cost of {cost}, {factor} times which is more than 2^64 - 1")
+    })?))
+}
 
 /// Adds the samples, and returns what to say of how their stacks were made.
 pub(super) fn add(
@@ -30,12 +39,19 @@ pub(super) fn add(
         for (event, graph) in graphs {
             let (sample_type, numbers) = numbers[event.get()];
             let add = |builder: &mut RecordingBuilder, stack, cost| {
-                let mut cost = Cost::counted(cost);
-                match numbers {
-                    Numbers::Both => {}
-                    Numbers::Values => cost.samples = 0,
-                    Numbers::Samples => cost.value = 0,
-                }
+                let counted = Cost::counted(cost);
+                let cost = match numbers {
+                    Numbers::Both => counted,
+                    Numbers::Values => Cost {
+                        samples: 0,
+                        ..counted
+                    },
+                    Numbers::Samples => Cost {
+                        value: 0,
+                        ..counted
+                    },
+                    Numbers::Scaled(factor) => scaled(cost, factor)?,
+                };
                 builder.add_cost(thread, sample_type, stack, cost)
             };
             let divided = divide(&graph, pieces_left, frames, builder, add)?;

@@ -1,4 +1,4 @@
-//! What formats are written in: text, JSON, XML, Python's marshal, comma-separated values, Protocol Buffers.
+//! What formats are written in: text, JSON, XML, Python's and Ruby's marshal, comma-separated values, Protocol Buffers.
 
 pub(crate) mod csv;
 #[cfg(feature = "pprof")]
@@ -6,6 +6,8 @@ pub(crate) mod json;
 #[cfg(feature = "text")]
 pub(crate) mod marshal;
 pub(crate) mod protobuf;
+#[cfg(feature = "viewers")]
+pub(crate) mod ruby;
 pub(crate) mod text;
 #[cfg(feature = "viewers")]
 pub(crate) mod xml;

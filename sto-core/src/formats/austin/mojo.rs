@@ -1,0 +1,266 @@
+//! MOJO: events of one byte and their values. Numbers have six bits and a sign in the first byte, seven in each
+//! further one; text ends with a zero. Names and frames are written once for each process, under a number.
+
+use super::{Metrics, Session, collector, hexadecimal, invalid, kernel, thread};
+use crate::formats::Salvage;
+use crate::formats::error::{DecodeError, Decoded};
+use crate::formats::source::{Head, LineReader, ReadOptions};
+use crate::limits::MAX_LINE;
+use crate::recording::{LocationIx, RecordingBuilder, ThreadIx};
+use hashbrown::HashMap;
+
+const MAGIC: &[u8] = b"MOJ";
+const VERSIONS: std::ops::RangeInclusive<i64> = 1..=3;
+
+pub(in super::super) fn matches(head: &Head<'_>) -> bool {
+    let version = head.bytes.strip_prefix(MAGIC).and_then(<[u8]>::first);
+    version.is_some_and(|&version| (1..0x40).contains(&version))
+}
+
+pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Reader {
+        allow_truncated: options.allow_truncated,
+        held: Vec::new(),
+        at: 0,
+        stacks: Stacks::default(),
+        builder: RecordingBuilder::default(),
+    })
+}
+
+struct Reader {
+    allow_truncated: bool,
+    /// What was not read yet.
+    held: Vec<u8>,
+    /// Where in the file that begins.
+    at: usize,
+    stacks: Stacks,
+    builder: RecordingBuilder,
+}
+
+impl LineReader for Reader {
+    fn takes_parts_of_lines(&self) -> bool {
+        true
+    }
+
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        if self.held.len() > MAX_LINE {
+            let problem = format!("an event of more than {} MiB", MAX_LINE >> 20);
+            return Err(DecodeError::new(self.at, problem));
+        }
+        self.held.extend_from_slice(bytes);
+        let mut rest = Bytes(&self.held);
+        let mut done = 0;
+        while !rest.0.is_empty() {
+            match self.stacks.event(&mut rest, &mut self.builder) {
+                Ok(()) => done = self.held.len() - rest.0.len(),
+                Err(Stop::Ends) => break,
+                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
+            }
+        }
+        self.held.drain(..done);
+        self.at += done;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
+        if !self.held.is_empty() {
+            let (event, end) = (self.at, self.at + self.held.len());
+            let cut = format!("the file ends at byte {end}, within the event at byte {event}");
+            if !self.allow_truncated {
+                return Err(DecodeError::cut_off(cut, Salvage::Possible));
+            }
+            self.builder
+                .warnings
+                .push(format!("T{}, which was left out.", &cut[1..]));
+        }
+        let added = self.stacks.end_sample(&mut self.builder);
+        added.map_err(|problem| DecodeError::new(self.at, problem))?;
+        Ok(self.builder)
+    }
+}
+
+/// Why an event was not read.
+enum Stop {
+    /// What is there ends before it does.
+    Ends,
+    Wrong(String),
+}
+
+impl<P: Into<String>> From<P> for Stop {
+    fn from(problem: P) -> Stop {
+        Stop::Wrong(problem.into())
+    }
+}
+
+/// What is left to read.
+struct Bytes<'b>(&'b [u8]);
+
+impl<'b> Bytes<'b> {
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let (&first, rest) = self.0.split_first().ok_or(Stop::Ends)?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    fn signed(&mut self) -> Result<i64, Stop> {
+        let first = self.byte()?;
+        let mut number = u64::from(first & 0x3f);
+        let (mut shift, mut goes_on) = (6, first & 0x80 != 0);
+        while goes_on {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift > 63 || bits << shift >> shift != bits {
+                return Err("a number of more than 64 bits".into());
+            }
+            number |= bits << shift;
+            shift += 7;
+            goes_on = byte & 0x80 != 0;
+        }
+        let is_negative = first & 0x40 != 0;
+        // Numbers of frames use all 64 bits.
+        Ok(match is_negative {
+            true => (number as i64).wrapping_neg(),
+            false => number as i64,
+        })
+    }
+
+    fn number(&mut self) -> Result<u64, Stop> {
+        self.signed().map(|number| number as u64)
+    }
+
+    fn text(&mut self) -> Result<&'b [u8], Stop> {
+        let end = memchr::memchr(0, self.0).ok_or(Stop::Ends)?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Ok(text)
+    }
+}
+
+#[derive(Default)]
+struct Stacks {
+    version: Option<i64>,
+    session: Session,
+    /// By process and number.
+    names: HashMap<(u64, u64), Box<[u8]>>,
+    frames: HashMap<(u64, u64), LocationIx>,
+    /// The process that numbers are of.
+    process: u64,
+    sample: Option<(ThreadIx, Metrics)>,
+    stack: Vec<LocationIx>,
+}
+
+/// The number of a name that Austin could not read.
+const UNKNOWN: u64 = 1;
+
+impl Stacks {
+    /// Reads the next event as a whole, or nothing of it.
+    fn event(&mut self, rest: &mut Bytes<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
+        let Some(version) = self.version else {
+            return self.header(rest);
+        };
+        match rest.byte()? {
+            1 => {
+                let (key, value) = (rest.text()?, rest.text()?);
+                self.end_sample(builder)?;
+                self.session.metadata(key, value, builder);
+            }
+            2 => {
+                let process = rest.number()?;
+                if version >= 3 {
+                    let _interpreter = rest.signed()?;
+                }
+                let tid = rest.text()?;
+                self.end_sample(builder)?;
+                self.process = process;
+                let thread = thread(process, hexadecimal(tid), tid, builder);
+                self.sample = Some((thread, Metrics::default()));
+            }
+            3 => {
+                let (number, file, symbol) = (rest.number()?, rest.number()?, rest.number()?);
+                let line = rest.number()?;
+                if version >= 2 {
+                    let _columns = (rest.number()?, rest.number()?, rest.number()?);
+                }
+                let frame = (self.name(file)?, self.name(symbol)?, line);
+                let location = self.session.frame(frame, builder)?;
+                self.frames.insert((self.process, number), location);
+            }
+            4 => self.stack.push(invalid(builder)?),
+            5 => {
+                let number = rest.number()?;
+                let frame = self.frames.get(&(self.process, number));
+                let frame = frame.ok_or_else(|| {
+                    format!("frame {number}, which was not written before; was the file damaged?")
+                })?;
+                self.stack.push(*frame);
+            }
+            6 => {
+                let symbol = rest.text()?;
+                self.stack.push(kernel(symbol, builder)?);
+            }
+            7 => self.stack.push(collector(builder)?),
+            8 => self.metrics()?.is_idle = true,
+            9 => self.metrics()?.microseconds = rest.number()?,
+            10 => self.metrics()?.bytes = rest.signed()?,
+            11 => {
+                let (number, name) = (rest.number()?, rest.text()?);
+                self.names.insert((self.process, number), name.into());
+            }
+            12 => {
+                let _name = rest.number()?;
+            }
+            other => {
+                return Err(format!(
+                    "an event of kind {other}; expected 1 to 12, those of MOJO 3. Was it recorded by a newer Austin? \
+                     Convert it by `mojo2austin FILE FILE.austin`, and ingest that"
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, rest: &mut Bytes<'_>) -> Result<(), Stop> {
+        for _ in MAGIC {
+            rest.byte()?;
+        }
+        let version = rest.signed()?;
+        if !VERSIONS.contains(&version) {
+            return Err(format!(
+                "version {version} of MOJO; expected {} to {}: convert it by `mojo2austin FILE FILE.austin`, and ingest that",
+                VERSIONS.start(),
+                VERSIONS.end()
+            )
+            .into());
+        }
+        self.version = Some(version);
+        Ok(())
+    }
+
+    fn name(&self, number: u64) -> Result<&[u8], Stop> {
+        let known = self.names.get(&(self.process, number));
+        match known {
+            Some(name) => Ok(name),
+            None if number == UNKNOWN => Ok(b"<unknown>"),
+            None => Err(format!(
+                "name {number}, which was not written before; was the file damaged?"
+            )
+            .into()),
+        }
+    }
+
+    fn metrics(&mut self) -> Result<&mut Metrics, Stop> {
+        let sample = self.sample.as_mut();
+        let sample = sample.ok_or("what a sample cost, before the first sample")?;
+        Ok(&mut sample.1)
+    }
+
+    fn end_sample(&mut self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        if let Some((thread, metrics)) = self.sample.take() {
+            let stack = builder.stack(&self.stack)?;
+            self.session.add(thread, stack, metrics, builder)?;
+        }
+        self.stack.clear();
+        Ok(())
+    }
+}
