@@ -222,9 +222,11 @@ fn other_files_are_told_by_how_they_begin() {
     let message = error_of(b"\n\x1b[1mHello,\x07 world\n");
     assert_eq!(
         message,
-        "a/file: not a profile that sto can read: it starts with `\\u{1b}[1mHello,\\u{7} world\\n`; \
-         expected one of perf.data, xray, xray-yaml, uftrace, pstats, austin, jfr, gperftools, pprof, otlp, perfetto, firefox, speedscope, cpuprofile, \
-         heapprofile, pyinstrument, scalene, stackprof, ghc-json, xhprof, perun, chrome, callgrind, xctrace, yourkit, vtune, visual-studio, ghc, rbspy, rprof, phpspy, austin-text, sample, ftrace, perf-script, nonsequitur, dtrace, folded; if it is one of them, name it"
+        format!(
+            "a/file: not a profile that sto can read: it starts with `\\u{{1b}}[1mHello,\\u{{7}} world\\n`; \
+             expected one of {} formats; if it is one of them, name it",
+            Format::all().count()
+        )
     );
     assert!(error_of(b"PK\x03\x04\0\0a 1\n").contains("it starts with `PK\\u{3}\\u{4}\\0\\0a 1"));
     assert!(

@@ -27,7 +27,11 @@ pub(crate) fn with_hint(text: &str, hint: Option<Hint>) -> String {
 fn words(hint: Hint) -> [&'static str; 3] {
     match hint {
         Hint::AllowTruncated => [": `", "sto ingest --allow-truncated", "`"],
-        Hint::NameFormat => [": `", "sto ingest --format NAME", "`"],
+        Hint::NameFormat => [
+            ": `",
+            "sto ingest --format NAME",
+            "`; `sto ingest --help` lists them",
+        ],
         Hint::TraceStart => [" with ", "--trace-start T", ""],
         Hint::RaiseMaxInput => [" by ", "--max-input", ""],
         Hint::NameBuild => [": ", "--build NAME", ""],

@@ -25,14 +25,14 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The bytes are of no known format.
-    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {known}; if it is one of them, name it", path.display())]
+    #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {formats} formats; if it is one of them, name it", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
         /// Its first bytes, made printable, and what they show.
         found: String,
-        /// The formats that there are.
-        known: String,
+        /// How many formats there are.
+        formats: usize,
     },
     /// The file was cut off.
     #[error("{}: truncated: {cut}; was the recording killed, or the copy cut short? Record or copy it again{salvage}", path.display())]

@@ -255,7 +255,7 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
         _ => FormatError::Unknown {
             path,
             found: found(bytes),
-            known: known(),
+            formats: Format::all().count(),
         },
     }
 }
