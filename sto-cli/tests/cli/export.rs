@@ -1,6 +1,6 @@
 //! `sto export`: stacks in the formats of other tools.
 
-use crate::support::Sandbox;
+use crate::support::{Sandbox, repository};
 
 #[test]
 fn what_is_exported_is_ingested_again_as_the_same() {
@@ -8,6 +8,8 @@ fn what_is_exported_is_ingested_again_as_the_same() {
     let of_build = sandbox.json(&["top", "v1"]);
     for (format, file, begin) in [
         ("pprof", "v1.pb.gz", &b"\x1f\x8b"[..]),
+        ("otlp", "v1.otlp", b"\x0a"),
+        ("otlp", "v1.otlp.gz", b"\x1f\x8b"),
         ("folded", "v1.folded", b"main;"),
         ("folded", "v1.folded.GZ", b"\x1f\x8b"),
     ] {
@@ -24,7 +26,15 @@ fn what_is_exported_is_ingested_again_as_the_same() {
 #[test]
 fn every_format_goes_to_standard_output_and_is_the_same_there() {
     let sandbox = Sandbox::with_two_builds();
-    for format in ["folded", "speedscope", "firefox", "d3", "callgrind", "csv"] {
+    for format in [
+        "folded",
+        "speedscope",
+        "firefox",
+        "d3",
+        "callgrind",
+        "csv",
+        "html",
+    ] {
         let printed = sandbox
             .sto(&["export", "v1", "--format", format])
             .succeeds();
@@ -48,6 +58,34 @@ fn a_format_has_to_be_named_and_what_it_needs() {
     assert!(run.stderr.contains("--x"), "{run:?}");
     let run = sandbox.sto(&["export", "v1", "--format", "csv", "--x", "n"]);
     run.fails_with(&["`--x` is of models"]);
+}
+
+#[test]
+fn calls_over_time_are_exported_where_there_are_any() {
+    let sandbox = Sandbox::with_two_builds();
+    let to_perfetto = ["--format", "perfetto", "-o", "calls.pftrace"];
+    let run = sandbox.sto(&[&["export", "v1"], &to_perfetto[..]].concat());
+    run.fails_with(&["demo@v1 has no calls over time", "pprof, otlp, speedscope"]);
+    let trace = repository().join("testdata/xray/basic.xray");
+    let trace = trace.to_str().unwrap();
+    let run = sandbox.sto(&[&["export", trace], &to_perfetto[..]].concat());
+    let said = run.succeeds().stdout;
+    assert!(said.starts_with("wrote calls.pftrace\n"), "{said}");
+    let of = |file: &str| sandbox.json(&["top", file])["functions"].clone();
+    let functions = of("calls.pftrace");
+    let name = |function: &serde_json::Value| function["function"].clone();
+    let costs = |function: &serde_json::Value| function["total"].clone();
+    for (found, expected) in functions
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(of(trace).as_array().unwrap())
+    {
+        assert_eq!(
+            (name(found), costs(found)),
+            (name(expected), costs(expected))
+        );
+    }
 }
 
 #[test]

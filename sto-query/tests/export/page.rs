@@ -31,13 +31,13 @@ fn two_events() -> View {
         event: event.to_owned(),
         unit,
     };
-    let [cpu, bytes] = ["main;parse 70\nmain;copy 20\nmain 10", "main;copy 4096"]
+    let [cpu, faults] = ["main;parse 70\nmain;copy 20\nmain 10", "main;copy 40"]
         .map(|stacks| folded(stacks, 1_000_000));
     view_of(
         "v1",
         &[vec![
             (event("cpu-clock", Unit::Nanoseconds), &cpu),
-            (event("alloc_space", Unit::Bytes), &bytes),
+            (event("page-faults", Unit::Events), &faults),
         ]],
     )
 }
@@ -50,8 +50,8 @@ fn each_event_has_a_flame_graph_and_its_functions() {
     for width in [1280, 390] {
         let facts = open(&two_events(), width);
         assert_eq!(facts["title"], "demo@v1");
-        assert_eq!(facts["choices"], json!(["cpu-clock", "alloc_space"]));
-        assert_eq!(facts["shown"], json!([["cpu-clock"], ["alloc_space"]]));
+        assert_eq!(facts["choices"], json!(["cpu-clock", "page-faults"]));
+        assert_eq!(facts["shown"], json!([["cpu-clock"], ["page-faults"]]));
         assert_eq!(facts["bySelf"], json!(["parse", "copy", "main"]));
         assert_eq!(facts["byTotal"], json!(["main", "parse", "copy"]));
         assert_eq!(
@@ -101,9 +101,10 @@ fn names_that_are_markup_stay_text() {
 
 #[test]
 fn a_large_profile_is_a_page_of_bounded_size_that_says_what_it_lacks() {
-    let stacks: String = (0..30_000)
-        .map(|ix| format!("main;f{};g{ix} 1\n", ix % 100))
-        .collect();
+    // 30,000 frames of a thousandth each.
+    let chain = |leaf: usize| (0..30).map(move |depth| format!(";f{leaf}_{depth}"));
+    let stacks = (0..1000).map(|leaf| format!("main{} 1\n", chain(leaf).collect::<String>()));
+    let stacks: String = stacks.collect();
     let large = page(&view("v1", &folded(Box::leak(stacks.into_boxed_str()), 1)));
     assert!(large.len() < 8_000_000, "{} bytes", large.len());
     assert!(

@@ -116,15 +116,17 @@ fn a_value_that_the_schema_has_no_number_for_is_refused() {
     for (_, cost) in view.runs.iter_mut().flatten().flatten() {
         cost.value = u64::MAX;
     }
-    let error = super::PPROF(&view, &mut Vec::new())
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("18446744073709551615"), "{error}");
+    for render in [PPROF, super::OTLP] {
+        let error = render(&view, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("18446744073709551615"), "{error}");
+    }
 }
 
 #[test]
 fn the_same_view_is_the_same_bytes() {
-    assert_eq!(export(&demo().0, PPROF), export(&demo().0, PPROF));
+    for render in [PPROF, super::OTLP] {
+        assert_eq!(export(&demo().0, render), export(&demo().0, render));
+    }
 }
 
 /// Needs Go (Debian: `golang-go`); without it there is nothing to ask.

@@ -2,7 +2,7 @@
 //!
 //! What a format can hold comes back the same when it is read; what it cannot is said at its
 //! function. None of them holds the profiles' slices of time, their own labels and metrics, and what
-//! single lines of a function cost; pprof alone holds threads and labels of samples.
+//! single lines of a function cost; pprof and OTLP alone hold threads and labels of samples.
 //!
 #![doc = include_str!("exports.md")]
 

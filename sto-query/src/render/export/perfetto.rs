@@ -253,7 +253,7 @@ impl<W: Write> Trace<'_, W> {
         at: Nanoseconds,
     ) -> io::Result<()> {
         event.number(11, self.track);
-        packet.number(8, at.0);
+        packet.one_of(8, at.0);
         packet.message(11, &event);
         self.packet(packet)
     }

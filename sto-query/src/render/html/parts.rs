@@ -20,24 +20,19 @@ impl Side {
         self.facts
             .extend(value.into().map(|value| (name.to_owned(), value)));
     }
-
-    /// It as a panel.
-    pub(crate) fn panel(&self) -> Markup {
-        html! {
-            section.side {
-                h3 { (self.heading) }
-                p.build { (self.build) }
-                dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
-            }
-        }
-    }
 }
 
 /// Both sides, the baseline first.
 pub(crate) fn sides(sides: [Side; 2]) -> Markup {
     html! {
         .sides {
-            @for side in sides { (side.panel()) }
+            @for side in sides {
+                section.side {
+                    h3 { (side.heading) }
+                    p.build { (side.build) }
+                    dl { @for (name, value) in side.facts { dt { (name) } dd { (value) } } }
+                }
+            }
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::flame::{figure_of, label_of};
 use super::header::{first_line, taken};
-use super::html::{Page, Side, name, number_head, numbers, recorded, short_name};
+use super::html::{Page, name, number_head, numbers, recorded, short_name};
 use crate::error::ExportError;
 use crate::select::{full_name, shortened_revision};
-use crate::text::{Style, counted, grouped, percent};
+use crate::text::{Style, counted, grouped, percent, some_of};
 use crate::tree::{Order, Subject, Top, TopFunction, View, top};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -14,6 +14,8 @@ use sto_core::model::{FrameKind, Origin};
 
 /// Most functions of an event that are listed by their own cost, and most by their total.
 const FUNCTIONS: usize = 250;
+/// Hosts, processors and commands of runs that are named.
+const NAMED: usize = 2;
 /// Most frames that are drawn of all events together, of some 200 bytes each.
 const FRAMES: usize = 20_000;
 
@@ -39,7 +41,7 @@ pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
     let page = page.render(&html! {
         header {
             h1 { (title) }
-            (of_build(view).panel())
+            (facts(view))
         }
         main {
             @for &event in &events { (of_event(view, event, frames)) }
@@ -48,39 +50,40 @@ pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
     Ok(writer.write_all(page.as_bytes())?)
 }
 
-/// The build, and where and when it was recorded.
-fn of_build(view: &View) -> Side {
+/// Where and when a build was recorded.
+fn facts(view: &View) -> Markup {
     let build = &view.selection.build;
     let origins = || view.selection.profiles.iter().map(|of| &of.profile.origin);
     let all = |of: fn(&Origin) -> Option<&str>| {
         let distinct: BTreeSet<&str> = origins().filter_map(of).collect();
         let distinct: Vec<&str> = distinct.into_iter().collect();
-        (!distinct.is_empty()).then(|| distinct.join(", "))
+        (!distinct.is_empty()).then(|| some_of(&distinct, NAMED))
     };
     let times = || origins().filter_map(|origin| origin.recorded);
     let [first, last] =
         [times().min(), times().max()].map(|time| time.map(|time| time.to_string()));
-    let mut side = Side {
-        heading: "Build",
-        build: full_name(build),
-        facts: Vec::new(),
-    };
-    let subject = Subject::of(view, 0);
-    side.fact("profiles", grouped(subject.profiles.len() as u64));
-    side.fact("time", taken(&subject.windows));
-    side.fact("recorded", recorded(first.as_ref(), last.as_ref()));
-    side.fact("host", all(|origin| origin.host.as_deref()));
-    side.fact("processor", all(|origin| origin.cpu.as_deref()));
-    side.fact("command", all(|origin| origin.command.as_deref()));
-    side.fact(
-        "revision",
-        build.revision.as_deref().map(shortened_revision),
-    );
-    side.fact(
-        "build id",
-        build.gnu_build_id.as_ref().map(ToString::to_string),
-    );
-    side
+    let revision = build.revision.as_deref().map(shortened_revision);
+    let facts = [
+        ("recorded", Some(recorded(first.as_ref(), last.as_ref()))),
+        ("host", all(|origin| origin.host.as_deref())),
+        ("processor", all(|origin| origin.cpu.as_deref())),
+        ("command", all(|origin| origin.command.as_deref())),
+        ("revision", revision.map(Into::into)),
+        (
+            "build id",
+            build.gnu_build_id.as_ref().map(ToString::to_string),
+        ),
+        ("time", taken(&view.windows)),
+    ];
+    html! {
+        .side {
+            dl {
+                @for (name, fact) in facts {
+                    @if let Some(fact) = fact { dt { (name) } dd { (fact) } }
+                }
+            }
+        }
+    }
 }
 
 fn of_event(view: &View, event: usize, frames: usize) -> Markup {
