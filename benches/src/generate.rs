@@ -253,6 +253,7 @@ impl Stacks {
             calls: None,
             kept: None,
             sources: Default::default(),
+            addresses: None,
         }
     }
 }

@@ -131,6 +131,7 @@ pub fn average(
         calls: None,
         kept: None,
         sources: Default::default(),
+        addresses: None,
         frames: matched.frames,
         tree: matched.tree,
     };

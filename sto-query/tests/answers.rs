@@ -23,7 +23,7 @@ use sto_query::functions::SymbolMatch;
 use sto_query::history::Occurrences;
 use sto_query::hot::{Blame, HotSpots};
 use sto_query::listing::{BuildList, RunList};
-use sto_query::maintain::{ExportedStore, IngestSummary, Merges, TagList};
+use sto_query::maintain::{ExportedStore, IngestSummary, Merges, SymbolizedProfiles, TagList};
 use sto_query::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
 use sto_query::phases::Phases;
 use sto_query::potential::Potentials;
@@ -104,6 +104,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         of::<FunctionSource>(),
         of::<StoreStats>(),
         of::<StoredAverage>(),
+        of::<InStore<SymbolizedProfiles>>(),
         of::<TagList>(),
         of::<Timeline>(),
         of::<Top>(),

@@ -71,6 +71,7 @@ fn module(path: &str, unresolved: usize, problem: Option<&str>) -> (String, Modu
         locations: 30,
         unresolved,
         unresolved_samples: 10 * unresolved as u64,
+        may_be_found: false,
         problem: problem.map(Notice::from),
     };
     (path.to_owned(), symbols)

@@ -67,6 +67,7 @@ fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth:
         calls: None,
         kept: None,
         sources: Default::default(),
+        addresses: None,
     };
     store
         .writer()

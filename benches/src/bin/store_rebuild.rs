@@ -92,6 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         calls: None,
         kept: None,
         sources: Default::default(),
+        addresses: None,
         tree,
     };
     drop(snapshot);

@@ -12,6 +12,7 @@ pub(crate) mod inputs;
 mod policy;
 pub(crate) mod quantities;
 mod select;
+mod symbols;
 
 pub(crate) use about::About;
 pub(crate) use choice::{choice, word};
@@ -26,3 +27,4 @@ pub(crate) use select::{
     BenchmarkArg, EventArg, FilterArgs, InlinedArg, MatchingArgs, SelectArgs, SelectPairArgs,
     SelectSeveralArgs, SidesArgs, WindowArgs,
 };
+pub(crate) use symbols::SymbolArgs;

@@ -3,7 +3,7 @@
 use crate::args::calls::CallArgs;
 use crate::args::inputs::{self, Input};
 use crate::args::quantities::{bytes, slice_count, time_offset};
-use crate::args::{About, choice, word};
+use crate::args::{About, SymbolArgs, choice, word};
 use crate::runtime::destination::Destination;
 use crate::runtime::in_order::in_order;
 use crate::runtime::{CliError, Outcome, Progress, StorePath, environment, hints, output};
@@ -73,20 +73,8 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "T", value_parser = time_offset, requires = "traces", allow_hyphen_values = true)]
     trace_start: Option<TimeOffset>,
 
-    /// Look for files with symbols in this folder first, or take PATH for the file that is FILE (a path or a name) in
-    /// the recording, even if that has no build id of it; may be given several times
-    #[arg(long = "symbol-dir", value_name = "DIR|FILE=PATH")]
-    symbols: Vec<PathBuf>,
-
-    /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
-    /// where theirs is
-    #[arg(
-        long,
-        value_name = "URLS",
-        env = "DEBUGINFOD_URLS",
-        hide_env_values = true
-    )]
-    debuginfod: Option<String>,
+    #[command(flatten)]
+    symbols: SymbolArgs,
 
     #[arg(long, value_name = "FORMAT", value_parser = format, help = format_help())]
     format: Option<Format>,
@@ -194,7 +182,7 @@ impl IngestArgs {
             symbols: SymbolOptions {
                 granularity: self.granularity,
                 debuginfod: options.symbols.debuginfod.clone(),
-                ..environment::symbol_options(&self.symbols, &input.path)
+                ..environment::symbol_options(&self.symbols.files, &input.path)
             },
             call_folder: Some(std::env::temp_dir()),
             on_read: progress.on_read(),
@@ -223,7 +211,7 @@ impl IngestArgs {
             max_input: self.max_input,
             strict: self.strict,
             symbols: SymbolOptions {
-                debuginfod: self.debuginfod.as_deref().and_then(environment::debuginfod),
+                debuginfod: self.symbols.debuginfod(),
                 ..SymbolOptions::default()
             },
             ..self.about.options()

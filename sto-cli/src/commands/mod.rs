@@ -45,6 +45,7 @@ mod show;
 mod source;
 mod sql;
 mod stats;
+mod symbolize;
 mod tag;
 mod timeline;
 mod top;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Annotate(annotate::AnnotateArgs),
+    Symbolize(symbolize::SymbolizeArgs),
     Tag(tag::TagArgs),
     Merge(merge::MergeArgs),
     Push(push::PushArgs),
@@ -131,6 +133,7 @@ pub(crate) fn run(
         Command::Runs(args) => runs::run(&args, &store()?),
         Command::Log(args) => log::run(&args, &store()?),
         Command::Annotate(args) => annotate::run(&args, &store()?),
+        Command::Symbolize(args) => symbolize::run(&args, &store()?),
         Command::Tag(args) => tag::run(&args, &store()?),
         Command::Merge(args) => merge::run(&args, &store()?),
         Command::Push(args) => push::run(&args, &store()?),

@@ -26,6 +26,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "record",
             "ingest",
             "annotate",
+            "symbolize",
             "merge",
             "pull",
             "import-parquet",

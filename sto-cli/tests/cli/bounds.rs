@@ -79,6 +79,7 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
         calls: None,
         kept: None,
         sources: Default::default(),
+        addresses: None,
     };
     store.writer().add(&build, &profile, &interned).unwrap();
 }

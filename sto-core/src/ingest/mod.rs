@@ -3,6 +3,7 @@
 mod describe;
 mod error;
 mod kept;
+mod later;
 mod moments;
 mod notices;
 mod options;
@@ -14,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::formats::{self, FormatError};
 use crate::hint::{Hint, Notice};
 use crate::id::{ProfileId, ReadingId, SourceDigest};
-use crate::intern::{Interned, intern_with_nodes, total};
+use crate::intern::{Interned, addresses, intern_with_nodes, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, Store, Writer};
@@ -37,6 +38,7 @@ pub use crate::binary::Debuginfod;
 pub use crate::binary::SymbolOptions;
 pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;
+pub use later::{Symbolized, symbolize_again};
 pub use options::IngestOptions;
 
 /// Stages of ingestion, for progress displays.
@@ -436,10 +438,13 @@ pub fn profiles_of(
             || describe::profile(&part.build, recording, &stacks, source, options, keep),
         );
         options.cancel.check()?;
-        let (mut interned, nodes) = interned.map_err(|source| IngestError::Intern {
+        let failed = |source| IngestError::Intern {
             path: path.display().to_string(),
             source,
-        })?;
+        };
+        let (mut interned, nodes) = interned.map_err(failed)?;
+        interned.addresses =
+            addresses(recording, symbols, &interned, slices, keep).map_err(failed)?;
         if let Some(program) = part.program {
             let calls = interned.calls.take();
             let calls =

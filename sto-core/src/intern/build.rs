@@ -5,7 +5,7 @@ use super::line_costs::{LineSum, line_costs};
 use super::run_metrics::run_metrics;
 use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
-use super::{LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
+use super::{Addresses, LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
 use crate::limits::MAX_SOURCES;
 use crate::model::{FrameIx, FrameTable, RunMetrics, SourceDigests};
 use crate::recording::{Recording, Sample};
@@ -36,6 +36,8 @@ pub struct Interned {
     pub kept: Option<Arc<PackedCalls>>,
     /// Digests of the source files of its frames, where debug info has them.
     pub sources: SourceDigests,
+    /// Addresses whose names may be found later.
+    pub addresses: Option<Addresses>,
 }
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
@@ -111,6 +113,7 @@ fn build(
         metrics: None,
         calls: None,
         kept: None,
+        addresses: None,
     };
     Ok((interned, nodes))
 }

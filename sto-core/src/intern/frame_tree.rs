@@ -228,6 +228,11 @@ impl FrameTree {
 pub(crate) struct StackNodes(Vec<NodeIx>);
 
 impl StackNodes {
+    /// The same stacks where nodes have become others.
+    pub(super) fn map(self, node: impl Fn(NodeIx) -> NodeIx) -> StackNodes {
+        StackNodes(self.0.into_iter().map(node).collect())
+    }
+
     /// The node of a stack; one that no tree has where it is not part of the profile.
     pub(crate) fn of(&self, stack: StackIx) -> NodeIx {
         self.0[stack.get()]

@@ -1,5 +1,6 @@
 //! Interning: one profile becomes one tree of dense indices.
 
+mod addresses;
 pub(crate) mod build;
 mod frame_tree;
 mod line_costs;
@@ -10,6 +11,8 @@ mod slices;
 mod stack_costs;
 mod tree;
 
+pub use addresses::{AddressStack, Addresses};
+pub(crate) use addresses::{addresses, addresses_left, moved};
 pub use build::Interned;
 pub(crate) use build::intern_with_nodes;
 pub(crate) use frame_tree::StackNodes;

@@ -163,6 +163,20 @@ impl Module {
         self.alias.as_deref().unwrap_or_else(|| self.file_name())
     }
 
+    /// Whether its code is in a file by whose build id another one with its symbols can be found.
+    pub(crate) fn is_file(&self) -> bool {
+        match self.kind {
+            ModuleKind::File
+            | ModuleKind::Image
+            | ModuleKind::Kernel
+            | ModuleKind::KernelModule => true,
+            ModuleKind::Functions
+            | ModuleKind::Anonymous
+            | ModuleKind::Memory { .. }
+            | ModuleKind::JitDump { .. } => false,
+        }
+    }
+
     /// `[kernel]` for the kernel, `[jit]` for a jitdump, else the base name of the file.
     pub(super) fn file_name(&self) -> &str {
         match self.kind {

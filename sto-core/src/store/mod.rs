@@ -45,6 +45,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 pub use codec::CameFrom;
 pub(crate) use codec::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
+pub(crate) use error::InternalError;
 pub use error::StoreError;
 pub use file::access::Writer;
 pub use file::lock::{OnWait, StoreOptions, Waiting};

@@ -56,17 +56,25 @@ pub(crate) const KEPT_CALLS: &str = "kept calls";
 /// The feature of a store that has a [`Record::Commit`].
 pub(crate) const COMMITS: &str = "commits";
 
+/// The feature of a store that has a [`Record::Replaced`].
+pub(crate) const REPLACED: &str = "replaced profiles";
+
+/// The feature of a store that has a [`Column::Addresses`].
+pub(crate) const ADDRESSES: &str = "unresolved addresses";
+
 /// The feature of a store that has a [`Column::Sources`].
 pub(crate) const SOURCE_DIGESTS: &str = "source digests";
 
 /// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 6] = [
+pub(crate) const KNOWN_FEATURES: [&str; 8] = [
     ARGUMENTS,
     CALLS_OVER_TIME,
     COMMITS,
     KEPT_CALLS,
     METRICS_OVER_TIME,
+    REPLACED,
     SOURCE_DIGESTS,
+    ADDRESSES,
 ];
 
 /// Small records, by kind and content address; what listing a store reads.
@@ -103,6 +111,8 @@ pub(crate) enum Record {
     Reading = 4,
     /// By digest of the commit's id: what is known of it.
     Commit = 5,
+    /// By the id of a profile that is gone: the profile that stands in its place, with names found later.
+    Replaced = 6,
 }
 
 /// A packed column: what is in it, and of what. Errors name it by its kind, owner and part.
@@ -132,6 +142,8 @@ pub(crate) enum Column {
     Arguments(ProfileNo),
     /// Digests of a profile's source files.
     Sources(ProfileNo),
+    /// Addresses of a profile whose names may be found later.
+    Addresses(ProfileNo),
 }
 
 /// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
@@ -157,13 +169,14 @@ pub(crate) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
     /// All kinds, in the order of their numbers.
-    pub(crate) const ALL: [Record; 6] = [
+    pub(crate) const ALL: [Record; 7] = [
         Record::Executable,
         Record::Build,
         Record::Profile,
         Record::ModuleList,
         Record::Reading,
         Record::Commit,
+        Record::Replaced,
     ];
 
     /// The kind with this number.
@@ -180,12 +193,17 @@ impl Record {
             Record::ModuleList => "module list",
             Record::Reading => "reading",
             Record::Commit => "commit",
+            Record::Replaced => "replaced",
         }
     }
 
     /// The feature of stores that have any of this kind, where not all readers of this version know it.
     pub(crate) fn feature(self) -> Option<&'static str> {
-        (self == Record::Commit).then_some(COMMITS)
+        match self {
+            Record::Commit => Some(COMMITS),
+            Record::Replaced => Some(REPLACED),
+            _ => None,
+        }
     }
 }
 
@@ -205,6 +223,7 @@ impl Column {
             Column::CallTrees(profile, part) => (9, profile.0, part),
             Column::Arguments(profile) => (10, profile.0, 0),
             Column::Sources(profile) => (11, profile.0, 0),
+            Column::Addresses(profile) => (12, profile.0, 0),
         }
     }
 
@@ -224,13 +243,14 @@ impl Column {
             9 => Column::CallTrees(ProfileNo(owner), part),
             10 => Column::Arguments(ProfileNo(owner)),
             11 => Column::Sources(ProfileNo(owner)),
+            12 => Column::Addresses(ProfileNo(owner)),
             _ => return None,
         };
         (column.key() == key).then_some(column)
     }
 
     /// The first of each kind of columns that belong to this profile alone.
-    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 8] {
+    pub(crate) fn first_of(profile: ProfileNo) -> [Column; 9] {
         let first = TypeNo(0);
         [
             Column::Costs(profile, first),
@@ -241,6 +261,7 @@ impl Column {
             Column::CallTrees(profile, 0),
             Column::Arguments(profile),
             Column::Sources(profile),
+            Column::Addresses(profile),
         ]
     }
 
@@ -259,6 +280,7 @@ impl Column {
             Column::CallTrees(..) => "kept calls",
             Column::Arguments(_) => "arguments",
             Column::Sources(_) => "sources",
+            Column::Addresses(_) => "addresses",
         }
     }
 
@@ -270,6 +292,7 @@ impl Column {
             Column::CallTrees(..) => Some(KEPT_CALLS),
             Column::Arguments(_) => Some(ARGUMENTS),
             Column::Sources(_) => Some(SOURCE_DIGESTS),
+            Column::Addresses(_) => Some(ADDRESSES),
             _ => None,
         }
     }

@@ -101,6 +101,8 @@ pub struct ModuleSymbols {
     pub unresolved: usize,
     /// Samples of all sample types with one of these on their stack.
     pub unresolved_samples: u64,
+    /// Whether there may be a file that says more: none was found, or only a stripped one.
+    pub may_be_found: bool,
     /// Why something was not found, and what to do about it: a whole sentence.
     pub problem: Option<Notice>,
 }

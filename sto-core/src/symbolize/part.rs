@@ -156,6 +156,8 @@ pub(super) struct Resolved {
     pub(super) parts: Vec<Part>,
     pub(super) file: Option<PathBuf>,
     pub(super) problem: Option<Notice>,
+    /// Whether there may be a file that says more.
+    pub(super) may_be_found: bool,
     /// Of the source files of the frames.
     pub(super) sources: SourceDigests,
 }
@@ -185,6 +187,7 @@ impl Task<'_> {
             parts: vec![part],
             file: None,
             problem: problem.map(Into::into),
+            may_be_found: self.module.is_file(),
             sources: SourceDigests::new(),
         }
     }
@@ -197,6 +200,7 @@ impl Resolved {
             parts: vec![part],
             file: Some(file),
             problem: None,
+            may_be_found: false,
             sources: SourceDigests::new(),
         }
     }

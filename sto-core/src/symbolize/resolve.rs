@@ -77,6 +77,7 @@ pub(crate) fn symbolize_unless(
             locations: task.addresses.len(),
             unresolved: resolved.parts.iter().map(Part::unresolved).sum(),
             unresolved_samples: 0,
+            may_be_found: resolved.may_be_found,
             problem: resolved.problem,
         });
         parts.extend(resolved.parts);

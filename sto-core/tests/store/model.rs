@@ -119,6 +119,7 @@ impl Plain {
             calls: None,
             kept: None,
             sources: Default::default(),
+            addresses: None,
         }
     }
 }

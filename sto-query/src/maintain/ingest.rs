@@ -136,7 +136,7 @@ fn ingested_profile(ingested: &Ingested) -> IngestedProfile {
     }
 }
 
-fn found_symbols(
+pub(super) fn found_symbols(
     (path, symbols): &(String, ModuleSymbols),
     say: &impl Fn(&Notice) -> String,
 ) -> FoundSymbols {

@@ -2,10 +2,12 @@
 
 mod ingest;
 mod merge;
+mod symbolize;
 mod tag;
 
 pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
 pub use merge::{MergeError, MergedStore, Merges};
+pub use symbolize::{SymbolizedProfile, SymbolizedProfiles};
 pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;

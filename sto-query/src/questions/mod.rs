@@ -51,8 +51,9 @@ pub use stacks::{
     show, top, tree,
 };
 pub use stores::{
-    AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest, TagRequest,
-    annotate, average, export_store, ls, merge, prune, runs, tag,
+    AnnotateRequest, AverageRequest, ExportStoreRequest, MergeRequest, PruneRequest,
+    SymbolizeRequest, TagRequest, annotate, average, export_store, ls, merge, prune, runs,
+    symbolize, tag,
 };
 pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};
 #[cfg(feature = "pages")]

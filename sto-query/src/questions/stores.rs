@@ -7,16 +7,19 @@ use crate::annotate::{AnnotatedRuns, metrics_of};
 use crate::average::{self, StoredAverage};
 use crate::functions::KeyOptions;
 use crate::listing::{BuildList, Listing, RunList};
-use crate::maintain::{ExportedStore, MergeError, MergedStore, Merges, TagError, TagList};
+use crate::maintain::{
+    ExportedStore, MergeError, MergedStore, Merges, SymbolizedProfiles, TagError, TagList,
+};
 use crate::prune::{self, PruneOptions, Pruned};
 use crate::select::{Selection, Selector, full_name, select_all_from, select_from};
 use crate::sources::{Sources, Surroundings, resolved};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use sto_core::Cancel;
 use sto_core::id::ProfileId;
+use sto_core::ingest::{SymbolOptions, symbolize_again};
 use sto_core::store::{Merged, Store, StoreOptions, StoredBuild, Tag, Tagged};
+use sto_core::{Cancel, Notice};
 
 /// Lists the builds of a store with their runs.
 ///
@@ -99,6 +102,55 @@ pub fn prune(
         .keep
         .extend(selected(surroundings, &builds, &request.keep)?);
     Ok(prune::prune(store, &options)?)
+}
+
+/// Profiles whose functions are to get names that were not found before.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SymbolizeRequest {
+    /// Selectors of the profiles; without any, it is all of them.
+    pub selectors: Vec<String>,
+    /// Where symbols are looked for.
+    pub symbols: SymbolOptions,
+    /// Ends it early: before the next profile.
+    pub cancel: Cancel,
+}
+
+/// Looks for names of functions whose addresses were kept, and puts profiles with those that are found in the place of
+/// the ones without. `say` adds to a notice what can be done about it.
+///
+/// # Errors
+/// Where a selector names nothing, or the store cannot be read or written; what went in before then stays.
+pub fn symbolize(
+    store: &Store,
+    surroundings: &dyn Surroundings,
+    request: &SymbolizeRequest,
+    say: &dyn Fn(&Notice) -> String,
+) -> Result<SymbolizedProfiles, QueryError> {
+    let builds = store.snapshot()?.builds()?;
+    let selected = match &request.selectors[..] {
+        [] => builds.iter().flat_map(ids_of).collect(),
+        selectors => selected(surroundings, &builds, selectors)?,
+    };
+    let mut report = SymbolizedProfiles::default();
+    let mut writer = store.writer();
+    for build in &builds {
+        for stored in build
+            .profiles
+            .iter()
+            .filter(|stored| selected.contains(&stored.id))
+        {
+            if !writer.store().snapshot()?.has_addresses(stored.id)? {
+                report.without_addresses += 1;
+                continue;
+            }
+            let (symbols, cancel) = (&request.symbols, &request.cancel);
+            let symbolized = symbolize_again(&mut writer, build, stored, symbols, cancel)?;
+            report.add(build, stored, &symbolized, say);
+        }
+    }
+    report.finish();
+    Ok(report)
 }
 
 /// Profiles whose mean is to be a build.

@@ -49,6 +49,7 @@ pub mod source;
 pub mod stats;
 #[cfg(feature = "pages")]
 pub mod suspects;
+pub mod symbolize;
 pub mod timeline;
 pub mod top;
 pub mod tree;

@@ -4,6 +4,7 @@
 //! read back; unpacking checks every length, range and order, and reserves memory only for counts
 //! that the bytes at hand can hold. Where in the store a [`DecodeError`] is, the caller knows.
 
+mod addresses;
 mod bytes;
 mod call_trees;
 mod calls;
@@ -20,6 +21,7 @@ mod records;
 mod slices;
 mod sources;
 
+pub(crate) use addresses::{announced_stacks, pack_addresses, unpack_addresses};
 pub(crate) use call_trees::{
     KeptHead, PieceInfo, pack_kept_head, pack_piece, piece_nodes, unpack_kept_head, unpack_piece,
 };

@@ -64,7 +64,12 @@ fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), Dec
     Ok((grid, unpack_contexts(pack)?))
 }
 
-fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, costs: &SelfCosts) {
+pub(super) fn pack_cells(
+    pack: &mut Packer,
+    context_count: usize,
+    slices: &SliceCosts,
+    costs: &SelfCosts,
+) {
     let mut cells_of = vec![0u32; context_count];
     let mut numbers = Packer::default();
     let mut sizes = Packer::default();
@@ -101,7 +106,7 @@ fn pack_cells(pack: &mut Packer, context_count: usize, slices: &SliceCosts, cost
     values.finish(pack);
 }
 
-fn unpack_cells(
+pub(super) fn unpack_cells(
     pack: &mut Unpacker<'_>,
     context_count: usize,
     slice_count: SliceCount,

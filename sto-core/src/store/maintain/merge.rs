@@ -235,7 +235,9 @@ impl Source<'_> {
                             return Err(self.error(not_its_content(*id)));
                         }
                         let from = CameFrom::Store(self.path.display().to_string());
-                        Ok(writer.put(*id, build, profile, &interned, from))
+                        let replaced = self.rows.replaced_by(*id);
+                        let replaced = replaced.map_err(|error| self.error(error))?;
+                        Ok(writer.put(*id, build, profile, &interned, (from, &replaced)))
                     });
                 match put {
                     Ok(Ok(Put::Added(Added::New { stored, .. }))) => {
@@ -321,6 +323,7 @@ impl Source<'_> {
             return Err(self.error(InternalError::damaged("table records", what)));
         }
         merged.profiles = ids.len();
+        let replaced = snapshot.replaced()?;
         let mut new = Vec::new();
         let mut first_recorded: HashMap<BuildId, UnixSeconds> = HashMap::new();
         for id in ids.into_iter().map(ProfileId) {
@@ -338,6 +341,7 @@ impl Source<'_> {
                 .or_insert(recorded);
             *first = recorded.min(*first);
             match here.get(&id) {
+                None if replaced.contains_key(&id) => merged.already_stored += 1,
                 None => new.push(listed),
                 // What its id vouches for is here; only what it does not may be another.
                 Some(known) => match differences(known, record)[..] {

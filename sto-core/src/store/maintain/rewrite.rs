@@ -49,6 +49,7 @@ pub(crate) fn rewrite(
     }
     write_tags(rows, &executables, &mut new)?;
     write_commits(rows, &executables, &mut new)?;
+    write_replaced(rows, keep, &mut new)?;
     // Last, so that no addition to a store that was written anew leads to the same history.
     let contents = &mut new.new.contents;
     contents.history = after(contents.history, b"written anew\0\0\0\0");
@@ -261,6 +262,20 @@ fn write_commits(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>)
     for commit in Commits::read(rows)?.named(revisions) {
         to.new
             .record(Record::Commit, address(&commit.hash), commit)?;
+    }
+    Ok(())
+}
+
+/// Hands on in whose place the chosen profiles stand.
+fn write_replaced(
+    rows: &Rows,
+    keep: &dyn Fn(ProfileId) -> bool,
+    to: &mut NewStore<'_>,
+) -> Result<()> {
+    for Found { id, record, .. } in rows.records::<ProfileId>(Record::Replaced)? {
+        if keep(record) {
+            to.new.record(Record::Replaced, id, &record)?;
+        }
     }
     Ok(())
 }

@@ -139,6 +139,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
                 Record::ModuleList => "module list records",
                 Record::Reading => "reading records",
                 Record::Commit => "commits",
+                Record::Replaced => "replaced records",
             };
             parts.add(part, 1, bytes);
         }

@@ -4,8 +4,8 @@ use crate::intern::{Interned, LineCost, NodeIx};
 use crate::memory;
 use crate::model::FrameIx;
 use crate::store::codec::{
-    ProfileRecord, announced, pack_arguments, pack_calls, pack_costs, pack_lines, pack_metrics,
-    pack_slices, pack_sources, unpack_costs, unpack_lines,
+    ProfileRecord, announced, pack_addresses, pack_arguments, pack_calls, pack_costs, pack_lines,
+    pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
 };
 use crate::store::error::{Result, refused};
 use crate::store::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
@@ -40,6 +40,8 @@ pub(crate) struct Beside {
     pub(crate) kept: Option<Arc<PackedCalls>>,
     /// The digests of its source files.
     pub(crate) sources: Option<Vec<u8>>,
+    /// Its addresses whose names may be found later.
+    pub(crate) addresses: Option<Vec<u8>>,
 }
 
 /// Calls over time, packed. They name nodes by their indices in the profile's own tree.
@@ -89,7 +91,10 @@ impl Beside {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
         let sources = &interned.sources;
         let sources = (!sources.is_empty()).then(|| pack_sources(sources));
+        let addresses = interned.addresses.as_ref();
+        let addresses = addresses.map(|addresses| pack_addresses(addresses, interned));
         Ok(Beside {
+            addresses: addresses.transpose().map_err(refused)?,
             sources: sources.transpose().map_err(refused)?,
             metrics: metrics.map_err(refused)?,
             calls: interned.calls.as_ref().map(CallPacks::of).transpose()?,
@@ -104,6 +109,7 @@ impl Beside {
             calls: CallPacks::read(rows, profile)?,
             kept: None,
             sources: read(rows, Column::Sources(profile))?,
+            addresses: read(rows, Column::Addresses(profile))?,
         })
     }
 
@@ -123,6 +129,7 @@ impl Beside {
             (Column::Calls(profile), calls),
             (Column::Arguments(profile), arguments),
             (Column::Sources(profile), self.sources),
+            (Column::Addresses(profile), self.addresses),
         ];
         all.into_iter()
             .filter_map(|(column, pack)| Some((column, pack?)))

@@ -1,9 +1,12 @@
 //! Cutting profiles out of the nodes of an executable: their trees, in an order of their own.
 
-use crate::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
+use crate::intern::{AddressStack, Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use crate::memory;
 use crate::model::{Frame, FrameIx, FrameTable, StringIx};
-use crate::store::codec::{ExecutableRecord, ProfileRecord, unpack_slices, unpack_sources};
+use crate::store::codec::{
+    ExecutableRecord, ProfileRecord, announced_stacks, unpack_addresses, unpack_slices,
+    unpack_sources,
+};
 use crate::store::error::{InternalError, Result};
 use crate::store::numbers::{FrameNo, NodeNo, Number};
 use crate::store::read::counts::{Beside, CallPacks, Counts, NodeCosts, renumbered_lines};
@@ -60,6 +63,7 @@ impl<'a> ExecutableTree<'a> {
             calls,
             kept,
             sources,
+            addresses,
         } = beside;
         let picked = Picked::of(&self.packs, Marks::of(&costs, self.nodes_end)?)?;
         let cut = Cut::of(picked, self.frames, &lines)?;
@@ -69,8 +73,17 @@ impl<'a> ExecutableTree<'a> {
             unpack_slices(&pack, &costs).map_err(|error| error.at(Column::Slices(record.number)))
         });
         let columns = CallPacks::columns(record.number);
+        let slices = slices.transpose()?;
+        let addresses = addresses.map(|pack| {
+            let column = Column::Addresses(record.number);
+            let stacks = announced_stacks(&pack).map_err(|error| error.at(column))?;
+            memory::check(Bytes(u64::from(stacks) * size_of::<AddressStack>() as u64))?;
+            unpack_addresses(&pack, &cut.tree, &costs, slices.as_ref())
+                .map_err(|error| error.at(column))
+        });
         Ok(Interned {
-            slices: slices.transpose()?,
+            addresses: addresses.transpose()?,
+            slices,
             metrics: metrics
                 .map(|pack| metrics::unpacked(&pack, Column::Metrics(record.number)))
                 .transpose()?,

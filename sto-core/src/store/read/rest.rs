@@ -50,6 +50,7 @@ impl Interned {
             calls,
             kept,
             sources,
+            addresses: _,
         } = Beside::of(self)?;
         let (calls, arguments) = match calls {
             Some(CallPacks { calls, arguments }) => (Some(calls), arguments),
@@ -160,6 +161,7 @@ mod tests {
             calls: None,
             kept: None,
             sources: SourceDigests::new(),
+            addresses: None,
             ..all.clone()
         };
         for length in (0..packed.len()).step_by(1 + packed.len() / 500) {

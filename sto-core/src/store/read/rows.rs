@@ -280,6 +280,16 @@ impl Rows {
         self.record(Record::Reading, reading.0)
     }
 
+    /// The profiles in whose place this one stands.
+    pub(crate) fn replaced_by(&self, profile: ProfileId) -> Result<Vec<ProfileId>> {
+        let mut replaced: Vec<Found<ProfileId>> = self.records(Record::Replaced)?;
+        replaced.retain(|found| found.record == profile);
+        Ok(replaced
+            .into_iter()
+            .map(|found| ProfileId(found.id))
+            .collect())
+    }
+
     /// Whether there is a record of a kind under an id, readable or not.
     pub(crate) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
         Ok(self.records.get((kind as u8, id))?.is_some())

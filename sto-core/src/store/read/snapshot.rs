@@ -9,12 +9,13 @@ use crate::store::file::open::Reading;
 use crate::store::guard::guarded;
 use crate::store::read::rows::Rows;
 use crate::store::read::{builds, calls, metrics, slices};
-use crate::store::tables::Record;
+use crate::store::tables::{Column, Record};
 use crate::store::{
     CameFrom, Loaded, LoadedBuild, LoadedCalls, LoadedLines, LoadedSlices, Store, StoreError,
     StoreOptions, StoredBuild,
 };
 use crate::units::Bytes;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -218,6 +219,30 @@ impl Snapshot {
     /// store is damaged.
     pub fn load_calls(&self, profile: ProfileId) -> Result<Option<LoadedCalls>, StoreError> {
         self.read(|rows| calls::load(rows, profile))
+    }
+
+    /// Whether addresses of a profile are kept whose names may be found later.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn has_addresses(&self, profile: ProfileId) -> Result<bool, StoreError> {
+        self.read(|rows| {
+            let record = builds::profile_record(rows, profile)?;
+            rows.has_column(Column::Addresses(record.number))
+        })
+    }
+
+    /// The profiles that are gone, each with the one that stands in its place since names of its functions were found.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn replaced(&self) -> Result<BTreeMap<ProfileId, ProfileId>, StoreError> {
+        self.read(|rows| {
+            let replaced = rows.records(Record::Replaced)?.into_iter();
+            Ok(replaced
+                .map(|found| (ProfileId(found.id), found.record))
+                .collect())
+        })
     }
 
     /// Whether a profile's costs by context and slice of time are kept.

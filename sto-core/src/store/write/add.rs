@@ -49,22 +49,52 @@ impl Writer<'_> {
         write::check(build, profile, interned)
             .map_err(|error| error.at(self.store().path(), "read"))?;
         let id = ProfileId::of(build, profile, interned);
-        match self.put(id, build, profile, interned, CameFrom::ReadHere)? {
+        match self.put(id, build, profile, interned, (CameFrom::ReadHere, &[]))? {
             Put::Added(added) => Ok(added),
             Put::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
         }
     }
 
-    /// Adds a profile with this content address, which keeps the rules of its types.
+    /// Puts a profile in the place of another one of its source, with the names that were found since, in one
+    /// transaction. From then on that one is known as [replaced](crate::store::Snapshot::replaced).
+    ///
+    /// # Errors
+    /// As [`Writer::add`], and where the other one is not there any more.
+    pub fn replace(
+        &mut self,
+        gone: ProfileId,
+        build: &Build,
+        profile: &Profile,
+        interned: &Interned,
+    ) -> Result<Added, StoreError> {
+        write::check(build, profile, interned)
+            .map_err(|error| error.at(self.store().path(), "write"))?;
+        let id = ProfileId::of(build, profile, interned);
+        let (from, replaced) = self.store().snapshot()?.read(|rows| {
+            let known = rows.reading(profile.reading())?;
+            let known = known.filter(|known| known.profile == gone);
+            let known = known.ok_or(InternalError::NoProfile(gone))?;
+            let mut replaced = rows.replaced_by(gone)?;
+            replaced.push(gone);
+            Ok((known.from, replaced))
+        })?;
+        match self.put(id, build, profile, interned, (from, &replaced))? {
+            Put::Added(added) => Ok(added),
+            Put::OtherReading(known) => Ok(Added::AlreadyStored(known.profile)),
+        }
+    }
+
+    /// Adds a profile with this content address, which keeps the rules of its types, and says in whose place it
+    /// stands.
     pub(crate) fn put(
         &mut self,
         id: ProfileId,
         build: &Build,
         profile: &Profile,
         interned: &Interned,
-        from: CameFrom,
+        (from, replaced): (CameFrom, &[ProfileId]),
     ) -> Result<Put, StoreError> {
-        let plan = |rows: &Rows| plan(rows, id, build, profile, interned, &from);
+        let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
         // All work is done while others may still read, and before anything is changed: opening
         // for writing alone changes the file.
         let (seen, planned) = self
@@ -99,7 +129,7 @@ fn plan(
     build: &Build,
     profile: &Profile,
     interned: &Interned,
-    from: &CameFrom,
+    (from, replaced): (&CameFrom, &[ProfileId]),
 ) -> Result<(Put, Option<NewRows>), InternalError> {
     let known = rows.reading(profile.reading())?;
     let is_first_reading =
@@ -119,10 +149,15 @@ fn plan(
             profile.to_mut().metrics = of_run;
         }
         Some(known) if is_first_reading(known) => {}
+        // What was read here, only names found here replace.
+        Some(known)
+            if known.profile != id
+                && replaced.contains(&known.profile)
+                && (known.from != CameFrom::ReadHere || *from == CameFrom::ReadHere) => {}
         Some(known) if *from == CameFrom::ReadHere => {
             // Calls are of nodes by their indices in its tree.
             if known.profile != id {
-                (beside.calls, beside.kept) = (None, None);
+                (beside.calls, beside.kept, beside.addresses) = (None, None, None);
             }
             return give(rows, known.profile, interned, beside);
         }
@@ -133,7 +168,10 @@ fn plan(
         None => {}
     }
     let gone = known.as_ref().map(|known| known.profile);
-    let new = write::plan(rows, id, build, &profile, (interned, beside), (gone, from))?;
+    let mut new = write::plan(rows, id, build, &profile, (interned, beside), (gone, from))?;
+    for replaced in replaced.iter().filter(|&&replaced| replaced != id) {
+        new.record(Record::Replaced, replaced.0, &id)?;
+    }
     if gone == Some(id) {
         return Ok((Put::Added(Added::AlreadyStored(id)), Some(new)));
     }
@@ -170,9 +208,12 @@ fn give(
     }
     let has_kept = rows.has_column(Column::CallTrees(record.number, 0))?;
     let kept = all.kept.take().filter(|_| !has_kept);
+    if all.addresses == before.addresses {
+        (all.addresses, before.addresses) = (None, None);
+    }
     // These are of the reading that is stored.
     (all.sources, before.sources) = (None, None);
-    if all.is_same(&Beside::default()) && kept.is_none() {
+    if all.is_same(&Beside::default()) && all.addresses.is_none() && kept.is_none() {
         return Ok((Put::Added(Added::AlreadyStored(id)), None));
     }
     let mut new = NewRows::after(rows.contents);
@@ -226,5 +267,6 @@ fn together(
         calls: now.calls.or(known.calls),
         kept: now.kept,
         sources: now.sources.or(known.sources),
+        addresses: known.addresses.or(now.addresses),
     })
 }

@@ -5,7 +5,7 @@ use crate::limits::{
     MAX_COUNT, MAX_DEPTH, MAX_GIVEN_NAME, MAX_LABELS, MAX_NAME, MAX_SAMPLE_TYPES, MAX_SOURCES,
 };
 use crate::model::{Build, CommitHash, FrameIx, Profile, StringIx};
-use crate::store::codec::CommitRecord;
+use crate::store::codec::{CommitRecord, add_up};
 use crate::store::error::{InternalError, Result};
 use crate::store::read::{call_rules, metrics, slices};
 use crate::units::Cost;
@@ -22,6 +22,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         calls,
         kept: _,
         sources,
+        addresses,
     } = interned;
     let ascending = |costs: &SelfCosts| costs.is_sorted_by(|a, b| a.0 < b.0);
     let lines_ascending =
@@ -85,6 +86,20 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
     }
     if let Some(slices) = slices {
         slices::check(slices, interned)?;
+    }
+    if let Some(addresses) = addresses {
+        let slices = slices.iter().flat_map(|_| &addresses.costs);
+        let add_up = addresses.slices.len() == slices.clone().count()
+            && addresses
+                .slices
+                .iter()
+                .zip(slices)
+                .all(|(slices, costs)| add_up(slices, costs));
+        if !addresses.are_of(tree, costs) || !add_up {
+            return Err(InternalError::Refused(
+                "its addresses are not of its stacks",
+            ));
+        }
     }
     metrics.as_ref().map_or(Ok(()), metrics::check)?;
     calls

@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Removal {
     gone: Vec<(ProfileId, ProfileRecord)>,
     left: BTreeMap<BuildId, Vec<(ProfileId, ProfileRecord)>>,
+    /// Those in whose place they stand.
+    replaced: Vec<ProfileId>,
 }
 
 impl Removal {
@@ -34,7 +36,17 @@ impl Removal {
                 left.push((id, record));
             }
         }
-        Ok(Removal { gone, left })
+        let replaced: Vec<Found<ProfileId>> = rows.records(Record::Replaced)?;
+        let mut replaced = replaced;
+        replaced.retain(|replaced| ids.contains(&replaced.record));
+        Ok(Removal {
+            gone,
+            left,
+            replaced: replaced
+                .into_iter()
+                .map(|found| ProfileId(found.id))
+                .collect(),
+        })
     }
 
     /// Removes everything; returns the builds that have no profile any more.
@@ -72,11 +84,15 @@ impl Removal {
             new.remove_column(Column::Calls(record.number));
             new.remove_column(Column::Arguments(record.number));
             new.remove_column(Column::Sources(record.number));
+            new.remove_column(Column::Addresses(record.number));
             new.remove_column(Column::CallTrees(record.number, 0));
             new.remove_record(Record::Profile, id.0);
             new.remove_record(Record::Reading, record.profile.reading().0);
             new.contents.profiles = new.contents.profiles.saturating_sub(1);
             new.contents.history = after(new.contents.history, &id.0);
+        }
+        for replaced in &self.replaced {
+            new.remove_record(Record::Replaced, replaced.0);
         }
         new.contents.history = after(new.contents.history, b"profiles removed");
     }

@@ -131,6 +131,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     Resolved {
         parts,
         sources: sources.unwrap_or_default(),
+        may_be_found: symbols.detail == Detail::Stripped && module.is_file(),
         file: Some(symbols.path),
         problem,
     }

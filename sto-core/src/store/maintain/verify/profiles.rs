@@ -97,6 +97,7 @@ fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     columns.own(Column::Calls(profile.number));
     columns.own(Column::Arguments(profile.number));
     columns.own(Column::Sources(profile.number));
+    columns.own(Column::Addresses(profile.number));
     for part in 0..kept_parts {
         columns.own(Column::CallTrees(profile.number, part));
     }
@@ -179,7 +180,11 @@ fn check_id(
         slices: (record.slices > 0)
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
-        beside: Beside::default(),
+        // They are of its tree.
+        beside: Beside {
+            addresses: Beside::read(rows, record.number)?.addresses,
+            ..Beside::default()
+        },
     };
     let interned = stacks.of(record, counts)?;
     let build = Build {

@@ -30,6 +30,8 @@ pub(super) struct Records {
     readings: BTreeMap<ReadingId, ReadingRecord>,
     /// By their addresses.
     commits: BTreeMap<[u8; 16], CommitRecord>,
+    /// By the profile that is gone.
+    replaced: BTreeMap<ProfileId, ProfileId>,
     /// Kinds of those that could not be read.
     broken: Vec<Record>,
 }
@@ -85,6 +87,7 @@ impl Records {
             Record::ModuleList => add(&mut self.lists, |id| id, entry),
             Record::Reading => add(&mut self.readings, ReadingId, entry),
             Record::Commit => add(&mut self.commits, |id| id, entry),
+            Record::Replaced => add(&mut self.replaced, ProfileId, entry),
         }
     }
 
@@ -112,7 +115,7 @@ impl Records {
             },
             Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
             // A profile has its revision all the same.
-            Record::Commit => Concerns::Nothing,
+            Record::Commit | Record::Replaced => Concerns::Nothing,
         }
     }
 
@@ -233,6 +236,13 @@ impl Records {
             if profile.is_none_or(|profile| profile.profile.reading() != id) {
                 let location = record_location(Record::Reading, id.0);
                 let what = "no profile of this source is there";
+                damages.add(location, what, Concerns::Nothing);
+            }
+        }
+        for (&id, by) in &self.replaced {
+            if !self.profiles.contains_key(by) || self.profiles.contains_key(&id) {
+                let location = record_location(Record::Replaced, id.0);
+                let what = "the profile that stands in its place is not there, or it is";
                 damages.add(location, what, Concerns::Nothing);
             }
         }

@@ -1,0 +1,31 @@
+//! Where symbols are looked for.
+
+use crate::runtime::environment;
+use clap::Args;
+use std::path::PathBuf;
+use sto_core::ingest::Debuginfod;
+
+#[derive(Debug, Args)]
+pub(crate) struct SymbolArgs {
+    /// Look for files with symbols in this folder first, or take PATH for the file that is FILE (a path or a name) in
+    /// the recording, even if that has no build id of it; may be given several times
+    #[arg(long = "symbol-dir", value_name = "DIR|FILE=PATH")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
+    /// where theirs is
+    #[arg(
+        long,
+        value_name = "URLS",
+        env = "DEBUGINFOD_URLS",
+        hide_env_values = true
+    )]
+    debuginfod: Option<String>,
+}
+
+impl SymbolArgs {
+    /// The servers, where any are to be asked.
+    pub(crate) fn debuginfod(&self) -> Option<Debuginfod> {
+        self.debuginfod.as_deref().and_then(environment::debuginfod)
+    }
+}

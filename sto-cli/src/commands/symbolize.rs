@@ -1,0 +1,57 @@
+//! `sto symbolize`: names of functions that turn up after a profile was stored.
+
+use crate::args::SymbolArgs;
+use crate::runtime::{
+    CliError, FormatArg, Machine, Outcome, Progress, StorePath, environment, hints,
+};
+use clap::Args;
+use std::path::Path;
+use sto_core::ingest::SymbolOptions;
+use sto_query::answer::InStore;
+use sto_query::questions::{SymbolizeRequest, symbolize};
+use sto_query::render;
+
+const EXAMPLES: &str = "\
+Examples:
+  sto symbolize                              Look for what is missing of all profiles
+  sto symbolize v1 --symbol-dir build/       Debug files of v1 are in this folder
+  sto symbolize 3f9a1c22 --debuginfod https://debuginfod.debian.net
+
+A recording that was ingested where files were not found, or stripped, has addresses instead of
+functions: [server+0x1a2b]. These are kept. Once there are debug files of the same build ids, this
+makes of such a profile the one that it would have been with them. That stands in its place:
+commands take no other, and `sto show` names what it replaces.";
+
+/// Find names for functions that had none when their profiles were stored
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SymbolizeArgs {
+    /// Only these builds or profiles: `[EXE@]BUILD` or ID
+    #[arg(value_name = "SELECTOR")]
+    only: Vec<String>,
+
+    #[command(flatten)]
+    symbols: SymbolArgs,
+
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &SymbolizeArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
+    let mut request = SymbolizeRequest::default();
+    request.selectors.clone_from(&args.only);
+    request.symbols = SymbolOptions {
+        debuginfod: args.symbols.debuginfod(),
+        ..environment::symbol_options(&args.symbols.files, Path::new(""))
+    };
+    let store = store_path.open()?;
+    let progress = Progress::of_store("symbolizing", &store_path.folder);
+    let symbolized = symbolize(&store, &Machine, &request, &hints::say)?;
+    drop(progress);
+    let report = InStore {
+        store: store_path.folder.display().to_string(),
+        answer: symbolized,
+    };
+    args.format.print(&report, render::symbolize::text)?;
+    Ok(Outcome::Clean)
+}
