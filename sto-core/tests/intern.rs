@@ -338,6 +338,7 @@ fn check_order(interned: &Interned) {
         calls: _,
         kept: _,
         sources: _,
+        addresses: _,
     } = interned;
     let ranks: Vec<u32> = (0..frames.len() as u32).collect();
     assert_eq!(frames.ranks(), ranks);

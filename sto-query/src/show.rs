@@ -6,6 +6,7 @@ use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::Hint;
+use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, ModuleRef};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
@@ -41,6 +42,10 @@ pub struct ShownProfile {
     /// The store that it was merged from; JSON leaves it out where its recording was read here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_from: Option<String>,
+    /// The profiles in whose place it stands since names of its functions were found, in order; JSON leaves it out
+    /// where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<ProfileId>,
     /// Where and how it was recorded.
     pub origin: ShownOrigin,
     /// What the samples of each of its events cost together.
@@ -165,6 +170,7 @@ pub struct UnresolvedModule {
 /// Where `store` does not have a profile, or is damaged.
 pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreError> {
     let profiles = view.selection.profiles.iter().zip(&view.runs);
+    let replaced = store.replaced()?;
     Ok(ShownBuild {
         build: view.selection.build.clone(),
         profiles: profiles
@@ -173,6 +179,11 @@ pub(crate) fn show(view: &View, store: &Snapshot) -> Result<ShownBuild, StoreErr
                 let merged_from = from.and_then(|(_, from)| from.store().map(str::to_owned));
                 Ok(ShownProfile {
                     merged_from,
+                    replaces: replaced
+                        .iter()
+                        .filter(|&(_, by)| *by == stored.id)
+                        .map(|(&gone, _)| gone)
+                        .collect(),
                     sample_labels: sample_labels(store, stored)?,
                     metrics_over_time: metrics_over_time(store, stored)?,
                     calls_over_time: calls_over_time(store, stored)?,
@@ -281,6 +292,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
         metrics_over_time: Vec::new(),
         calls_over_time: None,
         merged_from: None,
+        replaces: Vec::new(),
         unresolved_samples: quality.unresolved,
         truncated_samples: quality.truncated,
         samples_without_stack: quality.without_stack,

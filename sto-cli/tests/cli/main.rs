@@ -84,6 +84,8 @@ mod sql;
 mod store_path;
 // A folder, a store and a home of its own for each test.
 mod support;
+// Names that turn up later.
+mod symbolize;
 // Names for builds.
 mod tags;
 mod timeline;

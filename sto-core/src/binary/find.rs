@@ -226,6 +226,28 @@ pub(crate) fn find_package(
     files.next()
 }
 
+/// Where a file may be that a unit was split into when it was compiled in a folder (`.dwo`): as the unit says, and
+/// beside its program.
+pub(crate) fn split_paths(
+    program: &ElfFile,
+    name: &Path,
+    folder: Option<&Path>,
+    options: &SymbolOptions,
+) -> Vec<PathBuf> {
+    let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
+    let mut paths: Vec<PathBuf> = dirs
+        .flat_map(|dir| {
+            let base = name.file_name().map(|base| dir.join(base));
+            [Some(below(dir, name)), base].into_iter().flatten()
+        })
+        .collect();
+    let said = folder.map_or_else(|| name.to_owned(), |folder| folder.join(name));
+    paths.extend(said.is_absolute().then_some(said));
+    let beside = program.path.parent().zip(name.file_name());
+    paths.extend(beside.map(|(folder, base)| folder.join(base)));
+    paths
+}
+
 /// Every path that may hold a file with this build id, the most trusted first.
 fn search_paths(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
     let name = recorded.file_name();

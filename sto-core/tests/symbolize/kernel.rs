@@ -286,3 +286,63 @@ fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
     let other = resolve(kernel(self::build_id(1), TEXT), [TEXT + 1], &options);
     assert_eq!(other.functions(), ["[kernel+0x1]"]);
 }
+
+#[test]
+fn debug_info_of_the_kernel_has_lines_and_inlined_functions_and_its_list_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "__asm__(\".globl _text\\n_text:\");
+static inline __attribute__((always_inline)) long inner(long n) {
+    return n * n;
+}
+__attribute__((noinline)) long do_work(long n) {
+    return inner(n) + 7;
+}
+long _start(long n) { return do_work(n) + 1; }
+";
+    let flags = [
+        "-g",
+        "-O1",
+        "-nostdlib",
+        "-static",
+        "-no-pie",
+        "-fno-pie",
+        "-mcmodel=kernel",
+        "-fno-toplevel-reorder",
+        "-Wl,--build-id,-Ttext=0xffffffff81000000",
+    ];
+    let vmlinux = Program::compile(dir.path(), "cc", "kernel.c", source, &flags);
+    let build_id = vmlinux.module().build_id.unwrap();
+    std::fs::rename(&vmlinux.path, dir.path().join("vmlinux")).unwrap();
+    // Code that the kernel makes as it runs is in no file.
+    let hex = build_id.to_string();
+    let listed = dir
+        .path()
+        .join(format!(".build-id/{}/{}", &hex[..2], &hex[2..]));
+    std::fs::create_dir_all(&listed).unwrap();
+    let list = "ffffffff9b000000 T _text\nffffffff9b300000 t made_later [bpf]\n";
+    std::fs::write(listed.join("kallsyms"), list).unwrap();
+    let options = SymbolOptions {
+        symbol_dirs: vec![dir.path().to_owned()],
+        ..SymbolOptions::default()
+    };
+    let text = TEXT + 0x1a00_0000;
+    let module = kernel(build_id, text);
+    let found = resolve(module, [text + 1, text + 0x30_0000], &options);
+    let frames: Vec<_> = found.frames[0]
+        .iter()
+        .map(|frame| {
+            (
+                frame.kind,
+                frame.symbol.as_str(),
+                frame.file.as_str(),
+                frame.line,
+            )
+        })
+        .collect();
+    let expected = [
+        (FrameKind::Kernel, "do_work", "kernel.c", 6),
+        (FrameKind::Inlined, "inner", "kernel.c", 3),
+    ];
+    assert_eq!(frames, expected);
+    assert_eq!(found.functions(), ["do_work", "made_later"]);
+}

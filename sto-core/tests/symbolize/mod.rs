@@ -4,6 +4,7 @@ pub(crate) mod compile;
 mod debuginfod;
 mod hostile;
 mod kernel;
+mod later;
 mod names;
 mod native;
 pub(crate) mod recording;

@@ -185,6 +185,58 @@ fn split_debug_info_that_was_packed_is_read_as_if_it_was_not_split() {
     assert_eq!(found(), expected.frames);
 }
 
+#[test]
+fn split_debug_info_that_was_not_packed_is_read_as_if_it_was_not_split() {
+    for tool in ["cc", "clang"] {
+        if missing(&[tool]) {
+            continue;
+        }
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            let dir = tempfile::tempdir().unwrap();
+            let flags = [version, "-O2", "-Wl,--build-id"];
+            let built = |name: &str, flags: &[&str]| {
+                Program::compile(&dir.path().join(name), tool, "app.c", INLINING, flags)
+            };
+            let whole = built("whole", &flags);
+            let split = built("split", &[&flags[..], &["-gsplit-dwarf"]].concat());
+            let expected = resolve(
+                whole.module(),
+                whole.offsets_of("outer"),
+                &SymbolOptions::default(),
+            );
+            assert!(expected.frames.iter().any(|frames| frames.len() == 3));
+            let moved = dir.path().join("moved");
+            let options = SymbolOptions {
+                symbol_dirs: vec![moved.clone()],
+                ..SymbolOptions::default()
+            };
+            let found = || resolve(split.module(), split.offsets_of("outer"), &options).frames;
+            assert_eq!(found(), expected.frames, "{tool} {version}");
+            std::fs::create_dir(&moved).unwrap();
+            let files = std::fs::read_dir(dir.path().join("split")).unwrap();
+            let files = files.map(|entry| entry.unwrap().path());
+            let mut files = files.filter(|path| path.extension().is_some_and(|e| e == "dwo"));
+            let file = files.next().unwrap();
+            let copy = moved.join(file.file_name().unwrap());
+            std::fs::rename(&file, &copy).unwrap();
+            assert_eq!(found(), expected.frames, "{tool} {version}");
+            // That of another compilation has another id.
+            let other = INLINING.replace("middle", "centre");
+            let flags = [&flags[..], &["-gsplit-dwarf", "-c"]].concat();
+            let other_dir = dir.path().join("other");
+            Program::compile(&other_dir, tool, "app.c", &other, &flags);
+            let files = std::fs::read_dir(&other_dir).unwrap();
+            let mut files = files.map(|entry| entry.unwrap().path());
+            let other = files.find(|path| path.extension().is_some_and(|e| e == "dwo"));
+            std::fs::rename(other.unwrap(), copy).unwrap();
+            assert!(
+                found().iter().all(|frames| frames.len() == 1),
+                "{tool} {version}"
+            );
+        }
+    }
+}
+
 const RUST: &str = "
 use std::hint::black_box;
 #[inline(always)]

@@ -192,9 +192,10 @@ pub fn pull(
     };
     pulled.merged.profiles = there.len();
     let here = store.snapshot()?;
+    let replaced = here.replaced()?;
     let mut lacking = Vec::new();
     for (id, size) in there {
-        match here.has(id)? {
+        match here.has(id)? || replaced.contains_key(&id) {
             true => pulled.merged.already_stored += 1,
             false => lacking.push((id, size)),
         }

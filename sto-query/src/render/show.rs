@@ -61,6 +61,8 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
         .and_then(|ns| quantity(ns, Unit::Nanoseconds));
     let machine = [&origin.host, &origin.arch, &origin.kernel, &origin.cpu];
     let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();
+    let replaces: Vec<String> = shown.replaces.iter().map(short_id).collect();
+    let replaces = Some(replaces.join(", ")).filter(|ids| !ids.is_empty());
     let lines = [
         (
             "build id",
@@ -80,6 +82,7 @@ fn write_origin(text: &mut String, report: &ShownBuild, shown: &ShownProfile, st
         ("command", origin.command.clone()),
         ("benchmark", profile.benchmark.clone()),
         ("merged from", shown.merged_from.clone()),
+        ("replaces", replaces),
     ];
     for (what, value) in lines {
         if let Some(value) = value {

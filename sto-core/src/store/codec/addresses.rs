@@ -302,3 +302,109 @@ pub(crate) fn announced_stacks(pack: &[u8]) -> Result<u32, DecodeError> {
 const OTHER_KIND: DecodeError = DecodeError("a module of addresses is of an unknown kind");
 const OTHER_STACKS: DecodeError = DecodeError("there are other stacks of addresses than announced");
 const OTHER_COSTS: DecodeError = DecodeError("stacks of addresses do not cost what their nodes do");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Frame, FrameIx, FrameKind, FrameTable};
+
+    fn costs(costs: &[(u32, u64)]) -> SelfCosts {
+        let cost = |samples| Cost {
+            samples,
+            value: samples * 100,
+        };
+        let costs = costs.iter();
+        costs
+            .map(|&(node, samples)| (NodeIx(node), cost(samples)))
+            .collect()
+    }
+
+    /// `a` calls `b` from two places in it, and `b` has its samples at three addresses.
+    fn profile() -> (Interned, Addresses) {
+        let mut frames = FrameTable::new();
+        for symbol in ["[m+0x10]", "[m+0x20]"] {
+            frames.insert(Frame {
+                module: "m",
+                symbol,
+                kind: FrameKind::Unresolved,
+                file: "",
+                line: 0,
+            });
+        }
+        let mut tree = StackTree::new();
+        let a = tree.push(None, FrameIx(0));
+        tree.push(Some(a), FrameIx(1));
+        let interned = Interned {
+            frames,
+            tree,
+            costs: vec![costs(&[(0, 1), (1, 6)])],
+            ..Interned::default()
+        };
+        let stack = |node, caller, address| AddressStack {
+            node: NodeIx(node),
+            caller,
+            address: Some(address),
+        };
+        let addresses = Addresses {
+            modules: vec![Module {
+                path: "/m".to_owned(),
+                kind: ModuleKind::File,
+                build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]),
+                inode: None,
+                kernel_text: None,
+                alias: None,
+            }],
+            addresses: vec![(0, 0x11), (0, 0x15), (0, 0x20), (0, 0x22)],
+            stacks: vec![
+                stack(0, None, 0),
+                stack(0, None, 1),
+                stack(1, Some(0), 2),
+                stack(1, Some(0), 3),
+                stack(1, Some(1), 2),
+            ],
+            costs: vec![costs(&[(1, 1), (2, 1), (3, 2), (4, 3)])],
+            slices: Vec::new(),
+        };
+        (interned, addresses)
+    }
+
+    fn unpacked(pack: &[u8], interned: &Interned) -> Result<Addresses, DecodeError> {
+        unpack_addresses(pack, &interned.tree, &interned.costs, None)
+    }
+
+    #[test]
+    fn a_pack_is_as_specified() {
+        let (interned, addresses) = profile();
+        let pack = pack_addresses(&addresses, &interned).unwrap();
+        let expected = [
+            &[1, 4, 5][..],
+            &[10, 0, 1, 2, b'/', b'm', 0, 1, 2, 0xab, 0xcd, 0, 0],
+            &[1, 0, 4, 4, 0, 0x11, 4, 0x0b, 2],
+            &[3, 0, 2, 2, 1, 5, 0, 1, 2, 3, 4, 3],
+            &[11, 4, 4, 0, 0x11, 1, 2, 3, 0, 0, 0, 0, 0, 100],
+        ];
+        assert_eq!(pack, expected.concat());
+        assert_eq!(unpacked(&pack, &interned), Ok(addresses));
+        for len in 0..pack.len() {
+            assert!(unpacked(&pack[..len], &interned).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused_or_are_addresses_of_the_profile() {
+        let (interned, addresses) = profile();
+        let pack = pack_addresses(&addresses, &interned).unwrap();
+        for at in 0..pack.len() {
+            for bit in 0..8 {
+                let mut other = pack.clone();
+                other[at] ^= 1 << bit;
+                if let Ok(addresses) = unpacked(&other, &interned) {
+                    assert!(
+                        addresses.are_of(&interned.tree, &interned.costs),
+                        "{at} {bit}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -115,7 +115,11 @@ impl<'a, 'name> Frames<'a, 'name> {
             return part.finish_unresolved(query.location, module, query.offset);
         };
         let line = calls.first().and_then(|function| function.line);
-        self.push(FrameKind::User, symbol, file, line);
+        let kind = match self.chunk.module.kind {
+            ModuleKind::Kernel => FrameKind::Kernel,
+            _ => FrameKind::User,
+        };
+        self.push(kind, symbol, file, line);
         let of_address = match self.chunk.module.kind {
             ModuleKind::Functions => &calls[..calls.len().min(1)],
             _ => calls,

@@ -1,5 +1,6 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
+use super::split::{SplitFiles, SplitSections};
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::source_path::{CompilationDirs, normalize};
 use crate::demangle::readable;
@@ -33,6 +34,8 @@ pub(super) struct DebugFiles<'a> {
     pub(super) supplement: Option<ElfFile>,
     /// What was split off when the module was compiled (`-gsplit-dwarf`), put together by `dwp`.
     pub(super) package: Option<ElfFile>,
+    /// The same where it was not.
+    pub(super) split: SplitFiles,
 }
 
 /// Their sections, as they are without compression.
@@ -40,6 +43,7 @@ pub(super) struct DebugSections<'a> {
     main: DwarfSections<Cow<'a, [u8]>>,
     supplement: Option<DwarfSections<Cow<'a, [u8]>>>,
     package: Option<DwarfPackageSections<Cow<'a, [u8]>>>,
+    split: SplitSections<'a>,
     endian: RunTimeEndian,
 }
 
@@ -47,6 +51,7 @@ pub(super) struct DebugSections<'a> {
 pub(super) struct DebugFile<'a> {
     dwarf: Arc<Dwarf<Section<'a>>>,
     package: Option<DwarfPackage<Section<'a>>>,
+    split: &'a SplitSections<'a>,
     compilation_dirs: CompilationDirs,
     /// The units whose source files have digests.
     digested: Vec<DebugInfoOffset>,
@@ -113,6 +118,7 @@ impl<'a> DebugSections<'a> {
             main,
             supplement,
             package,
+            split: split_files,
         } = files;
         let dwarf = |file: &'a ElfFile| {
             DwarfSections::load(|id| section(file, is_needed(id).then(|| id.name())))
@@ -135,6 +141,7 @@ impl<'a> DebugSections<'a> {
                 main: dwarf(main)?,
                 supplement: supplement.as_ref().map(dwarf).transpose()?,
                 package: package.as_ref().map(split).transpose()?,
+                split: split_files.sections(),
                 endian: endian_of(&elf),
             })
         };
@@ -142,7 +149,7 @@ impl<'a> DebugSections<'a> {
     }
 }
 
-struct Unreadable(String);
+pub(super) struct Unreadable(String);
 
 impl<E: std::error::Error> From<E> for Unreadable {
     fn from(error: E) -> Unreadable {
@@ -165,7 +172,10 @@ fn is_needed(id: SectionId) -> bool {
 }
 
 /// A section of a file; empty where it has none of that name.
-fn section<'a>(file: &'a ElfFile, name: Option<&str>) -> Result<Cow<'a, [u8]>, Unreadable> {
+pub(super) fn section<'a>(
+    file: &'a ElfFile,
+    name: Option<&str>,
+) -> Result<Cow<'a, [u8]>, Unreadable> {
     let elf = file.parse()?;
     match name.and_then(|name| elf.section_by_name(name)) {
         Some(section) => Ok(section.uncompressed_data()?),
@@ -195,6 +205,7 @@ impl<'a> DebugFile<'a> {
         Ok(DebugFile {
             dwarf: Arc::new(dwarf),
             package: package.and_then(|package| package.borrow(borrow, empty).ok()),
+            split: &sections.split,
             compilation_dirs,
             digested,
         })
@@ -389,6 +400,7 @@ impl<'a> DebugInfo<'a> {
                     let package = self.file.package.as_ref();
                     let unit = package
                         .and_then(|package| package.find_cu(load.dwo_id, &load.parent).ok()?);
+                    let unit = unit.or_else(|| self.file.split.unit(load.dwo_id, &load.parent));
                     lookup = continuation.resume(unit.map(Arc::new));
                 }
             }

@@ -1,15 +1,16 @@
 //! Locations in the kernel and its modules.
 
 use super::kallsyms::Kallsyms;
+use super::native;
 use crate::binary::SymbolOptions;
-use crate::binary::elf::{ElfFile, is_executable};
+use crate::binary::elf::{Detail, ElfFile, is_executable};
 use crate::binary::find::{build_id_entry, find};
 use crate::demangle::demangle;
 use crate::files::{Links, SafeFile};
 use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
-use crate::recording::{Module, ModuleKind, Recording};
+use crate::recording::{LocationIx, Module, ModuleKind, Recording};
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
@@ -56,6 +57,48 @@ impl<'a> Kernel<'a> {
             ModuleKind::Kernel => None,
             _ => Some(kernel_module_name(module)),
         };
+        if module.kind == ModuleKind::Kernel
+            && let Some(resolved) = self.resolve_in_vmlinux(task)
+        {
+            return resolved;
+        }
+        self.resolve_in_list(task, wanted)
+    }
+
+    /// By the debug info of the kernel's file, where that is found; by the list what is not in it.
+    fn resolve_in_vmlinux(&self, task: &Task<'_>) -> Option<Resolved> {
+        let found = find(&vmlinux_of(task.module), self.options).ok()?;
+        if found.symbols.detail != Detail::DebugInfo {
+            return None;
+        }
+        let shift = shift_to(text_of(&found.symbols)?, task.module);
+        let segments = found.image.as_ref().unwrap_or(&found.symbols).segments();
+        let is_inside = |&(address, _): &(u64, LocationIx)| {
+            segments.offset_of(address.wrapping_add(shift)).is_some()
+        };
+        let part = |inside| Task {
+            addresses: task
+                .addresses
+                .iter()
+                .copied()
+                .filter(|at| is_inside(at) == inside)
+                .collect(),
+            ..*task
+        };
+        let (inside, outside) = (part(true), part(false));
+        let mut resolved = native::resolve_in(found, &inside, self.options, |_, address| {
+            Some(address.wrapping_add(shift))
+        });
+        if !outside.addresses.is_empty() {
+            resolved
+                .parts
+                .extend(self.resolve_in_list(&outside, None).parts);
+        }
+        Some(resolved)
+    }
+
+    fn resolve_in_list(&self, task: &Task<'_>, wanted: Option<String>) -> Resolved {
+        let module = task.module;
         let list = self.list.get_or_init(|| self.find_list());
         let list = match list {
             Ok(list) if wanted.is_none() || list.shift == 0 => list,
@@ -144,12 +187,7 @@ impl<'a> Kernel<'a> {
 impl SymbolList {
     /// The functions of the kernel's file, where that is found by its build id.
     fn of_vmlinux(kernel: &Module, options: &SymbolOptions) -> Option<SymbolList> {
-        let file = Module {
-            path: VMLINUX.to_owned(),
-            kind: ModuleKind::File,
-            ..kernel.clone()
-        };
-        let file = find(&file, options).ok()?.symbols;
+        let file = find(&vmlinux_of(kernel), options).ok()?.symbols;
         let text = kallsyms_of(&file)?;
         SymbolList::of(file.path, text, kernel).ok()
     }
@@ -169,13 +207,39 @@ impl SymbolList {
                 path.display()
             ));
         };
-        let recorded = kernel.kernel_text.filter(|&address| address != 0);
         Ok(SymbolList {
-            shift: recorded.map_or(0, |recorded| text_address.wrapping_sub(recorded)),
+            shift: shift_to(text_address, kernel),
             path,
             kallsyms,
         })
     }
+}
+
+/// The kernel's file, as a module that can be found.
+fn vmlinux_of(kernel: &Module) -> Module {
+    Module {
+        path: VMLINUX.to_owned(),
+        kind: ModuleKind::File,
+        ..kernel.clone()
+    }
+}
+
+/// What to add to recorded addresses where the kernel's code begins at this one.
+fn shift_to(text: u64, kernel: &Module) -> u64 {
+    let recorded = kernel.kernel_text.filter(|&address| address != 0);
+    recorded.map_or(0, |recorded| text.wrapping_sub(recorded))
+}
+
+/// Where the code of the kernel begins, by its file.
+fn text_of(vmlinux: &ElfFile) -> Option<u64> {
+    let elf = vmlinux.parse().ok()?;
+    let address_of = |name: &str| {
+        let mut symbols = elf.symbol_table()?.symbols();
+        symbols
+            .find(|symbol| symbol.name() == Ok(name))
+            .map(|symbol| symbol.address())
+    };
+    address_of("_text").or_else(|| address_of("_stext"))
 }
 
 /// The symbol table of the kernel's file, as the kernel lists it when it runs.

@@ -8,6 +8,7 @@ mod kallsyms;
 mod kernel;
 mod native;
 mod plt;
+mod split;
 mod symtab;
 
 use super::part::{Resolved, Task};

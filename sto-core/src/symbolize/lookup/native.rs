@@ -3,10 +3,11 @@
 use super::chunk::{Chunk, Query};
 use super::debug_info::{DebugFile, DebugFiles, DebugSections};
 use super::fde::Functions;
+use super::split::SplitFiles;
 use super::symtab::Symbol;
 use super::{plt, symtab};
 use crate::binary::SymbolOptions;
-use crate::binary::elf::{Detail, ElfFile};
+use crate::binary::elf::{Detail, ElfFile, Segments};
 use crate::binary::find::{Found, find, find_package, find_supplement};
 use crate::binary::mini_debug_info::mini_debug_info;
 use crate::hint::{Hint, Notice};
@@ -20,6 +21,25 @@ const MIN_CHUNK: usize = 4096;
 
 /// Resolves offsets in a file.
 pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
+    let found = match find(task.module, options) {
+        Ok(found) => found,
+        Err(problem) => return task.unresolved(Some(problem)),
+    };
+    resolve_in(found, task, options, |segments, offset| {
+        match task.module.kind {
+            ModuleKind::Image => segments.first_address().checked_add(offset),
+            _ => segments.address_of(offset),
+        }
+    })
+}
+
+/// Resolves what `address_of` says is at these virtual addresses of a file.
+pub(super) fn resolve_in(
+    found: Found,
+    task: &Task<'_>,
+    options: &SymbolOptions,
+    address_of: impl Fn(&Segments, u64) -> Option<u64>,
+) -> Resolved {
     let &Task {
         module,
         granularity,
@@ -30,19 +50,12 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
         symbols,
         image,
         unanswered,
-    } = match find(module, options) {
-        Ok(found) => found,
-        Err(problem) => return task.unresolved(Some(problem)),
-    };
+    } = found;
     let segments = image.as_ref().unwrap_or(&symbols).segments();
     let mut outside = Part::new(granularity);
     let mut queries = Vec::with_capacity(offsets.len());
     for &(offset, location) in offsets {
-        let address = match module.kind {
-            ModuleKind::Image => segments.first_address().checked_add(offset),
-            _ => segments.address_of(offset),
-        };
-        match address {
+        match address_of(&segments, offset) {
             Some(address) => queries.push(Query {
                 address,
                 offset,
@@ -72,6 +85,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
         main: &symbols,
         supplement: find_supplement(&symbols, options),
         package: find_package(&symbols, module, options),
+        split: SplitFiles::find(&symbols, &addresses, options),
     });
     let sections = files.as_ref().map(DebugSections::load).transpose();
     let debug = sections

@@ -1,0 +1,108 @@
+//! `sto symbolize`: names that turn up after a profile was stored.
+
+use crate::support::{Sandbox, repository};
+use serde_json::json;
+
+/// A recording whose program is not at hand.
+fn without_symbols() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let recording = repository().join("testdata/demo/v1.perf.data");
+    std::fs::copy(recording, sandbox.path("v1.perf.data")).unwrap();
+    sandbox
+        .sto(&["ingest", "v1.perf.data", "--exe", "demo", "--build", "v1"])
+        .succeeds();
+    sandbox
+}
+
+fn demo() -> String {
+    repository().join("testdata/demo").display().to_string()
+}
+
+#[test]
+fn names_are_filled_in_once_and_the_profile_says_what_it_replaces() {
+    let sandbox = without_symbols();
+    let id = |sandbox: &Sandbox| sandbox.json(&["show", "v1"])["profiles"][0]["id"].clone();
+    let first = id(&sandbox);
+    let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
+    assert!(said.contains("demo@v1: none of "), "{said}");
+    assert_eq!(id(&sandbox), first);
+
+    let said = sandbox.sto(&["symbolize", "v1", "--symbol-dir", &demo()]);
+    let said = said.succeeds().stdout;
+    let line = said.lines().next().unwrap();
+    assert!(line.starts_with("demo@v1: "), "{said}");
+    assert!(line.ends_with(" modules now have names"), "{said}");
+    assert!(said.contains(" in place of "), "{said}");
+    let second = id(&sandbox);
+    assert_ne!(second, first);
+    let shown = sandbox.json(&["show", "v1"]);
+    assert_eq!(shown["profiles"][0]["replaces"], json!([first]));
+    let text = sandbox.sto(&["show", "v1"]).succeeds().stdout;
+    let short = &first.as_str().unwrap()[..12];
+    assert!(text.contains(&format!("  replaces {short}\n")), "{text}");
+    let top = sandbox.sto(&["top", "v1", "-n", "2"]).succeeds().stdout;
+    assert!(
+        top.contains("compress") && top.contains("multiply"),
+        "{top}"
+    );
+    let gone = sandbox.sto(&["top", short]);
+    gone.fails_with(&["no build or profile is called", short]);
+
+    let before = sandbox.store_bytes();
+    let again = sandbox.json(&["symbolize", "--symbol-dir", &demo()]);
+    assert_eq!(again["schema"], "sto.symbolize/1");
+    assert_eq!(again["profiles"][0]["became"], json!(null));
+    assert_eq!(sandbox.store_bytes(), before);
+    sandbox.sto(&["verify"]).succeeds();
+
+    // As one that was ingested with the symbols.
+    let path = sandbox.path("v1.perf.data").display().to_string();
+    let build = ["--exe", "demo", "--build", "v1", "--symbol-dir", &demo()];
+    let fresh = ["--store", "fresh", "ingest", &path];
+    sandbox.sto(&[&fresh[..], &build].concat()).succeeds();
+    let fresh = sandbox.json(&["--store", "fresh", "show", "v1"]);
+    assert_eq!(fresh["profiles"][0]["id"], second);
+}
+
+#[test]
+fn a_store_whose_profiles_have_all_names_has_nothing_to_do() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.sto(&["symbolize"]);
+    said.fails_with(&["there is no store"]);
+    sandbox.write("a.folded", "main;work 3\n");
+    sandbox
+        .sto(&["ingest", "a.folded", "--build", "v1"])
+        .succeeds();
+    let said = sandbox.sto(&["symbolize"]).succeeds().stdout;
+    let expected = "Nothing to do: no address is kept that has no name.\n";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+#[test]
+fn others_get_the_profile_with_names_from_a_place_and_not_the_one_that_it_replaces() {
+    let sandbox = without_symbols();
+    sandbox.sto(&["push", "place"]).succeeds();
+    for store in ["helper", "colleague"] {
+        sandbox.sto(&["--store", store, "pull", "place"]).succeeds();
+    }
+    let symbolize = ["--store", "helper", "symbolize", "--symbol-dir", &demo()];
+    sandbox.sto(&symbolize).succeeds();
+    let push = ["--store", "helper", "push", "place"];
+    let said = sandbox.sto(&push).succeeds().stdout;
+    assert!(said.starts_with("sent 1 profile "), "{said}");
+    let ids = |store: &str| {
+        let runs = sandbox.json(&["--store", store, "runs"]);
+        let runs = runs["runs"].as_array().unwrap().clone();
+        runs.into_iter()
+            .map(|run| run["id"].clone())
+            .collect::<Vec<_>>()
+    };
+    let named = ids("helper");
+    for store in ["colleague", "newcomer", "colleague", "helper"] {
+        sandbox.sto(&["--store", store, "pull", "place"]).succeeds();
+        assert_eq!(ids(store), named, "{store}");
+    }
+    let said = sandbox.sto(&["--store", "helper", "pull", "place", "-n"]);
+    let said = said.succeeds().stdout;
+    assert!(said.contains("0 profiles"), "{said}");
+}

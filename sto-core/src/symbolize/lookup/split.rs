@@ -1,0 +1,117 @@
+//! Debug info that was split off when a unit was compiled (`-gsplit-dwarf`), in a file of its own (`.dwo`).
+
+use super::debug_info::{Section, section};
+use crate::binary::SymbolOptions;
+use crate::binary::elf::{ElfFile, endian_of};
+use crate::binary::find::split_paths;
+use gimli::{Dwarf, DwarfFileType, DwarfSections, DwoId, EndianSlice, Reader, Section as _};
+use object::Object;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The files that units of a module were split into.
+#[derive(Default)]
+pub(super) struct SplitFiles(Vec<(DwoId, ElfFile)>);
+
+/// Their sections.
+#[derive(Default)]
+pub(super) struct SplitSections<'a>(Vec<(DwoId, DwarfSections<Cow<'a, [u8]>>)>);
+
+impl SplitFiles {
+    /// Finds those of the units of a file that these ascending addresses are in. One is believed by its id.
+    pub(super) fn find(file: &ElfFile, addresses: &[u64], options: &SymbolOptions) -> SplitFiles {
+        SplitFiles::of(file, addresses, options).unwrap_or_default()
+    }
+
+    fn of(file: &ElfFile, addresses: &[u64], options: &SymbolOptions) -> Option<SplitFiles> {
+        let elf = file.parse().ok()?;
+        // What is split off has its addresses here.
+        elf.section_by_name(".debug_addr")?;
+        if !file.is_credible() {
+            return None;
+        }
+        let endian = endian_of(&elf);
+        let sections = DwarfSections::load(|id| section(file, Some(id.name()))).ok()?;
+        let dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+        let mut split = Vec::new();
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else {
+                continue;
+            };
+            let (Some(id), Ok(Some(name))) = (unit.dwo_id, unit.dwo_name()) else {
+                continue;
+            };
+            let Ok(name) = dwarf.attr_string(&unit, name) else {
+                continue;
+            };
+            let Ok(mut ranges) = dwarf.unit_ranges(&unit) else {
+                continue;
+            };
+            let mut is_used = false;
+            while let (false, Ok(Some(range))) = (is_used, ranges.next()) {
+                let from = addresses.partition_point(|&address| address < range.begin);
+                is_used = addresses
+                    .get(from)
+                    .is_some_and(|&address| address < range.end);
+            }
+            if is_used {
+                let path =
+                    |text: &Section<'_>| Path::new(OsStr::from_bytes(text.slice())).to_owned();
+                let folder = unit.comp_dir.as_ref().map(path);
+                let paths = split_paths(file, &path(&name), folder.as_deref(), options);
+                let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
+                split.extend(files.find(|file| has(file, id)).map(|file| (id, file)));
+            }
+        }
+        Some(SplitFiles(split))
+    }
+
+    pub(super) fn sections(&self) -> SplitSections<'_> {
+        let sections = self.0.iter();
+        SplitSections(
+            sections
+                .filter_map(|(id, file)| Some((*id, load(file)?)))
+                .collect(),
+        )
+    }
+}
+
+impl<'a> SplitSections<'a> {
+    /// The debug info of a unit, which the rest of it refers to.
+    pub(super) fn unit(
+        &'a self,
+        id: DwoId,
+        parent: &Dwarf<Section<'a>>,
+    ) -> Option<Dwarf<Section<'a>>> {
+        let (_, sections) = self.0.iter().find(|(known, _)| *known == id)?;
+        let endian = parent.debug_info.reader().endian();
+        let mut dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+        dwarf.make_dwo(parent);
+        Some(dwarf)
+    }
+}
+
+fn load(file: &ElfFile) -> Option<DwarfSections<Cow<'_, [u8]>>> {
+    let is_credible = file.is_credible();
+    is_credible.then(|| DwarfSections::load(|id| section(file, id.dwo_name())).ok())?
+}
+
+/// Whether a file has the unit with an id.
+fn has(file: &ElfFile, id: DwoId) -> bool {
+    let Some((sections, elf)) = load(file).zip(file.parse().ok()) else {
+        return false;
+    };
+    let endian = endian_of(&elf);
+    let mut dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+    dwarf.file_type = DwarfFileType::Dwo;
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        if dwarf.unit(header).is_ok_and(|unit| unit.dwo_id == Some(id)) {
+            return true;
+        }
+    }
+    false
+}
