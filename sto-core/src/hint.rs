@@ -33,6 +33,8 @@ pub enum Hint {
     WholeTime,
     /// Say in which folders files with symbols are.
     SymbolFolder,
+    /// Look for names of functions that had none when their profiles were stored.
+    Symbolize,
     /// Add a profile to the store.
     AddProfile,
     /// List the builds with their runs.

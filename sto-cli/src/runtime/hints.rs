@@ -50,6 +50,7 @@ fn words(hint: Hint) -> [&'static str; 3] {
             ", which leaves it whole",
         ],
         Hint::SymbolFolder => [" with ", "--symbol-dir", ""],
+        Hint::Symbolize => ["; `", "sto symbolize", "` finds them"],
         Hint::AddProfile => ["; `", "sto ingest FILE", "` adds one"],
         Hint::ListBuilds => ["; `", "sto ls", "` shows their ids"],
         Hint::ListPhases => ["; `", "sto phases", "` has their times"],

@@ -7,6 +7,7 @@ use super::bytes::{LONGEST_COLUMN, MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacke
 use super::slices::{add_up, pack_cells, unpack_cells};
 use super::{DecodeError, pack, pack_costs, unpack, unpack_costs};
 use crate::intern::{AddressStack, Addresses, Interned, NodeIx, SelfCosts, Slices, StackTree};
+use crate::limits::MAX_NAME;
 use crate::model::GnuBuildId;
 use crate::recording::{Module, ModuleKind};
 use crate::store::numbers::NodeNo;
@@ -179,6 +180,10 @@ pub(crate) fn unpack_addresses(
 
 fn module(packed: PackedModule) -> Result<Module, DecodeError> {
     let is_valid = |id: &GnuBuildId| GnuBuildId::from_bytes(id.as_bytes()).is_some();
+    let names = packed.alias.iter().chain([&packed.path]);
+    if names.into_iter().any(|name| name.len() > MAX_NAME) {
+        return Err(DecodeError("the path of a module of addresses is too long"));
+    }
     if packed.build_id.as_ref().is_some_and(|id| !is_valid(id)) {
         return Err(DecodeError("a GNU build id is empty, zero or too long"));
     }
@@ -378,10 +383,10 @@ mod tests {
         let pack = pack_addresses(&addresses, &interned).unwrap();
         let expected = [
             &[1, 4, 5][..],
-            &[10, 0, 1, 2, b'/', b'm', 0, 1, 2, 0xab, 0xcd, 0, 0],
+            &[11, 0, 1, 2, b'/', b'm', 0, 1, 2, 0xab, 0xcd, 0, 0],
             &[1, 0, 4, 4, 0, 0x11, 4, 0x0b, 2],
             &[3, 0, 2, 2, 1, 5, 0, 1, 2, 3, 4, 3],
-            &[11, 4, 4, 0, 0x11, 1, 2, 3, 0, 0, 0, 0, 0, 100],
+            &[13, 4, 4, 0, 0x11, 1, 2, 3, 0, 0, 0, 0, 0, 100],
         ];
         assert_eq!(pack, expected.concat());
         assert_eq!(unpacked(&pack, &interned), Ok(addresses));
