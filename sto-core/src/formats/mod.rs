@@ -26,10 +26,10 @@ mod folded;
 mod ftrace;
 #[cfg(feature = "text")]
 mod ghc;
-#[cfg(feature = "pprof")]
-mod gperftools;
 #[cfg(feature = "viewers")]
 mod ghc_json;
+#[cfg(feature = "pprof")]
+mod gperftools;
 #[cfg(feature = "viewers")]
 mod heapprofile;
 #[cfg(feature = "jfr")]

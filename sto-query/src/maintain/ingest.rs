@@ -90,6 +90,9 @@ pub struct FoundSymbols {
     pub unresolved_samples: u64,
     /// Why, and what to do about it.
     pub problem: Option<String>,
+    /// Whether a file may turn up that says more.
+    #[serde(skip)]
+    pub may_be_found: bool,
 }
 
 impl IngestedFile {
@@ -147,5 +150,6 @@ pub(super) fn found_symbols(
         unresolved: symbols.unresolved,
         unresolved_samples: symbols.unresolved_samples,
         problem: symbols.problem.as_ref().map(say),
+        may_be_found: symbols.may_be_found,
     }
 }

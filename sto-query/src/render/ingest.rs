@@ -29,7 +29,7 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
             .filter(|module| is_worth_naming(module, samples))
             .collect();
         write_modules(&mut text, &unresolved, style);
-        if !unresolved.is_empty() && !summary.answer.is_dataset {
+        if unresolved.iter().any(|module| module.may_be_found) && !summary.answer.is_dataset {
             let later = "` finds their names once there are files that have them\n";
             text += &style.words.within("    `", Hint::Symbolize, later);
         }
