@@ -4,6 +4,10 @@
 
 #[cfg(feature = "text")]
 mod austin;
+#[cfg(feature = "text")]
+mod bcc;
+#[cfg(feature = "text")]
+mod bpftrace;
 #[cfg(any(feature = "text", feature = "viewers"))]
 mod call_events;
 #[cfg(feature = "text")]
@@ -25,13 +29,19 @@ mod folded;
 #[cfg(feature = "call-traces")]
 mod ftrace;
 #[cfg(feature = "text")]
+mod gdb;
+#[cfg(feature = "text")]
 mod ghc;
 #[cfg(feature = "viewers")]
 mod ghc_json;
 #[cfg(feature = "pprof")]
 mod gperftools;
+#[cfg(feature = "text")]
+mod gprof;
 #[cfg(feature = "viewers")]
 mod heapprofile;
+#[cfg(feature = "text")]
+mod heaptrack;
 #[cfg(feature = "jfr")]
 mod jfr;
 #[cfg(feature = "viewers")]
@@ -79,6 +89,8 @@ mod stackprof;
 mod uftrace;
 #[cfg(feature = "viewers")]
 mod v8;
+#[cfg(feature = "viewers")]
+mod valgrind;
 #[cfg(feature = "text")]
 mod visual_studio;
 #[cfg(feature = "text")]

@@ -297,6 +297,9 @@ fn found(bytes: &[u8]) -> String {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
         [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
         [4, b'"', b'M', 0x18, ..] => format!("{start} (LZ4: unpack it first)"),
+        [b'g', b'm', b'o', b'n', ..] => {
+            format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")
+        }
         [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
         _ => start,
     }

@@ -14,9 +14,14 @@ use super::{
 #[cfg(feature = "text")]
 use super::{
     austin::{self, text::AustinText},
+    bcc::{self, Bcc},
+    bpftrace::{self, Bpftrace},
     callgrind::{self, Callgrind},
     dtrace::{self, DTrace},
+    gdb::{self, Gdb},
     ghc::{self, Ghc},
+    gprof::{self, Gprof},
+    heaptrack::{self, Heaptrack},
     nonsequitur, perf_script,
     phpspy::{self, Phpspy},
     pstats,
@@ -29,7 +34,9 @@ use super::{
 use super::{
     chrome, cpuprofile, firefox, ghc_json, heapprofile, perfetto, perun, pyinstrument,
     rbspy::{self, Rbspy},
-    scalene, speedscope, stackprof, xctrace, xhprof, yourkit,
+    scalene, speedscope, stackprof,
+    valgrind::{dhat, massif},
+    xctrace, xhprof, yourkit,
 };
 #[cfg(feature = "call-traces")]
 use super::{ftrace, uftrace, xray};
@@ -83,6 +90,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "viewers")]
         Format::Xhprof => (xhprof::matches, Whole(xhprof::read)),
         #[cfg(feature = "viewers")]
+        Format::Dhat => (dhat::matches, Whole(dhat::read)),
+        #[cfg(feature = "viewers")]
         Format::Perun => (perun::matches, Calls(perun::read)),
         #[cfg(feature = "viewers")]
         Format::Chrome => (chrome::matches, Lines(chrome::reader)),
@@ -107,9 +116,21 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "text")]
         Format::AustinText => (austin::text::matches, Lines(report::<AustinText>)),
         #[cfg(feature = "text")]
+        Format::Gprof => (gprof::matches, Lines(report::<Gprof>)),
+        #[cfg(feature = "viewers")]
+        Format::Massif => (massif::matches, Whole(massif::read)),
+        #[cfg(feature = "text")]
+        Format::Heaptrack => (heaptrack::matches, Lines(report::<Heaptrack>)),
+        #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
         #[cfg(feature = "call-traces")]
         Format::Ftrace => (ftrace::matches, Lines(ftrace::reader)),
+        #[cfg(feature = "text")]
+        Format::Bpftrace => (bpftrace::matches, Lines(report::<Bpftrace>)),
+        #[cfg(feature = "text")]
+        Format::Bcc => (bcc::matches, Lines(report::<Bcc>)),
+        #[cfg(feature = "text")]
+        Format::Gdb => (gdb::matches, Lines(report::<Gdb>)),
         #[cfg(feature = "text")]
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
         #[cfg(feature = "text")]

@@ -60,6 +60,8 @@ formats! {
     GhcJson = "ghc json" if "viewers",
     /// Calls that XHProf counted, in JSON or as PHP serializes them.
     Xhprof = "xhprof" if "viewers",
+    /// The JSON of Valgrind's DHAT.
+    Dhat = "dhat" if "viewers",
     /// Perun's profiles.
     Perun = "perun" if "viewers",
     /// Chrome's trace events.
@@ -84,10 +86,22 @@ formats! {
     Phpspy = "phpspy" if "text",
     /// Austin's samples as text.
     AustinText = "austin text" if "text",
+    /// What gprof prints.
+    Gprof = "gprof" if "text",
+    /// The text of Valgrind's massif.
+    Massif = "massif" if "viewers",
+    /// What heaptrack records, with its symbols.
+    Heaptrack = "heaptrack" if "text",
     /// The text that macOS's `sample` prints.
     Sample = "sample" if "text",
     /// The text of ftrace's `function_graph`.
     Ftrace = "ftrace" if "call-traces",
+    /// Maps by stack that bpftrace prints.
+    Bpftrace = "bpftrace" if "text",
+    /// Stacks that bcc's tools print.
+    Bcc = "bcc" if "text",
+    /// Stacks of threads that gdb prints.
+    Gdb = "gdb" if "text",
     /// The text that `perf script` prints.
     PerfScript = "perf script" if "text",
     /// The text that NonSequitur reads, a file a thread.

@@ -68,6 +68,20 @@ impl RecordingBuilder {
         Ok(self.location_of(frame))
     }
 
+    /// The same function where it was inlined into another.
+    pub(crate) fn as_inlined(&mut self, location: LocationIx) -> Built<LocationIx> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.get()] else {
+            return Ok(location);
+        };
+        let row = FrameRow {
+            kind: FrameKind::Inlined,
+            ..self.frames.row(frame)
+        };
+        let frame = self.frames.insert_row(row);
+        Ok(self.location_of(frame))
+    }
+
     /// The same function at another line.
     pub(crate) fn at_line(&mut self, location: LocationIx, line: u32) -> Built<LocationIx> {
         self.check_room(0)?;
