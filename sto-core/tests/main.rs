@@ -32,6 +32,7 @@ mod slices;
 mod store;
 mod symbolize;
 mod testdata;
+mod thread_dumps;
 mod traces;
 mod truncated;
 mod viewers;

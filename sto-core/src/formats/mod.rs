@@ -39,9 +39,15 @@ mod gperftools;
 #[cfg(feature = "text")]
 mod gprof;
 #[cfg(feature = "viewers")]
+mod heap_snapshot;
+#[cfg(feature = "viewers")]
 mod heapprofile;
 #[cfg(feature = "text")]
 mod heaptrack;
+#[cfg(feature = "viewers")]
+mod hermes;
+#[cfg(feature = "text")]
+mod instruments;
 #[cfg(feature = "jfr")]
 mod jfr;
 #[cfg(feature = "viewers")]
@@ -49,6 +55,8 @@ mod json;
 mod labels;
 pub(crate) mod metric_trace;
 mod names;
+#[cfg(feature = "viewers")]
+mod nettrace;
 #[cfg(feature = "text")]
 mod nonsequitur;
 #[cfg(feature = "pprof")]
@@ -80,15 +88,23 @@ mod rprof;
 mod sample;
 #[cfg(feature = "viewers")]
 mod scalene;
+#[cfg(feature = "viewers")]
+mod simpleperf;
 mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
 #[cfg(feature = "viewers")]
 mod stackprof;
+#[cfg(feature = "viewers")]
+mod sysprof;
+#[cfg(feature = "text")]
+mod thread_dump;
 #[cfg(feature = "call-traces")]
 mod uftrace;
 #[cfg(feature = "viewers")]
 mod v8;
+#[cfg(feature = "viewers")]
+mod v8_log;
 #[cfg(feature = "viewers")]
 mod valgrind;
 #[cfg(feature = "text")]

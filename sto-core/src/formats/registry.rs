@@ -22,19 +22,23 @@ use super::{
     ghc::{self, Ghc},
     gprof::{self, Gprof},
     heaptrack::{self, Heaptrack},
+    instruments::{self, Instruments},
     nonsequitur, perf_script,
     phpspy::{self, Phpspy},
     pstats,
     rprof::{self, Rprof},
     sample::{self, Sample},
+    thread_dump::{go, java},
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
 };
 #[cfg(feature = "viewers")]
 use super::{
-    chrome, cpuprofile, firefox, ghc_json, heapprofile, perfetto, perun, pyinstrument,
+    chrome, cpuprofile, firefox, ghc_json, heap_snapshot, heapprofile, hermes, nettrace, perfetto,
+    perun, pyinstrument,
     rbspy::{self, Rbspy},
-    scalene, speedscope, stackprof,
+    scalene, simpleperf, speedscope, stackprof, sysprof,
+    v8_log::{preprocessed, raw},
     valgrind::{dhat, massif},
     xctrace, xhprof, yourkit,
 };
@@ -57,6 +61,12 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::XRayYaml => (xray::yaml::matches, Lines(xray::yaml::reader)),
         #[cfg(feature = "call-traces")]
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
+        #[cfg(feature = "viewers")]
+        Format::Nettrace => (nettrace::matches, Whole(nettrace::read)),
+        #[cfg(feature = "viewers")]
+        Format::Sysprof => (sysprof::matches, Whole(sysprof::read)),
+        #[cfg(feature = "viewers")]
+        Format::Simpleperf => (simpleperf::matches, Whole(simpleperf::read)),
         #[cfg(feature = "text")]
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
         #[cfg(feature = "text")]
@@ -79,6 +89,14 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
         #[cfg(feature = "viewers")]
         Format::HeapProfile => (heapprofile::matches, Whole(heapprofile::read)),
+        #[cfg(feature = "viewers")]
+        Format::HeapSnapshot => (heap_snapshot::matches, Whole(heap_snapshot::read)),
+        #[cfg(feature = "viewers")]
+        Format::V8Log => (raw::matches, Lines(report::<raw::V8Log>)),
+        #[cfg(feature = "viewers")]
+        Format::V8LogJson => (preprocessed::matches, Whole(preprocessed::read)),
+        #[cfg(feature = "viewers")]
+        Format::Hermes => (hermes::matches, Whole(hermes::read)),
         #[cfg(feature = "viewers")]
         Format::Pyinstrument => (pyinstrument::matches, Whole(pyinstrument::read)),
         #[cfg(feature = "viewers")]
@@ -123,6 +141,12 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Heaptrack => (heaptrack::matches, Lines(report::<Heaptrack>)),
         #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
+        #[cfg(feature = "text")]
+        Format::Instruments => (instruments::matches, Lines(report::<Instruments>)),
+        #[cfg(feature = "text")]
+        Format::Jstack => (java::matches, Whole(java::read)),
+        #[cfg(feature = "text")]
+        Format::Goroutines => (go::matches, Whole(go::read)),
         #[cfg(feature = "call-traces")]
         Format::Ftrace => (ftrace::matches, Lines(ftrace::reader)),
         #[cfg(feature = "text")]

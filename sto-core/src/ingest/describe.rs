@@ -30,6 +30,10 @@ impl Stacks {
             recording.format,
             Format::CpuProfile
                 | Format::HeapProfile
+                | Format::HeapSnapshot
+                | Format::Hermes
+                | Format::Jstack
+                | Format::Goroutines
                 | Format::Chrome
                 | Format::Callgrind
                 | Format::Pstats

@@ -28,6 +28,12 @@ formats! {
     XRayYaml = "xray yaml" if "call-traces",
     /// The data folder of uftrace.
     Uftrace = "uftrace" if "call-traces",
+    /// .NET's traces of `dotnet-trace`.
+    Nettrace = "nettrace" if "viewers",
+    /// Captures of sysprof.
+    Sysprof = "sysprof" if "viewers",
+    /// What Android's `simpleperf report-sample --protobuf` writes.
+    Simpleperf = "simpleperf" if "viewers",
     /// Statistics of Python's `cProfile`.
     Pstats = "pstats" if "text",
     /// Austin's samples in its binary form, MOJO.
@@ -50,6 +56,14 @@ formats! {
     CpuProfile = "cpuprofile" if "viewers",
     /// V8's `.heapprofile`.
     HeapProfile = "heapprofile" if "viewers",
+    /// V8's `.heapsnapshot`.
+    HeapSnapshot = "heapsnapshot" if "viewers",
+    /// V8's logs of `node --prof`.
+    V8Log = "v8 log" if "viewers",
+    /// The same as `node --prof-process --preprocess` writes them.
+    V8LogJson = "v8 log json" if "viewers",
+    /// Profiles of Hermes.
+    Hermes = "hermes" if "viewers",
     /// The JSON of pyinstrument.
     Pyinstrument = "pyinstrument" if "viewers",
     /// The JSON of Scalene.
@@ -94,6 +108,12 @@ formats! {
     Heaptrack = "heaptrack" if "text",
     /// The text that macOS's `sample` prints.
     Sample = "sample" if "text",
+    /// Call trees that Apple's Instruments copies.
+    Instruments = "instruments" if "text",
+    /// Thread dumps of Java: `jstack`, `jcmd PID Thread.print`.
+    Jstack = "jstack" if "text",
+    /// Go's dumps of goroutines.
+    Goroutines = "goroutines" if "text",
     /// The text of ftrace's `function_graph`.
     Ftrace = "ftrace" if "call-traces",
     /// Maps by stack that bpftrace prints.

@@ -1,7 +1,8 @@
-//! What DTrace, `sample`, VTune, Visual Studio, GHC, xctrace and YourKit print or export.
+//! What DTrace, `sample`, VTune, Visual Studio, GHC, Instruments, xctrace and YourKit print or export.
 
 mod bad;
 mod files;
+mod instruments;
 mod peers;
 
 use crate::common::{frames_of, show};

@@ -4,9 +4,11 @@ mod bad;
 mod chrome;
 mod cpuprofile;
 mod firefox;
+mod hermes;
 mod perfetto;
 mod perun;
 mod real;
+mod simpleperf;
 mod slabs;
 mod speedscope;
 

@@ -369,7 +369,7 @@ fn packets_of_other_kinds_are_counted() {
     assert_eq!(
         read(&bytes).unwrap().warnings,
         [
-            "Of the trace, calls are read (track events); what else it has was passed over: packets of 2 ftrace_events.",
+            "Of the trace, calls and samples are read; what else it has was passed over: packets of 2 ftrace_events.",
             "1 values of counters were passed over.",
         ]
     );

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::recording::Recording;
+use sto_core::recording::{Location, Recording};
 use sto_core::store::Store;
 
 fn describe(recording: &Recording) -> String {
@@ -69,7 +69,7 @@ fn describe_metrics(recording: &Recording) -> String {
 
 fn testdata(format: Format, file: &str) -> PathBuf {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata"));
-    folder.join(format.name()).join(file)
+    folder.join(format.word()).join(file)
 }
 
 #[track_caller]
@@ -226,6 +226,64 @@ fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
     assert!(profile.has_default_sample_type());
     // `(idle)` is called by nothing.
     assert_eq!(profile.quality.without_stack, 0);
+}
+
+#[test]
+fn what_keeps_objects_alive_is_read_by_constructor() {
+    check(Format::HeapSnapshot, "heap.heapsnapshot");
+}
+
+#[test]
+fn ticks_of_node_are_read_with_the_code_that_was_there() {
+    check(Format::V8Log, "work.v8log");
+}
+
+/// Functions of JavaScript and regular expressions, leaf last, a line a tick.
+fn functions_of_ticks(recording: &Recording) -> Vec<String> {
+    let ticks = recording.samples.iter().map(|sample| {
+        let stack = recording.stacks.get(sample.stack);
+        let names = stack.iter().filter_map(|location| {
+            let Location::Named(frame) = recording.locations[location.0 as usize] else {
+                return None;
+            };
+            let frame = recording.named.frame(frame);
+            let is_js = !frame.file.is_empty() || frame.symbol.starts_with("RegExp: ");
+            is_js.then(|| {
+                format!(
+                    "{} {:?} {}:{}",
+                    frame.symbol, frame.kind, frame.file, frame.line
+                )
+            })
+        });
+        names.collect::<Vec<_>>().join(";")
+    });
+    ticks.collect()
+}
+
+#[test]
+fn a_log_names_the_functions_that_node_itself_finds_in_it() {
+    let [log, preprocessed] = ["work.v8log", "preprocessed.json"].map(|file| {
+        let recording =
+            sto_core::formats::read(&testdata(Format::V8Log, file), &Default::default());
+        functions_of_ticks(&recording.unwrap())
+    });
+    assert_eq!(log.len(), 324);
+    assert_eq!(log, preprocessed);
+}
+
+#[test]
+fn samples_of_counters_heaps_and_chrome_are_read_out_of_perfetto() {
+    check(Format::Perfetto, "samples.pftrace.zst");
+}
+
+#[test]
+fn a_trace_of_dotnet_is_read_with_its_methods() {
+    check(Format::Nettrace, "work.nettrace.zst");
+}
+
+#[test]
+fn a_capture_of_sysprof_is_read_with_the_names_that_it_has() {
+    check(Format::Sysprof, "work.syscap");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::arguments::numbers;
 use super::clocks::{Clocks, MONOTONIC};
+use super::samples::{Samples, processes};
 use super::schema::{Event, Legacy, Packet, Process, Thread};
 use super::sequence::Sequence;
 use super::tracks::{Place, Tracks};
@@ -26,6 +27,7 @@ pub(super) struct Calls {
     tracks: Tracks,
     zero: Option<i64>,
     left_out: LeftOut,
+    samples: Samples,
 }
 
 /// What of the trace was not read.
@@ -62,6 +64,7 @@ impl Calls {
             tracks: Tracks::default(),
             zero: None,
             left_out: LeftOut::default(),
+            samples: Samples::default(),
         }
     }
 
@@ -86,7 +89,7 @@ impl Calls {
         };
         // A clock may go from packet to packet, of which each counts.
         let said = packet.timestamp;
-        let time = said.map(|said| self.clocks.time(packet.sequence, clock, said));
+        let time = said.and_then(|said| self.clocks.time(packet.sequence, clock, said));
         if let Some(track) = packet.track {
             self.tracks.add(track, &mut self.functions, builder)?;
         }
@@ -96,10 +99,30 @@ impl Calls {
         if let Some(thread) = packet.thread {
             self.tracks.thread(Thread::read(thread)?, builder);
         }
+        if let Some(tree) = packet.tree {
+            processes(tree, &mut self.tracks, builder)?;
+        }
+        let stacks = &mut sequence.callstacks;
+        if let Some(perf) = packet.perf {
+            self.samples.perf(perf, time, stacks, builder)?;
+        }
+        if let Some(heap) = packet.heap {
+            self.samples.heap(heap, stacks, builder)?;
+        }
+        if let Some(streaming) = packet.streaming {
+            let of = (sequence.thread, &mut sequence.reference);
+            let clocks = &mut self.clocks;
+            let time = |microseconds: i64| {
+                let time = microseconds.saturating_mul(1000) as u64;
+                clocks.time(packet.sequence, MONOTONIC, time)
+            };
+            self.samples
+                .streaming(streaming, of, stacks, builder, time)?;
+        }
         match packet.event {
             Some(event) => {
                 let event = Event::read(event)?;
-                self.event(packet, &event, time.flatten(), builder)
+                self.event(packet, &event, time, builder)
             }
             None => Ok(()),
         }
@@ -263,7 +286,9 @@ impl Calls {
                     .in_process((group >> LABEL_BITS) as u32, self.functions.name(label))
             }
         };
-        let zero = self.zero.unwrap_or(0);
+        let zero = self.zero.into_iter().chain(self.samples.first()).min();
+        let zero = zero.unwrap_or(0);
+        self.samples.finish(zero, &self.tracks, &mut builder)?;
         let misfits = paired.write(zero, Bytes(size as u64), &mut log, row)?;
         self.left_out.undeclared = undeclared.len() as u64;
         builder.warnings.extend(misfits);

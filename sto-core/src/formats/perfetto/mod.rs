@@ -1,11 +1,14 @@
-//! Perfetto's traces in Protocol Buffers: track events, as the SDKs of Perfetto and Chrome write them.
+//! Perfetto's traces in Protocol Buffers: track events, as the SDKs of Perfetto and Chrome write them, and samples of call
+//! stacks.
 //!
 #![doc = include_str!("perfetto.md")]
 
 mod arguments;
 mod calls;
+mod callstacks;
 mod clocks;
 mod packets;
+mod samples;
 mod schema;
 mod sequence;
 mod tracks;
@@ -84,7 +87,7 @@ impl LineReader for Reader {
                 .map(|(kind, count)| format!("{count} {kind}"))
                 .collect();
             self.builder.warnings.push(format!(
-                "Of the trace, calls are read (track events); what else it has was passed over: packets of {}.",
+                "Of the trace, calls and samples are read; what else it has was passed over: packets of {}.",
                 kinds.join(", ")
             ));
         }

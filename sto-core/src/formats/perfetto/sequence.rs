@@ -1,5 +1,6 @@
 //! What the packets of one writer say for those that follow.
 
+use super::callstacks::Callstacks;
 use super::schema::{Packet, Thread, interned};
 use crate::formats::error::Decoded;
 use crate::formats::wire::protobuf::Message;
@@ -15,6 +16,7 @@ pub(super) struct Sequence {
     names: HashMap<u64, Vec<u8>>,
     categories: HashMap<u64, Vec<u8>>,
     annotations: HashMap<u64, Vec<u8>>,
+    pub(super) callstacks: Callstacks,
     pub(super) track: u64,
     pub(super) clock: u64,
     /// Process and thread, where they are said in the old way.
@@ -56,6 +58,11 @@ impl Sequence {
                 table.insert(id, name.to_owned());
                 Ok(())
             })?;
+        }
+        if let Some(mut data) = packet.interned {
+            while let Some(field) = data.next()? {
+                self.callstacks.interned(&field)?;
+            }
         }
         if let Some(thread) = packet.thread {
             let thread = Thread::read(thread)?;

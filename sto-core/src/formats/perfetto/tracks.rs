@@ -117,7 +117,11 @@ impl Tracks {
     }
 
     pub(super) fn thread_of(&self, number: u32) -> CallThread {
-        let (pid, tid) = self.numbers[number as usize];
+        self.named(self.numbers[number as usize])
+    }
+
+    /// The thread of these ids, with its name and its process's.
+    pub(super) fn named(&self, (pid, tid): (u32, u32)) -> CallThread {
         CallThread {
             tid,
             name: self.threads.get(&(pid, tid)).cloned().unwrap_or_default(),

@@ -1,0 +1,108 @@
+//! Thread dumps of Java and Go: each thread is a sample of its stack.
+
+use crate::common::{assert_golden, error_of, frames_of, labels_of, show};
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use sto_core::formats::{Format, ReadOptions, read_bytes};
+use sto_core::recording::Recording;
+
+const FILES: [(&str, Format); 4] = [
+    ("jstack.txt", Format::Jstack),
+    ("quit.log", Format::Jstack),
+    ("goroutines.txt", Format::Goroutines),
+    ("panic.log", Format::Goroutines),
+];
+
+fn testdata(file: &str) -> PathBuf {
+    PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/thread-dumps"
+    ))
+    .join(file)
+}
+
+fn read(bytes: &[u8]) -> Recording {
+    read_bytes(Path::new("a/file"), bytes, &ReadOptions::default()).unwrap()
+}
+
+/// What is read, a line a thread and stack: `samples thread name [labels]: root;leaf file:line`.
+fn describe(recording: &Recording) -> String {
+    let mut text = String::new();
+    for warning in &recording.warnings {
+        writeln!(text, "warning: {warning}").unwrap();
+    }
+    for sample in &recording.samples {
+        let thread = &recording.threads[sample.thread.0 as usize];
+        let frames = frames_of(recording, sample);
+        let names: Vec<String> = frames.iter().map(show).collect();
+        let leaf = frames.last().unwrap();
+        writeln!(
+            text,
+            "{} {} {} [{}]: {} {}:{}",
+            sample.cost.samples,
+            thread.tid,
+            thread.name,
+            labels_of(thread),
+            names.join(";"),
+            leaf.file,
+            leaf.line
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn each_thread_of_a_dump_is_a_sample_of_its_stack() {
+    for (file, format) in FILES {
+        let recording = read(&std::fs::read(testdata(file)).unwrap());
+        assert_eq!(recording.format, format, "{file}");
+        assert_golden(
+            &testdata(file).with_extension("expected"),
+            &describe(&recording),
+        );
+    }
+}
+
+#[test]
+fn several_dumps_are_several_samples() {
+    for (file, _) in FILES {
+        let dump = std::fs::read(testdata(file)).unwrap();
+        let (one, two) = (read(&dump), read(&[dump.as_slice(), b"\n", &dump].concat()));
+        assert_eq!(one.samples.len(), two.samples.len(), "{file}");
+        for (one, two) in one.samples.iter().zip(&two.samples) {
+            assert_eq!(two.cost.samples, 2 * one.cost.samples, "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_dump_that_may_be_cut_short_says_so() {
+    let dump = std::fs::read_to_string(testdata("jstack.txt")).unwrap();
+    let cut = dump.split("\tat Queue.lambda$start").next().unwrap();
+    let recording = read(cut.as_bytes());
+    let warning = recording.warnings.last().unwrap();
+    assert!(warning.starts_with("The last dump has no end"), "{warning}");
+}
+
+#[test]
+fn a_line_that_is_no_frame_is_named() {
+    let dump = "Full thread dump VM:\n\n\"main\" #1 tid=0x1 nid=0x2 runnable\n\tat work\n";
+    assert_eq!(
+        error_of(dump.as_bytes()),
+        "a/file: line 4: expected a method and where it is, as in `at Work.main(Work.java:5)`, found `work`"
+    );
+}
+
+proptest! {
+    #[test]
+    fn damage_never_panics(file in 0..FILES.len(), at in any::<prop::sample::Index>(), length in 0..200usize) {
+        let mut bytes = std::fs::read(testdata(FILES[file].0)).unwrap();
+        let start = at.index(bytes.len());
+        let end = bytes.len().min(start + length);
+        bytes.drain(start..end);
+        let options = ReadOptions { format: Some(FILES[file].1), ..ReadOptions::default() };
+        let _ = read_bytes(Path::new("x"), &bytes, &options);
+    }
+}
