@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sto_core::formats::Format;
 use sto_core::model::FrameKind;
 use sto_core::recording::{Location, Recording};
-use sto_core::units::Cost;
+use sto_core::units::{Cost, Unit};
 
 fn totals(recording: &Recording) -> Vec<(&str, u64, u64)> {
     let mut totals = vec![Cost::ZERO; recording.sample_types.len()];
@@ -47,6 +47,42 @@ fn dhat_adds_up_to_what_valgrind_printed() {
     assert_eq!((totals[3].0, totals[3].2), ("reads", 42_398_948));
     assert_eq!((totals[4].0, totals[4].2), ("writes", 2_597_636));
     assert_eq!(recording.processes[0].program, "work");
+}
+
+/// `dhat: Total: 102,412 bytes in 42 blocks`, and so on.
+#[test]
+fn the_crate_dhat_adds_up_to_what_it_printed() {
+    let recording = recording("dhat-crate.json", Format::Dhat);
+    assert_eq!(
+        totals(&recording)[..3],
+        [
+            ("allocated", 42, 102_412),
+            ("peak", 12, 100_500),
+            ("at-end", 11, 100_384)
+        ]
+    );
+    let frames = recording
+        .samples
+        .iter()
+        .flat_map(|sample| crate::common::frames_of(&recording, sample));
+    let mut keep = frames.filter(|frame| frame.symbol == "work::keep");
+    let keep = keep.next().unwrap();
+    assert_eq!(
+        (keep.kind, keep.file, keep.line),
+        (FrameKind::User, "work/src/main.rs", 6)
+    );
+}
+
+/// In the mode `ad-hoc`, a program counts what it wants.
+#[test]
+fn what_dhat_counts_beside_bytes_are_events() {
+    let bytes = text("dhat-crate.json");
+    let counted = bytes.replace("\"verb\"", "\"bsu\": \"units\",\n\"verb\"");
+    for (text, unit) in [(bytes, Unit::Bytes), (counted, Unit::Events)] {
+        let read =
+            sto_core::formats::read_bytes("x".as_ref(), text.as_bytes(), &Default::default());
+        assert_eq!(read.unwrap().sample_types[0].unit, unit);
+    }
 }
 
 #[test]

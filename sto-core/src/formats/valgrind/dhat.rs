@@ -21,7 +21,7 @@ pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
 struct Profile<'b> {
     #[serde(rename = "dhatFileVersion")]
     version: u64,
-    /// What a block is of, where that is not bytes.
+    /// What blocks are of; bytes where it does not say so.
     #[serde(rename = "bsu", default)]
     unit: Option<Text<'b>>,
     #[serde(rename = "cmd", default)]
@@ -90,8 +90,8 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         added.map_err(DecodeError::at(at()))?;
     }
     let unit = match profile.unit {
-        None => Unit::Bytes,
-        Some(_) => Unit::Events,
+        Some(unit) if *unit.0 != *b"bytes" => Unit::Events,
+        _ => Unit::Bytes,
     };
     for name in ["allocated", "peak", "at-end", "reads", "writes"] {
         builder.sample_type(name, unit);
