@@ -90,6 +90,12 @@ fn xdebug_and_ruby_prof_have_times() {
     // Memory that a call freed is in none of what it called.
     let xdebug = ("callgrind/xdebug.out", "callgrind/xdebug.out.expected");
     check_functions(Format::Callgrind, xdebug.0, xdebug.1, &["time"]);
+    let recording = read(&testdata(xdebug.0), &ReadOptions::default()).unwrap();
+    assert!(
+        recording.warnings[0].starts_with("Xdebug keeps calls, not stacks: of 4.2 % of all cost"),
+        "{:?}",
+        recording.warnings
+    );
     // It counts recursion each time.
     let ruby_prof = (
         "callgrind/ruby-prof.out",

@@ -52,6 +52,7 @@ pub(super) struct Callgrind {
     part: Part,
     program: String,
     pid: u32,
+    writer: Writer,
     /// Whether its writer ends each part with the totals.
     has_totals: bool,
     is_ours: bool,
@@ -113,7 +114,8 @@ impl Report for Callgrind {
         }
         let numbers = self.events.sample_types(self.is_ours, builder);
         let frames = self.names.frames(builder)?;
-        let warnings = stacks::add(self.threads.graphs(), &numbers, &frames, builder)?;
+        let graphs = self.threads.graphs();
+        let warnings = stacks::add(graphs, &numbers, &frames, &self.writer, builder)?;
         builder.warnings.extend(warnings);
         Ok(())
     }
@@ -141,6 +143,7 @@ impl Callgrind {
         }
         match key {
             b"creator" => {
+                self.writer = Writer::of(value);
                 self.is_ours = value.starts_with(b"sto ");
                 self.has_totals = self.is_ours || value.starts_with(b"callgrind-");
             }

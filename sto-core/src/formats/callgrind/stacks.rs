@@ -31,6 +31,7 @@ pub(super) fn add(
     graphs: Vec<Vec<(EventIx, Graph)>>,
     numbers: &[(SampleTypeIx, Numbers)],
     frames: &[LocationIx],
+    writer: &Writer,
     builder: &mut RecordingBuilder,
 ) -> Built<Vec<String>> {
     let mut first_event = Divided::default();
@@ -61,7 +62,7 @@ pub(super) fn add(
             }
         }
     }
-    Ok(first_event.warnings(&CALLGRIND))
+    Ok(first_event.warnings(writer))
 }
 
 /// Adds the stacks of one graph, each by `add` with a cost, and returns what to say of how they were made.
@@ -83,10 +84,27 @@ pub(crate) struct Writer {
     pub(crate) instead: &'static str,
 }
 
-const CALLGRIND: Writer = Writer {
-    name: "Callgrind",
-    instead: "Record with --separate-callers=10",
-};
+impl Writer {
+    /// Who wrote a file of Callgrind's format, by its `creator:`.
+    pub(super) fn of(creator: &[u8]) -> Writer {
+        match creator.starts_with(b"xdebug ") {
+            true => Writer {
+                name: "Xdebug",
+                instead: "Record with a sampling profiler such as phpspy or Excimer",
+            },
+            false => Writer::default(),
+        }
+    }
+}
+
+impl Default for Writer {
+    fn default() -> Writer {
+        Writer {
+            name: "Callgrind",
+            instead: "Record with --separate-callers=10",
+        }
+    }
+}
 
 /// What to say of a graph that was divided.
 #[derive(Default)]
