@@ -86,18 +86,11 @@ fn every_call_of_real_traces_comes_back() {
         "xray/basic.xray",
         "xray/fdr.xray",
         "uftrace/calls.data",
-        "ftrace/default.trace",
         "calls/pool.xray.zst",
     ] {
         let trace = testdata(file);
-        let mut before = calls(&stored(&trace, true));
-        for (thread, calls) in &mut before {
-            assert!(!calls.is_empty(), "{file}");
-            if thread.pid == 0 {
-                // Only processes have names.
-                thread.program.clear();
-            }
-        }
+        let before = calls(&stored(&trace, true));
+        assert!(before.iter().any(|(_, calls)| calls.len() > 1), "{file}");
         let after = calls_again(&trace, folder.path());
         for (found, expected) in after.iter().zip(&before) {
             assert!(found == expected, "{file}: {:?} {:?}", found.0, expected.0);

@@ -82,15 +82,12 @@ impl Dictionary {
     }
 
     /// The functions of a location with their lines, innermost first.
-    pub(super) fn lines(&self, location: &Location) -> impl Iterator<Item = (u64, u32)> {
-        let outer = |into: &Option<u32>| {
-            let outer = &self.locations[(*into)? as usize - 1];
-            Some((outer.line, outer.into))
-        };
-        std::iter::successors(Some((location.line, location.into)), move |(_, into)| {
-            outer(into)
-        })
-        .map(|(line, _)| line)
+    pub(super) fn lines<'d>(
+        &'d self,
+        location: &'d Location,
+    ) -> impl Iterator<Item = (u64, u32)> + 'd {
+        let outer = |location: &&Location| Some(&self.locations[location.into? as usize - 1]);
+        std::iter::successors(Some(location), outer).map(|location| location.line)
     }
 
     /// The locations of a stack, the leaf first.

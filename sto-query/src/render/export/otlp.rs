@@ -87,7 +87,7 @@ pub fn otlp(
     let scope = within(2, std::iter::once(of_scope).chain(profiles));
     let resource = within(1, std::iter::once(of_resource).chain(scope));
     let tables = within(2, [tables(&mut dictionary, &mut attributes, nodes)]);
-    let parts = [resource, tables].concat();
+    let parts: Vec<Message> = resource.into_iter().chain(tables).collect();
     let bytes: usize = parts.iter().map(Message::len).sum();
     if bytes > MAX_BYTES {
         return Err(ExportError::TooLong {
