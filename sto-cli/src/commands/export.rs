@@ -19,8 +19,8 @@ Examples:
   sto export v1 --format pprof -o v1.pb.gz   Then: go tool pprof -http=: v1.pb.gz
   sto export v1 --format html -o v1.html
   sto export v1 --format speedscope -o v1.speedscope.json
-  sto export v1 --format otlp -o v1.otlp    Then: curl --data-binary @v1.otlp -H 'Content-Type:
-      application/x-protobuf' http://localhost:4318/v1development/profiles
+  sto export v1 --format otlp -o v1.otlp     Then: curl -H content-type:application/x-protobuf --data-binary @v1.otlp \
+HOST:4318/v1development/profiles
   sto export v1 --format folded | flamegraph.pl > v1.svg
   sto export calls.xray --format perfetto -o calls.pftrace
   sto export v1 --format perun --x n -o v1.perf
