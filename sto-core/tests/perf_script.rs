@@ -495,12 +495,33 @@ fn lines_that_are_not_understood_are_named() {
             "line 3: expected a line of a sample's stack",
         ),
         ("\t1 f (", "truncated: the file ends within line 3"),
+        ("\t1 f(int)", "truncated: the file ends within line 3"),
+        ("\t1 f<void (int)", "truncated: the file ends within line 3"),
+        (
+            "p 1 2.0: 1 cycles: ",
+            "truncated: the file ends within line 3",
+        ),
     ] {
         let message = error_of(format!("{good}{bad}").as_bytes());
         assert!(
             message.starts_with(&format!("a/file: {expected}")),
             "{message}"
         );
+    }
+}
+
+/// As in `simple.linux-perf.txt` of speedscope's samples.
+#[test]
+fn a_last_line_that_names_its_file_needs_no_line_end() {
+    for last in [
+        "\t 6ce258d4c544155 [unknown] ([unknown])",
+        "\t1 f (/usr/bin/app (deleted))",
+        "\t1 f (inlined)",
+        "p 1 2.0: 1 cycles: 1 f (/usr/bin/app)",
+    ] {
+        let text = |end| format!("p 1 1.0: 1 cycles:\n\t1 f (p)\n{last}{end}");
+        let stacks = |end| folded(&read_text(&text(end)).unwrap());
+        assert_eq!(stacks(""), stacks("\n"), "{last}");
     }
 }
 

@@ -47,6 +47,13 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Whether a line names a file to the closing parenthesis, so that nothing of it was cut off. Parameters of a
+/// function may stand in parentheses too.
+pub(super) fn ends_with_file(line: &[u8]) -> bool {
+    let (_, dso) = split_dso(line.trim_ascii_end());
+    dso == b"inlined" || dso.starts_with(b"/") || dso.starts_with(b"[")
+}
+
 /// The number that hexadecimal digits write up to a white space, and what stands from there.
 fn split_ip(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut ip = 0;

@@ -19,6 +19,7 @@ use super::error::{At, DecodeError, Decoded};
 use super::source::{Head, LineReader};
 use super::{ReadOptions, Salvage};
 use crate::recording::RecordingBuilder;
+use call::ends_with_file;
 use header::Header;
 use probes::Probes;
 use reader::Reader;
@@ -68,7 +69,9 @@ impl LineReader for Text {
                 probes.line_number()
             }
         };
-        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        // Who saves a sample by hand may leave out the last line end.
+        let last = &bytes[memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)..];
+        if !last.is_empty() && !ends_with_file(last) {
             let cut = format!("the file ends within line {line}, and perf ends every line");
             return Err(DecodeError::cut_off(cut, Salvage::Possible));
         }
