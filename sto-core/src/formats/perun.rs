@@ -315,8 +315,13 @@ impl Reader<'_> {
         let stack = match kind.stack.get() {
             Some(stack) => *stack,
             None => {
-                let stack = self.stack(kind).map_err(DecodeError::at(at()))?;
-                let stack = self.builder.stack(&stack).map_err(DecodeError::at(at()))?;
+                let stack = self
+                    .stack(kind)
+                    .map_err(|limit| DecodeError::new(at(), limit))?;
+                let stack = self
+                    .builder
+                    .stack(&stack)
+                    .map_err(|limit| DecodeError::new(at(), limit))?;
                 *kind.stack.get_or_init(|| stack)
             }
         };
@@ -324,7 +329,7 @@ impl Reader<'_> {
         let tid = kind.thread.unwrap_or(0);
         let thread = self.builder.known_thread(process, tid, "");
         let sample_type = self.builder.one_more_sample_type(event, unit);
-        let sample_type = sample_type.map_err(DecodeError::at(at()))?;
+        let sample_type = sample_type.map_err(|limit| DecodeError::new(at(), limit))?;
         if !cost.is_zero() {
             self.builder.push((thread, sample_type), stack, None, cost);
         }
@@ -380,7 +385,7 @@ impl Reader<'_> {
             Some(function) => *function,
             None => {
                 let function = self.functions.number(name.as_bytes(), &mut self.builder);
-                let function = function.map_err(DecodeError::at(at()))?;
+                let function = function.map_err(|limit| DecodeError::new(at(), limit))?;
                 *kind.function.get_or_init(|| function)
             }
         };

@@ -8,13 +8,15 @@ use super::json::{Spans, add_thread};
 use super::names::{NamedFrame, nanoseconds_in};
 use super::source::{Head, ReadOptions};
 use super::wire::json::{Number, Text, entry, first_keys, parse, same_length, shown};
-use crate::recording::{LocationIx, Measured, RecordingBuilder, ThreadIx};
+use crate::recording::{LocationIx, Measured, RecordingBuilder, StackIx, Stacks, ThreadIx};
 use crate::trace::CallThread;
 use crate::trace::log::CallLogWriter;
 use crate::trace::paths::FunctionNo;
 use crate::units::{Cost, Nanoseconds, Unit};
 use hashbrown::HashMap;
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use std::fmt;
 
 /// Whether a file begins as one: with its schema, or the frames that profiles share.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -56,14 +58,75 @@ struct Profile<'b> {
     unit: Text<'b>,
     start_value: Number,
     end_value: Number,
-    /// Stacks of a sampled profile, root first.
     #[serde(default)]
-    samples: Vec<Vec<u32>>,
+    samples: Sampled,
     #[serde(default)]
     weights: Vec<Number>,
     /// Of an evented profile.
     #[serde(default)]
     events: Vec<Event<'b>>,
+}
+
+/// Samples of a sampled profile, each with the number of its stack.
+#[derive(Default)]
+struct Sampled {
+    /// Of indices of shared frames, root first.
+    stacks: Stacks,
+    samples: Vec<StackIx>,
+}
+
+impl<'d> Deserialize<'d> for Sampled {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Sampled, D::Error> {
+        deserializer.deserialize_seq(Samples)
+    }
+}
+
+struct Samples;
+
+impl<'d> Visitor<'d> for Samples {
+    type Value = Sampled;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of samples")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut list: A) -> Result<Sampled, A::Error> {
+        let (mut sampled, mut frames) = (Sampled::default(), Vec::new());
+        while let Some(()) = list.next_element_seed(FramesInto(&mut frames))? {
+            let stack = sampled.stacks.try_insert(&frames);
+            sampled.samples.push(stack.ok_or_else(|| {
+                A::Error::custom("distinct stacks of more than 2^32 frames; split the file")
+            })?);
+            frames.clear();
+        }
+        Ok(sampled)
+    }
+}
+
+/// A list of frames, which is added to this one.
+struct FramesInto<'f>(&'f mut Vec<LocationIx>);
+
+impl<'d> DeserializeSeed<'d> for FramesInto<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'d> Visitor<'d> for FramesInto<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of frames")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(frame) = list.next_element()? {
+            self.0.push(LocationIx(frame));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
@@ -186,21 +249,22 @@ impl Reader {
     }
 
     fn sampled(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {
-        let (stacks, weights) = (&profile.samples, &profile.weights);
+        let (Sampled { stacks, samples }, weights) = (&profile.samples, &profile.weights);
         let at_weights = || format!("{at}.weights");
-        same_length(weights.len(), (stacks.len(), "samples"), at_weights)?;
-        let mut stack = Vec::new();
+        same_length(weights.len(), (samples.len(), "samples"), at_weights)?;
+        let mut stack_of: Vec<Option<StackIx>> = vec![None; stacks.len()];
         // Each sample lasts its weight.
         let mut now = 0u64;
-        for (ix, (frames, &weight)) in stacks.iter().zip(weights).enumerate() {
+        for (ix, (&sample, &weight)) in samples.iter().zip(weights).enumerate() {
             let path = |column: &str| format!("{at}.{column}[{ix}]");
             let value = self.value(weight, column, || path("weights"))?;
-            stack.clear();
-            for (depth, &frame) in frames.iter().enumerate() {
-                stack.push(self.location(frame, || format!("{}[{depth}]", path("samples")))?);
-            }
-            let stack = self.builder.stack(&stack);
-            let stack = stack.map_err(DecodeError::at(path("samples")))?;
+            let stack = match stack_of[sample.get()] {
+                Some(known) => known,
+                None => {
+                    let stack = self.stack(stacks.own(sample), || path("samples"))?;
+                    *stack_of[sample.get()].insert(stack)
+                }
+            };
             let samples = match column.unit {
                 Unit::Samples => value,
                 _ => u64::from(value > 0),
@@ -208,11 +272,21 @@ impl Reader {
             if value > 0 {
                 let time = (column.unit == Unit::Nanoseconds).then_some(Nanoseconds(now));
                 let cost = Cost { samples, value };
-                self.builder.push(column.measured, stack, time, cost);
+                self.builder.push_one(column.measured, stack, time, cost);
             }
             now = now.saturating_add(value);
         }
         Ok(())
+    }
+
+    /// The stack of these indices of shared frames.
+    fn stack(&mut self, frames: &[LocationIx], path: impl Fn() -> String) -> Decoded<StackIx> {
+        let frames = frames.iter().enumerate();
+        let stack =
+            frames.map(|(depth, frame)| self.location(frame.0, || format!("{}[{depth}]", path())));
+        let stack = stack.collect::<Decoded<Vec<_>>>()?;
+        let stack = self.builder.stack(&stack);
+        stack.map_err(|limit| DecodeError::new(path(), limit))
     }
 
     fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {

@@ -56,6 +56,8 @@ pub struct RecordingBuilder {
     thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
     /// Which sample has the costs that were added to a stack.
     sample_of: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
+    /// How many samples there were when they were last merged.
+    merged: usize,
     /// By sample type, of costs that were added.
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
@@ -80,6 +82,9 @@ pub struct RecordingBuilder {
 
 /// Where samples were taken, and of what.
 pub(crate) type Measured = (ThreadIx, SampleTypeIx);
+
+/// So many samples are merged where they can be; there are twice as many before it is tried again.
+const MANY: usize = 1 << 20;
 
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
@@ -314,6 +319,42 @@ impl RecordingBuilder {
         });
     }
 
+    /// The same for formats that may have very many of a stack: without times, those become one.
+    pub(crate) fn push_one(
+        &mut self,
+        measured: Measured,
+        stack: StackIx,
+        time: Option<Nanoseconds>,
+        cost: Cost,
+    ) {
+        if self.samples.len() >= self.merged.max(MANY / 2) * 2 {
+            self.merge();
+            self.merged = self.samples.len();
+        }
+        self.push(measured, stack, time, cost);
+    }
+
+    /// Makes one sample of those of a stack that have no time.
+    fn merge(&mut self) {
+        let mut index_of = HashMap::new();
+        let mut merged: Vec<Sample> = Vec::new();
+        for sample in std::mem::take(&mut self.samples) {
+            let next = merged.len();
+            let key = (sample.thread, sample.sample_type, sample.stack);
+            let index = match sample.time {
+                Some(_) => next,
+                None => *index_of.entry(key).or_insert(next),
+            };
+            let known = merged.get_mut(index);
+            match known.map(|known| (known.cost.checked_add(sample.cost), known)) {
+                Some((Some(sum), known)) => known.cost = sum,
+                _ => merged.push(sample),
+            }
+        }
+        self.samples = merged;
+        self.sample_of.clear();
+    }
+
     /// Adds a metric over time. Of several with one name all but the first get a number: `heap (2)`.
     pub(crate) fn add_metric(&mut self, metric: MetricSeries) {
         if self.metrics.len() == MAX_RECORDED_METRICS {
@@ -427,4 +468,32 @@ fn check_depth(depth: usize) -> Built<()> {
 
 fn too_many() -> RecordingError {
     RecordingError::new("the distinct stacks up to here have more than 2^32 frames; split the file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_samples_without_times_there_are_what_is_held_is_their_stacks() -> Built<()> {
+        let mut builder = RecordingBuilder::default();
+        let process = builder.process(1, "app");
+        let thread = builder.thread(process, 1, "main")?;
+        let measured = (thread, builder.sample_type("samples", Unit::Samples));
+        let names = ["f", "g"].map(|name| builder.function(FrameKind::User, name, "app"));
+        let [f, g] = names;
+        let stacks = [builder.stack(&[f?])?, builder.stack(&[g?])?];
+        let timed = Some(Nanoseconds(5));
+        builder.push_one(measured, stacks[0], timed, Cost::counted(7));
+        for ix in 0..3 * MANY {
+            builder.push_one(measured, stacks[ix % 2], None, Cost::counted(1));
+            assert!(builder.samples.len() <= MANY);
+        }
+        builder.merge();
+        let costs = builder.samples.iter();
+        let costs: Vec<_> = costs.map(|s| (s.time, s.cost.samples)).collect();
+        let half = 3 * MANY as u64 / 2;
+        assert_eq!(costs, [(timed, 7), (None, half), (None, half)]);
+        Ok(())
+    }
 }

@@ -86,7 +86,7 @@ impl Calls {
             Some(name) => Some(
                 self.functions
                     .number(name, builder)
-                    .map_err(DecodeError::at(at()))?,
+                    .map_err(|limit| DecodeError::new(at(), limit))?,
             ),
             None => None,
         };

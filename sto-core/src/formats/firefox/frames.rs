@@ -81,7 +81,9 @@ impl Tree {
         builder: &mut RecordingBuilder,
     ) -> Decoded<StackIx> {
         let Some(stack) = stack.filter(|&stack| stack != -1) else {
-            return builder.stack(&[]).map_err(DecodeError::at(path()));
+            return builder
+                .stack(&[])
+                .map_err(|limit| DecodeError::new(path(), limit));
         };
         entry(self.0.entries(), stack.into(), "stackTable", &path)?;
         let found = self.0.stack(stack as u32, builder);
@@ -172,7 +174,7 @@ impl<'b> FrameReader<'_, 'b> {
                 address,
             };
             let found = self.builder.nameless(location);
-            return found.map_err(DecodeError::at(path("address")));
+            return found.map_err(|limit| DecodeError::new(path("address"), limit));
         }
         let frame = NamedFrame {
             symbol: &name.0,
@@ -185,7 +187,7 @@ impl<'b> FrameReader<'_, 'b> {
             kind: self.kind(ix)?,
         };
         let found = frame.add(self.builder);
-        found.map_err(DecodeError::at(path("func")))
+        found.map_err(|limit| DecodeError::new(path("func"), limit))
     }
 
     fn string(&self, ix: u32, column: &str, row: usize) -> Decoded<Text<'b>> {

@@ -111,7 +111,7 @@ fn add_stacks(
             let cost = cost(count, period)?;
             one_thread(builder, 0, stack, cost)
         });
-        added.map_err(DecodeError::at(format!("raw[{at}]")))?;
+        added.map_err(|limit| DecodeError::new(format!("raw[{at}]"), limit))?;
         at = end + 1;
     }
     Ok(())
