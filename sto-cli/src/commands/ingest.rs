@@ -83,7 +83,8 @@ pub(crate) struct IngestArgs {
     #[arg(long)]
     allow_truncated: bool,
 
-    /// Let a compressed file expand to SIZE (2GiB); by default to 64 MiB and 256 times its size
+    /// Let a compressed file expand to SIZE (4GiB), by default 64 MiB and 256 times its size; and take as much
+    /// from a pipe of a format that is held in memory, by default 2 GiB
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_input: Option<Bytes>,
 

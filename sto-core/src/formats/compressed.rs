@@ -15,7 +15,7 @@ use std::rc::Rc;
 const FREE: u64 = 64 << 20;
 /// Most expanded bytes beyond those, for each byte of the input. Text of `perf script` reaches 50.
 const MAX_RATIO: u64 = 256;
-/// Most expanded bytes of a format that is not read line by line.
+/// Most bytes of a stream, or expanded, of a format that is not read as it comes.
 const MAX_HELD: u64 = 2 << 30;
 /// Most compressions around each other: that of the profile's own format, and a copy's.
 const MAX_LAYERS: usize = 2;
@@ -97,23 +97,18 @@ pub(super) struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Reads all that is left; of an input that is not compressed these are so many bytes at least, with
-    /// those that were read.
+    /// Reads all that is left. Of a file that is not compressed these are `size` bytes, with those that were
+    /// read; of a stream the size is 0.
     pub(super) fn hold(&mut self, bytes: &mut Vec<u8>, size: u64) -> io::Result<()> {
+        let mut most = self.max_held;
         if !self.is_expanded {
+            most = most.max(size);
             let more = (size as usize).saturating_sub(bytes.len());
             bytes.try_reserve_exact(more)?;
-            return self.input.read_to_end(bytes).map(|_| ());
         }
-        let max_held = self.max_held;
-        (&mut self.input).take(max_held).read_to_end(bytes)?;
-        if bytes.len() as u64 > max_held {
-            return Err(too_far(format!(
-                "it expands to more than {max_held} bytes, which its format needs at once; \
-                 decompress it first, as a file on disk may have any size, or allow more"
-            )));
-        }
-        Ok(())
+        let left = most.saturating_sub(bytes.len() as u64);
+        (&mut self.input).take(left + 1).read_to_end(bytes)?;
+        check_held(bytes.len() as u64, most)
     }
 
     /// What to say where compressed data ended early.
@@ -227,6 +222,56 @@ impl Read for Layer<'_> {
     }
 }
 
+/// Parts of a file that zstd compressed one by one; together they expand to no more than a file may.
+pub(super) struct CompressedParts {
+    max_input: u64,
+    came: Rc<Cell<u64>>,
+    expanded: u64,
+}
+
+impl CompressedParts {
+    pub(super) fn new(options: &ReadOptions) -> CompressedParts {
+        CompressedParts {
+            max_input: options.max_input.map_or(0, |bytes| bytes.0),
+            came: Rc::default(),
+            expanded: 0,
+        }
+    }
+
+    /// Whether a part is one.
+    pub(super) fn has(part: &[u8]) -> bool {
+        matches!(Compression::of(part), Some(Compression::Zstd))
+    }
+
+    /// What a part of the file holds, whose name is that of the file and of the part.
+    pub(super) fn expand(&mut self, name: &Path, part: &[u8]) -> Result<Vec<u8>, FormatError> {
+        let io = failed(name, Salvage::Impossible);
+        self.came.set(self.came.get() + part.len() as u64);
+        let limits = (Rc::clone(&self.came), self.max_input);
+        let layer = Layer::new(Compression::Zstd, Box::new(part), limits, None);
+        let mut layer = layer.map_err(&io)?;
+        layer.expanded = self.expanded;
+        let mut bytes = Vec::new();
+        let most = MAX_HELD.max(self.max_input);
+        (&mut layer)
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(&io)?;
+        check_held(bytes.len() as u64, most).map_err(&io)?;
+        self.expanded = layer.expanded;
+        Ok(bytes)
+    }
+
+    /// How a part begins of which not all may be there.
+    pub(super) fn beginning(part: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Ok(decoder) = zstd::stream::read::Decoder::new(part) {
+            let _ = decoder.take(1 << 16).read_to_end(&mut bytes);
+        }
+        bytes
+    }
+}
+
 /// An error of this module, so that compressions further out hand it on as it is.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
@@ -236,6 +281,17 @@ enum Refusal {
     Cut(String),
     #[error("{0}")]
     TooFar(String),
+}
+
+/// An error for more bytes than may be held.
+fn check_held(bytes: u64, most: u64) -> io::Result<()> {
+    match bytes > most {
+        true => Err(too_far(format!(
+            "it has more than {most} bytes, which its format needs at once; write it to a file without \
+             compression, which may have any size, or allow more"
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn refused(problem: String) -> io::Error {
@@ -268,5 +324,46 @@ impl<R: Read> Read for Counted<R> {
         let length = self.input.read(buffer)?;
         self.count.set(self.count.get() + length as u64);
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_stream_without_end_no_more_is_held_than_may_be() {
+        let zstd = zstd::encode_all(&vec![7; 8 << 20][..], 1).expect("it is compressed in memory");
+        for is_expanded in [false, true] {
+            let input: Box<dyn Read> = match is_expanded {
+                false => Box::new(io::repeat(7)),
+                true => Box::new(zstd::stream::read::Decoder::new(&*zstd).expect("it is zstd's")),
+            };
+            let mut stream = Expanded {
+                input,
+                is_expanded,
+                max_held: 1 << 20,
+                cut: Rc::default(),
+            };
+            let mut bytes = vec![7; 100];
+            let error = stream.hold(&mut bytes, 0).expect_err("it has no end");
+            assert_eq!(bytes.len(), (1 << 20) + 1);
+            let error = failed(Path::new("-"), Salvage::Impossible)(error).to_string();
+            assert!(
+                error.starts_with("cannot read -: it has more than 1048576 bytes"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn parts_that_are_compressed_one_by_one_expand_no_further_than_a_file_may() {
+        let part = zstd::encode_all(&vec![0; 32 << 20][..], 1).expect("it is compressed in memory");
+        let mut parts = CompressedParts::new(&ReadOptions::default());
+        let mut expand = || parts.expand(Path::new("x: the message at byte 4"), &part);
+        assert_eq!(expand().expect("it is small").len(), 32 << 20);
+        let error = (0..3).find_map(|_| expand().err());
+        let error = error.expect("128 MiB of a few KB").to_string();
+        assert!(error.contains("a decompression bomb"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use super::wire::text::excerpts;
 use crate::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use crate::model::{LabelValue, SampleLabel};
 use crate::number::numbers;
-use crate::recording::{RecordingBuilder, ThreadIx};
+use crate::recording::{RecordingBuilder, ThreadIx, beginning};
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,17 +24,54 @@ pub(super) enum RawValue<'b> {
 numbers! {
     pub(super) LabelIx;
     LabelSetIx;
+    TextIx;
 }
 
-/// The threads of samples, one for each set of labels that a thread's samples have. They refer to the file: a
-/// small one can ask for more text than there is memory.
+/// The threads of samples, one for each set of labels that a thread's samples have. Each text is held once: a small
+/// file can ask for more than there is memory.
 #[derive(Default)]
-pub(super) struct LabelledThreads<'b> {
-    labels: Vec<RawLabel<'b>>,
+pub(super) struct LabelledThreads {
+    texts: Texts,
+    labels: Vec<Label>,
+    label_of: HashMap<Label, LabelIx>,
     sets: HashMap<Vec<LabelIx>, LabelSetIx>,
-    threads: HashMap<(ThreadName<'b>, LabelSetIx), ThreadIx>,
+    threads: HashMap<([u32; 2], [TextIx; 2], LabelSetIx), ThreadIx>,
     /// By thread.
     set_of: Vec<LabelSetIx>,
+}
+
+#[derive(Default)]
+struct Texts {
+    texts: Vec<Arc<[u8]>>,
+    ix_of: HashMap<Arc<[u8]>, TextIx>,
+}
+
+impl Texts {
+    fn ix(&mut self, text: &[u8]) -> TextIx {
+        if let Some(&known) = self.ix_of.get(text) {
+            return known;
+        }
+        let (ix, text) = (TextIx(self.texts.len() as u32), Arc::from(text));
+        self.texts.push(Arc::clone(&text));
+        self.ix_of.insert(text, ix);
+        ix
+    }
+
+    fn get(&self, ix: TextIx) -> &[u8] {
+        &self.texts[ix.get()]
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Label {
+    key: TextIx,
+    value: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Value {
+    Text(TextIx),
+    Number { number: i64, unit: TextIx },
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -45,17 +82,29 @@ pub(super) struct ThreadName<'b> {
     pub(super) name: &'b [u8],
 }
 
-impl<'b> LabelledThreads<'b> {
-    /// Adds a label; the caller sees to it that it is added once.
-    pub(super) fn label(&mut self, label: RawLabel<'b>) -> LabelIx {
-        self.labels.push(label);
-        LabelIx(self.labels.len() as u32 - 1)
+impl LabelledThreads {
+    pub(super) fn label(&mut self, label: RawLabel<'_>) -> LabelIx {
+        let texts = &mut self.texts;
+        let label = Label {
+            key: texts.ix(label.key),
+            value: match label.value {
+                RawValue::Text(text) => Value::Text(texts.ix(&text)),
+                RawValue::Number { number, unit } => Value::Number {
+                    number,
+                    unit: texts.ix(unit),
+                },
+            },
+        };
+        *self.label_of.entry(label).or_insert_with(|| {
+            self.labels.push(label);
+            LabelIx(self.labels.len() as u32 - 1)
+        })
     }
 
     /// The thread of samples that have these labels.
     pub(super) fn thread(
         &mut self,
-        name: ThreadName<'b>,
+        name: ThreadName<'_>,
         mut labels: Vec<LabelIx>,
         builder: &mut RecordingBuilder,
     ) -> ThreadIx {
@@ -63,7 +112,9 @@ impl<'b> LabelledThreads<'b> {
         labels.dedup();
         let next = LabelSetIx(self.sets.len() as u32);
         let set = *self.sets.entry_ref(labels.as_slice()).or_insert(next);
-        *self.threads.entry((name, set)).or_insert_with(|| {
+        let texts = [name.program, name.name].map(|text| self.texts.ix(beginning(text)));
+        let key = ([name.pid, name.tid], texts, set);
+        *self.threads.entry(key).or_insert_with(|| {
             self.set_of.push(set);
             let process = builder.process(name.pid, &String::from_utf8_lossy(name.program));
             builder.new_thread(process, name.tid, &String::from_utf8_lossy(name.name))
@@ -75,14 +126,14 @@ impl<'b> LabelledThreads<'b> {
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let left_out = self.left_out();
         let labels = self.labels.iter();
-        let mut text = |bytes: &[u8]| builder.text(bytes).into_owned();
+        let mut text = |ix: TextIx| builder.text(self.texts.get(ix)).into_owned();
         let labels: Vec<Option<SampleLabel>> = labels
             .map(|label| {
-                (!left_out.contains(label.key)).then(|| SampleLabel {
+                (!left_out.contains(self.texts.get(label.key))).then(|| SampleLabel {
                     key: text(label.key),
-                    value: match &label.value {
-                        RawValue::Text(value) => LabelValue::Text(text(value)),
-                        &RawValue::Number { number, unit } => LabelValue::Number {
+                    value: match label.value {
+                        Value::Text(value) => LabelValue::Text(text(value)),
+                        Value::Number { number, unit } => LabelValue::Number {
                             number,
                             unit: text(unit),
                         },
@@ -111,24 +162,24 @@ impl<'b> LabelledThreads<'b> {
 
     /// Keys to leave out, so that what is left is not too much: those with most values first, equals
     /// by name.
-    fn left_out(&self) -> BTreeSet<&'b [u8]> {
-        let cost = |label: &LabelIx| self.labels[label.get()].cost();
+    fn left_out(&self) -> BTreeSet<&[u8]> {
+        let cost = |label: &LabelIx| self.cost(self.labels[label.get()]);
         if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS {
             return BTreeSet::new();
         }
-        let mut values: HashMap<&[u8], usize> = HashMap::new();
+        let mut values: HashMap<TextIx, usize> = HashMap::new();
         for label in &self.labels {
             *values.entry(label.key).or_default() += 1;
         }
-        let mut keys: Vec<(Reverse<usize>, &[u8])> = values
+        let mut keys: Vec<(Reverse<usize>, &[u8], TextIx)> = values
             .iter()
-            .map(|(&key, &count)| (Reverse(count), key))
+            .map(|(&key, &count)| (Reverse(count), self.texts.get(key), key))
             .collect();
         keys.sort_unstable();
-        for (rank, (_, key)) in keys.iter().enumerate() {
+        for (rank, &(_, _, key)) in keys.iter().enumerate() {
             values.insert(key, rank);
         }
-        let ranks: Vec<usize> = self.labels.iter().map(|label| values[label.key]).collect();
+        let ranks: Vec<usize> = self.labels.iter().map(|label| values[&label.key]).collect();
         let is_too_much = |without: &usize| {
             let is_kept = |label: &&LabelIx| ranks[label.get()] >= *without;
             let sets = self.sets.keys();
@@ -139,17 +190,14 @@ impl<'b> LabelledThreads<'b> {
         };
         let counts: Vec<usize> = (0..=keys.len()).collect();
         let without = counts.partition_point(is_too_much);
-        keys.into_iter().take(without).map(|(_, key)| key).collect()
+        let left_out = keys.into_iter().take(without);
+        left_out.map(|(_, key, _)| key).collect()
     }
-}
 
-impl RawLabel<'_> {
-    /// What it takes of [`MAX_LABEL_SETS`].
-    fn cost(&self) -> usize {
-        let text = match &self.value {
-            RawValue::Text(text) => text.len(),
-            RawValue::Number { unit, .. } => unit.len(),
-        };
-        LABEL_COST + self.key.len().min(MAX_NAME) + text.min(MAX_NAME)
+    /// What a label takes of [`MAX_LABEL_SETS`].
+    fn cost(&self, label: Label) -> usize {
+        let (Value::Text(text) | Value::Number { unit: text, .. }) = label.value;
+        let length = |text: TextIx| self.texts.get(text).len().min(MAX_NAME);
+        LABEL_COST + length(label.key) + length(text)
     }
 }

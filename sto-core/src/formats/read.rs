@@ -20,6 +20,9 @@ use std::time::UNIX_EPOCH;
 /// Most that is looked at to recognise the format: comments of that length stand before no profile.
 const MAX_HEAD: usize = 64 << 20;
 
+/// How much of a file shows whether its format is one that is read piece by piece.
+const FIRST: u64 = 1 << 16;
+
 /// Reads a profile file of any known format, also one that gzip or zstd compressed, or a folder that [is one
 /// recording](is_recording).
 ///
@@ -69,7 +72,7 @@ fn read_file(
 ) -> Result<Recording, FormatError> {
     let mut start = Vec::new();
     let mut window = Window::new(file);
-    let read = (&mut window).take(16).read_to_end(&mut start);
+    let read = (&mut window).take(FIRST).read_to_end(&mut start);
     read.map_err(FormatError::io(path))?;
     let head = Head {
         bytes: &start,
@@ -80,7 +83,7 @@ fn read_file(
         .filter(|_| is_plain)
         .and_then(reader_of)
     {
-        Some(Reader::Pieces(read)) => {
+        Some(Reader::Pieces(read) | Reader::Passes(read)) => {
             let recording = read(path, file, options)?;
             with_samples(path, recording, is_named_otherwise(&head, options))
         }
@@ -157,7 +160,11 @@ fn read_from(
             let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
             with_samples(path, recording, is_named_otherwise)?
         }
-        Reader::Whole(_) | Reader::Calls(_) | Reader::Chunks(_) | Reader::Pieces(_) => {
+        Reader::Whole(_)
+        | Reader::Calls(_)
+        | Reader::Chunks(_)
+        | Reader::Pieces(_)
+        | Reader::Passes(_) => {
             let held = input.hold(&mut bytes, size);
             held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
@@ -185,7 +192,7 @@ fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Record
             let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
             read_whole((path, format), bytes, read)?
         }
-        Reader::Pieces(read) => read(path, &bytes, options)?,
+        Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options)?,
         Reader::Lines(_) => return read_stream(path, bytes, options),
     };
     with_samples(path, recording, is_named_otherwise(&head, options))

@@ -76,9 +76,9 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "pprof")]
         Format::Gperftools => (gperftools::matches, Whole(gperftools::read)),
         #[cfg(feature = "pprof")]
-        Format::Pprof => (pprof::matches, Whole(pprof::read)),
+        Format::Pprof => (pprof::matches, Passes(pprof::read)),
         #[cfg(feature = "pprof")]
-        Format::Otlp => (otlp::matches, Whole(otlp::read)),
+        Format::Otlp => (otlp::matches, Passes(otlp::read)),
         #[cfg(feature = "viewers")]
         Format::Perfetto => (perfetto::matches, Lines(perfetto::reader)),
         #[cfg(feature = "viewers")]
@@ -214,10 +214,12 @@ pub(super) enum Reader {
     Chunks(fn(&[u8], allow_truncated: bool) -> Decoded<RecordingBuilder>),
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
+    /// The same, where nothing can be made of a file that was cut off.
+    Passes(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// Lines, or blocks, as they come, of which the reader holds what is distinct.
     Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
-use Reader::{Calls, Chunks, Lines, Pieces, Whole};
+use Reader::{Calls, Chunks, Lines, Passes, Pieces, Whole};
 
 /// The first of the formats that are recognised by a line, which stand last.
 const FIRST_OF_LINES: Format = Format::Callgrind;
@@ -239,6 +241,6 @@ pub(super) fn reader_of(format: Format) -> Option<Reader> {
 pub(super) fn salvage_of(format: Format) -> Salvage {
     match reader_of(format) {
         Some(Chunks(_) | Pieces(_) | Lines(_)) => Salvage::Possible,
-        Some(Whole(_) | Calls(_)) | None => Salvage::Impossible,
+        Some(Whole(_) | Calls(_) | Passes(_)) | None => Salvage::Impossible,
     }
 }

@@ -20,8 +20,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Read as much as there is of a profile that was cut off, with a warning that says how much.
     pub allow_truncated: bool,
-    /// Bytes that a compressed profile may expand to, however small it is; by default 64 MiB and 256 times
-    /// its size.
+    /// Bytes that a compressed profile may expand to, however small it is, by default 64 MiB and 256 times its
+    /// size; and bytes that a stream of a format which is held may have, by default 2 GiB.
     pub max_input: Option<Bytes>,
     /// Where the files are that saved stacks are unwound with.
     pub symbols: SymbolOptions,

@@ -88,6 +88,52 @@ fn exports_may_stand_behind_their_lengths() {
     }
 }
 
+/// As the exporter writes them with `compression: zstd`, in either format.
+#[test]
+fn messages_may_be_compressed_one_by_one() {
+    let once = read("v1.10.otlp").unwrap();
+    let twice = read("v1.10.zstd.otlp").unwrap();
+    assert_eq!(twice.samples.len(), 2 * once.samples.len());
+    let read = |messages: &[&[u8]]| {
+        let framed = messages.iter().flat_map(|message| {
+            let message = zstd::encode_all(*message, 3).unwrap();
+            [
+                &(message.len() as u32).swap_bytes().to_le_bytes()[..],
+                &message,
+            ]
+            .concat()
+        });
+        let framed: Vec<u8> = framed.collect();
+        let read = read_bytes("x".as_ref(), &framed, &Default::default());
+        read.map_err(|error| error.to_string())
+    };
+    let json = std::fs::read(folder().join("v1.10.json")).unwrap();
+    assert_eq!(read(&[&json]).unwrap().samples, once.samples);
+    assert_eq!(read(&[&json, &json]).unwrap().samples, twice.samples);
+
+    let wrong = String::from_utf8(json.clone()).unwrap();
+    let wrong = wrong.replacen("\"unitStrindex\":24", "\"unitStrindex\":99", 1);
+    for (message, path) in [
+        (
+            wrong.as_bytes(),
+            "sampleType.unitStrindex of the compressed message at byte ",
+        ),
+        (&json[..json.len() / 2], "the compressed message at byte "),
+    ] {
+        let error = read(&[&json, message]).unwrap_err();
+        assert!(error.contains(path), "{error}");
+    }
+    let mut damaged = std::fs::read(folder().join("v1.10.zstd.otlp")).unwrap();
+    let middle = damaged.len() * 3 / 4;
+    damaged[middle..middle + 20].fill(0xff);
+    let error = read_bytes("x".as_ref(), &damaged, &Default::default()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("x: the message at byte ") && error.contains("zstd data are damaged"),
+        "{error}"
+    );
+}
+
 #[test]
 fn exports_of_both_numberings_and_in_json_are_read_alike() {
     let golden = folder().join("exports.expected");

@@ -76,7 +76,7 @@ impl LineReader for Reader {
                 let parsed = serde_json::from_slice::<Event<'_>>(&held[cut.clone()]);
                 parsed
                     .map(Event::with_arguments)
-                    .map_err(|error| syntax(&held[..cut.end], cut.start, &error).after(at))
+                    .map_err(|error| syntax(&held[cut.start..cut.end], cut.start, &error).after(at))
             };
             cut.iter().map(event).collect::<Decoded<Vec<_>>>()
         });

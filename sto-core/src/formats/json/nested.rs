@@ -29,9 +29,8 @@ pub(crate) fn walk<'b, T: Deserialize<'b> + Parent<'b>, V: Copy>(
             let problem = format!("a call more than {MAX_DEPTH} deep; as deep ones are read");
             return Err(DecodeError::new(at, problem));
         }
-        let end = at + text.len();
         let node: T =
-            serde_json::from_str(text).map_err(|error| syntax(&bytes[..end], at, &error))?;
+            serde_json::from_str(text).map_err(|error| syntax(text.as_bytes(), at, &error))?;
         let children = node.children().to_vec();
         let visited = visit(node, caller)?;
         let children = children.into_iter().rev();

@@ -19,62 +19,94 @@ use serde::de::{
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// One of the exports of a file, which follow each other: collectors write one a line.
-pub(super) struct Export {
-    /// As Protocol Buffers, in the numbering of 1.10.
-    pub(super) bytes: Vec<u8>,
-    /// Where the one before it ends.
-    start: usize,
-}
-
-pub(super) fn exports(file: &[u8]) -> Decoded<Vec<Export>> {
-    let mut stream = serde_json::Deserializer::from_slice(file).into_iter();
-    let mut exports = Vec::new();
-    loop {
-        let start = stream.byte_offset();
-        match stream.next() {
-            None => return Ok(exports),
-            Some(Ok(Encoded(Writer { bytes }))) => exports.push(Export { bytes, start }),
-            Some(Err(error)) => return Err(syntax(file, 0, &error)),
-        }
+/// An export, which begins at this byte of a file, as Protocol Buffers, in the numbering of 1.10.
+pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
+    match serde_json::from_slice(text) {
+        Ok(Encoded(Writer { bytes })) => Ok(bytes),
+        Err(error) => Err(syntax(text, at, &error)),
     }
 }
 
-impl Export {
-    /// Where the value stands in the file that became this byte: `line 2,
-    /// dictionary.stackTable[4].locationIndices[0]`.
-    pub(super) fn path(&self, file: &[u8], byte: usize) -> String {
-        let export = file[self.start..].trim_ascii_start();
-        let before = &file[..file.len() - export.len()];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let mut path = format!("line {line}");
-        let (mut fields, mut message) = (EXPORT, Message::of_file(&self.bytes));
-        let (mut start, mut separator) = (0, ", ");
-        let mut counts = BTreeMap::new();
-        // What is said of a message is said of the byte at which its first field begins.
-        while byte > start
-            && let Ok(Some(part)) = message.next()
-        {
-            let count: &mut usize = counts.entry(part.number).or_default();
-            *count += 1;
-            let field = fields.iter().find(|field| field.number == part.number);
-            let Some(field) = field.filter(|_| byte < message.at()) else {
-                continue;
-            };
-            let _ = write!(path, "{separator}{}", field.name);
-            if field.is_list {
-                let _ = write!(path, "[{}]", *count - 1);
-            }
-            match (field.kind, part.message()) {
-                (Kind::Message(inner), Ok(inside)) => {
-                    (fields, message) = (inner, inside);
-                    (start, separator) = (inside.at(), ".");
-                    counts.clear();
-                }
-                _ => break,
-            }
+/// Where in JSON the value stands that became this byte of an export: `dictionary.stackTable[4].locationIndices[0]`.
+pub(super) fn path(export: &[u8], byte: usize) -> String {
+    let mut path = String::new();
+    let (mut fields, mut message) = (EXPORT, Message::of_file(export));
+    let (mut start, mut separator) = (0, "");
+    let mut counts = BTreeMap::new();
+    // What is said of a message is said of the byte at which its first field begins.
+    while byte > start
+        && let Ok(Some(part)) = message.next()
+    {
+        let count: &mut usize = counts.entry(part.number).or_default();
+        *count += 1;
+        let field = fields.iter().find(|field| field.number == part.number);
+        let Some(field) = field.filter(|_| byte < message.at()) else {
+            continue;
+        };
+        let _ = write!(path, "{separator}{}", field.name);
+        if field.is_list {
+            let _ = write!(path, "[{}]", *count - 1);
         }
-        path
+        match (field.kind, part.message()) {
+            (Kind::Message(inner), Ok(inside)) => {
+                (fields, message) = (inner, inside);
+                (start, separator) = (inside.at(), ".");
+                counts.clear();
+            }
+            _ => break,
+        }
+    }
+    path
+}
+
+/// How far an object goes that comes in parts, which ends where its last brace does.
+#[derive(Default)]
+pub(super) struct Value {
+    seen: usize,
+    depth: u32,
+    is_string: bool,
+    is_done: bool,
+}
+
+impl Value {
+    /// Whether it ends in this text, which begins with what was there before.
+    pub(super) fn ends_in(&mut self, text: &[u8]) -> bool {
+        while !self.is_done && self.seen < text.len() {
+            let rest = &text[self.seen..];
+            if self.is_string {
+                // An escaped quote is passed over with its backslash, which may be the last byte yet.
+                let at = memchr::memchr2(b'"', b'\\', rest);
+                match at.map(|at| &rest[at..]) {
+                    None => self.seen = text.len(),
+                    Some([b'\\']) => {
+                        self.seen = text.len() - 1;
+                        return false;
+                    }
+                    Some(found) => {
+                        self.is_string = found[0] == b'\\';
+                        let passed = 1 + usize::from(self.is_string);
+                        self.seen = text.len() - found.len() + passed;
+                    }
+                }
+                continue;
+            }
+            match rest[0] {
+                b'"' => self.is_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.is_done = self.depth == 0;
+                }
+                _ => {}
+            }
+            self.seen += 1;
+        }
+        self.is_done
+    }
+
+    /// How many bytes of the text it has.
+    pub(super) fn length(&self) -> usize {
+        self.seen
     }
 }
 

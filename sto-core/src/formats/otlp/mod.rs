@@ -1,6 +1,8 @@
 //! OTLP: the profiles signal of OpenTelemetry, as SDKs, the eBPF profiler and collectors send it.
 //!
 //! ```text
+//! file             exports      an export after the other
+//!   |
 //! JSON             json         the same messages as bytes, a message a line
 //!   |
 //! bytes            protobuf     fields of messages, in place
@@ -21,36 +23,48 @@
 #![doc = include_str!("otlp.md")]
 
 mod attributes;
+mod exports;
 mod json;
 mod messages;
 mod samples;
 mod schema;
 mod threads;
 
-use super::error::{DecodeError, Decoded};
+pub(super) use exports::read;
+
+use super::compressed::CompressedParts;
 use super::source::Head;
 use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
-use crate::recording::RecordingBuilder;
-use samples::{Numbering, Samples};
 
 /// Whether a file that begins with these bytes is an export of profiles.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    is_protobuf(head)
-        || is_json(head)
-        || framed(head.bytes).is_some_and(|(first, _)| is_protobuf(&first))
+    let is_export = |head: &Head<'_>| is_protobuf(head) || is_json(head);
+    if is_export(head) {
+        return true;
+    }
+    let Some((length, rest)) = framed(head.bytes) else {
+        return false;
+    };
+    let bytes = &rest[..length.min(rest.len())];
+    let is_all = length <= rest.len();
+    match CompressedParts::has(bytes) {
+        true => is_export(&Head {
+            bytes: &CompressedParts::beginning(bytes),
+            is_all: false,
+        }),
+        false => is_protobuf(&Head { bytes, is_all }),
+    }
 }
 
-/// The first message of a file in which each stands behind its length, in 4 bytes, as the Collector's file exporter
-/// writes them; and what follows it.
-fn framed(bytes: &[u8]) -> Option<(Head<'_>, &[u8])> {
+/// The length of the first message of a file in which each stands behind its length, in 4 bytes, as the Collector's
+/// file exporter writes them; and what follows the length.
+fn framed(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (length, rest) = bytes.split_at_checked(4)?;
     let length = length
         .iter()
         .fold(0, |length, &byte| length << 8 | usize::from(byte));
-    let is_all = length <= rest.len();
-    let (bytes, rest) = rest.split_at(length.min(rest.len()));
-    Some((Head { bytes, is_all }, rest))
+    Some((length, rest))
 }
 
 /// Whether a file begins with a resource's profiles or with the dictionary, and in these are messages
@@ -86,43 +100,4 @@ fn is_json(head: &Head<'_>) -> bool {
         Some(&b"dictionary") => memchr::memmem::find(head.bytes, b"\"stringTable\"").is_some(),
         _ => false,
     }
-}
-
-/// Reads an export, or several that follow each other.
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let is_object = bytes.trim_ascii_start().starts_with(b"{");
-    let is_json = is_object && !is_protobuf(&Head::all(bytes));
-    let exports = match is_json {
-        true => json::exports(bytes)?,
-        false => Vec::new(),
-    };
-    let mut samples = Samples::of_file(bytes.len());
-    if !is_json && is_protobuf(&Head::all(bytes)) {
-        samples.add(bytes, None)?;
-    } else if !is_json {
-        let mut rest = bytes;
-        while let Some((message, after)) = framed(rest) {
-            let at = bytes.len() - rest.len() + 4;
-            if !message.is_all {
-                return Err(DecodeError::new(
-                    at,
-                    "a message that ends beyond the end of the file; was the copy cut short?",
-                ));
-            }
-            let added = samples.add(message.bytes, None);
-            added.map_err(|error| error.moved(|byte| format!("byte {}", at + byte)))?;
-            rest = after;
-        }
-        if !rest.is_empty() {
-            return Err(DecodeError::new(
-                bytes.len() - rest.len(),
-                "expected the 4 bytes of a message's length; was the copy cut short?",
-            ));
-        }
-    }
-    for export in &exports {
-        let added = samples.add(&export.bytes, Some(Numbering::V1_10));
-        added.map_err(|error| error.moved(|byte| export.path(bytes, byte)))?;
-    }
-    Ok(samples.finish())
 }

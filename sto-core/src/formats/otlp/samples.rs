@@ -7,7 +7,7 @@ use crate::formats::pprof::columns::{Measured, checked, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
 use crate::formats::wire::protobuf::{Message, fields};
 use crate::model::Origin;
-use crate::recording::{RecordingBuilder, StackIx, ThreadIx};
+use crate::recording::{RecordingBuilder, StackIx, ThreadIx, beginning};
 use crate::units::{Cost, Nanoseconds, SampleType, UnixSeconds};
 use hashbrown::HashMap;
 
@@ -57,16 +57,16 @@ fn numbering<'b>(
 
 /// The samples of one export or of several, of which each has its own dictionary.
 #[derive(Default)]
-pub(super) struct Samples<'b> {
+pub(super) struct Samples {
     builder: RecordingBuilder,
     modules: Modules,
-    threads: Threads<'b>,
-    about: About<'b>,
+    threads: Threads,
+    about: About,
 }
 
-impl<'b> Samples<'b> {
+impl Samples {
     /// Samples of exports that are a file of this length together.
-    pub(super) fn of_file(length: usize) -> Samples<'b> {
+    pub(super) fn of_file(length: usize) -> Samples {
         Samples {
             builder: RecordingBuilder::of_file(length),
             ..Samples::default()
@@ -74,16 +74,16 @@ impl<'b> Samples<'b> {
     }
 
     /// Adds those of an export, whose samples show their numbering where it is not known.
-    pub(super) fn add(&mut self, bytes: &'b [u8], known: Option<Numbering>) -> Decoded<()> {
+    pub(super) fn add(&mut self, export: Message<'_>, known: Option<Numbering>) -> Decoded<()> {
         let Data {
             dictionary,
             profiles,
-        } = Data::parse(bytes)?;
+        } = Data::parse(export)?;
         let frames = Frames::of(&dictionary.tables, &mut self.modules, &mut self.builder)?;
-        let samples = profiles.iter().flat_map(|profile| &profile.samples);
+        let samples = profiles.iter().flat_map(Profile::samples);
         let numbering = match known {
             Some(known) => known,
-            None => numbering(samples.copied(), dictionary.attributes.len())?,
+            None => numbering(samples, dictionary.attributes.len())?,
         };
         let mut reader = SampleReader {
             stack_of: vec![None; dictionary.stacks.len()],
@@ -114,7 +114,7 @@ impl<'b> Samples<'b> {
 
 /// Reads the samples of an export, profile by profile.
 struct SampleReader<'r, 'b> {
-    all: &'r mut Samples<'b>,
+    all: &'r mut Samples,
     dictionary: &'r Dictionary<'b>,
     frames: &'r Frames,
     numbering: Numbering,
@@ -151,9 +151,9 @@ impl<'b> SampleReader<'_, 'b> {
         is_counted: bool,
     ) -> Decoded<()> {
         self.all.about.add(profile);
-        if profile.samples.is_empty() {
+        let Some(first) = profile.samples().next() else {
             return Ok(());
-        }
+        };
         let tables = &self.dictionary.tables;
         let of = counts.unwrap_or(profile);
         let measured = Measured {
@@ -165,10 +165,10 @@ impl<'b> SampleReader<'_, 'b> {
         let column = &columns[0];
         let SampleType { event, unit } = &column.sample_type;
         let sample_type = self.all.builder.one_more_sample_type(event, *unit);
-        let sample_type = sample_type.map_err(DecodeError::at(profile.samples[0].at()))?;
+        let sample_type = sample_type.map_err(DecodeError::at(first.at()))?;
         self.thread_of = HashMap::new();
         let mut fields = Fields::default();
-        for &message in &profile.samples {
+        for message in profile.samples() {
             fields.parse(message, self.numbering)?;
             let thread = self.thread(&fields.attributes, profile, message.at())?;
             let stack = self.stack(fields.stack, message.at())?;
@@ -185,7 +185,7 @@ impl<'b> SampleReader<'_, 'b> {
                     cost.samples = 0;
                 }
                 let (builder, time) = (&mut self.all.builder, time.map(Nanoseconds));
-                builder.push((thread, sample_type), stack, time, cost);
+                builder.push_one((thread, sample_type), stack, time, cost);
             }
         }
         Ok(())
@@ -218,7 +218,7 @@ impl<'b> SampleReader<'_, 'b> {
         let tables = &self.dictionary.tables;
         tables.locations.indices_of(&mut locations, at)?;
         let stacks = &mut self.all.builder;
-        let stack = self.frames.stack(&locations, stacks, &mut Vec::new());
+        let stack = self.frames.stack(&locations, stacks);
         let stack = stack.map_err(DecodeError::at(at))?;
         self.stack_of[index] = Some(stack);
         Ok(stack)
@@ -269,17 +269,17 @@ impl Fields {
 
 /// When, how long and where exports were recorded, by what their profiles say.
 #[derive(Default)]
-struct About<'b> {
+struct About {
     /// Nanoseconds since 1970.
     start: Option<u64>,
     end: u64,
     longest: u64,
-    host: &'b [u8],
-    architecture: &'b [u8],
+    host: Vec<u8>,
+    architecture: Vec<u8>,
 }
 
-impl<'b> About<'b> {
-    fn add(&mut self, profile: &Profile<'b>) {
+impl About {
+    fn add(&mut self, profile: &Profile<'_>) {
         let &Profile { time, duration, .. } = profile;
         // 0 says that it was never set.
         if time > 0 {
@@ -292,7 +292,7 @@ impl<'b> About<'b> {
             (&mut self.architecture, profile.whose.architecture),
         ] {
             if known.is_empty() {
-                *known = found;
+                *known = beginning(found).to_vec();
             }
         }
     }
@@ -304,8 +304,8 @@ impl<'b> About<'b> {
         Origin {
             recorded: self.start.map(|time| UnixSeconds(time / 1_000_000_000)),
             duration: (duration > 0).then_some(Nanoseconds(duration)),
-            host: text(self.host),
-            arch: text(self.architecture),
+            host: text(&self.host),
+            arch: text(&self.architecture),
             ..Origin::default()
         }
     }

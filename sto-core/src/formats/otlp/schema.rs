@@ -25,7 +25,8 @@ pub(super) struct Dictionary<'b> {
 #[derive(Default)]
 pub(super) struct Profile<'b> {
     pub(super) sample_type: ValueType,
-    pub(super) samples: Vec<Message<'b>>,
+    /// All of it, in which the samples are left.
+    message: Option<Message<'b>>,
     /// Nanoseconds since 1970.
     pub(super) time: u64,
     /// Nanoseconds.
@@ -47,9 +48,8 @@ pub(super) fn too_old(found: &str) -> String {
 }
 
 impl<'b> Data<'b> {
-    pub(super) fn parse(bytes: &'b [u8]) -> Decoded<Data<'b>> {
+    pub(super) fn parse(mut message: Message<'b>) -> Decoded<Data<'b>> {
         let (mut resources, mut dictionary) = (Vec::new(), None);
-        let mut message = Message::of_file(bytes);
         while let Some(field) = message.next()? {
             match field.number {
                 1 => resources.push(field.message()?),
@@ -65,7 +65,7 @@ impl<'b> Data<'b> {
         }
         let Some(dictionary) = dictionary else {
             let problem = too_old("no dictionary");
-            return Err(DecodeError::new(bytes.len(), problem));
+            return Err(DecodeError::new(message.at(), problem));
         };
         let dictionary = Dictionary::parse(dictionary)?;
         let mut profiles = Vec::new();
@@ -229,6 +229,7 @@ impl<'b> Dictionary<'b> {
     fn profile(&self, mut message: Message<'b>, whose: Whose<'b>) -> Decoded<Profile<'b>> {
         let at = message.at();
         let mut profile = Profile {
+            message: Some(message),
             whose,
             ..Profile::default()
         };
@@ -236,7 +237,7 @@ impl<'b> Dictionary<'b> {
         while let Some(field) = message.next()? {
             match field.number {
                 1 => profile.sample_type.take(&field)?,
-                2 => profile.samples.push(field.message()?),
+                2 => _ = field.message()?,
                 3 if field.message().is_ok() => {
                     let problem = too_old("a profile with a list where its time should be");
                     return Err(DecodeError::new(field.at, problem));
@@ -253,6 +254,16 @@ impl<'b> Dictionary<'b> {
             profile.whose.set(attribute);
         }
         Ok(profile)
+    }
+}
+
+impl<'b> Profile<'b> {
+    pub(super) fn samples(&self) -> impl Iterator<Item = Message<'b>> + use<'b> {
+        let mut left = self.message;
+        // All of it was gone through before, so that there is no error.
+        let fields = std::iter::from_fn(move || left.as_mut()?.next().ok()?);
+        let samples = fields.filter(|field| field.number == 2);
+        samples.filter_map(|sample| sample.message().ok())
     }
 }
 

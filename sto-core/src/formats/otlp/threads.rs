@@ -8,17 +8,15 @@ use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
 #[derive(Default)]
-pub(super) struct Threads<'b> {
-    threads: LabelledThreads<'b>,
-    /// Attributes that say something else.
-    others: HashMap<(&'b [u8], Value<'b>), LabelIx>,
-    /// Keys of those whose values are lists or maps.
-    not_kept: BTreeSet<&'b [u8]>,
+pub(super) struct Threads {
+    threads: LabelledThreads,
+    /// Keys of attributes whose values are lists or maps.
+    not_kept: BTreeSet<Vec<u8>>,
 }
 
-impl<'b> Threads<'b> {
+impl Threads {
     /// The thread of a sample, by what its profile says and by its own attributes.
-    pub(super) fn of(
+    pub(super) fn of<'b>(
         &mut self,
         mut whose: Whose<'b>,
         attributes: Vec<Attribute<'b>>,
@@ -38,17 +36,12 @@ impl<'b> Threads<'b> {
         self.threads.thread(thread, labels, builder)
     }
 
-    fn label(&mut self, key: &'b [u8], value: Value<'b>) -> Option<LabelIx> {
-        if let Some(&known) = self.others.get(&(key, value)) {
-            return Some(known);
-        }
-        let Some(raw) = value.of_label() else {
-            self.not_kept.insert(key);
+    fn label(&mut self, key: &[u8], value: Value<'_>) -> Option<LabelIx> {
+        let Some(value) = value.of_label() else {
+            self.not_kept.insert(key.to_vec());
             return None;
         };
-        let label = self.threads.label(RawLabel { key, value: raw });
-        self.others.insert((key, value), label);
-        Some(label)
+        Some(self.threads.label(RawLabel { key, value }))
     }
 
     /// Gives the threads their labels, and the processes their main modules: the first file that has the
@@ -64,11 +57,10 @@ impl<'b> Threads<'b> {
             process.main_module = first.get(&*process.program).copied();
         }
         drop(first);
-        builder
-            .warnings
-            .extend(excerpts(&self.not_kept).map(|keys| {
-                format!("Attributes of samples that are lists or maps are not kept: {keys}.")
-            }));
+        let not_kept = self.not_kept.iter().map(Vec::as_slice).collect();
+        builder.warnings.extend(excerpts(&not_kept).map(|keys| {
+            format!("Attributes of samples that are lists or maps are not kept: {keys}.")
+        }));
         self.threads.finish(builder);
     }
 }

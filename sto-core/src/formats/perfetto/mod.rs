@@ -7,19 +7,20 @@ mod arguments;
 mod calls;
 mod callstacks;
 mod clocks;
-mod packets;
 mod samples;
 mod schema;
 mod sequence;
 mod tracks;
 
+use super::Salvage;
 use super::error::{DecodeError, Decoded};
 use super::source::{Head, LineReader, ReadOptions};
+use super::wire::cutter::Cutter;
 use super::wire::protobuf::Message;
+use crate::limits::MAX_LINE;
 use crate::recording::RecordingBuilder;
 use calls::Calls;
 use flate2::read::ZlibDecoder;
-use packets::Cutter;
 use schema::{Packet, kind_of};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -65,22 +66,34 @@ impl LineReader for Reader {
     }
 
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
-        self.cutter.add(bytes)?;
-        while let Some(packet) = self.cutter.packet()? {
-            let read = Self::packet(
-                packet,
-                &mut self.calls,
-                &mut self.passed,
-                &mut self.builder,
-                true,
-            );
-            read.map_err(|error| error.after(self.cutter.at()))?;
+        let rest = self.cutter.rest();
+        if rest.bytes().len() > MAX_LINE {
+            let problem = format!("a packet of more than {} MiB", MAX_LINE >> 20);
+            return Err(DecodeError::new(rest.at(), problem));
+        }
+        self.cutter.add(bytes);
+        while let Some(mut field) = self.cutter.field()? {
+            if let Some(field) = field.next()?.filter(|field| field.number == 1) {
+                Self::packet(
+                    field.message()?,
+                    &mut self.calls,
+                    &mut self.passed,
+                    &mut self.builder,
+                    true,
+                )?;
+            }
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
-        let cut = self.cutter.finish(self.allow_truncated)?;
+        let rest = self.cutter.rest();
+        let (packet, size) = (rest.at(), rest.at() + rest.bytes().len());
+        let cut = format!("the file ends at byte {size}, within the packet at byte {packet}");
+        let is_cut = packet < size;
+        if is_cut && !self.allow_truncated {
+            return Err(DecodeError::cut_off(cut, Salvage::Possible));
+        }
         if !self.passed.is_empty() {
             let kinds = self.passed.iter();
             let kinds: Vec<String> = kinds
@@ -91,8 +104,9 @@ impl LineReader for Reader {
                 kinds.join(", ")
             ));
         }
-        self.builder.warnings.extend(cut);
-        self.calls.finish(self.cutter.size(), self.builder)
+        let left_out = is_cut.then(|| format!("T{}, which was left out.", &cut[1..]));
+        self.builder.warnings.extend(left_out);
+        self.calls.finish(size, self.builder)
     }
 }
 

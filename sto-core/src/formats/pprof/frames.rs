@@ -74,15 +74,9 @@ impl Frames {
         Ok(frames)
     }
 
-    /// The stack of these frames. `indices` are those of the stack's locations, the leaf first; `buffer` holds the
-    /// stack meanwhile.
-    pub(crate) fn stack(
-        &self,
-        indices: &[u64],
-        stacks: &mut RecordingBuilder,
-        buffer: &mut Vec<LocationIx>,
-    ) -> Built<StackIx> {
-        buffer.clear();
+    /// The stack of these frames. `indices` are those of the stack's locations, the leaf first.
+    pub(crate) fn stack(&self, indices: &[u64], stacks: &mut RecordingBuilder) -> Built<StackIx> {
+        let mut stack: Vec<LocationIx> = Vec::new();
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
         for index in indices.iter().rev().map(|&index| index as usize) {
@@ -98,12 +92,12 @@ impl Frames {
             let frames = &self.expansion[start as usize..end as usize];
             // A location is written once, with all that was inlined there.
             stacks.expand(frames.len())?;
-            buffer.extend_from_slice(frames);
+            stack.extend_from_slice(frames);
             if cut == Cut::After {
                 break;
             }
         }
-        stacks.stack(buffer)
+        stacks.stack(&stack)
     }
 }
 

@@ -22,15 +22,22 @@ mod threads;
 pub(super) use frames::build_id;
 
 use super::error::{DecodeError, Decoded};
-use super::source::Head;
-use super::wire::protobuf::{Message, fields};
+use super::source::{Head, ReadOptions};
+use super::wire::cutter::each_field;
+use super::wire::protobuf::{Field, Message, fields};
+use super::{Format, FormatError};
+use crate::files::ReadAt;
+use crate::id::SourceHasher;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
-use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx};
-use crate::units::{Nanoseconds, UnixSeconds};
+use crate::recording::{Recording, RecordingBuilder, SampleTypeIx, StackIx};
+use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use frames::{Frames, Modules};
+use hashbrown::HashMap;
 use schema::Profile;
+use std::ops::Range;
+use std::path::Path;
 use threads::Threads;
 
 /// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
@@ -68,36 +75,70 @@ fn is_value_type(mut message: Message<'_>) -> bool {
     fields > 0 && message.bytes().is_empty()
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let profile = Profile::parse(bytes)?;
-    let mut builder = RecordingBuilder::of_file(bytes.len());
-    let columns = columns(&Measured::of(&profile)?, &mut builder)?;
-    let mut modules = Modules::default();
-    let frames = Frames::of(&profile, &mut modules, &mut builder)?;
-    builder.modules = modules.modules;
-    let mut reader = SampleReader {
-        profile: &profile,
-        columns: &columns,
-        frames: &frames,
-        threads: Threads::new(&profile),
-        builder,
-        buffers: Buffers::default(),
+/// Reads a profile twice: what samples refer to stands after them.
+pub(super) fn read(
+    path: &Path,
+    file: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let size = file.size() as usize;
+    let in_file = |error: DecodeError| error.in_file(path, size);
+    let mut digest = SourceHasher::new();
+    let mut tables = Tables::default();
+    let on_piece = |piece: &[u8]| {
+        digest.update(piece);
+        let read = options.on_read.call(piece.len() as u64);
+        read.map_err(FormatError::Cancelled)
     };
-    for &message in &profile.samples {
-        reader.read(message)?;
+    each_field(path, file, on_piece, |field| {
+        tables.add(field);
+        Ok(())
+    })?;
+    let profile = Profile::parse(tables.parts(), size).map_err(in_file)?;
+    let mut reader = SampleReader::new(&profile, size).map_err(in_file)?;
+    each_field(
+        path,
+        file,
+        |_| Ok(()),
+        |mut field| match field.next()?.filter(is_sample) {
+            Some(sample) => reader.read(sample.message()?),
+            None => Ok(()),
+        },
+    )?;
+    let builder = reader.finish().map_err(in_file)?;
+    Ok(builder.finish(Format::Pprof, digest.finish(), Bytes(size as u64)))
+}
+
+fn is_sample(field: &Field<'_>) -> bool {
+    field.number == 2
+}
+
+/// The parts of a file that are no samples.
+#[derive(Default)]
+struct Tables {
+    bytes: Vec<u8>,
+    /// Where in the file parts begin, and which of the bytes are theirs.
+    parts: Vec<(usize, Range<usize>)>,
+}
+
+impl Tables {
+    fn add(&mut self, field: Message<'_>) {
+        if matches!(field.begun(), Some((2, _))) {
+            return;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(field.bytes());
+        let end = self.bytes.len();
+        match self.parts.last_mut() {
+            Some((at, last)) if *at + last.len() == field.at() => last.end = end,
+            _ => self.parts.push((field.at(), start..end)),
+        }
     }
-    let SampleReader {
-        mut builder,
-        threads,
-        ..
-    } = reader;
-    builder.origin = origin(&profile, &mut builder)?;
-    threads.finish(&mut builder);
-    builder.sample_types = columns
-        .into_iter()
-        .map(|column| column.sample_type)
-        .collect();
-    Ok(builder)
+
+    fn parts(&self) -> impl Iterator<Item = Message<'_>> {
+        let parts = self.parts.iter();
+        parts.map(|(at, range)| Message::of_part(&self.bytes[range.clone()], *at))
+    }
 }
 
 /// When and how long was recorded; its comments stand where other formats have a command line.
@@ -122,57 +163,81 @@ fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origi
     })
 }
 
-struct SampleReader<'r, 'b> {
-    profile: &'r Profile<'b>,
-    columns: &'r [Column],
-    frames: &'r Frames,
+struct SampleReader<'b> {
+    profile: &'b Profile<'b>,
+    columns: Vec<Column>,
+    frames: Frames,
     builder: RecordingBuilder,
-    threads: Threads<'r, 'b>,
-    buffers: Buffers<'b>,
-}
-
-/// The parts of the sample that is being read.
-#[derive(Default)]
-struct Buffers<'b> {
-    /// First ids of locations, then their indices; the leaf first.
+    threads: Threads<'b>,
+    /// By the ids of its locations.
+    stack_of: HashMap<Box<[u64]>, StackIx>,
+    /// Ids of locations of the sample that is being read, the leaf first.
     locations: Vec<u64>,
     values: Vec<u64>,
-    labels: Vec<Message<'b>>,
-    /// Root first.
-    stack: Vec<LocationIx>,
 }
 
-impl<'b> SampleReader<'_, 'b> {
-    fn read(&mut self, message: Message<'b>) -> Decoded<()> {
+impl<'b> SampleReader<'b> {
+    fn new(profile: &'b Profile<'b>, size: usize) -> Decoded<SampleReader<'b>> {
+        let mut builder = RecordingBuilder::of_file(size);
+        let columns = columns(&Measured::of(profile)?, &mut builder)?;
+        let mut modules = Modules::default();
+        let frames = Frames::of(profile, &mut modules, &mut builder)?;
+        builder.modules = modules.modules;
+        Ok(SampleReader {
+            profile,
+            columns,
+            frames,
+            threads: Threads::new(profile),
+            builder,
+            stack_of: HashMap::new(),
+            locations: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    fn read(&mut self, message: Message<'_>) -> Decoded<()> {
         let at = message.at();
-        let Buffers {
-            locations,
-            values,
-            labels,
-            stack,
-        } = &mut self.buffers;
-        locations.clear();
-        values.clear();
-        labels.clear();
-        stack.clear();
-        fields!(message, { 1 => *locations, 2 => *values, 3 => *labels });
+        let mut labels = Vec::new();
+        self.locations.clear();
+        self.values.clear();
+        fields!(message, { 1 => self.locations, 2 => self.values, 3 => labels });
         let types = self.profile.sample_types.len();
-        if values.len() != types {
+        if self.values.len() != types {
             let problem = format!(
                 "a sample of {} values; expected {types}, one a sample type",
-                values.len()
+                self.values.len()
             );
             return Err(DecodeError::new(at, problem));
         }
-        self.profile.locations.indices_of(locations, at)?;
-        let taken = self.frames.stack(locations, &mut self.builder, stack);
-        let stack = taken.map_err(DecodeError::at(at))?;
-        let (thread, time) = self.threads.read(labels, &mut self.builder)?;
+        let stack = self.stack(at)?;
+        let (thread, time) = self.threads.read(&labels, &mut self.builder)?;
         for (column, ix) in self.columns.iter().zip((0..).map(SampleTypeIx)) {
-            if let Some(cost) = column.cost(values, at)? {
-                self.builder.push((thread, ix), stack, time, cost);
+            if let Some(cost) = column.cost(&self.values, at)? {
+                self.builder.push_one((thread, ix), stack, time, cost);
             }
         }
         Ok(())
+    }
+
+    fn stack(&mut self, at: usize) -> Decoded<StackIx> {
+        if let Some(&known) = self.stack_of.get(&*self.locations) {
+            return Ok(known);
+        }
+        let mut indices = self.locations.clone();
+        self.profile.locations.indices_of(&mut indices, at)?;
+        let stack = self.frames.stack(&indices, &mut self.builder);
+        let stack = stack.map_err(DecodeError::at(at))?;
+        self.stack_of
+            .insert(self.locations.as_slice().into(), stack);
+        Ok(stack)
+    }
+
+    fn finish(self) -> Decoded<RecordingBuilder> {
+        let mut builder = self.builder;
+        builder.origin = origin(self.profile, &mut builder)?;
+        self.threads.finish(&mut builder);
+        let types = self.columns.into_iter().map(|column| column.sample_type);
+        builder.sample_types = types.collect();
+        Ok(builder)
     }
 }

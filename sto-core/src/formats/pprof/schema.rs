@@ -7,11 +7,10 @@ use crate::formats::wire::protobuf::{Field, FromField, Message, fields};
 use crate::model::FrameKind;
 use hashbrown::HashMap;
 
-/// A profile. Samples are left where they are: the tables that they refer to follow.
+/// A profile without its samples, of which there may be very many.
 #[derive(Default)]
 pub(crate) struct Profile<'b> {
     pub(crate) sample_types: Vec<ValueType>,
-    pub(crate) samples: Vec<Message<'b>>,
     pub(crate) mappings: Table<Mapping>,
     pub(crate) locations: Table<Location<'b>>,
     pub(crate) functions: Table<Function>,
@@ -95,26 +94,31 @@ pub(crate) struct Table<T> {
 }
 
 impl<'b> Profile<'b> {
-    pub(crate) fn parse(bytes: &'b [u8]) -> Decoded<Profile<'b>> {
+    /// A profile by the parts of a file of this size that have its fields.
+    pub(crate) fn parse(
+        parts: impl Iterator<Item = Message<'b>>,
+        size: usize,
+    ) -> Decoded<Profile<'b>> {
         let mut profile = Profile::default();
-        fields!(Message::of_file(bytes), {
-            1 => profile.sample_types,
-            2 => profile.samples,
-            3 => profile.mappings,
-            4 => profile.locations,
-            5 => profile.functions,
-            6 => profile.strings,
-            7 => profile.drop_frames,
-            8 => profile.keep_frames,
-            9 => profile.time,
-            10 => profile.duration,
-            11 => profile.period_type,
-            12 => profile.period,
-            13 => profile.comments,
-            14 => profile.default_sample_type,
-        });
+        for part in parts {
+            fields!(part, {
+                1 => profile.sample_types,
+                3 => profile.mappings,
+                4 => profile.locations,
+                5 => profile.functions,
+                6 => profile.strings,
+                7 => profile.drop_frames,
+                8 => profile.keep_frames,
+                9 => profile.time,
+                10 => profile.duration,
+                11 => profile.period_type,
+                12 => profile.period,
+                13 => profile.comments,
+                14 => profile.default_sample_type,
+            });
+        }
         if profile.strings.is_empty() {
-            return Err(DecodeError::cut(bytes.len(), "before its string table"));
+            return Err(DecodeError::cut(size, "before its string table"));
         }
         Ok(profile)
     }

@@ -10,12 +10,12 @@ use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 
 /// The threads that samples are labelled with; without labels there is one.
-pub(super) struct Threads<'r, 'b> {
-    profile: &'r Profile<'b>,
+pub(super) struct Threads<'b> {
+    profile: &'b Profile<'b>,
     meanings: HashMap<u64, Meaning>,
     /// Labels with other meanings, by what refers to their texts, and by their number.
     others: HashMap<[u64; 4], LabelIx>,
-    threads: LabelledThreads<'b>,
+    threads: LabelledThreads,
 }
 
 /// What the label of a key says.
@@ -30,8 +30,8 @@ enum Meaning {
     Other,
 }
 
-impl<'r, 'b> Threads<'r, 'b> {
-    pub(super) fn new(profile: &'r Profile<'b>) -> Self {
+impl<'b> Threads<'b> {
+    pub(super) fn new(profile: &'b Profile<'b>) -> Self {
         Threads {
             profile,
             meanings: HashMap::new(),
@@ -43,7 +43,7 @@ impl<'r, 'b> Threads<'r, 'b> {
     /// Reads the labels of a sample: its thread, and when it was taken.
     pub(super) fn read(
         &mut self,
-        labels: &[Message<'b>],
+        labels: &[Message<'_>],
         builder: &mut RecordingBuilder,
     ) -> Decoded<(ThreadIx, Option<Nanoseconds>)> {
         let mut thread = ThreadName::default();

@@ -11,21 +11,22 @@ pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Decoded<T> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
 }
 
-/// What is wrong with JSON, of which `bytes[start..]` was read.
-pub(crate) fn syntax(bytes: &[u8], start: usize, error: &serde_json::Error) -> DecodeError {
+/// What is wrong with JSON that begins at this byte of a file.
+pub(crate) fn syntax(text: &[u8], start: usize, error: &serde_json::Error) -> DecodeError {
     let lines_before = error.line().saturating_sub(1);
     let line_start = match lines_before {
         0 => 0,
         before => {
-            let ends = memchr::memchr_iter(b'\n', &bytes[start..]);
+            let ends = memchr::memchr_iter(b'\n', text);
             ends.take(before).last().map_or(0, |end| end + 1)
         }
     };
-    let at = (start + line_start + error.column()).min(bytes.len());
+    let within = (line_start + error.column()).min(text.len());
+    let at = start + within;
     // Of values that are taken as they are written, half a number is an error of its own.
     let is_half_a_number = error.is_syntax()
-        && at == bytes.len()
-        && matches!(bytes.last(), Some(b'.' | b'-' | b'+' | b'e' | b'E'));
+        && within == text.len()
+        && matches!(text.last(), Some(b'.' | b'-' | b'+' | b'e' | b'E'));
     if error.is_eof() || is_half_a_number {
         return DecodeError::cut(at, "in the middle of its JSON");
     }

@@ -2,6 +2,8 @@
 
 pub(crate) mod csv;
 #[cfg(feature = "pprof")]
+pub(crate) mod cutter;
+#[cfg(feature = "pprof")]
 pub(crate) mod json;
 #[cfg(feature = "text")]
 pub(crate) mod marshal;
