@@ -110,7 +110,10 @@ pub fn read_bytes(
     if Compression::of(bytes).is_some() || Encoding::of(bytes).is_some() {
         return read_stream(path, bytes, options);
     }
-    read_plain(path, bytes, options)
+    let head = Head::all(bytes);
+    let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
+    let recording = read_plain(path, bytes, format, options)?;
+    with_samples(path, recording, is_named_otherwise(&head, options))
 }
 
 /// Reads a profile of any known format from a stream, as standard input is one; also a compressed
@@ -172,30 +175,38 @@ fn read_from(
                 on_read: OnRead::default(),
                 ..options.clone()
             };
-            read_plain(path, &bytes, &options)?
+            let recording = read_plain(path, &bytes, format, &options)?;
+            with_samples(path, recording, is_named_otherwise)?
         }
     };
     recording.parts_mut().warnings.extend(input.warning());
     Ok(recording)
 }
 
-fn read_plain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recording, FormatError> {
-    let head = Head::all(bytes);
-    let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
-    let recording = match built_reader_of(path, format)? {
-        Reader::Whole(read) => read_whole((path, format), bytes, read)?,
+/// Reads all bytes of a profile of this format.
+fn read_plain(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    match built_reader_of(path, format)? {
+        Reader::Whole(read) => read_whole((path, format), bytes, read),
         Reader::Calls(read) => {
             let read = |bytes: &[u8]| read(bytes, options);
-            read_whole((path, format), bytes, read)?
+            read_whole((path, format), bytes, read)
         }
         Reader::Chunks(read) => {
             let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
-            read_whole((path, format), bytes, read)?
+            read_whole((path, format), bytes, read)
         }
-        Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options)?,
-        Reader::Lines(_) => return read_stream(path, bytes, options),
-    };
-    with_samples(path, recording, is_named_otherwise(&head, options))
+        Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options),
+        Reader::Lines(reader) => {
+            let (mut input, mut begun) = (Reporting::new(bytes, &options.on_read), Vec::new());
+            read_block(&mut input, &mut begun).map_err(FormatError::io(path))?;
+            read_lines((path, format), begun, input, reader(options), options)
+        }
+    }
 }
 
 fn built_reader_of(path: &Path, format: Format) -> Result<Reader, FormatError> {
