@@ -22,7 +22,7 @@ struct Thread<'b> {
 #[derive(Default)]
 struct Dumps<'b> {
     builder: RecordingBuilder,
-    threads: LabelledThreads<'b>,
+    threads: LabelledThreads,
     states: HashMap<&'b [u8], LabelIx>,
 }
 
