@@ -68,7 +68,7 @@ fn facts(view: &View) -> Markup {
         ("host", all(|origin| origin.host.as_deref())),
         ("processor", all(|origin| origin.cpu.as_deref())),
         ("command", all(|origin| origin.command.as_deref())),
-        ("revision", revision.map(Into::into)),
+        ("revision", revision),
         (
             "build id",
             build.gnu_build_id.as_ref().map(ToString::to_string),
