@@ -114,6 +114,14 @@ fn xdebug_and_ruby_prof_have_times() {
 }
 
 #[test]
+fn rbspy_is_read_with_times() {
+    check(Format::Rbspy, "rbspy/work.raw.gz");
+    let recording = read(&testdata("rbspy/work.raw.gz"), &ReadOptions::default()).unwrap();
+    let times = recording.samples.iter().map(|sample| sample.time.unwrap());
+    assert!(times.is_sorted());
+}
+
+#[test]
 fn phpspy_is_read_with_times_and_processes() {
     check(Format::Phpspy, "phpspy/work.txt");
     let recording = read(&testdata("phpspy/work.txt"), &ReadOptions::default()).unwrap();
