@@ -3,6 +3,7 @@
 use super::compile::run;
 use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use sto_core::Cancel;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{
@@ -10,7 +11,7 @@ use sto_core::ingest::{
 };
 use sto_core::intern::{Interned, SliceCount};
 use sto_core::model::Granularity;
-use sto_core::store::{CameFrom, Store};
+use sto_core::store::{CameFrom, Snapshot, Store, StoreError};
 
 /// The program of recordings in `testdata/demo`, stripped, and its separate debug file.
 struct Demo {
@@ -74,11 +75,11 @@ fn all_of(store: &Store) -> (ProfileId, String) {
     let snapshot = store.snapshot().unwrap();
     let builds = snapshot.builds().unwrap();
     let profile = &builds[0].profiles[0];
-    let loaded = std::sync::Mutex::new(Interned::default());
+    let loaded = Mutex::new(Interned::default());
     snapshot
         .load_each(profile_executable(), &[profile.id], |_, interned| {
             *loaded.lock().unwrap() = interned;
-            Ok::<(), sto_core::store::StoreError>(())
+            Ok::<(), StoreError>(())
         })
         .unwrap();
     let loaded = loaded.into_inner().unwrap();
@@ -177,6 +178,23 @@ fn what_was_replaced_does_not_come_back_and_is_replaced_where_it_came_to() {
     let merged = merge(&elsewhere, &there);
     assert_eq!((merged.added, merged.conflicts.len()), (vec![id], 0));
     assert_eq!(all_of(&elsewhere).0, id);
+    // So it is where it comes by itself.
+    let another = Store::in_memory().unwrap();
+    merge(&another, &here);
+    let snapshot = there.snapshot().unwrap();
+    let builds = snapshot.builds().unwrap();
+    let packed = Mutex::new(Vec::new());
+    let (build, profile) = (&builds[0].build, &builds[0].profiles[0]);
+    let keep = |_, bytes| {
+        *packed.lock().unwrap() = bytes;
+        Ok::<(), StoreError>(())
+    };
+    snapshot.pack_each(build, &[profile], keep).unwrap();
+    drop(snapshot);
+    let alone = Snapshot::unpack(&packed.into_inner().unwrap(), Path::new("alone")).unwrap();
+    let merged = another.merge(&alone, &mut |_| Ok(())).unwrap();
+    assert_eq!(merged.added, [id]);
+    assert_eq!(all_of(&another).0, id);
     // The one that it replaces stays out, and so does what others say of what was read here.
     for (to, from) in [(&there, &here), (&elsewhere, &here)] {
         let merged = merge(to, from);

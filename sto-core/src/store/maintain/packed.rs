@@ -13,7 +13,7 @@ use crate::store::guard::guarded;
 use crate::store::maintain::merge::not_its_content;
 use crate::store::maintain::replace::write_file;
 use crate::store::tables::REDB_MAGIC;
-use crate::store::{Snapshot, Store, StoredProfile};
+use crate::store::{CameFrom, Snapshot, Store, StoredProfile, write};
 use crate::units::Bytes;
 use hashbrown::HashMap;
 use std::io::{self, Read, Seek};
@@ -60,11 +60,17 @@ impl Snapshot {
             commit: stored.commit.clone(),
             ..build.clone()
         };
-        let alone = Store::in_memory_for(self.path())?;
-        let added = alone.writer().add(&build, &stored.profile, interned)?;
-        if added.id() != stored.id {
+        let profile = &stored.profile;
+        write::check(&build, profile, interned).map_err(|error| error.at(self.path(), "read"))?;
+        if ProfileId::of(&build, profile, interned) != stored.id {
             return Err(not_its_content(stored.id).at(self.path(), "read"));
         }
+        let replaced = self.read(|rows| rows.replaced_by(stored.id))?;
+        let alone = Store::in_memory_for(self.path())?;
+        let from = (CameFrom::ReadHere, &*replaced);
+        let mut writer = alone.writer();
+        writer.put(stored.id, &build, profile, interned, from)?;
+        drop(writer);
         alone.snapshot()?.read(|rows| {
             let store = MemoryFile::new()?;
             write_file(rows, &|_| true, true, store.file())?;
