@@ -34,7 +34,7 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 
 #[derive(Default)]
 struct Reader<'b> {
-    dumps: Dumps<'b>,
+    dumps: Dumps,
     goroutine: Option<Thread<'b>>,
     /// What was called last, whose place is on the next line.
     called: Option<&'b [u8]>,

@@ -35,7 +35,7 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 
 #[derive(Default)]
 struct Reader<'b> {
-    dumps: Dumps<'b>,
+    dumps: Dumps,
     is_in_dump: bool,
     thread: Option<Thread<'b>>,
     /// Names of such threads, which are the virtual machine's own for the most part.

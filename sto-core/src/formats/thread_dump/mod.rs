@@ -4,10 +4,9 @@
 pub(super) mod go;
 pub(super) mod java;
 
-use super::labels::{LabelIx, LabelledThreads, RawLabel, RawValue, ThreadName};
+use super::labels::{LabelledThreads, RawLabel, RawValue, ThreadName};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use crate::units::{Cost, Unit};
-use hashbrown::HashMap;
 use std::borrow::Cow;
 
 /// A thread in a dump, as far as it was read.
@@ -20,22 +19,18 @@ struct Thread<'b> {
 
 /// What dumps are read into.
 #[derive(Default)]
-struct Dumps<'b> {
+struct Dumps {
     builder: RecordingBuilder,
     threads: LabelledThreads,
-    states: HashMap<&'b [u8], LabelIx>,
 }
 
-impl<'b> Dumps<'b> {
-    fn add(&mut self, mut thread: Thread<'b>) -> Built<()> {
+impl Dumps {
+    fn add(&mut self, mut thread: Thread<'_>) -> Built<()> {
         let Thread { name, state, .. } = thread;
-        let threads = &mut self.threads;
         let label = (!state.is_empty()).then(|| {
-            *self.states.entry(state).or_insert_with(|| {
-                threads.label(RawLabel {
-                    key: b"state",
-                    value: RawValue::Text(Cow::Borrowed(state)),
-                })
+            self.threads.label(RawLabel {
+                key: b"state",
+                value: RawValue::Text(Cow::Borrowed(state)),
             })
         });
         let labels = label.into_iter().collect();
