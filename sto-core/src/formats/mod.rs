@@ -2,27 +2,43 @@
 //!
 #![doc = include_str!("formats.md")]
 
+// From a file to its format.
+mod compressed;
+mod encoding;
+mod error;
+mod read;
+mod registry;
+mod source;
+
+// What formats have in common.
+#[cfg(any(feature = "text", feature = "viewers"))]
+mod call_events;
+#[cfg(any(feature = "call-traces", feature = "text", feature = "viewers"))]
+mod calls;
+#[cfg(feature = "viewers")]
+mod json;
+mod labels;
+mod names;
+mod report;
+#[cfg(feature = "viewers")]
+mod v8;
+mod wire;
+
+// A format each.
 #[cfg(feature = "text")]
 mod austin;
 #[cfg(feature = "text")]
 mod bcc;
 #[cfg(feature = "text")]
 mod bpftrace;
-#[cfg(any(feature = "text", feature = "viewers"))]
-mod call_events;
 #[cfg(feature = "text")]
 mod callgrind;
-#[cfg(any(feature = "call-traces", feature = "text", feature = "viewers"))]
-mod calls;
 #[cfg(feature = "viewers")]
 mod chrome;
-mod compressed;
 #[cfg(feature = "viewers")]
 mod cpuprofile;
 #[cfg(feature = "text")]
 mod dtrace;
-mod encoding;
-mod error;
 #[cfg(feature = "viewers")]
 mod firefox;
 mod folded;
@@ -51,11 +67,6 @@ mod instruments;
 #[cfg(feature = "jfr")]
 mod jfr;
 #[cfg(feature = "viewers")]
-mod json;
-mod labels;
-pub(crate) mod metric_trace;
-mod names;
-#[cfg(feature = "viewers")]
 mod nettrace;
 #[cfg(feature = "text")]
 mod nonsequitur;
@@ -79,9 +90,6 @@ mod pstats;
 mod pyinstrument;
 #[cfg(feature = "viewers")]
 mod rbspy;
-mod read;
-mod registry;
-mod report;
 #[cfg(feature = "text")]
 mod rprof;
 #[cfg(feature = "text")]
@@ -90,7 +98,6 @@ mod sample;
 mod scalene;
 #[cfg(feature = "viewers")]
 mod simpleperf;
-mod source;
 #[cfg(feature = "viewers")]
 mod speedscope;
 #[cfg(feature = "viewers")]
@@ -102,8 +109,6 @@ mod thread_dump;
 #[cfg(feature = "call-traces")]
 mod uftrace;
 #[cfg(feature = "viewers")]
-mod v8;
-#[cfg(feature = "viewers")]
 mod v8_log;
 #[cfg(feature = "viewers")]
 mod valgrind;
@@ -111,7 +116,6 @@ mod valgrind;
 mod visual_studio;
 #[cfg(feature = "text")]
 mod vtune;
-mod wire;
 #[cfg(feature = "viewers")]
 mod xctrace;
 #[cfg(feature = "viewers")]
@@ -120,6 +124,9 @@ mod xhprof;
 mod xray;
 #[cfg(feature = "viewers")]
 mod yourkit;
+
+// Metrics over time, which stand beside a recording.
+pub(crate) mod metric_trace;
 
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
