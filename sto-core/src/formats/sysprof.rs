@@ -15,6 +15,9 @@ use crate::units::{Cost, Nanoseconds, Unit};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
+/// The event of CPU samples.
+const SAMPLES: &str = "samples";
+
 const MAGIC: [u8; 4] = 0xfdca_975e_u32.to_le_bytes();
 const HEADER: usize = 256;
 /// Bytes in front of what a frame holds: its length, processor, process, time and type.
@@ -51,6 +54,10 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         _ => {}
     })?;
     capture.symbols();
+    // The first type is the one that is shown, whatever came first.
+    if events.iter().any(Frame::is_sample) {
+        capture.builder.sample_type(SAMPLES, Unit::Samples);
+    }
     for event in events {
         let added = capture.event(&event);
         added.map_err(DecodeError::at(event.at))?;
@@ -66,6 +73,12 @@ struct Frame<'b> {
     time: u64,
     kind: u8,
     rest: &'b [u8],
+}
+
+impl Frame<'_> {
+    fn is_sample(&self) -> bool {
+        self.kind == 2
+    }
 }
 
 fn frames<'b>(bytes: &'b [u8], mut read: impl FnMut(Frame<'b>)) -> Decoded<()> {
@@ -172,7 +185,7 @@ impl<'b> Capture<'b> {
     /// addresses, addresses).
     fn event(&mut self, frame: &Frame<'_>) -> Built<()> {
         let field = |at, bytes| number(frame.rest, at, bytes).unwrap_or(0);
-        let is_sample = frame.kind == 2;
+        let is_sample = frame.is_sample();
         let (count, tid, value, addresses) = match is_sample {
             true => (field(0, 2), field(4, 4), 1, 8),
             false => (field(20, 2), field(16, 4), field(8, 8), 24),
@@ -188,7 +201,7 @@ impl<'b> Capture<'b> {
             .collect();
         let stack = self.stack(frame.pid, &addresses)?;
         let (event, unit) = match is_sample {
-            true => ("samples", Unit::Samples),
+            true => (SAMPLES, Unit::Samples),
             false => ("alloc_space", Unit::Bytes),
         };
         let builder = &mut self.builder;

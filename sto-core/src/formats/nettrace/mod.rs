@@ -12,7 +12,7 @@ use super::error::{DecodeError, Decoded};
 use super::source::Head;
 use super::wire::text::base_name;
 use crate::model::FrameKind;
-use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 use blocks::{Event, MAGIC, Object, Trace, events, objects, stacks};
 use cursor::Cursor;
@@ -169,7 +169,16 @@ impl<'b> Reader<'b> {
         let native = builder.function(FrameKind::User, "(unmanaged code)", "");
         let native = native.map_err(DecodeError::at("the trace"))?;
         let mut known: HashMap<(Option<u32>, bool), StackIx> = HashMap::new();
-        let mut types = [None; 2];
+        // The first type is the one that is shown, whatever came first.
+        let types = [
+            (false, "samples", Unit::Samples),
+            (true, "alloc_space", Unit::Bytes),
+        ];
+        let types = types.map(|(is_allocation, event, unit)| {
+            let mut samples = self.samples.iter();
+            let is_any = samples.any(|sample| sample.is_allocation == is_allocation);
+            is_any.then(|| builder.sample_type(event, unit))
+        });
         for sample in &self.samples {
             let key = (sample.stack, sample.is_native);
             let stack = match known.get(&key) {
@@ -190,12 +199,9 @@ impl<'b> Reader<'b> {
                     stack
                 }
             };
-            let (event, unit) = match sample.is_allocation {
-                false => ("samples", Unit::Samples),
-                true => ("alloc_space", Unit::Bytes),
+            let Some(of) = types[usize::from(sample.is_allocation)] else {
+                continue;
             };
-            let of: &mut Option<SampleTypeIx> = &mut types[usize::from(sample.is_allocation)];
-            let of = *of.get_or_insert_with(|| builder.sample_type(event, unit));
             let thread = builder.known_thread(process, sample.thread as u32, "");
             let ticks = u128::from(sample.time.saturating_sub(trace.start));
             let time = ticks * 1_000_000_000 / u128::from(trace.frequency);
