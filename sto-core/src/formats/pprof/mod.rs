@@ -30,7 +30,7 @@ use crate::files::ReadAt;
 use crate::id::SourceHasher;
 use crate::limits::{MAX_NAME, cut};
 use crate::model::Origin;
-use crate::recording::{Recording, RecordingBuilder, SampleTypeIx, StackIx};
+use crate::recording::{Recording, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Bytes, Nanoseconds, UnixSeconds};
 use columns::{Column, Measured, columns};
 use frames::{Frames, Modules};
@@ -169,10 +169,13 @@ struct SampleReader<'b> {
     frames: Frames,
     builder: RecordingBuilder,
     threads: Threads<'b>,
-    /// By the ids of its locations.
-    stack_of: HashMap<Box<[u64]>, StackIx>,
-    /// Ids of locations of the sample that is being read, the leaf first.
-    locations: Vec<u64>,
+    /// By the ids of its locations, as they are written: most samples are of stacks that are known.
+    stack_of: HashMap<Box<[u8]>, StackIx>,
+    /// The same of labels that have no time.
+    thread_of: HashMap<Box<[u8]>, ThreadIx>,
+    /// Of the sample that is being read, its fields.
+    locations: Vec<u8>,
+    labels: Vec<u8>,
     values: Vec<u64>,
 }
 
@@ -190,17 +193,29 @@ impl<'b> SampleReader<'b> {
             threads: Threads::new(profile),
             builder,
             stack_of: HashMap::new(),
+            thread_of: HashMap::new(),
             locations: Vec::new(),
+            labels: Vec::new(),
             values: Vec::new(),
         })
     }
 
     fn read(&mut self, message: Message<'_>) -> Decoded<()> {
         let at = message.at();
-        let mut labels = Vec::new();
         self.locations.clear();
+        self.labels.clear();
         self.values.clear();
-        fields!(message, { 1 => self.locations, 2 => self.values, 3 => labels });
+        let mut rest = message;
+        loop {
+            let before = rest;
+            let Some(field) = rest.next()? else { break };
+            match field.number {
+                1 => self.locations.extend_from_slice(rest.since(&before)),
+                2 => field.numbers_into(&mut self.values)?,
+                3 => self.labels.extend_from_slice(rest.since(&before)),
+                _ => {}
+            }
+        }
         let types = self.profile.sample_types.len();
         if self.values.len() != types {
             let problem = format!(
@@ -209,8 +224,8 @@ impl<'b> SampleReader<'b> {
             );
             return Err(DecodeError::new(at, problem));
         }
-        let stack = self.stack(at)?;
-        let (thread, time) = self.threads.read(&labels, &mut self.builder)?;
+        let stack = self.stack(message)?;
+        let (thread, time) = self.thread(message)?;
         for (column, ix) in self.columns.iter().zip((0..).map(SampleTypeIx)) {
             if let Some(cost) = column.cost(&self.values, at)? {
                 self.builder.push_one((thread, ix), stack, time, cost);
@@ -219,17 +234,31 @@ impl<'b> SampleReader<'b> {
         Ok(())
     }
 
-    fn stack(&mut self, at: usize) -> Decoded<StackIx> {
+    fn stack(&mut self, message: Message<'_>) -> Decoded<StackIx> {
         if let Some(&known) = self.stack_of.get(&*self.locations) {
             return Ok(known);
         }
-        let mut indices = self.locations.clone();
+        let (at, mut indices) = (message.at(), Vec::new());
+        fields!(message, { 1 => indices });
         self.profile.locations.indices_of(&mut indices, at)?;
         let stack = self.frames.stack(&indices, &mut self.builder);
         let stack = stack.map_err(DecodeError::at(at))?;
         self.stack_of
             .insert(self.locations.as_slice().into(), stack);
         Ok(stack)
+    }
+
+    fn thread(&mut self, message: Message<'_>) -> Decoded<(ThreadIx, Option<Nanoseconds>)> {
+        if let Some(&known) = self.thread_of.get(&*self.labels) {
+            return Ok((known, None));
+        }
+        let mut labels = Vec::new();
+        fields!(message, { 3 => labels });
+        let (thread, time) = self.threads.read(&labels, &mut self.builder)?;
+        if time.is_none() {
+            self.thread_of.insert(self.labels.as_slice().into(), thread);
+        }
+        Ok((thread, time))
     }
 
     fn finish(self) -> Decoded<RecordingBuilder> {

@@ -82,6 +82,11 @@ impl<'b> Message<'b> {
         Ok(Some(Field { number, at, value }))
     }
 
+    /// The bytes that were read since this message was as it was before.
+    pub(crate) fn since(&self, before: &Message<'b>) -> &'b [u8] {
+        &before.rest[..before.rest.len() - self.rest.len()]
+    }
+
     /// The number of the next field if it is a message, and as much of that message as is there: of a
     /// file that is not whole.
     pub(crate) fn begun(&self) -> Option<(u32, Message<'b>)> {
@@ -93,7 +98,16 @@ impl<'b> Message<'b> {
         (tag & 7 == 2).then_some((number, message))
     }
 
+    #[inline]
     fn varint(&mut self) -> Decoded<u64> {
+        if let Some((&byte @ ..0x80, rest)) = self.rest.split_first() {
+            (self.rest, self.at) = (rest, self.at + 1);
+            return Ok(byte.into());
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> Decoded<u64> {
         let mut value = 0;
         for (ix, &byte) in self.rest.iter().take(10).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * ix);
