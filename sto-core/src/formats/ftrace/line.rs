@@ -1,6 +1,12 @@
 //! A line of the text: its columns, and what it says of a call.
 
-use crate::formats::wire::text::{decimal, scaled, words};
+use crate::formats::wire::text::{decimal, scaled_if_number, words};
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// What comes before what `trace-cmd report` prints of a call.
+pub(super) static REPORTED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(": funcgraph_"));
+static ARROW: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(" => "));
 
 /// What a line says.
 #[derive(Debug, PartialEq)]
@@ -56,7 +62,7 @@ pub(super) fn line(text: &[u8]) -> Option<Line<'_>> {
     if let Some(rest) = text.strip_prefix(b"CPU:") {
         return lost(rest);
     }
-    match memchr::memmem::find(text, b": funcgraph_") {
+    match REPORTED.find(text) {
         Some(at) => report(&text[..at], &text[at + 2..]),
         None => graph(text).or_else(|| other_event(text)),
     }
@@ -75,8 +81,8 @@ fn lost(text: &[u8]) -> Option<Line<'_>> {
 fn graph(text: &[u8]) -> Option<Line<'_>> {
     let (mut time, mut task, mut rest) = (None, None, text);
     if let Some((first, after)) = split(rest, b'|')
-        && let Ok(seconds) = scaled(first.trim_ascii(), 9)
         && first.contains(&b'.')
+        && let Some(seconds) = scaled_if_number(first.trim_ascii(), 9)
     {
         (time, rest) = (Some(seconds), after);
     }
@@ -116,7 +122,7 @@ fn graph(text: &[u8]) -> Option<Line<'_>> {
 
 /// ` bash-7  =>  sleep-8`
 fn arrow(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = memchr::memmem::find(text, b" => ")?;
+    let at = ARROW.find(text)?;
     Some((text[..at].trim_ascii(), text[at + 4..].trim_ascii()))
 }
 
@@ -144,7 +150,7 @@ fn report<'a>(left: &'a [u8], right: &'a [u8]) -> Option<Line<'a>> {
         Line::Event(Event {
             cpu,
             task: task(head.trim_ascii()),
-            time: scaled(time, 9).ok(),
+            time: scaled_if_number(time, 9),
             duration: duration(duration_column.trim_ascii()),
             what,
         })
@@ -193,7 +199,7 @@ fn duration(column: &[u8]) -> Option<u64> {
         [b'+' | b'!' | b'#' | b'*' | b'@' | b'$', rest @ ..] => rest.trim_ascii(),
         number => number,
     };
-    scaled(number, 3).ok()
+    scaled_if_number(number, 3)
 }
 
 fn is_mark_of_interrupt(column: &[u8]) -> bool {

@@ -19,7 +19,7 @@ use crate::trace::log::{CallLogWriter, Lost, ThreadNo};
 use crate::trace::paths::FunctionNo;
 use hashbrown::HashMap;
 use layout::Calls;
-use line::{Event, Line, What, line};
+use line::{Event, Line, REPORTED, What, line};
 
 /// Whether a text begins with the tracer's name, or a line of it.
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -28,8 +28,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut begin = lines(head.whole_lines()).take(MAX_LINES);
     begin.any(|(_, text)| {
         let text = text.trim_ascii();
-        text.starts_with(b"# tracer: function_graph")
-            || memchr::memmem::find(text, b": funcgraph_").is_some()
+        text.starts_with(b"# tracer: function_graph") || REPORTED.find(text).is_some()
     }) || head
         .first_line()
         .is_some_and(|first| matches!(line(first), Some(Line::Event(_))))

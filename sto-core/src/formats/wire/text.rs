@@ -57,28 +57,28 @@ pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
 /// A decimal number with up to `digits` digits after the point that count, times 10 to the power of
 /// that.
 pub(crate) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
+    scaled_if_number(text, digits).ok_or_else(|| {
+        format!(
+            "expected a number from 0 to {}, found {}",
+            u64::MAX / 10u64.pow(digits as u32),
+            excerpt(text)
+        )
+    })
+}
+
+/// The same, where a text may be anything else.
+pub(crate) fn scaled_if_number(text: &[u8], digits: usize) -> Option<u64> {
     let (whole, fraction) = match memchr::memchr(b'.', text) {
         Some(point) => (&text[..point], &text[point + 1..]),
         None => (text, &b""[..]),
     };
-    let is_number = fraction.iter().all(u8::is_ascii_digit);
-    let padded: Vec<u8> = fraction
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(b'0'))
-        .take(digits)
-        .collect();
-    let number = decimal(&[whole, &padded].concat());
-    let whole = decimal(whole);
-    number
-        .filter(|_| is_number && whole.is_some())
-        .ok_or_else(|| {
-            format!(
-                "expected a number from 0 to {}, found {}",
-                u64::MAX / 10u64.pow(digits as u32),
-                excerpt(text)
-            )
-        })
+    if !fraction.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let padded = fraction.iter().chain(std::iter::repeat(&b'0'));
+    padded.take(digits).try_fold(decimal(whole)?, |sum, digit| {
+        sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    })
 }
 
 /// The beginning of hostile text, made fit for one line of a message: in back quotes, at most 60
