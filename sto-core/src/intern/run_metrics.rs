@@ -13,6 +13,9 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
         .filter(|series| !series.values().is_empty())
         .cloned()
         .collect();
+    if series.is_empty() {
+        return Ok(None);
+    }
     series.sort_by(|a, b| a.name().cmp(b.name()));
     if let Some(same) = series
         .windows(2)
@@ -28,7 +31,7 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
             .zip(times.filter_map(|times| times.last()).max().copied())
     };
     let ends = recording.time_range().or_else(of_values);
-    let Some((first, last)) = ends.filter(|_| !series.is_empty()) else {
+    let Some((first, last)) = ends else {
         return Ok(None);
     };
     let run = RunMetrics {

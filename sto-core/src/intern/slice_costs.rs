@@ -4,7 +4,7 @@ use super::frame_tree::StackNodes;
 use super::slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
 };
-use super::stack_costs::{InternError, sum_by_key};
+use super::stack_costs::{CostSums, InternError};
 use crate::recording::{Recording, Sample};
 use crate::units::Nanoseconds;
 
@@ -30,13 +30,13 @@ pub(super) fn slice_costs(
     grid: SliceGrid,
     keep: impl Fn(&Sample) -> bool,
 ) -> Slices {
-    let kept = recording.samples.iter();
-    let kept: Vec<&Sample> = kept
-        .filter(|sample| keep(sample) && !sample.cost.is_zero())
-        .collect();
-    let (contexts, context_of) = contexts(recording, &kept);
-    let mut costs = vec![Vec::new(); recording.sample_types.len()];
-    for sample in kept {
+    let kept = || {
+        let samples = recording.samples.iter();
+        samples.filter(|sample| keep(sample) && !sample.cost.is_zero())
+    };
+    let (contexts, context_of) = contexts(recording, kept());
+    let mut costs = vec![CostSums::default(); recording.sample_types.len()];
+    for sample in kept() {
         let slice = match grid.count().get() {
             1 => SliceIx(0),
             _ => {
@@ -45,12 +45,11 @@ pub(super) fn slice_costs(
             }
         };
         let context = context_of[sample.thread.get()];
-        costs[sample.sample_type.get()]
-            .push(((context, slice, nodes.of(sample.stack)), sample.cost));
+        let key = (context, slice, nodes.of(sample.stack));
+        costs[sample.sample_type.get()].add(key, sample.cost);
     }
-    costs.iter_mut().for_each(sum_by_key);
     let costs = costs.into_iter().map(|costs| {
-        let costs = costs.into_iter();
+        let costs = costs.finish().into_iter();
         costs
             .map(|((context, slice, node), cost)| SliceCost {
                 context,
@@ -69,7 +68,10 @@ pub(super) fn slice_costs(
 
 /// The contexts of these samples, in order, and for each thread of the recording its index there.
 /// Those that nothing distinguishes are one.
-fn contexts(recording: &Recording, kept: &[&Sample]) -> (Vec<Context>, Vec<ContextIx>) {
+fn contexts<'s>(
+    recording: &Recording,
+    kept: impl Iterator<Item = &'s Sample>,
+) -> (Vec<Context>, Vec<ContextIx>) {
     const UNUSED: ContextIx = ContextIx(u32::MAX);
     let mut used = vec![false; recording.threads.len()];
     for sample in kept {

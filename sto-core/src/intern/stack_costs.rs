@@ -61,13 +61,13 @@ pub(super) fn costs_by_stack(
     recording: &Recording,
     keep: impl Fn(&Sample) -> bool,
 ) -> Result<StackCosts, InternError> {
-    let mut costs: StackCosts = vec![Vec::new(); recording.sample_types.len()];
+    let mut costs = vec![CostSums::default(); recording.sample_types.len()];
     let mut sums = vec![Cost::ZERO; recording.sample_types.len()];
     let mut samples: u64 = 0;
     let kept = recording.samples.iter().filter(|sample| keep(sample));
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
         let sample_type = sample.sample_type.get();
-        costs[sample_type].push((sample.stack, sample.cost));
+        costs[sample_type].add(sample.stack, sample.cost);
         // As the sum of all fits, so does every other sum from here on.
         let sum = &mut sums[sample_type];
         *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
@@ -75,8 +75,40 @@ pub(super) fn costs_by_stack(
             .checked_add(sample.cost.samples)
             .ok_or(InternError::Overflow)?;
     }
-    costs.iter_mut().for_each(sum_by_key);
-    Ok(costs)
+    Ok(costs.into_iter().map(CostSums::finish).collect())
+}
+
+/// Costs by key, of which no more are held than twice as many as there are keys, or than a few.
+#[derive(Clone)]
+pub(super) struct CostSums<K> {
+    costs: Vec<(K, Cost)>,
+    /// How many they may become before they are summed up.
+    most: usize,
+}
+
+impl<K> Default for CostSums<K> {
+    fn default() -> Self {
+        CostSums {
+            costs: Vec::new(),
+            most: 1 << 14,
+        }
+    }
+}
+
+impl<K: Copy + Ord + Send> CostSums<K> {
+    pub(super) fn add(&mut self, key: K, cost: Cost) {
+        if self.costs.len() >= self.most {
+            sum_by_key(&mut self.costs);
+            self.most = self.most.max(2 * self.costs.len());
+        }
+        self.costs.push((key, cost));
+    }
+
+    /// The sums, keys in ascending order.
+    pub(super) fn finish(mut self) -> Vec<(K, Cost)> {
+        sum_by_key(&mut self.costs);
+        self.costs
+    }
 }
 
 /// Sorts by key, and makes one entry of those with equal keys.
