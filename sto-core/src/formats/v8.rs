@@ -194,31 +194,39 @@ impl Nodes {
     /// `end`.
     pub(super) fn samples(&mut self, run: &Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
         let mut now = run.start;
-        let mut times = Vec::with_capacity(run.ids.len());
+        let mut times: Vec<i64> = Vec::with_capacity(run.ids.len());
         for (ix, delta) in run.deltas.iter().enumerate() {
-            now = delta
+            let at = delta
                 .times(1000)
                 .and_then(|delta| now.checked_add(delta))
-                .ok_or_else(|| {
-                    let path = (run.path)("timeDeltas", ix);
-                    DecodeError::new(path, format!("{delta}; expected microseconds"))
-                })?;
-            times.push(now);
+                .and_then(|now| Some((now, i64::try_from(now - run.zero).ok()?)));
+            let (at, since) = at.ok_or_else(|| {
+                let path = (run.path)("timeDeltas", ix);
+                DecodeError::new(path, format!("{delta}; expected microseconds"))
+            })?;
+            now = at;
+            times.push(since);
         }
+        let end = run.end.map(|end| end - run.zero);
         // V8 writes some samples too late, and then a negative time since the one before.
-        let mut order: Vec<u32> = (0..times.len() as u32).collect();
-        order.sort_by_key(|&ix| times[ix as usize]);
-        for (at, &ix) in order.iter().enumerate() {
-            let ix = ix as usize;
+        let order = (!times.is_sorted()).then(|| {
+            let mut order: Vec<u32> = (0..times.len() as u32).collect();
+            order.sort_by_key(|&ix| times[ix as usize]);
+            order
+        });
+        let in_order = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
+        for at in 0..times.len() {
+            let ix = in_order(at);
             let line = run.lines.get(ix).copied().filter(|&line| line > 0);
             let line = line.and_then(|line| u32::try_from(line).ok());
             let stack = self.stack(run.ids[ix], line, builder);
             let stack =
                 stack.map_err(|problem| DecodeError::new((run.path)("samples", ix), problem))?;
-            let next = order.get(at + 1).map(|&next| times[next as usize]);
-            let until = next.or(run.end).unwrap_or(times[ix]);
-            let took = u64::try_from(until.saturating_sub(times[ix])).unwrap_or(0);
-            let since = u64::try_from(times[ix].saturating_sub(run.zero)).unwrap_or(0);
+            let next = (at + 1 < times.len()).then(|| i128::from(times[in_order(at + 1)]));
+            let now = i128::from(times[ix]);
+            let until = next.or(end).unwrap_or(now);
+            let took = u64::try_from(until.saturating_sub(now)).unwrap_or(0);
+            let since = u64::try_from(now).unwrap_or(0);
             let cost = Cost {
                 samples: 1,
                 value: took,
