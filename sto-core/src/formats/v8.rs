@@ -199,7 +199,7 @@ impl Nodes {
             let at = delta
                 .times(1000)
                 .and_then(|delta| now.checked_add(delta))
-                .and_then(|now| Some((now, i64::try_from(now - run.zero).ok()?)));
+                .and_then(|now| Some((now, i64::try_from(now.checked_sub(run.zero)?).ok()?)));
             let (at, since) = at.ok_or_else(|| {
                 let path = (run.path)("timeDeltas", ix);
                 DecodeError::new(path, format!("{delta}; expected microseconds"))
@@ -207,7 +207,7 @@ impl Nodes {
             now = at;
             times.push(since);
         }
-        let end = run.end.map(|end| end - run.zero);
+        let end = run.end.map(|end| end.saturating_sub(run.zero));
         // V8 writes some samples too late, and then a negative time since the one before.
         let order = (!times.is_sorted()).then(|| {
             let mut order: Vec<u32> = (0..times.len() as u32).collect();
