@@ -337,21 +337,24 @@ impl RecordingBuilder {
     /// Makes one sample of those of a stack that have no time.
     fn merge(&mut self) {
         let mut index_of = HashMap::new();
-        let mut merged: Vec<Sample> = Vec::new();
-        for sample in std::mem::take(&mut self.samples) {
-            let next = merged.len();
-            let key = (sample.thread, sample.sample_type, sample.stack);
-            let index = match sample.time {
-                Some(_) => next,
-                None => *index_of.entry(key).or_insert(next),
-            };
-            let known = merged.get_mut(index);
-            match known.map(|known| (known.cost.checked_add(sample.cost), known)) {
-                Some((Some(sum), known)) => known.cost = sum,
-                _ => merged.push(sample),
+        let mut kept = 0;
+        for at in 0..self.samples.len() {
+            let sample = self.samples[at];
+            if sample.time.is_none() {
+                let key = (sample.thread, sample.sample_type, sample.stack);
+                let index = *index_of.entry(key).or_insert(kept);
+                let known = &mut self.samples[index];
+                if index < kept
+                    && let Some(sum) = known.cost.checked_add(sample.cost)
+                {
+                    known.cost = sum;
+                    continue;
+                }
             }
+            self.samples[kept] = sample;
+            kept += 1;
         }
-        self.samples = merged;
+        self.samples.truncate(kept);
         self.sample_of.clear();
     }
 
