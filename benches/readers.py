@@ -138,10 +138,11 @@ def part(field, message):
 
 
 def pprof():
+    """Sample types, then samples, as writers order them."""
     profile = list(fields(file("pprof/go-cpu.pb.gz")))
-    samples = b"".join(whole for number, whole, _ in profile if number == 2)
-    rest = b"".join(whole for number, whole, _ in profile if number != 2)
-    return over_and_over(samples) + rest
+    types, samples = (b"".join(whole for number, whole, _ in profile if number == wanted) for wanted in (1, 2))
+    rest = b"".join(whole for number, whole, _ in profile if number > 2)
+    return types + over_and_over(samples) + rest
 
 
 def otlp():
@@ -186,7 +187,7 @@ def perfetto():
 
 
 def perf_data():
-    """The samples of the data section over and over; what follows the section moves."""
+    """The samples of the data section over and over, each time a round of perf; what follows the section moves."""
     data = file("demo/v1.perf.data")
     at, size = struct.unpack_from("<QQ", data, 40)
     records, samples = [], []
@@ -195,7 +196,8 @@ def perf_data():
         kind, _, length = struct.unpack_from("<IHH", data, place)
         (samples if kind == 9 else records).append(data[place : place + length])
         place += length
-    section = b"".join(records) + over_and_over(b"".join(samples))
+    finished_round = struct.pack("<IHH", 68, 0, 8)
+    section = b"".join(records) + over_and_over(b"".join(samples) + finished_round)
     moved = len(section) - size
     head, tail = bytearray(data[:at]), bytearray(data[at + size :])
     struct.pack_into("<Q", head, 48, len(section))
