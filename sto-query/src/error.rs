@@ -306,8 +306,8 @@ pub enum ExportError {
     },
     /// It is longer than readers of the format take.
     #[error(
-        "{build} takes {bytes} bytes as {format}, and its readers take {} at most; export some of it: one event \
-         (`--event`), one run, or a part of its time",
+        "{build} takes {bytes} bytes as {format}, and its readers take {} at most; export some of it: one event, \
+         one run, or a part of its time",
         i32::MAX
     )]
     TooLong {

@@ -5,10 +5,11 @@ use crate::support::{Run, Sandbox};
 
 const DEPTH: usize = 50_000;
 
-/// Runs the command with stacks of 512 KiB, which anything that recurses by depth overflows.
+/// Runs the command with a stack of 1 MiB, half of which a debug build takes for its arguments, and threads with 512 KiB:
+/// anything that recurses by depth overflows them.
 fn sto(sandbox: &Sandbox, args: &[&str]) -> Run {
     let sto = sandbox.command(args);
-    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 512; exec \"$@\"", "sh"]);
+    let mut shell = sandbox.program("sh", &["-c", "ulimit -s 1024; exec \"$@\"", "sh"]);
     shell
         .arg(sto.get_program())
         .args(sto.get_args())
