@@ -3,13 +3,9 @@
 //! Source: `Python/marshal.c` of CPython. Values that stand in a file twice are written once, so what is read refers to
 //! them by number, and takes no more memory than the file.
 
+pub(crate) use super::values::ValueIx;
+use super::values::{Cursor, Values, no_such};
 use crate::formats::error::{DecodeError, Decoded};
-use crate::number::numbers;
-
-numbers! {
-    /// A value by its place in what was read.
-    pub(crate) ValueIx;
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'b> {
@@ -22,17 +18,12 @@ pub(crate) enum Value<'b> {
     Dictionary(Vec<(ValueIx, ValueIx)>),
 }
 
-/// A value with all that stands in it.
-pub(crate) struct Marshalled<'b> {
-    values: Vec<Value<'b>>,
-    pub(crate) root: ValueIx,
-}
+pub(crate) type Marshalled<'b> = Values<Value<'b>>;
 
 impl<'b> Marshalled<'b> {
     pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
         let mut reader = Reader {
-            bytes,
-            at: 0,
+            cursor: Cursor::new(bytes, 0),
             values: Vec::new(),
             shared: Vec::new(),
             interned: Vec::new(),
@@ -40,10 +31,6 @@ impl<'b> Marshalled<'b> {
         let root = reader.value(0)?;
         let values = reader.values;
         Ok(Marshalled { values, root })
-    }
-
-    pub(crate) fn get(&self, value: ValueIx) -> &Value<'b> {
-        &self.values[value.get()]
     }
 }
 
@@ -53,8 +40,7 @@ const SHARED: u8 = 0x80;
 const MAX_DEPTH: usize = 16;
 
 struct Reader<'b> {
-    bytes: &'b [u8],
-    at: usize,
+    cursor: Cursor<'b>,
     values: Vec<Value<'b>>,
     /// Values that others may refer to, in the order in which they begin; `None` until one ends.
     shared: Vec<Option<ValueIx>>,
@@ -64,7 +50,7 @@ struct Reader<'b> {
 
 impl<'b> Reader<'b> {
     fn value(&mut self, depth: usize) -> Decoded<ValueIx> {
-        let begin = self.at;
+        let begin = self.cursor.at();
         let value = self.value_or_end(depth)?;
         value.ok_or_else(|| {
             DecodeError::new(begin, "expected a value, found the end of a dictionary")
@@ -73,8 +59,8 @@ impl<'b> Reader<'b> {
 
     /// The next value; `None` at the end of a dictionary.
     fn value_or_end(&mut self, depth: usize) -> Decoded<Option<ValueIx>> {
-        let begin = self.at;
-        let [code] = self.array()?;
+        let begin = self.cursor.at();
+        let [code] = self.cursor.array()?;
         let share = (code & SHARED != 0).then(|| {
             self.shared.push(None);
             self.shared.len() - 1
@@ -94,10 +80,10 @@ impl<'b> Reader<'b> {
             b'N' => Value::None,
             b'F' => Value::Whole(0),
             b'T' => Value::Whole(1),
-            b'i' => Value::Whole(i32::from_le_bytes(self.array()?).into()),
-            b'I' => Value::Whole(i64::from_le_bytes(self.array()?)),
+            b'i' => Value::Whole(i32::from_le_bytes(self.cursor.array()?).into()),
+            b'I' => Value::Whole(i64::from_le_bytes(self.cursor.array()?)),
             b'l' => Value::Whole(self.long(begin)?),
-            b'g' => Value::Fraction(f64::from_le_bytes(self.array()?)),
+            b'g' => Value::Fraction(f64::from_le_bytes(self.cursor.array()?)),
             b'f' => {
                 let text = self.short()?;
                 let number = std::str::from_utf8(text)
@@ -107,7 +93,7 @@ impl<'b> Reader<'b> {
             }
             b's' | b't' | b'u' | b'a' | b'A' => {
                 let length = self.length()?;
-                Value::Text(self.take(length)?)
+                Value::Text(self.cursor.take(length)?)
             }
             b'z' | b'Z' => Value::Text(self.short()?),
             b'(' | b'[' => {
@@ -115,7 +101,7 @@ impl<'b> Reader<'b> {
                 Value::Tuple(self.tuple(length, depth)?)
             }
             b')' => {
-                let [length] = self.array()?;
+                let [length] = self.cursor.array()?;
                 Value::Tuple(self.tuple(length.into(), depth)?)
             }
             b'{' => Value::Dictionary(self.dictionary(depth)?),
@@ -140,10 +126,7 @@ impl<'b> Reader<'b> {
 
     fn tuple(&mut self, length: usize, depth: usize) -> Decoded<Vec<ValueIx>> {
         self.check_depth(depth)?;
-        // Each value has a byte at least.
-        if length > self.bytes.len() - self.at {
-            return Err(DecodeError::ends_at(self.at, (self.at + length) as u64));
-        }
+        self.cursor.check_count(length)?;
         (0..length).map(|_| self.value(depth + 1)).collect()
     }
 
@@ -162,15 +145,15 @@ impl<'b> Reader<'b> {
         }
         let problem =
             format!("values in each other more than {MAX_DEPTH} deep; statistics have four");
-        Err(DecodeError::new(self.at, problem))
+        Err(DecodeError::new(self.cursor.at(), problem))
     }
 
     /// Digits of 15 bits, as many as the number before them says, whose sign is that of all.
     fn long(&mut self, begin: usize) -> Decoded<i64> {
-        let count = i32::from_le_bytes(self.array()?);
+        let count = i32::from_le_bytes(self.cursor.array()?);
         let mut number: i64 = 0;
         for place in 0..count.unsigned_abs() {
-            let digit = i64::from(u16::from_le_bytes(self.array()?));
+            let digit = i64::from(u16::from_le_bytes(self.cursor.array()?));
             number = 1_i64
                 .checked_shl(15 * place)
                 .and_then(|one| digit.checked_mul(one))
@@ -182,34 +165,11 @@ impl<'b> Reader<'b> {
     }
 
     fn length(&mut self) -> Decoded<usize> {
-        Ok(u32::from_le_bytes(self.array()?) as usize)
+        Ok(u32::from_le_bytes(self.cursor.array()?) as usize)
     }
 
     fn short(&mut self) -> Decoded<&'b [u8]> {
-        let [length] = self.array()?;
-        self.take(length.into())
+        let [length] = self.cursor.array()?;
+        self.cursor.take(length.into())
     }
-
-    fn array<const N: usize>(&mut self) -> Decoded<[u8; N]> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    fn take(&mut self, length: usize) -> Decoded<&'b [u8]> {
-        let taken = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.get(..length));
-        let taken =
-            taken.ok_or_else(|| DecodeError::ends_at(self.at, (self.at + length) as u64))?;
-        self.at += length;
-        Ok(taken)
-    }
-}
-
-fn no_such(at: usize, number: usize) -> DecodeError {
-    let problem =
-        format!("refers to value {number}, which does not stand before; was the file damaged?");
-    DecodeError::new(at, problem)
 }

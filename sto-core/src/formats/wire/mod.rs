@@ -11,5 +11,7 @@ pub(crate) mod protobuf;
 #[cfg(feature = "viewers")]
 pub(crate) mod ruby;
 pub(crate) mod text;
+#[cfg(feature = "text")]
+mod values;
 #[cfg(feature = "viewers")]
 pub(crate) mod xml;

@@ -3,14 +3,10 @@
 //! Source: `marshal.c` of Ruby, and its `doc/marshal.rdoc`. What stands in a file twice may be written once, so what is read
 //! refers to values by number, and takes no more memory than the file; a number is one value wherever it stands.
 
+pub(crate) use super::values::ValueIx;
+use super::values::{Cursor, Values, no_such};
 use crate::formats::error::{DecodeError, Decoded};
-use crate::number::numbers;
 use hashbrown::HashMap;
-
-numbers! {
-    /// A value by its place in what was read.
-    pub(crate) ValueIx;
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'b> {
@@ -25,19 +21,14 @@ pub(crate) enum Value<'b> {
     Hash(Vec<(ValueIx, ValueIx)>),
 }
 
-/// A value with all that stands in it.
-pub(crate) struct Marshalled<'b> {
-    values: Vec<Value<'b>>,
-    pub(crate) root: ValueIx,
-}
+pub(crate) type Marshalled<'b> = Values<Value<'b>>;
 
 pub(crate) const MAGIC: &[u8] = &[4, 8];
 
 impl<'b> Marshalled<'b> {
     pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
         let mut reader = Reader {
-            bytes,
-            at: MAGIC.len(),
+            cursor: Cursor::new(bytes, MAGIC.len()),
             values: Vec::new(),
             whole: HashMap::new(),
             objects: Vec::new(),
@@ -47,18 +38,13 @@ impl<'b> Marshalled<'b> {
         let values = reader.values;
         Ok(Marshalled { values, root })
     }
-
-    pub(crate) fn get(&self, value: ValueIx) -> &Value<'b> {
-        &self.values[value.get()]
-    }
 }
 
 /// Most values in each other; profiles have five.
 const MAX_DEPTH: usize = 16;
 
 struct Reader<'b> {
-    bytes: &'b [u8],
-    at: usize,
+    cursor: Cursor<'b>,
     values: Vec<Value<'b>>,
     whole: HashMap<u64, ValueIx>,
     /// Values that others may refer to, in the order in which they begin; `None` until one ends.
@@ -68,13 +54,13 @@ struct Reader<'b> {
 
 impl<'b> Reader<'b> {
     fn value(&mut self, depth: usize) -> Decoded<ValueIx> {
-        let begin = self.at;
+        let begin = self.cursor.at();
         if depth > MAX_DEPTH {
             let problem =
                 format!("values in each other more than {MAX_DEPTH} deep; profiles have five");
             return Err(DecodeError::new(begin, problem));
         }
-        let [code] = self.array()?;
+        let [code] = self.cursor.array()?;
         // With an encoding or other marks, which follow it.
         if code == b'I' {
             let value = self.value(depth + 1)?;
@@ -168,7 +154,7 @@ impl<'b> Reader<'b> {
 
     /// A number of up to 32 bits: in one byte, or as many as that says, which are its sign too.
     fn number(&mut self) -> Decoded<i64> {
-        let [first] = self.array()?;
+        let [first] = self.cursor.array()?;
         let first = i64::from(first as i8);
         let size = match first {
             0 => return Ok(0),
@@ -180,7 +166,7 @@ impl<'b> Reader<'b> {
             true => [0xff; 8],
             false => [0; 8],
         };
-        for (byte, read) in bytes.iter_mut().zip(self.take(size)?) {
+        for (byte, read) in bytes.iter_mut().zip(self.cursor.take(size)?) {
             *byte = *read;
         }
         Ok(i64::from_le_bytes(bytes))
@@ -188,9 +174,9 @@ impl<'b> Reader<'b> {
 
     /// A number in parts of 16 bits.
     fn long(&mut self, begin: usize) -> Decoded<Value<'b>> {
-        let [sign] = self.array()?;
+        let [sign] = self.cursor.array()?;
         let size = 2 * self.length()?;
-        let parts = self.take(size)?;
+        let parts = self.cursor.take(size)?;
         let mut bytes = [0; 8];
         for (at, &part) in parts.iter().enumerate() {
             match bytes.get_mut(at) {
@@ -211,17 +197,15 @@ impl<'b> Reader<'b> {
         number.ok_or_else(|| DecodeError::new(begin, "expected a number"))
     }
 
-    /// How many values follow, each of which has a byte at least.
+    /// How many values follow.
     fn count(&mut self) -> Decoded<usize> {
         let count = self.length()?;
-        match count > self.bytes.len() - self.at {
-            true => Err(DecodeError::ends_at(self.at, self.at as u64 + count as u64)),
-            false => Ok(count),
-        }
+        self.cursor.check_count(count)?;
+        Ok(count)
     }
 
     fn length(&mut self) -> Decoded<usize> {
-        let begin = self.at;
+        let begin = self.cursor.at();
         let length = self.number()?;
         usize::try_from(length)
             .map_err(|_| DecodeError::new(begin, format!("{length}; expected a length")))
@@ -229,27 +213,6 @@ impl<'b> Reader<'b> {
 
     fn text(&mut self) -> Decoded<&'b [u8]> {
         let length = self.length()?;
-        self.take(length)
+        self.cursor.take(length)
     }
-
-    fn array<const N: usize>(&mut self) -> Decoded<[u8; N]> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    fn take(&mut self, length: usize) -> Decoded<&'b [u8]> {
-        let rest = self.bytes.get(self.at..);
-        let taken = rest.and_then(|rest| rest.get(..length));
-        let end = self.at as u64 + length as u64;
-        let taken = taken.ok_or_else(|| DecodeError::ends_at(self.at, end))?;
-        self.at += length;
-        Ok(taken)
-    }
-}
-
-fn no_such(at: usize, number: usize) -> DecodeError {
-    let problem =
-        format!("refers to value {number}, which does not stand before; was the file damaged?");
-    DecodeError::new(at, problem)
 }
