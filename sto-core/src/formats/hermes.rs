@@ -9,7 +9,7 @@ use super::excerpt;
 use super::json::{CallTree, Caller};
 use super::names::NamedFrame;
 use super::source::Head;
-use super::v8_log::without_number;
+use super::v8::{self, without_number};
 use super::wire::json::{Id, Text, first_keys, parse};
 use super::wire::text::decimal;
 use crate::model::FrameKind;
@@ -120,14 +120,8 @@ fn place(frame: &Frame<'_>, builder: &mut RecordingBuilder) -> Built<LocationIx>
     });
     let (symbol, file, line) = place.unwrap_or((name, b"", 0));
     let frame = NamedFrame {
-        symbol: match symbol {
-            b"" => b"(anonymous)",
-            symbol => symbol,
-        },
-        file: file.strip_prefix(b"file://").unwrap_or(file),
-        line,
         kind: Some(FrameKind::Interpreted),
-        ..NamedFrame::default()
+        ..v8::function(symbol, file, line)
     };
     frame.add(builder)
 }

@@ -7,6 +7,7 @@ use super::error::{DecodeError, Decoded};
 use super::json::{CallTree, Caller};
 use super::names::NamedFrame;
 use super::wire::json::{Number, Text};
+use super::wire::text::decimal;
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
@@ -292,14 +293,26 @@ pub(super) fn place(
     let line = frame.line_number.unwrap_or(-1).saturating_add(1);
     let line = u32::try_from(line).unwrap_or(0);
     let url = &*frame.url.0;
-    let frame = NamedFrame {
-        symbol: match &*frame.function_name.0 {
+    let frame = function(&frame.function_name.0, url, line);
+    frame.add(builder).map(Some)
+}
+
+/// A function of JavaScript, which need not have a name.
+pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFrame<'f> {
+    NamedFrame {
+        symbol: match name {
             b"" => b"(anonymous)",
             name => name,
         },
         file: url.strip_prefix(b"file://").unwrap_or(url),
         line,
         ..NamedFrame::default()
-    };
-    frame.add(builder).map(Some)
+    }
+}
+
+/// What stands before a colon and a number, as lines and columns do behind a file.
+pub(super) fn without_number(text: &[u8]) -> Option<(&[u8], u32)> {
+    let colon = memchr::memrchr(b':', text)?;
+    let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;
+    Some((&text[..colon], number))
 }

@@ -8,7 +8,7 @@ pub(super) mod preprocessed;
 pub(super) mod raw;
 
 use super::names::NamedFrame;
-use super::wire::text::decimal;
+use super::v8::{self, without_number};
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use std::borrow::Cow;
@@ -31,14 +31,8 @@ fn function(name: &[u8], kind: FrameKind, builder: &mut RecordingBuilder) -> Bui
         None => (name, &b""[..]),
     };
     let frame = NamedFrame {
-        symbol: match symbol {
-            b"" => b"(anonymous)",
-            symbol => symbol,
-        },
-        file: file.strip_prefix(b"file://").unwrap_or(file),
-        line,
         kind: Some(kind),
-        ..NamedFrame::default()
+        ..v8::function(symbol, file, line)
     };
     frame.add(builder)
 }
@@ -50,13 +44,6 @@ fn script(name: &[u8]) -> Option<usize> {
         .iter()
         .filter_map(|begin| memchr::memmem::find(name, begin));
     found.min().or_else(|| memchr::memrchr(b' ', name))
-}
-
-/// What stands before a colon and a number.
-pub(super) fn without_number(text: &[u8]) -> Option<(&[u8], u32)> {
-    let colon = memchr::memrchr(b':', text)?;
-    let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;
-    Some((&text[..colon], number))
 }
 
 /// Code that is no function of JavaScript: `Builtin: ArrayPrototypeSort`, `RegExp: a+`.
