@@ -1,9 +1,9 @@
 //! Addresses of code whose names may be found later, with all that they take to become frames then.
 
 use super::frame_tree::{FrameTree, StackNodes};
-use super::slice_costs::{grid, slice_costs};
-use super::slices::{SliceCost, SliceCosts, SliceCount};
-use super::stack_costs::{InternError, costs_by_stack, sum_by_key};
+use super::slice_costs::{grid, of_sums, slice_costs};
+use super::slices::{SliceCosts, SliceCount};
+use super::stack_costs::{CostSums, InternError, costs_by_stack};
 use super::{Interned, NodeIx, SelfCosts, StackTree};
 use crate::model::{Frame, FrameIx, FrameKind};
 use crate::recording::{Location, LocationIx, Module, ModuleIx, Recording, Sample, StackIx};
@@ -118,20 +118,11 @@ pub(crate) fn addresses_left(
 /// Costs by slice of nodes that became these.
 pub(crate) fn moved(slices: &[SliceCosts], node: impl Fn(NodeIx) -> NodeIx) -> Vec<SliceCosts> {
     let slices = slices.iter().map(|costs| {
-        let costs = costs.iter();
-        let mut costs: Vec<_> = costs
-            .map(|cost| ((cost.context, cost.slice, node(cost.node)), cost.cost))
-            .collect();
-        sum_by_key(&mut costs);
-        let costs = costs.into_iter();
-        costs
-            .map(|((context, slice, node), cost)| SliceCost {
-                context,
-                slice,
-                node,
-                cost,
-            })
-            .collect()
+        let mut sums = CostSums::default();
+        for cost in costs.iter() {
+            sums.add((cost.context, cost.slice, node(cost.node)), cost.cost);
+        }
+        of_sums(sums)
     });
     slices.collect()
 }

@@ -1,8 +1,10 @@
 //! Adding up what was done in each context and slice of time.
 
+use super::NodeIx;
 use super::frame_tree::StackNodes;
 use super::slices::{
-    Context, ContextIx, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
+    Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    Slices,
 };
 use super::stack_costs::{CostSums, InternError};
 use crate::recording::{Recording, Sample};
@@ -48,22 +50,24 @@ pub(super) fn slice_costs(
         let key = (context, slice, nodes.of(sample.stack));
         costs[sample.sample_type.get()].add(key, sample.cost);
     }
-    let costs = costs.into_iter().map(|costs| {
-        let costs = costs.finish().into_iter();
-        costs
-            .map(|((context, slice, node), cost)| SliceCost {
-                context,
-                slice,
-                node,
-                cost,
-            })
-            .collect()
-    });
     Slices {
         grid,
         contexts,
-        costs: costs.collect(),
+        costs: costs.into_iter().map(of_sums).collect(),
     }
+}
+
+/// Costs by slice, in their order.
+pub(super) fn of_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> SliceCosts {
+    let costs = costs.finish().into_iter();
+    costs
+        .map(|((context, slice, node), cost)| SliceCost {
+            context,
+            slice,
+            node,
+            cost,
+        })
+        .collect()
 }
 
 /// The contexts of these samples, in order, and for each thread of the recording its index there.
