@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from session import append, build, heading, run, table, verdict
+from session import append, build, heading, run, table, varint, verdict
 
 FOLDED_BYTES = 1_000_000_000
 PPROF_BYTES = 100_000_000
@@ -44,16 +44,6 @@ def measured(command, stdout=subprocess.DEVNULL, **env):
         if child.returncode:
             sys.exit(f"{command[0]} ended with status {child.returncode}")
     return statistics.median(seconds), max(memory)
-
-
-def varint(data, place):
-    value = shift = 0
-    while True:
-        byte = data[place]
-        value |= (byte & 0x7F) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 0x80:
-            return value, place
 
 
 def repeat_samples(profile, size):

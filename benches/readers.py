@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from session import REPOSITORY, append, build, heading, table, verdict
+from session import REPOSITORY, append, build, heading, table, varint, verdict
 
 TESTDATA = REPOSITORY / "testdata"
 SIZE = 100_000_000
@@ -93,16 +93,6 @@ def shifted(text, pattern, step):
 
 
 # Protocol Buffers.
-
-
-def varint(data, place):
-    value = shift = 0
-    while True:
-        byte = data[place]
-        value |= (byte & 0x7F) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 0x80:
-            return value, place
 
 
 def fields(message):

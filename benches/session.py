@@ -63,3 +63,14 @@ def append(name, lines):
     with open(RESULTS / name, "a") as file:
         file.write(text)
     print(text)
+
+
+def varint(data, place):
+    """A number of Protocol Buffers, and where what follows it begins."""
+    value = shift = 0
+    while True:
+        byte = data[place]
+        value |= (byte & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 0x80:
+            return value, place
