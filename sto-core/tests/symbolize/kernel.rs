@@ -250,14 +250,8 @@ fn an_address_far_behind_the_last_symbol_is_in_none() {
     );
 }
 
-#[test]
-fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = "
-        __asm__(\".globl _text\\n_text:\");
-        __attribute__((noinline)) long do_work(long n) { return n * n; }
-        long _start(long n) { return do_work(n) + 1; }
-    ";
+/// Compiles a file that stands where the kernel's does, `vmlinux` in the folder, and gives its build id.
+fn vmlinux(dir: &Path, source: &str, more: &[&str]) -> GnuBuildId {
     let flags = [
         "-O1",
         "-nostdlib",
@@ -268,9 +262,20 @@ fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
         "-fno-toplevel-reorder",
         "-Wl,--build-id,-Ttext=0xffffffff81000000",
     ];
-    let vmlinux = Program::compile(dir.path(), "cc", "kernel.c", source, &flags);
-    let build_id = vmlinux.module().build_id.unwrap();
-    std::fs::rename(&vmlinux.path, dir.path().join("vmlinux")).unwrap();
+    let compiled = Program::compile(dir, "cc", "kernel.c", source, &[&flags, more].concat());
+    std::fs::rename(&compiled.path, dir.join("vmlinux")).unwrap();
+    compiled.module().build_id.unwrap()
+}
+
+#[test]
+fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "
+        __asm__(\".globl _text\\n_text:\");
+        __attribute__((noinline)) long do_work(long n) { return n * n; }
+        long _start(long n) { return do_work(n) + 1; }
+    ";
+    let build_id = vmlinux(dir.path(), source, &[]);
     let options = SymbolOptions {
         symbol_dirs: vec![dir.path().to_owned()],
         ..SymbolOptions::default()
@@ -299,20 +304,7 @@ __attribute__((noinline)) long do_work(long n) {
 }
 long _start(long n) { return do_work(n) + 1; }
 ";
-    let flags = [
-        "-g",
-        "-O1",
-        "-nostdlib",
-        "-static",
-        "-no-pie",
-        "-fno-pie",
-        "-mcmodel=kernel",
-        "-fno-toplevel-reorder",
-        "-Wl,--build-id,-Ttext=0xffffffff81000000",
-    ];
-    let vmlinux = Program::compile(dir.path(), "cc", "kernel.c", source, &flags);
-    let build_id = vmlinux.module().build_id.unwrap();
-    std::fs::rename(&vmlinux.path, dir.path().join("vmlinux")).unwrap();
+    let build_id = vmlinux(dir.path(), source, &["-g"]);
     // Code that the kernel makes as it runs is in no file.
     let hex = build_id.to_string();
     let listed = dir
