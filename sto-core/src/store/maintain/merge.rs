@@ -215,8 +215,12 @@ impl Source<'_> {
         }
         let frames = self.rows.frames().map_err(|error| self.error(error))?;
         for profiles in new.chunk_by(|a, b| a.build.executable == b.build.executable) {
-            let tree = match guarded(|| self.unpack(&profiles[0].build.executable, &frames)) {
-                Ok(tree) => tree,
+            let read = guarded(|| {
+                let tree = self.unpack(&profiles[0].build.executable, &frames)?;
+                Ok((tree, self.rows.replaced()?))
+            });
+            let (tree, replaced) = match read {
+                Ok(read) => read,
                 Err(error) => {
                     let ids = profiles.iter().map(|profile| profile.id).collect();
                     merged.leave_out(ids, self.error(error));
@@ -235,9 +239,8 @@ impl Source<'_> {
                             return Err(self.error(not_its_content(*id)));
                         }
                         let from = CameFrom::Store(self.path.display().to_string());
-                        let replaced = self.rows.replaced_by(*id);
-                        let replaced = replaced.map_err(|error| self.error(error))?;
-                        Ok(writer.put(*id, build, profile, &interned, (from, &replaced)))
+                        let replaced = replaced.get(id).map_or(&[][..], Vec::as_slice);
+                        Ok(writer.put(*id, build, profile, &interned, (from, replaced)))
                     });
                 match put {
                     Ok(Ok(Put::Added(Added::New { stored, .. }))) => {

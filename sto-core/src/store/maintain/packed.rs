@@ -12,6 +12,7 @@ use crate::store::file::open::read_only;
 use crate::store::guard::guarded;
 use crate::store::maintain::merge::not_its_content;
 use crate::store::maintain::replace::write_file;
+use crate::store::read::rows::Rows;
 use crate::store::tables::REDB_MAGIC;
 use crate::store::{CameFrom, Snapshot, Store, StoredProfile, write};
 use crate::units::Bytes;
@@ -42,8 +43,10 @@ impl Snapshot {
         let ids: Vec<ProfileId> = profiles.iter().map(|stored| stored.id).collect();
         let stored: HashMap<_, _> = profiles.iter().map(|&stored| (stored.id, stored)).collect();
         let executable = ExecutableId::of(&build.executable);
+        let replaced = self.read(Rows::replaced)?;
         self.load_each(executable, &ids, |id, interned| {
-            work(id, self.packed(build, stored[&id], &interned)?)
+            let replaced = replaced.get(&id).map_or(&[][..], Vec::as_slice);
+            work(id, self.packed(build, stored[&id], &interned, replaced)?)
         })
     }
 
@@ -53,6 +56,7 @@ impl Snapshot {
         build: &Build,
         stored: &StoredProfile,
         interned: &Interned,
+        replaced: &[ProfileId],
     ) -> Result<Vec<u8>, StoreError> {
         let build = Build {
             gnu_build_id: stored.gnu_build_id.clone(),
@@ -65,9 +69,8 @@ impl Snapshot {
         if ProfileId::of(&build, profile, interned) != stored.id {
             return Err(not_its_content(stored.id).at(self.path(), "read"));
         }
-        let replaced = self.read(|rows| rows.replaced_by(stored.id))?;
         let alone = Store::in_memory_for(self.path())?;
-        let from = (CameFrom::ReadHere, &*replaced);
+        let from = (CameFrom::ReadHere, replaced);
         let mut writer = alone.writer();
         writer.put(stored.id, &build, profile, interned, from)?;
         drop(writer);

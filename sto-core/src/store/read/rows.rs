@@ -13,7 +13,7 @@ use crate::store::tables::{
 use crate::trace::PackedCalls;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -280,14 +280,13 @@ impl Rows {
         self.record(Record::Reading, reading.0)
     }
 
-    /// The profiles in whose place this one stands.
-    pub(crate) fn replaced_by(&self, profile: ProfileId) -> Result<Vec<ProfileId>> {
-        let mut replaced: Vec<Found<ProfileId>> = self.records(Record::Replaced)?;
-        replaced.retain(|found| found.record == profile);
-        Ok(replaced
-            .into_iter()
-            .map(|found| ProfileId(found.id))
-            .collect())
+    /// Of each profile that stands in the place of others, these.
+    pub(crate) fn replaced(&self) -> Result<BTreeMap<ProfileId, Vec<ProfileId>>> {
+        let mut replaced: BTreeMap<ProfileId, Vec<ProfileId>> = BTreeMap::new();
+        for Found { id, record, .. } in self.records(Record::Replaced)? {
+            replaced.entry(record).or_default().push(ProfileId(id));
+        }
+        Ok(replaced)
     }
 
     /// Whether there is a record of a kind under an id, readable or not.

@@ -74,7 +74,7 @@ impl Writer<'_> {
             let known = rows.reading(profile.reading())?;
             let known = known.filter(|known| known.profile == gone);
             let known = known.ok_or(InternalError::NoProfile(gone))?;
-            let mut replaced = rows.replaced_by(gone)?;
+            let mut replaced = rows.replaced()?.remove(&gone).unwrap_or_default();
             replaced.push(gone);
             Ok((known.from, replaced))
         })?;

@@ -36,16 +36,12 @@ impl Removal {
                 left.push((id, record));
             }
         }
-        let replaced: Vec<Found<ProfileId>> = rows.records(Record::Replaced)?;
-        let mut replaced = replaced;
-        replaced.retain(|replaced| ids.contains(&replaced.record));
+        let replaced = rows.replaced()?.into_iter();
+        let replaced = replaced.filter(|(by, _)| ids.contains(by));
         Ok(Removal {
             gone,
             left,
-            replaced: replaced
-                .into_iter()
-                .map(|found| ProfileId(found.id))
-                .collect(),
+            replaced: replaced.flat_map(|(_, replaced)| replaced).collect(),
         })
     }
 
