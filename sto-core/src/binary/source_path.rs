@@ -20,10 +20,14 @@ pub(crate) fn source_path(path: &str) -> String {
 /// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
 /// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
 ///
-/// `symbols.md` has them with examples. A path that no rule fits stays as it is. Rule 4 is for
-/// absolute paths that no rule before it fits: `compiled_in` is given the parts of the path, and
-/// returns how many of them are a compilation directory.
+/// `symbols.md` has them with examples. A path that no rule fits stays as it is, and so does a URL; that of a
+/// file (`file://`) is its path. Rule 4 is for absolute paths that no rule before it fits: `compiled_in` is given
+/// the parts of the path, and returns how many of them are a compilation directory.
 pub(crate) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    if is_url(path) {
+        return cap(path);
+    }
     let absolute = path.starts_with('/');
     let parts: Vec<&str> = path
         .split('/')
@@ -49,6 +53,15 @@ pub(crate) fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<
     }
     let root = if absolute && prefix == 0 { "/" } else { "" };
     cap(&format!("{root}{}", folded.join("/")))
+}
+
+/// Whether a scheme (RFC 3986, section 3.1) and `://` begin a text.
+fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        let is_of_schemes = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(is_of_schemes)
+    })
 }
 
 fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
@@ -192,6 +205,14 @@ mod tests {
             ("/Users/ann/app/main.c", "app/main.c"),
             ("/root/main.c", "main.c"),
             ("/home/ann", "/home/ann"),
+            // URLs.
+            ("file:///home/ann/app/main.js", "app/main.js"),
+            (
+                "https://example.org/./a//b.js?c=/../d",
+                "https://example.org/./a//b.js?c=/../d",
+            ),
+            ("webpack:///./src/main.js", "webpack:///./src/main.js"),
+            ("a b://main.c", "a b:/main.c"),
             // Nothing to take off.
             (
                 "/usr/include/c++/12/bits/stl_vector.h",

@@ -304,7 +304,7 @@ pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFra
             b"" => b"(anonymous)",
             name => name,
         },
-        file: url.strip_prefix(b"file://").unwrap_or(url),
+        file: url,
         line,
         ..NamedFrame::default()
     }

@@ -32,7 +32,7 @@ fn samples_have_the_frames_that_they_refer_to() {
         [
             "samples 1 1 samples []: [root] (interpreted)",
             "samples 1 1 samples []: [root] (interpreted);[GC Young Gen] (interpreted)",
-            "samples 1 1 samples []: [root] (interpreted);list (interpreted) http:/localhost:8081/index.bundle?platform=android:9",
+            "samples 1 1 samples []: [root] (interpreted);list (interpreted) http://localhost:8081/index.bundle?platform=android:9",
             "samples 2 2 samples []: [root] (interpreted);list (interpreted);(anonymous) (interpreted) /src/a.js:4",
         ]
     );

@@ -56,7 +56,7 @@ fn v8(name: &str) -> Option<JitName<'_>> {
     Some(JitName {
         kind,
         symbol: if symbol.is_empty() { ANONYMOUS } else { symbol },
-        file: file.strip_prefix("file://").unwrap_or(file),
+        file,
     })
 }
 
@@ -92,7 +92,7 @@ mod tests {
                 "JS:~ file:///w/fib.js:1:1",
                 Interpreted,
                 "(anonymous)",
-                "/w/fib.js",
+                "file:///w/fib.js",
             ),
             (
                 "JS:^get node:internal/util:9:3",
