@@ -30,6 +30,7 @@ mod scripts;
 mod serde;
 mod slices;
 mod store;
+mod sums;
 mod symbolize;
 mod testdata;
 mod thread_dumps;

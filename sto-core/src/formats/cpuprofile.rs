@@ -2,7 +2,7 @@
 
 use super::error::Decoded;
 use super::json::{Parent, add_thread, walk};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::v8::{CallFrame, Node, Nodes, Run};
 use super::wire::json::{Id, Number, Text, first_keys, parse, same_length};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
@@ -100,10 +100,10 @@ fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
     Ok(())
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let mut profile: Profile<'_> = parse(bytes)?;
     modernized(bytes, &mut profile)?;
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let mut nodes = Nodes::default();
     for (ix, node) in profile.nodes.iter().enumerate() {
         nodes.add(node, &format!("nodes[{ix}]"), &mut builder)?;

@@ -8,7 +8,7 @@ use super::error::{DecodeError, Decoded};
 use super::excerpt;
 use super::json::{CallTree, Caller};
 use super::names::NamedFrame;
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::v8::{self, without_number};
 use super::wire::json::{Id, Text, first_keys, parse};
 use super::wire::text::decimal;
@@ -56,9 +56,9 @@ struct Frame<'b> {
     parent: Option<Id>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let profile: Profile<'_> = parse(bytes)?;
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let ids = profile.stack_frames.keys().map(String::as_str);
     let entry_of: HashMap<&str, u32> = ids.zip(0..).collect();
     let mut entries = Vec::with_capacity(entry_of.len());

@@ -10,7 +10,7 @@ use super::error::{DecodeError, Decoded};
 use super::json::{CallTree, Caller, Parent, walk};
 use super::names::NamedFrame;
 use super::report::{one_thread, time};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::json::{Number, Text, first_keys, parse};
 use super::wire::text::decimal;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
@@ -69,9 +69,9 @@ impl<'b> Parent<'b> for Frame<'b> {
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let session: Session<'_> = parse(bytes)?;
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let mut tree = CallTree::default();
     let weight = |time: Number| time.weight(NANOSECONDS, || "time".to_owned());
     if let Some(root) = session.root_frame {

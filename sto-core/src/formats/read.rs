@@ -164,7 +164,7 @@ fn read_from(
             with_samples(path, recording, is_named_otherwise)?
         }
         Reader::Whole(_)
-        | Reader::Calls(_)
+        | Reader::Timed(_)
         | Reader::Chunks(_)
         | Reader::Pieces(_)
         | Reader::Passes(_) => {
@@ -192,12 +192,12 @@ fn read_plain(
 ) -> Result<Recording, FormatError> {
     match built_reader_of(path, format)? {
         Reader::Whole(read) => read_whole((path, format), bytes, read),
-        Reader::Calls(read) => {
+        Reader::Timed(read) => {
             let read = |bytes: &[u8]| read(bytes, options);
             read_whole((path, format), bytes, read)
         }
         Reader::Chunks(read) => {
-            let read = |bytes: &[u8]| read(bytes, options.allow_truncated);
+            let read = |bytes: &[u8]| read(bytes, options);
             read_whole((path, format), bytes, read)
         }
         Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options),

@@ -62,11 +62,11 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "call-traces")]
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
         #[cfg(feature = "viewers")]
-        Format::Nettrace => (nettrace::matches, Whole(nettrace::read)),
+        Format::Nettrace => (nettrace::matches, Timed(nettrace::read)),
         #[cfg(feature = "viewers")]
-        Format::Sysprof => (sysprof::matches, Whole(sysprof::read)),
+        Format::Sysprof => (sysprof::matches, Timed(sysprof::read)),
         #[cfg(feature = "viewers")]
-        Format::Simpleperf => (simpleperf::matches, Whole(simpleperf::read)),
+        Format::Simpleperf => (simpleperf::matches, Timed(simpleperf::read)),
         #[cfg(feature = "text")]
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
         #[cfg(feature = "text")]
@@ -82,11 +82,11 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "viewers")]
         Format::Perfetto => (perfetto::matches, Lines(perfetto::reader)),
         #[cfg(feature = "viewers")]
-        Format::Firefox => (firefox::matches, Whole(firefox::read)),
+        Format::Firefox => (firefox::matches, Timed(firefox::read)),
         #[cfg(feature = "viewers")]
-        Format::Speedscope => (speedscope::matches, Calls(speedscope::read)),
+        Format::Speedscope => (speedscope::matches, Timed(speedscope::read)),
         #[cfg(feature = "viewers")]
-        Format::CpuProfile => (cpuprofile::matches, Whole(cpuprofile::read)),
+        Format::CpuProfile => (cpuprofile::matches, Timed(cpuprofile::read)),
         #[cfg(feature = "viewers")]
         Format::HeapProfile => (heapprofile::matches, Whole(heapprofile::read)),
         #[cfg(feature = "viewers")]
@@ -94,11 +94,11 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "viewers")]
         Format::V8Log => (raw::matches, Lines(report::<raw::V8Log>)),
         #[cfg(feature = "viewers")]
-        Format::V8LogJson => (preprocessed::matches, Whole(preprocessed::read)),
+        Format::V8LogJson => (preprocessed::matches, Timed(preprocessed::read)),
         #[cfg(feature = "viewers")]
-        Format::Hermes => (hermes::matches, Whole(hermes::read)),
+        Format::Hermes => (hermes::matches, Timed(hermes::read)),
         #[cfg(feature = "viewers")]
-        Format::Pyinstrument => (pyinstrument::matches, Whole(pyinstrument::read)),
+        Format::Pyinstrument => (pyinstrument::matches, Timed(pyinstrument::read)),
         #[cfg(feature = "viewers")]
         Format::Scalene => (scalene::matches, Whole(scalene::read)),
         #[cfg(feature = "viewers")]
@@ -110,13 +110,13 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         #[cfg(feature = "viewers")]
         Format::Dhat => (dhat::matches, Whole(dhat::read)),
         #[cfg(feature = "viewers")]
-        Format::Perun => (perun::matches, Calls(perun::read)),
+        Format::Perun => (perun::matches, Timed(perun::read)),
         #[cfg(feature = "viewers")]
         Format::Chrome => (chrome::matches, Lines(chrome::reader)),
         #[cfg(feature = "text")]
         Format::Callgrind => (callgrind::matches, Lines(report::<Callgrind>)),
         #[cfg(feature = "viewers")]
-        Format::Xctrace => (xctrace::matches, Whole(xctrace::read)),
+        Format::Xctrace => (xctrace::matches, Timed(xctrace::read)),
         #[cfg(feature = "viewers")]
         Format::YourKit => (yourkit::matches, Whole(yourkit::read)),
         #[cfg(feature = "text")]
@@ -208,10 +208,10 @@ type Matches = fn(&Head<'_>) -> bool;
 pub(super) enum Reader {
     /// From all its bytes at once.
     Whole(fn(&[u8]) -> Decoded<RecordingBuilder>),
-    /// The same; their calls may go to a temporary file.
-    Calls(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
+    /// The same, of formats with times: samples may be summed over time, and calls go to a temporary file.
+    Timed(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
     /// The same; the last chunk may be left out where it was cut off, if that is allowed.
-    Chunks(fn(&[u8], allow_truncated: bool) -> Decoded<RecordingBuilder>),
+    Chunks(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
     /// Piece by piece, from wherever it is.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
     /// The same, where nothing can be made of a file that was cut off.
@@ -219,7 +219,7 @@ pub(super) enum Reader {
     /// Lines, or blocks, as they come, of which the reader holds what is distinct.
     Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
-use Reader::{Calls, Chunks, Lines, Passes, Pieces, Whole};
+use Reader::{Chunks, Lines, Passes, Pieces, Timed, Whole};
 
 /// The first of the formats that are recognised by a line, which stand last.
 const FIRST_OF_LINES: Format = Format::Callgrind;
@@ -241,6 +241,6 @@ pub(super) fn reader_of(format: Format) -> Option<Reader> {
 pub(super) fn salvage_of(format: Format) -> Salvage {
     match reader_of(format) {
         Some(Chunks(_) | Pieces(_) | Lines(_)) => Salvage::Possible,
-        Some(Whole(_) | Calls(_) | Passes(_)) | None => Salvage::Impossible,
+        Some(Whole(_) | Timed(_) | Passes(_)) | None => Salvage::Impossible,
     }
 }

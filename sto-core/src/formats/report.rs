@@ -34,7 +34,7 @@ pub(super) fn reader<R: Report + Default + 'static>(options: &ReadOptions) -> Bo
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
         report: R::default(),
-        builder: RecordingBuilder::default(),
+        builder: options.builder(),
         line_number: 0,
         ends_within_line: false,
     })

@@ -4,10 +4,10 @@
 
 use super::error::{DecodeError, Decoded};
 use super::names::{NamedFrame, kind_by_module, module_name, units_of_event};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::protobuf::{Message, fields};
 use crate::model::FrameKind;
-use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
 
@@ -18,8 +18,11 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(MAGIC)
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let mut profile = Profile::default();
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
+    let mut profile = Profile {
+        builder: options.builder(),
+        ..Profile::default()
+    };
     let mut samples = Vec::new();
     records(bytes, |mut record| {
         while let Some(field) = record.next()? {
@@ -162,12 +165,15 @@ impl<'b> Profile<'b> {
             samples: 1,
             value: count,
         };
-        self.builder
-            .push((thread, event), stack, Some(Nanoseconds(time)), cost);
-        if let Some(sample) = self.builder.samples.last_mut() {
+        self.builder.push_sample(Sample {
+            stack,
+            thread,
+            sample_type: event,
+            time: Some(Nanoseconds(time)),
+            cost,
             // It says why where the callers are not all there.
-            sample.truncated = !unwinding.is_empty();
-        }
+            truncated: !unwinding.is_empty(),
+        });
         Ok(())
     }
 

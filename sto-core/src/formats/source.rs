@@ -25,6 +25,9 @@ pub struct ReadOptions {
     pub max_input: Option<Bytes>,
     /// Where the files are that saved stacks are unwound with.
     pub symbols: SymbolOptions,
+    /// Sum samples that differ in their time alone, so that of a recording no more is held than what is distinct.
+    /// A sum has the time of its first sample. Those of perf.data stay as they are.
+    pub sum_samples: bool,
     /// Which calls of a trace of calls are kept by themselves.
     pub call_thresholds: CallThresholds,
     /// How many equal parts of its time the samples of a trace of calls are of, so that they have a time; by default
@@ -37,6 +40,13 @@ pub struct ReadOptions {
     pub keep_calls: bool,
     /// Is called as the profile is read.
     pub on_read: OnRead,
+}
+
+impl ReadOptions {
+    /// What a recording is made with.
+    pub(super) fn builder(&self) -> RecordingBuilder {
+        RecordingBuilder::default().summing(self.sum_samples)
+    }
 }
 
 /// What is called with the number of further bytes of a profile that were read, for displays of progress: of

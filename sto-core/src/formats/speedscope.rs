@@ -139,7 +139,7 @@ struct Event<'b> {
 
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let file: File<'_> = parse(bytes)?;
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let locations = file.shared.frames.iter().enumerate();
     let locations = locations
         .map(|(ix, frame)| location(frame, &format!("shared.frames[{ix}]"), &mut builder))
@@ -272,7 +272,7 @@ impl Reader {
             if value > 0 {
                 let time = (column.unit == Unit::Nanoseconds).then_some(Nanoseconds(now));
                 let cost = Cost { samples, value };
-                self.builder.push_one(column.measured, stack, time, cost);
+                self.builder.push(column.measured, stack, time, cost);
             }
             now = now.saturating_add(value);
         }
@@ -290,9 +290,8 @@ impl Reader {
     }
 
     fn evented(&mut self, profile: &Profile<'_>, column: Column, at: &str) -> Decoded<()> {
-        let mut spans = Spans::new(column.measured);
-        let first = self.builder.samples.len();
-        let events = self.events(profile, column.factor, at, |reader, change| match change {
+        let mut spans = Spans::new(column.measured, column.unit);
+        self.events(profile, column.factor, at, |reader, change| match change {
             Change::Advance(value) => {
                 let advanced = spans.advance(value, &mut reader.builder);
                 advanced.map_err(|limit| limit.to_string())
@@ -305,14 +304,7 @@ impl Reader {
                 spans.close();
                 Ok(())
             }
-        });
-        events?;
-        if column.unit == Unit::Samples {
-            for sample in &mut self.builder.samples[first..] {
-                sample.cost.samples = sample.cost.value;
-            }
-        }
-        Ok(())
+        })
     }
 
     /// An evented profile of times is a trace of calls.

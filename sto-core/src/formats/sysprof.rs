@@ -5,7 +5,7 @@
 
 use super::error::{DecodeError, Decoded};
 use super::names::{NamedFrame, module_name, module_of_path};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::text::base_name;
 use crate::model::FrameKind;
 use crate::recording::{
@@ -29,7 +29,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&MAGIC)
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let start = number(bytes, 72, 8);
     let Some(start) = start.filter(|_| bytes.len() >= HEADER) else {
         return Err(DecodeError::cut(bytes.len(), "within its header"));
@@ -40,6 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     }
     let mut capture = Capture {
         start,
+        builder: options.builder(),
         ..Capture::default()
     };
     let mut events = Vec::new();

@@ -5,7 +5,7 @@
 use super::error::Decoded;
 use super::excerpt;
 use super::names::{NamedFrame, without_rust_mangling};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::xml::{Element, Part, Xml, begins_with_xml};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
 use crate::units::{Cost, Unit};
@@ -16,9 +16,12 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     begins_with_xml(head.bytes, b"<trace-query-result")
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let mut xml = Xml::new(bytes);
-    let mut trace = Trace::default();
+    let mut trace = Trace {
+        builder: options.builder(),
+        ..Trace::default()
+    };
     while let Some(part) = xml.next()? {
         let taken = match part {
             Part::Begin(element) => trace.begin(&element),
@@ -210,7 +213,7 @@ impl Trace {
             builder.sample_type("cpu", Unit::Nanoseconds);
         } else {
             builder.sample_type("samples", Unit::Samples);
-            for sample in &mut builder.samples {
+            for sample in builder.samples.iter_mut() {
                 sample.cost.value = sample.cost.samples;
             }
         }

@@ -76,6 +76,7 @@ impl IngestOptions {
             allow_truncated: self.allow_truncated,
             max_input: self.max_input,
             symbols: self.symbols.clone(),
+            sum_samples: self.slices.is_none() && self.traces.is_empty(),
             call_parts: self
                 .slices
                 .filter(|_| !self.whole_calls)

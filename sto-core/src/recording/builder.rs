@@ -6,6 +6,7 @@ use super::parts::{
     Built, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, RecordingError, Sample,
     SampleTypeIx, StackIx, Thread, ThreadIx, process_name, within,
 };
+use super::samples::Samples;
 use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
 use crate::id::SourceDigest;
 use crate::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
@@ -49,15 +50,11 @@ pub struct RecordingBuilder {
     pub(crate) processes: Vec<Process>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) modules: Vec<Module>,
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) samples: Samples,
     pub(crate) lost: u64,
     pub(crate) warnings: Vec<String>,
     process_of: HashMap<(u32, String), ProcessIx>,
     thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
-    /// Which sample has the costs that were added to a stack.
-    sample_of: HashMap<(ThreadIx, SampleTypeIx, StackIx), usize>,
-    /// How many samples there were when they were last merged.
-    merged: usize,
     /// By sample type, of costs that were added.
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
@@ -83,9 +80,6 @@ pub struct RecordingBuilder {
 /// Where samples were taken, and of what.
 pub(crate) type Measured = (ThreadIx, SampleTypeIx);
 
-/// So many samples are merged where they can be; there are twice as many before it is tried again.
-const MANY: usize = 1 << 20;
-
 const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
@@ -95,6 +89,14 @@ impl RecordingBuilder {
         RecordingBuilder {
             file: Bytes(length as u64),
             ..RecordingBuilder::default()
+        }
+    }
+
+    /// The same, whose samples that differ in their time alone are summed, if asked for.
+    pub(crate) fn summing(self, is_so: bool) -> RecordingBuilder {
+        RecordingBuilder {
+            samples: Samples::new(is_so),
+            ..self
         }
     }
 
@@ -291,17 +293,11 @@ impl RecordingBuilder {
                 "the costs up to here add up to more than 2^64 - 1; was the file edited?",
             )
         })?;
-        let next = self.samples.len();
-        let key = (thread, sample_type, stack);
-        let index = *self.sample_of.entry(key).or_insert(next);
-        if index == next {
-            self.push((thread, sample_type), stack, None, Cost::ZERO);
-        }
-        self.samples[index].cost += cost;
+        self.samples.add((thread, sample_type, stack), cost);
         Ok(())
     }
 
-    /// Adds a sample as it came, of a stack that goes up to its root.
+    /// Adds a sample of a stack that goes up to its root.
     pub(crate) fn push(
         &mut self,
         (thread, sample_type): Measured,
@@ -309,7 +305,7 @@ impl RecordingBuilder {
         time: Option<Nanoseconds>,
         cost: Cost,
     ) {
-        self.samples.push(Sample {
+        self.push_sample(Sample {
             stack,
             thread,
             sample_type,
@@ -319,43 +315,9 @@ impl RecordingBuilder {
         });
     }
 
-    /// The same for formats that may have very many of a stack: without times, those become one.
-    pub(crate) fn push_one(
-        &mut self,
-        measured: Measured,
-        stack: StackIx,
-        time: Option<Nanoseconds>,
-        cost: Cost,
-    ) {
-        if self.samples.len() >= self.merged.max(MANY / 2) * 2 {
-            self.merge();
-            self.merged = self.samples.len();
-        }
-        self.push(measured, stack, time, cost);
-    }
-
-    /// Makes one sample of those of a stack that have no time.
-    fn merge(&mut self) {
-        let mut index_of = HashMap::new();
-        let mut kept = 0;
-        for at in 0..self.samples.len() {
-            let sample = self.samples[at];
-            if sample.time.is_none() {
-                let key = (sample.thread, sample.sample_type, sample.stack);
-                let index = *index_of.entry(key).or_insert(kept);
-                let known = &mut self.samples[index];
-                if index < kept
-                    && let Some(sum) = known.cost.checked_add(sample.cost)
-                {
-                    known.cost = sum;
-                    continue;
-                }
-            }
-            self.samples[kept] = sample;
-            kept += 1;
-        }
-        self.samples.truncate(kept);
-        self.sample_of.clear();
+    /// Adds a sample.
+    pub(crate) fn push_sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
     }
 
     /// Adds a metric over time. Of several with one name all but the first get a number: `heap (2)`.
@@ -400,7 +362,7 @@ impl RecordingBuilder {
 
     /// Time between the first sample and the last.
     pub(crate) fn duration(&self) -> Option<Nanoseconds> {
-        let (first, last) = times_of(&self.samples)?;
+        let (first, last) = self.samples.times()?;
         Some(Nanoseconds(last.0 - first.0))
     }
 
@@ -415,9 +377,6 @@ impl RecordingBuilder {
         if self.threads.is_empty() {
             let process = self.process(0, "");
             self.new_thread(process, 0, "");
-        }
-        if !self.samples.is_sorted_by_key(|sample| sample.time) {
-            self.samples.sort_by_key(|sample| sample.time);
         }
         if self.more_metrics > 0 {
             self.warnings.push(format!(
@@ -441,7 +400,7 @@ impl RecordingBuilder {
             locations: self.locations,
             named: self.frames,
             stacks: self.stacks,
-            samples: self.samples,
+            samples: self.samples.finish(),
             metrics: self.metrics,
             calls: self.calls,
             lost: self.lost,
@@ -452,12 +411,6 @@ impl RecordingBuilder {
             logged: self.logged,
         }
     }
-}
-
-/// The times of the first and the last sample that have one.
-pub(crate) fn times_of(samples: &[Sample]) -> Option<(Nanoseconds, Nanoseconds)> {
-    let times = || samples.iter().filter_map(|sample| sample.time);
-    Some((times().min()?, times().max()?))
 }
 
 fn check_depth(depth: usize) -> Built<()> {
@@ -471,32 +424,4 @@ fn check_depth(depth: usize) -> Built<()> {
 
 fn too_many() -> RecordingError {
     RecordingError::new("the distinct stacks up to here have more than 2^32 frames; split the file")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn however_many_samples_without_times_there_are_what_is_held_is_their_stacks() -> Built<()> {
-        let mut builder = RecordingBuilder::default();
-        let process = builder.process(1, "app");
-        let thread = builder.thread(process, 1, "main")?;
-        let measured = (thread, builder.sample_type("samples", Unit::Samples));
-        let names = ["f", "g"].map(|name| builder.function(FrameKind::User, name, "app"));
-        let [f, g] = names;
-        let stacks = [builder.stack(&[f?])?, builder.stack(&[g?])?];
-        let timed = Some(Nanoseconds(5));
-        builder.push_one(measured, stacks[0], timed, Cost::counted(7));
-        for ix in 0..3 * MANY {
-            builder.push_one(measured, stacks[ix % 2], None, Cost::counted(1));
-            assert!(builder.samples.len() <= MANY);
-        }
-        builder.merge();
-        let costs = builder.samples.iter();
-        let costs: Vec<_> = costs.map(|s| (s.time, s.cost.samples)).collect();
-        let half = 3 * MANY as u64 / 2;
-        assert_eq!(costs, [(timed, 7), (None, half), (None, half)]);
-        Ok(())
-    }
 }

@@ -5,10 +5,11 @@ mod format;
 mod logged;
 pub(crate) mod over_time;
 mod parts;
+mod samples;
 mod stacks;
 
+pub(crate) use builder::Measured;
 pub use builder::RecordingBuilder;
-pub(crate) use builder::{Measured, times_of};
 pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
 pub(crate) use logged::LoggedCalls;

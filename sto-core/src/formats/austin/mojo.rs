@@ -23,7 +23,7 @@ pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
         held: Vec::new(),
         at: 0,
         stacks: Stacks::default(),
-        builder: RecordingBuilder::default(),
+        builder: options.builder(),
     })
 }
 

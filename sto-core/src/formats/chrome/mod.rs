@@ -42,7 +42,7 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
         profiles: Profiles::default(),
         counters: Counters::default(),
         zero: None,
-        builder: RecordingBuilder::default(),
+        builder: options.builder(),
     })
 }
 

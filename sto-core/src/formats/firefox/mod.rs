@@ -21,7 +21,7 @@ mod slabs;
 
 use super::error::{DecodeError, Decoded};
 use super::json::add_thread;
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::json::{entry, first_keys, parse};
 use crate::recording::RecordingBuilder;
 use crate::units::UnixSeconds;
@@ -42,13 +42,13 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 /// The newest version whose changes are known to be read here.
 const NEWEST_VERSION: u32 = 80;
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     if !bytes.starts_with(&MAGIC) {
-        return parts_of(parse(bytes)?);
+        return parts_of(parse(bytes)?, options);
     }
     let json = slabs::json(bytes)?;
     let profile = parse(&json).map_err(|error| error.within("the JSON that its slabs make"));
-    parts_of(profile?)
+    parts_of(profile?, options)
 }
 
 /// Brings the libraries of threads to where newer versions have them.
@@ -67,7 +67,7 @@ fn gather_libs(profile: &mut Profile<'_>) -> Decoded<()> {
     Ok(())
 }
 
-fn parts_of(mut profile: Profile<'_>) -> Decoded<RecordingBuilder> {
+fn parts_of(mut profile: Profile<'_>, options: &ReadOptions) -> Decoded<RecordingBuilder> {
     gather_libs(&mut profile)?;
     let profile = &profile;
     let version = profile.meta.preprocessed_profile_version;
@@ -77,7 +77,7 @@ fn parts_of(mut profile: Profile<'_>) -> Decoded<RecordingBuilder> {
             format!("{version}; profiles up to version {NEWEST_VERSION} are read"),
         ));
     }
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let modules = modules(profile, &mut builder);
     let mut samples = Samples::new(&profile.meta);
     let mut shared = None;

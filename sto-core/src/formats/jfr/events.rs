@@ -79,7 +79,7 @@ impl Samples {
                 )?,
                 truncated: trace.truncated,
             };
-            traces.builder.samples.push(sample);
+            traces.builder.push_sample(sample);
         }
         for (of, others) in others
             .known
@@ -96,7 +96,7 @@ impl Samples {
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let mut indices = [None; SAMPLED.len()];
         let mut samples = std::mem::take(&mut builder.samples);
-        for sample in &samples {
+        for sample in samples.iter_mut() {
             indices[sample.sample_type.get()] = Some(SampleTypeIx(0));
         }
         for ((index, (name, measure)), without_period) in
@@ -109,7 +109,7 @@ impl Samples {
             };
             *index = index.map(|_| builder.sample_type(name, unit));
         }
-        for sample in &mut samples {
+        for sample in samples.iter_mut() {
             let index = sample.sample_type.get();
             if self.without_period[index] {
                 sample.cost.value = sample.cost.samples;

@@ -31,8 +31,8 @@ mod types;
 mod values;
 
 use super::error::Decoded;
-use super::source::Head;
-use crate::recording::{RecordingBuilder, times_of};
+use super::source::{Head, ReadOptions};
+use crate::recording::RecordingBuilder;
 use crate::units::{Nanoseconds, UnixSeconds};
 use about::About;
 use chunk::Chunk;
@@ -47,11 +47,11 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&chunk::MAGIC)
 }
 
-pub(super) fn read(bytes: &[u8], allow_truncated: bool) -> Decoded<RecordingBuilder> {
-    let reader = read_chunks(bytes, allow_truncated)?;
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
+    let reader = read_chunks(bytes, options)?;
     let (mut builder, about) = (reader.builder, reader.about);
     reader.samples.finish(&mut builder);
-    if let Some(times) = times_of(&builder.samples) {
+    if let Some(times) = builder.samples.times() {
         let metrics = reader.metrics.finish(times);
         metrics
             .into_iter()
@@ -89,12 +89,15 @@ struct Reader {
     missing: u64,
 }
 
-fn read_chunks(bytes: &[u8], allow_truncated: bool) -> Decoded<Reader> {
-    let mut reader = Reader::default();
+fn read_chunks(bytes: &[u8], options: &ReadOptions) -> Decoded<Reader> {
+    let mut reader = Reader {
+        builder: options.builder(),
+        ..Reader::default()
+    };
     let mut at = 0;
     while at < bytes.len() {
         let chunk = match Chunk::at(bytes, at) {
-            Err(error) if error.is_salvageable() && allow_truncated => {
+            Err(error) if error.is_salvageable() && options.allow_truncated => {
                 reader.builder.warnings.push(format!(
                     "It ends within the chunk at byte {at}, which was left out; {at} of {} bytes were read.",
                     bytes.len()

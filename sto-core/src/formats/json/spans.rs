@@ -1,21 +1,23 @@
 //! From calls that begin and end at a value that is no time to what each stack took of it.
 
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
-use crate::units::Cost;
+use crate::units::{Cost, Unit};
 
 /// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
 /// one stack.
 pub(crate) struct Spans {
     measured: Measured,
+    unit: Unit,
     /// Root first, each with its stack once that was sampled.
     open: Vec<(LocationIx, Option<StackIx>)>,
     now: u64,
 }
 
 impl Spans {
-    pub(crate) fn new(measured: Measured) -> Spans {
+    pub(crate) fn new(measured: Measured, unit: Unit) -> Spans {
         Spans {
             measured,
+            unit,
             open: Vec::new(),
             now: 0,
         }
@@ -27,7 +29,11 @@ impl Spans {
         if value > 0
             && let Some(stack) = self.stack(builder)?
         {
-            builder.push(self.measured, stack, None, Cost { samples: 1, value });
+            let samples = match self.unit {
+                Unit::Samples => value,
+                _ => 1,
+            };
+            builder.push(self.measured, stack, None, Cost { samples, value });
         }
         self.now = self.now.max(to);
         Ok(())

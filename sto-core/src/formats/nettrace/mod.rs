@@ -9,7 +9,7 @@ mod cursor;
 mod methods;
 
 use super::error::{DecodeError, Decoded};
-use super::source::Head;
+use super::source::{Head, ReadOptions};
 use super::wire::text::base_name;
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
@@ -23,10 +23,10 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(MAGIC)
 }
 
-pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let mut reader = Reader::default();
     objects(bytes, |object| reader.object(object))?;
-    reader.finish()
+    reader.finish(options.builder())
 }
 
 /// What an event is, as far as it is read.
@@ -157,8 +157,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    fn finish(mut self) -> Decoded<RecordingBuilder> {
-        let mut builder = RecordingBuilder::default();
+    fn finish(mut self, mut builder: RecordingBuilder) -> Decoded<RecordingBuilder> {
         let Some(trace) = self.trace else {
             return Err(DecodeError::new(
                 0,

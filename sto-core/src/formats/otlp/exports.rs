@@ -84,7 +84,7 @@ pub(in crate::formats) fn read(
         done: 0,
         at: 0,
     };
-    let mut samples = Samples::of_file(size);
+    let mut samples = Samples::of_file(size, options);
     input.more()?;
     let head = Head {
         bytes: input.rest(),

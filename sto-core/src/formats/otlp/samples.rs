@@ -2,6 +2,7 @@
 
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
+use crate::formats::ReadOptions;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::pprof::columns::{Measured, checked, columns};
 use crate::formats::pprof::frames::{Frames, Modules};
@@ -66,9 +67,9 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Samples of exports that are a file of this length together.
-    pub(super) fn of_file(length: usize) -> Samples {
+    pub(super) fn of_file(length: usize, options: &ReadOptions) -> Samples {
         Samples {
-            builder: RecordingBuilder::of_file(length),
+            builder: RecordingBuilder::of_file(length).summing(options.sum_samples),
             ..Samples::default()
         }
     }
@@ -185,7 +186,7 @@ impl<'b> SampleReader<'_, 'b> {
                     cost.samples = 0;
                 }
                 let (builder, time) = (&mut self.all.builder, time.map(Nanoseconds));
-                builder.push_one((thread, sample_type), stack, time, cost);
+                builder.push((thread, sample_type), stack, time, cost);
             }
         }
         Ok(())

@@ -132,7 +132,9 @@ fn read_records(
     }
     builder.origin = origin;
     builder.sample_types = sample_types;
-    builder.samples = samples;
+    samples
+        .into_iter()
+        .for_each(|sample| builder.push_sample(sample));
     builder.origin.duration = builder.duration();
     builder.lost = records.lost();
     let mut processes = records.processes;

@@ -52,7 +52,7 @@ impl LineReader for Text {
                     size: 0,
                 },
                 false => Text::Samples(Box::new(Parser {
-                    reader: Reader::default(),
+                    reader: Reader::new(options),
                     sharing: AMONG_IDLE,
                 })),
             };

@@ -4,6 +4,7 @@ use super::call::Call;
 use super::header::Header;
 use super::stack::StackLines;
 use super::threads::Threads;
+use crate::formats::ReadOptions;
 use crate::formats::wire::text::decimal;
 use crate::formats::{NO_CALL_CHAINS, excerpt, units_of_event};
 use crate::model::Origin;
@@ -55,6 +56,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    pub(super) fn new(options: &ReadOptions) -> Reader {
+        Reader {
+            builder: options.builder(),
+            ..Reader::default()
+        }
+    }
+
     pub(super) fn line(&mut self, line: &[u8]) -> Result<(), String> {
         self.line_number += 1;
         if line.trim_ascii().is_empty() {
@@ -123,7 +131,7 @@ impl Reader {
             return Ok(());
         };
         let (stack, calls) = self.stack.finish(&mut self.builder)?;
-        self.builder.samples.push(Sample {
+        self.builder.push_sample(Sample {
             stack,
             truncated: calls >= MAX_STACK,
             ..sample
@@ -174,13 +182,14 @@ impl Reader {
         let from = &later.builder;
         let threads = self.threads.append(&later.threads, from, &mut self.builder);
         let stacks = self.builder.append(&later.builder)?;
-        let samples = later.builder.samples.into_iter().map(|sample| Sample {
-            stack: stacks[sample.stack.get()],
-            thread: threads[sample.thread.get()],
-            sample_type: sample_types[sample.sample_type.get()],
-            ..sample
-        });
-        self.builder.samples.extend(samples);
+        for sample in later.builder.samples.into_iter() {
+            self.builder.push_sample(Sample {
+                stack: stacks[sample.stack.get()],
+                thread: threads[sample.thread.get()],
+                sample_type: sample_types[sample.sample_type.get()],
+                ..sample
+            });
+        }
         self.append_origin(later.builder.origin);
         self.lost.append(later.lost);
         self.any_call_chain |= later.any_call_chain;

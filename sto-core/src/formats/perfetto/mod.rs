@@ -44,7 +44,7 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
         allow_truncated: options.allow_truncated,
         calls: Calls::new(options),
         passed: BTreeMap::new(),
-        builder: RecordingBuilder::default(),
+        builder: options.builder(),
     })
 }
 

@@ -6,7 +6,7 @@ use super::tracks::Tracks;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::wire::protobuf::{Message, fields};
 use crate::formats::wire::text::base_name;
-use crate::recording::{RecordingBuilder, StackIx};
+use crate::recording::{self, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -178,15 +178,14 @@ impl Samples {
             let since = sample
                 .time
                 .and_then(|time| u64::try_from(time.saturating_sub(zero)).ok());
-            builder.push(
-                (thread, samples),
-                sample.stack,
-                since.map(Nanoseconds),
-                Cost::counted(1),
-            );
-            if let Some(added) = builder.samples.last_mut() {
-                added.truncated = sample.is_truncated;
-            }
+            builder.push_sample(recording::Sample {
+                stack: sample.stack,
+                thread,
+                sample_type: samples,
+                time: since.map(Nanoseconds),
+                cost: Cost::counted(1),
+                truncated: sample.is_truncated,
+            });
         }
         let names: HashMap<u32, Vec<u8>> = self
             .heap_names

@@ -95,7 +95,7 @@ pub(super) fn read(
         Ok(())
     })?;
     let profile = Profile::parse(tables.parts(), size).map_err(in_file)?;
-    let mut reader = SampleReader::new(&profile, size).map_err(in_file)?;
+    let mut reader = SampleReader::new(&profile, size, options).map_err(in_file)?;
     each_field(
         path,
         file,
@@ -180,8 +180,12 @@ struct SampleReader<'b> {
 }
 
 impl<'b> SampleReader<'b> {
-    fn new(profile: &'b Profile<'b>, size: usize) -> Decoded<SampleReader<'b>> {
-        let mut builder = RecordingBuilder::of_file(size);
+    fn new(
+        profile: &'b Profile<'b>,
+        size: usize,
+        options: &ReadOptions,
+    ) -> Decoded<SampleReader<'b>> {
+        let mut builder = RecordingBuilder::of_file(size).summing(options.sum_samples);
         let columns = columns(&Measured::of(profile)?, &mut builder)?;
         let mut modules = Modules::default();
         let frames = Frames::of(profile, &mut modules, &mut builder)?;
@@ -228,7 +232,7 @@ impl<'b> SampleReader<'b> {
         let (thread, time) = self.thread(message)?;
         for (column, ix) in self.columns.iter().zip((0..).map(SampleTypeIx)) {
             if let Some(cost) = column.cost(&self.values, at)? {
-                self.builder.push_one((thread, ix), stack, time, cost);
+                self.builder.push((thread, ix), stack, time, cost);
             }
         }
         Ok(())

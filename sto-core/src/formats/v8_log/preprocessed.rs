@@ -3,7 +3,7 @@
 use super::{GARBAGE_COLLECTION, code, function, garbage_collector};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
-use crate::formats::source::Head;
+use crate::formats::source::{Head, ReadOptions};
 use crate::formats::wire::json::{Text, first_keys, parse};
 use crate::formats::wire::text::base_name;
 use crate::model::FrameKind;
@@ -46,9 +46,9 @@ struct Tick {
     stack: Vec<i64>,
 }
 
-pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+pub(in crate::formats) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let log: Log<'_> = parse(bytes)?;
-    let mut builder = RecordingBuilder::default();
+    let mut builder = options.builder();
     let mut locations = vec![None; log.code.len()];
     let (thread, ticks) = (ThreadIx(0), SampleTypeIx(0));
     let mut stack = Vec::new();
