@@ -3,8 +3,8 @@
 use super::error::Decoded;
 use super::json::{Parent, add_thread, walk};
 use super::source::{Head, ReadOptions};
-use super::v8::{CallFrame, Node, Nodes, Run};
-use super::wire::json::{Id, Number, Text, first_keys, parse, same_length};
+use super::v8::{CallFrame, Delta, Node, Nodes, Run};
+use super::wire::json::{Id, Number, Text, parse, same_length};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
 use crate::units::{Nanoseconds, Unit};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 /// Whether a file begins with call nodes, in a list or as a tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     let has = |key: &str, nodes: &str| {
         keys.contains(&key.as_bytes())
             && memchr::memmem::find(head.bytes, nodes.as_bytes()).is_some()
@@ -28,7 +28,7 @@ struct Profile<'b> {
     /// The same as a tree, before Chrome 58 and node 8.
     head: Option<&'b RawValue>,
     samples: Option<Vec<u64>>,
-    time_deltas: Option<Vec<Number>>,
+    time_deltas: Option<Vec<Delta>>,
     /// Microseconds of each sample where nodes are a tree, and perhaps of the end.
     timestamps: Option<Vec<Number>>,
     /// Microseconds.
@@ -94,7 +94,7 @@ fn modernized<'b>(bytes: &'b [u8], profile: &mut Profile<'b>) -> Decoded<()> {
             .zip(before)
             .map_or(0, |(now, before)| now.saturating_sub(before));
         before = now;
-        Number::Fraction(delta as f64 / 1000.0)
+        Delta(i64::try_from(delta).unwrap_or(i64::MAX))
     });
     profile.time_deltas = Some(deltas.collect());
     Ok(())
@@ -116,7 +116,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         nanoseconds(profile.start_time),
         nanoseconds(profile.end_time),
     );
-    match (&profile.samples, &profile.time_deltas) {
+    match (&profile.samples, profile.time_deltas) {
         (Some(ids), Some(deltas)) => {
             let at = || "timeDeltas".to_owned();
             same_length(deltas.len(), (ids.len(), "samples"), at)?;
@@ -131,7 +131,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
                 zero,
                 path: &|column, ix| format!("{column}[{ix}]"),
             };
-            nodes.samples(&run, &mut builder)?;
+            nodes.samples(run, &mut builder)?;
             builder.sample_type("wall", Unit::Nanoseconds);
         }
         _ => {

@@ -7,7 +7,7 @@ use super::json::{CallTree, Caller, Parent, walk};
 use super::names::NamedFrame;
 use super::report::{one_thread, per};
 use super::source::Head;
-use super::wire::json::{Text, first_keys, parse};
+use super::wire::json::{Text, parse};
 use super::wire::text::base_name;
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 /// Whether a file is an object with what a profile begins with.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     [&b"tick_interval"[..], b"total_ticks"]
         .iter()
         .all(|key| keys.contains(key))

@@ -6,7 +6,7 @@ use super::json::{CallTree, Caller, Parent, walk};
 use super::report::one_thread;
 use super::source::Head;
 use super::v8::{CallFrame, place};
-use super::wire::json::{Number, first_keys, parse};
+use super::wire::json::{Number, parse};
 use crate::recording::RecordingBuilder;
 use crate::units::{Cost, Unit};
 use hashbrown::HashMap;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 /// Whether a file is an object with a tree whose nodes have sizes.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    first_keys(head.bytes).contains(&&b"head"[..])
+    head.keys().contains(&&b"head"[..])
         && memchr::memmem::find(head.bytes, b"\"selfSize\"").is_some()
 }
 

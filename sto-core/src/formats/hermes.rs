@@ -10,7 +10,7 @@ use super::json::{CallTree, Caller};
 use super::names::NamedFrame;
 use super::source::{Head, ReadOptions};
 use super::v8::{self, without_number};
-use super::wire::json::{Id, Text, first_keys, parse};
+use super::wire::json::{Id, Text, parse};
 use super::wire::text::decimal;
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 /// Whether an object of trace events has samples, too.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     [&b"traceEvents"[..], b"samples"]
         .iter()
         .all(|key| keys.contains(key))

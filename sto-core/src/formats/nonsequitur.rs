@@ -54,11 +54,7 @@ pub(super) fn is_trace(folder: &Path) -> bool {
         any |= start.as_ref().is_ok_and(|start| !start.is_empty());
         start.is_ok_and(|start| {
             let is_all = start.len() < START;
-            start.is_empty()
-                || matches(&Head {
-                    bytes: &start,
-                    is_all,
-                })
+            start.is_empty() || matches(&Head::new(&start, is_all))
         })
     });
     any && all

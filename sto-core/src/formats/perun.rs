@@ -27,7 +27,14 @@ const SIZE: &str = "structure-unit-size";
 
 /// Whether a file begins as one: with what only Perun's have, or with resources that have amounts.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(profile_of(head.bytes));
+    let stored;
+    let keys = match profile_of(head.bytes) {
+        all if all.len() == head.bytes.len() => head.keys(),
+        part => {
+            stored = first_keys(part);
+            &stored
+        }
+    };
     let has = |key: &str| keys.contains(&key.as_bytes());
     let has_amounts = || memchr::memmem::find(head.bytes, b"\"amount\"").is_some();
     let has_resources = || ["resources", "global", "snapshots"].into_iter().any(has);

@@ -11,7 +11,7 @@ use super::json::{CallTree, Caller, Parent, walk};
 use super::names::NamedFrame;
 use super::report::{one_thread, time};
 use super::source::{Head, ReadOptions};
-use super::wire::json::{Number, Text, first_keys, parse};
+use super::wire::json::{Number, Text, parse};
 use super::wire::text::decimal;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use crate::units::{Cost, Nanoseconds, Unit, UnixSeconds};
@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 /// Whether a file is an object with what a session has, and its tree.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     let has = |key: &[u8]| keys.contains(&key);
     has(b"sample_count") && (has(b"root_frame") || has(b"start_call_stack"))
 }

@@ -74,10 +74,7 @@ fn read_file(
     let mut window = Window::new(file);
     let read = (&mut window).take(FIRST).read_to_end(&mut start);
     read.map_err(FormatError::io(path))?;
-    let head = Head {
-        bytes: &start,
-        is_all: start.len() as u64 == file.size(),
-    };
+    let head = Head::new(&start, start.len() as u64 == file.size());
     let is_plain = Compression::of(&start).is_none();
     match chosen(&head, options)
         .filter(|_| is_plain)
@@ -144,10 +141,7 @@ fn read_from(
     let mut bytes = Vec::new();
     let (format, is_named_otherwise) = loop {
         let ends = read_block(&mut input, &mut bytes);
-        let head = Head {
-            bytes: &bytes,
-            is_all: *ends.as_ref().unwrap_or(&true),
-        };
+        let head = Head::new(&bytes, *ends.as_ref().unwrap_or(&true));
         let format = chosen(&head, options);
         let is_named_otherwise = is_named_otherwise(&head, options);
         ends.map_err(failed(path, format.map_or(Salvage::Possible, salvage_of)))?;

@@ -7,7 +7,7 @@ use super::error::{DecodeError, Decoded};
 use super::names::NamedFrame;
 use super::report::{one_thread, per};
 use super::source::Head;
-use super::wire::json::{Number, Text, first_keys, parse};
+use super::wire::json::{Number, Text, parse};
 use super::wire::text::{base_name, decimal, excerpt};
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::units::{Cost, Nanoseconds, Unit, UnixSeconds};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 /// Whether a file is an object with what Scalene writes first.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     [&b"alloc_samples"[..], b"elapsed_time_sec"]
         .iter()
         .all(|key| keys.contains(key))

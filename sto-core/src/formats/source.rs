@@ -1,12 +1,16 @@
 //! What formats are read from, and how.
 
 use super::error::Decoded;
+#[cfg(feature = "pprof")]
+use super::wire::json::first_keys;
 use super::wire::text::lines;
 use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::recording::{Format, RecordingBuilder};
 use crate::trace::CallThresholds;
 use crate::units::Bytes;
+#[cfg(feature = "pprof")]
+use std::cell::OnceCell;
 use std::fmt;
 use std::io::{self, Read};
 use std::num::NonZeroU32;
@@ -119,15 +123,29 @@ pub(super) struct Head<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether that is all.
     pub(super) is_all: bool,
+    #[cfg(feature = "pprof")]
+    keys: OnceCell<Vec<&'a [u8]>>,
 }
 
 impl<'a> Head<'a> {
-    /// That of a profile that has no more bytes.
-    pub(super) fn all(bytes: &'a [u8]) -> Head<'a> {
+    pub(super) fn new(bytes: &'a [u8], is_all: bool) -> Head<'a> {
         Head {
             bytes,
-            is_all: true,
+            is_all,
+            #[cfg(feature = "pprof")]
+            keys: OnceCell::new(),
         }
+    }
+
+    /// That of a profile that has no more bytes.
+    pub(super) fn all(bytes: &'a [u8]) -> Head<'a> {
+        Head::new(bytes, true)
+    }
+
+    /// The keys of the object that it begins with, as far as they are there, without their quotes.
+    #[cfg(feature = "pprof")]
+    pub(super) fn keys(&self) -> &[&'a [u8]] {
+        self.keys.get_or_init(|| first_keys(self.bytes))
     }
 
     /// Whether it begins as a JSON object with a key does, or an array of such.

@@ -7,7 +7,7 @@ use super::error::{DecodeError, Decoded};
 use super::json::{Spans, add_thread};
 use super::names::{NamedFrame, nanoseconds_in};
 use super::source::{Head, ReadOptions};
-use super::wire::json::{Number, Text, entry, first_keys, parse, same_length, shown};
+use super::wire::json::{Number, Text, entry, parse, same_length, shown};
 use crate::recording::{LocationIx, Measured, RecordingBuilder, StackIx, Stacks, ThreadIx};
 use crate::trace::CallThread;
 use crate::trace::log::CallLogWriter;
@@ -20,7 +20,7 @@ use std::fmt;
 
 /// Whether a file begins as one: with its schema, or the frames that profiles share.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     let has = |key: &[u8]| keys.contains(&key);
     let names_schema = || memchr::memmem::find(head.bytes, b"speedscope.app/file-format").is_some();
     (has(b"$schema") && names_schema()) || (has(b"shared") && has(b"profiles"))

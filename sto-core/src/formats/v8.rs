@@ -11,7 +11,7 @@ use super::wire::text::decimal;
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
 use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashMap;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
@@ -193,26 +193,25 @@ impl Nodes {
 
     /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
     /// `end`.
-    pub(super) fn samples(&mut self, run: &Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
+    pub(super) fn samples(&mut self, run: Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
+        let mut times = run.deltas;
         let mut now = run.start;
-        let mut times: Vec<i64> = Vec::with_capacity(run.ids.len());
-        for (ix, delta) in run.deltas.iter().enumerate() {
-            let at = delta
-                .times(1000)
-                .and_then(|delta| now.checked_add(delta))
-                .and_then(|now| Some((now, i64::try_from(now.checked_sub(run.zero)?).ok()?)));
-            let (at, since) = at.ok_or_else(|| {
+        for (ix, Delta(time)) in times.iter_mut().enumerate() {
+            let delta = *time;
+            now = now.saturating_add(delta.into());
+            *time = i64::try_from(now.saturating_sub(run.zero)).map_err(|_| {
                 let path = (run.path)("timeDeltas", ix);
-                DecodeError::new(path, format!("{delta}; expected microseconds"))
+                DecodeError::new(
+                    path,
+                    format!("{delta} ns; expected no more than 292 years in all"),
+                )
             })?;
-            now = at;
-            times.push(since);
         }
         let end = run.end.map(|end| end.saturating_sub(run.zero));
         // V8 writes some samples too late, and then a negative time since the one before.
         let order = (!times.is_sorted()).then(|| {
             let mut order: Vec<u32> = (0..times.len() as u32).collect();
-            order.sort_by_key(|&ix| times[ix as usize]);
+            order.sort_by_key(|&ix| times[ix as usize].0);
             order
         });
         let in_order = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
@@ -223,8 +222,8 @@ impl Nodes {
             let stack = self.stack(run.ids[ix], line, builder);
             let stack =
                 stack.map_err(|problem| DecodeError::new((run.path)("samples", ix), problem))?;
-            let next = (at + 1 < times.len()).then(|| i128::from(times[in_order(at + 1)]));
-            let now = i128::from(times[ix]);
+            let next = (at + 1 < times.len()).then(|| i128::from(times[in_order(at + 1)].0));
+            let now = i128::from(times[ix].0);
             let until = next.or(end).unwrap_or(now);
             let took = u64::try_from(until.saturating_sub(now)).unwrap_or(0);
             let since = u64::try_from(now).unwrap_or(0);
@@ -270,8 +269,8 @@ impl Nodes {
 pub(super) struct Run<'r> {
     pub(super) measured: Measured,
     pub(super) ids: &'r [u64],
-    /// Microseconds since the sample before, as many as samples.
-    pub(super) deltas: &'r [Number],
+    /// As many as samples.
+    pub(super) deltas: Vec<Delta>,
     /// Lines, where they are known; 0 or less where one is not.
     pub(super) lines: &'r [i64],
     /// Nanoseconds: where the first delta counts from, the end, and the recording's start.
@@ -280,6 +279,22 @@ pub(super) struct Run<'r> {
     pub(super) zero: i128,
     /// The JSON path of an entry of a column.
     pub(super) path: &'r dyn Fn(&str, usize) -> String,
+}
+
+/// Nanoseconds from a sample to the next one that is written, which may be earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Delta(pub(super) i64);
+
+impl<'d> Deserialize<'d> for Delta {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Delta, D::Error> {
+        let microseconds = Number::deserialize(deserializer)?;
+        let nanoseconds = microseconds.times(1000);
+        let nanoseconds = nanoseconds.and_then(|nanoseconds| i64::try_from(nanoseconds).ok());
+        nanoseconds.map(Delta).ok_or_else(|| {
+            let problem = format!("{microseconds}, expected microseconds of up to 292 years");
+            serde::de::Error::custom(problem)
+        })
+    }
 }
 
 /// Where a node's function is; `None` of the root, which only holds the others together.

@@ -14,6 +14,8 @@ pub(crate) struct Samples {
     last_of: Vec<Vec<u32>>,
     /// The samples that costs are added to.
     added: HashMap<Measured, usize>,
+    /// Whether some may be summed that were not.
+    repeat: bool,
     /// How many there were when they were last summed.
     summed: usize,
     /// The first time of a sample, and the last.
@@ -59,7 +61,8 @@ impl Samples {
         if self.are_sums && self.is_summed(&sample) {
             return;
         }
-        if self.all.len() >= self.summed.max(MANY / 2) * 2 {
+        self.repeat |= !self.are_sums && sample.time.is_none();
+        if self.repeat && self.all.len() >= self.summed.max(MANY / 2) * 2 {
             self.sum();
         }
         if self.are_sums {
@@ -71,6 +74,7 @@ impl Samples {
             if stack >= last_of.len() {
                 last_of.resize(stack + 1, NONE);
             }
+            self.repeat |= last_of[stack] != NONE;
             last_of[stack] = self.all.len() as u32;
         }
         self.all.push(sample);
@@ -126,6 +130,7 @@ impl Samples {
             kept += 1;
         }
         self.all.truncate(kept);
+        self.repeat = false;
         self.summed = kept;
         self.added.clear();
         self.last_of.clear();
@@ -133,7 +138,7 @@ impl Samples {
 
     /// The samples, in order of time where they have one.
     pub(super) fn finish(mut self) -> Vec<Sample> {
-        if self.are_sums {
+        if self.are_sums && self.repeat {
             self.sum();
         }
         if !self.all.is_sorted_by_key(|sample| sample.time) {

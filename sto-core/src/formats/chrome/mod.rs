@@ -28,7 +28,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     let start = head.bytes.trim_ascii_start();
     match start.strip_prefix(b"[") {
         Some(first) => first_keys(first.trim_ascii_start()).contains(&&b"ph"[..]),
-        None => first_keys(start).contains(&&b"traceEvents"[..]),
+        None => head.keys().contains(&&b"traceEvents"[..]),
     }
 }
 

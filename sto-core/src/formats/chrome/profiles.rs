@@ -4,7 +4,7 @@
 use super::event::Event;
 use super::names::{Names, Times};
 use crate::formats::error::Decoded;
-use crate::formats::v8::{Node, Nodes, Run};
+use crate::formats::v8::{Delta, Node, Nodes, Run};
 use crate::formats::wire::json::{Number, same_length};
 use crate::recording::{RecordingBuilder, ThreadIx};
 use crate::units::Unit;
@@ -24,7 +24,7 @@ struct Args<'b> {
 #[serde(default, bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Data<'b> {
     cpu_profile: CpuProfile<'b>,
-    time_deltas: Vec<Number>,
+    time_deltas: Vec<Delta>,
     lines: Vec<i64>,
     /// Microseconds.
     start_time: Option<Number>,
@@ -36,7 +36,7 @@ struct Data<'b> {
 struct CpuProfile<'b> {
     nodes: Vec<Node<'b>>,
     samples: Vec<u64>,
-    time_deltas: Vec<Number>,
+    time_deltas: Vec<Delta>,
     lines: Vec<i64>,
     start_time: Option<Number>,
     end_time: Option<Number>,
@@ -70,7 +70,7 @@ struct Profile {
     begun_at: Option<i64>,
     nodes: Nodes,
     ids: Vec<u64>,
-    deltas: Vec<Number>,
+    deltas: Vec<Delta>,
     lines: Vec<i64>,
     start: Option<i128>,
     end: Option<i128>,
@@ -154,7 +154,7 @@ impl Profiles {
             let run = Run {
                 measured: (thread, sample_type),
                 ids: &profile.ids,
-                deltas: &profile.deltas,
+                deltas: profile.deltas,
                 lines: &profile.lines,
                 start,
                 end: profile.end,
@@ -166,7 +166,7 @@ impl Profiles {
                     )
                 },
             };
-            profile.nodes.samples(&run, builder)?;
+            profile.nodes.samples(run, builder)?;
             missing += profile.nodes.missing();
         }
         let mut warnings = Vec::new();
@@ -194,7 +194,7 @@ impl Profile {
     /// When it began, and when its last sample was taken.
     fn time(&self) -> (i128, i128) {
         let start = self.start.unwrap_or(0);
-        let took = self.deltas.iter().filter_map(|delta| delta.times(1000));
+        let took = self.deltas.iter().map(|delta| i128::from(delta.0));
         let end = took.fold(start, i128::saturating_add);
         (start, end.max(start))
     }
@@ -221,11 +221,14 @@ impl Profile {
         let deltas = either(data.time_deltas, time_deltas);
         let at = || format!("{at}.timeDeltas");
         same_length(deltas.len(), (samples.len(), "cpuProfile.samples"), at)?;
+        let lines = either(data.lines, lines);
+        if !lines.is_empty() {
+            // Where samples before have none, these keep their indices.
+            self.lines.resize(self.ids.len(), 0);
+            self.lines.extend(lines);
+        }
         self.ids.extend(samples);
         self.deltas.extend(deltas);
-        self.lines.extend(either(data.lines, lines));
-        // Where some have none, the others' indices are kept.
-        self.lines.resize(self.ids.len(), 0);
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ mod slabs;
 use super::error::{DecodeError, Decoded};
 use super::json::add_thread;
 use super::source::{Head, ReadOptions};
-use super::wire::json::{entry, first_keys, parse};
+use super::wire::json::{entry, parse};
 use crate::recording::RecordingBuilder;
 use crate::units::UnixSeconds;
 use frames::{Tree, modules};
@@ -33,7 +33,7 @@ use schema::Profile;
 /// Whether a file begins with the facts of a profile, or as one that is saved in slabs.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_json = || {
-        first_keys(head.bytes).contains(&&b"meta"[..])
+        head.keys().contains(&&b"meta"[..])
             && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()
     };
     head.bytes.starts_with(&MAGIC) || is_json()

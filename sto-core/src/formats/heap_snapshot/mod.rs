@@ -14,7 +14,7 @@ use super::error::{DecodeError, Decoded};
 use super::names::NamedFrame;
 use super::report::one_thread;
 use super::source::Head;
-use super::wire::json::{Text, first_keys, parse};
+use super::wire::json::{Text, parse};
 use crate::model::FrameKind;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use crate::units::{Cost, Unit};
@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    first_keys(head.bytes).first() == Some(&&b"snapshot"[..])
+    head.keys().first() == Some(&&b"snapshot"[..])
         && memchr::memmem::find(head.bytes, b"\"node_fields\"").is_some()
 }
 

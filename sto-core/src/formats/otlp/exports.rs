@@ -86,10 +86,7 @@ pub(in crate::formats) fn read(
     };
     let mut samples = Samples::of_file(size, options);
     input.more()?;
-    let head = Head {
-        bytes: input.rest(),
-        is_all: input.rest().len() == size,
-    };
+    let head = Head::new(input.rest(), input.rest().len() == size);
     if is_protobuf(&head) {
         input.fill(size)?;
         let added = samples.add(Message::of_file(input.rest()), None);

@@ -34,7 +34,6 @@ pub(super) use exports::read;
 
 use super::compressed::CompressedParts;
 use super::source::Head;
-use super::wire::json::first_keys;
 use super::wire::protobuf::Message;
 
 /// Whether a file that begins with these bytes is an export of profiles.
@@ -49,11 +48,8 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     let bytes = &rest[..length.min(rest.len())];
     let is_all = length <= rest.len();
     match CompressedParts::has(bytes) {
-        true => is_export(&Head {
-            bytes: &CompressedParts::beginning(bytes),
-            is_all: false,
-        }),
-        false => is_protobuf(&Head { bytes, is_all }),
+        true => is_export(&Head::new(&CompressedParts::beginning(bytes), false)),
+        false => is_protobuf(&Head::new(bytes, is_all)),
     }
 }
 
@@ -94,8 +90,7 @@ fn is_protobuf(head: &Head<'_>) -> bool {
 
 /// Whether a file begins with an object whose first key is one of an export.
 fn is_json(head: &Head<'_>) -> bool {
-    let start = &head.bytes[..head.bytes.len().min(4096)];
-    match first_keys(start).first() {
+    match head.keys().first() {
         Some(&b"resourceProfiles") => true,
         Some(&b"dictionary") => memchr::memmem::find(head.bytes, b"\"stringTable\"").is_some(),
         _ => false,

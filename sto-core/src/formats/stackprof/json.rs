@@ -3,13 +3,13 @@
 use super::{Frame, Report};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::source::Head;
-use crate::formats::wire::json::{Number, Text, first_keys, parse};
+use crate::formats::wire::json::{Number, Text, parse};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Whether a file is an object with what a report has.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = first_keys(head.bytes);
+    let keys = head.keys();
     [&b"mode"[..], b"interval", b"samples", b"frames"]
         .iter()
         .all(|key| keys.contains(key))

@@ -4,7 +4,7 @@ use super::{GARBAGE_COLLECTION, code, function, garbage_collector};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::names::NamedFrame;
 use crate::formats::source::{Head, ReadOptions};
-use crate::formats::wire::json::{Text, first_keys, parse};
+use crate::formats::wire::json::{Text, parse};
 use crate::formats::wire::text::base_name;
 use crate::model::FrameKind;
 use crate::recording::{Built, Location, LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
     // What tells more about it may begin beyond what is looked at.
-    first_keys(head.bytes).first() == Some(&&b"code"[..])
+    head.keys().first() == Some(&&b"code"[..])
         && memchr::memmem::find(head.bytes, b"\"SHARED_LIB\"").is_some()
 }
 

@@ -6,14 +6,14 @@ use super::{Place, stack};
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::report::one_thread;
 use crate::formats::source::Head;
-use crate::formats::wire::json::{Text, entry, first_keys, parse};
+use crate::formats::wire::json::{Text, entry, parse};
 use crate::limits::MAX_NAME;
 use crate::recording::{RecordingBuilder, process_name};
 use crate::units::{Cost, Unit};
 use serde::Deserialize;
 
 pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
-    first_keys(head.bytes).contains(&&b"dhatFileVersion"[..])
+    head.keys().contains(&&b"dhatFileVersion"[..])
 }
 
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use super::error::{DecodeError, Decoded};
 use super::names::NamedFrame;
 use super::report::{one_thread, time};
 use super::source::Head;
-use super::wire::json::{Text, first_keys, parse};
+use super::wire::json::{Text, parse};
 use super::wire::text::decimal;
 use crate::recording::{LocationIx, RecordingBuilder};
 use crate::units::Unit;
@@ -29,7 +29,7 @@ const XHPROF: Writer = Writer {
 /// Whether a file begins with a call, in either form.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_call = |key: &[u8]| key == MAIN || memchr::memmem::find(key, ARROW).is_some();
-    let first = first_keys(head.bytes);
+    let first = head.keys();
     let is_json = first.first().is_some_and(|key| is_call(key))
         && memchr::memmem::find(head.bytes, b"\"ct\"").is_some();
     is_json || php::first_key(head.bytes).is_some_and(is_call)
