@@ -1,4 +1,4 @@
-//! gzip, zlib and zstd around a profile are seen through.
+//! gzip, zlib, zstd and LZ4 around a profile are seen through.
 //!
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
@@ -26,16 +26,21 @@ pub(super) enum Compression {
     /// As Perun stores its profiles.
     Zlib,
     Zstd,
+    /// As memray compresses its recordings.
+    #[cfg(feature = "text")]
+    Lz4,
 }
 
 impl Compression {
-    /// What compressed these bytes, by the magic numbers of RFC 1952 and RFC 8878, and the levels of RFC 1950 whose numbers
-    /// no text has.
+    /// What compressed these bytes, by the magic numbers of RFC 1952, RFC 8878 and LZ4's frames, and the levels of RFC 1950
+    /// whose numbers no text has.
     pub(super) fn of(bytes: &[u8]) -> Option<Compression> {
         match bytes {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             [0x78, 0x01 | 0x9c | 0xda, ..] => Some(Compression::Zlib),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            #[cfg(feature = "text")]
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
             _ => None,
         }
     }
@@ -156,6 +161,8 @@ impl<'a> Layer<'a> {
             Compression::Gzip => ("gzip", Box::new(flate2::read::MultiGzDecoder::new(input))),
             Compression::Zlib => ("zlib", Box::new(flate2::read::ZlibDecoder::new(input))),
             Compression::Zstd => ("zstd", Box::new(zstd::stream::read::Decoder::new(input)?)),
+            #[cfg(feature = "text")]
+            Compression::Lz4 => ("LZ4", Box::new(lz4_flex::frame::FrameDecoder::new(input))),
         };
         Ok(Layer {
             name,

@@ -66,6 +66,8 @@ mod hermes;
 mod instruments;
 #[cfg(feature = "jfr")]
 mod jfr;
+#[cfg(feature = "text")]
+mod memray;
 #[cfg(feature = "viewers")]
 mod nettrace;
 #[cfg(feature = "text")]

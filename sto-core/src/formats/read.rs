@@ -276,11 +276,7 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
 const RECOGNISED: usize = 128;
 
 /// Marks of files that are not read, what they are, and what to do.
-const MADE_BY: [(&[u8], &str); 4] = [
-    (
-        b"memray\0",
-        "a recording of memray: `memray transform speedscope FILE` writes one that sto reads",
-    ),
+const MADE_BY: [(&[u8], &str); 3] = [
     (
         b"tracemalloc\x94",
         "a snapshot of tracemalloc: record memory with memray or Austin instead",
@@ -308,6 +304,7 @@ fn found(bytes: &[u8]) -> String {
     match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
         [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
+        #[cfg(not(feature = "text"))]
         [4, b'"', b'M', 0x18, ..] => format!("{start} (LZ4: unpack it first)"),
         [b'g', b'm', b'o', b'n', ..] => {
             format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")

@@ -23,7 +23,7 @@ use super::{
     gprof::{self, Gprof},
     heaptrack::{self, Heaptrack},
     instruments::{self, Instruments},
-    nonsequitur, perf_script,
+    memray, nonsequitur, perf_script,
     phpspy::{self, Phpspy},
     pstats,
     rprof::{self, Rprof},
@@ -71,6 +71,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
         #[cfg(feature = "text")]
         Format::Austin => (austin::mojo::matches, Lines(austin::mojo::reader)),
+        #[cfg(feature = "text")]
+        Format::Memray => (memray::matches, Lines(memray::reader)),
         #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
         #[cfg(feature = "pprof")]

@@ -38,6 +38,8 @@ formats! {
     Pstats = "pstats" if "text",
     /// Austin's samples in its binary form, MOJO.
     Austin = "austin" if "text",
+    /// What memray records of Python.
+    Memray = "memray" if "text",
     /// Recordings of JDK Flight Recorder.
     Jfr = "jfr" if "jfr",
     /// gperftools' profiles of the CPU and the heap, jemalloc's of the heap, and Go's in text.

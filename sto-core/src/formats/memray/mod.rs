@@ -1,0 +1,216 @@
+//! What memray records of a program of Python: each allocation by its stack, or what of them was there at their peak and
+//! at the end.
+//!
+#![doc = include_str!("memray.md")]
+//!
+//! Source: `src/memray/_memray/record_writer.cpp` and `records.h` of <https://github.com/bloomberg/memray>.
+
+mod aggregated;
+mod allocations;
+mod bytes;
+mod frames;
+mod header;
+mod heap;
+mod lines;
+
+use self::aggregated::Aggregated;
+use self::allocations::Allocations;
+use self::bytes::{Bytes, Stop};
+use self::frames::Threads;
+use self::header::{Header, MAGIC};
+use self::heap::Site;
+use super::Salvage;
+use super::error::{DecodeError, Decoded};
+use super::source::{Head, LineReader, ReadOptions};
+use crate::limits::MAX_LINE;
+use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::units::{Cost, Unit};
+
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    head.bytes.starts_with(MAGIC)
+}
+
+pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Reader {
+        allow_truncated: options.allow_truncated,
+        held: Vec::new(),
+        at: 0,
+        records: Records::Header,
+        has_ended: false,
+        builder: options.builder(),
+    })
+}
+
+struct Reader {
+    allow_truncated: bool,
+    /// What was not read yet.
+    held: Vec<u8>,
+    /// Where in the file that begins.
+    at: usize,
+    records: Records,
+    /// Whether its end mark was read, or the zeros that stand behind it and where a program was killed.
+    has_ended: bool,
+    builder: RecordingBuilder,
+}
+
+/// What comes next.
+enum Records {
+    Header,
+    Allocations(Header, Allocations),
+    Aggregated(Header, Aggregated),
+}
+
+/// What a record was.
+enum Read {
+    Record,
+    EndMark,
+    /// The file goes on with zeros that were never written over.
+    Zeros,
+}
+
+impl LineReader for Reader {
+    fn takes_parts_of_lines(&self) -> bool {
+        true
+    }
+
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        if self.has_ended {
+            return Ok(());
+        }
+        if self.held.len() > MAX_LINE {
+            let problem = format!("a record of more than {} MiB", MAX_LINE >> 20);
+            return Err(DecodeError::new(self.at, problem));
+        }
+        self.held.extend_from_slice(bytes);
+        let mut rest = Bytes(&self.held);
+        let mut done = 0;
+        while !rest.0.is_empty() && !self.has_ended {
+            match self.records.read(&mut rest, &mut self.builder) {
+                Ok(Read::Record) => done = self.held.len() - rest.0.len(),
+                Ok(Read::EndMark) => {
+                    self.has_ended = true;
+                    done = self.held.len();
+                }
+                Ok(Read::Zeros) => {
+                    self.has_ended = true;
+                }
+                Err(Stop::Ends) => break,
+                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
+            }
+        }
+        self.held.drain(..done);
+        self.at += done;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
+        if !self.has_ended || !self.held.is_empty() {
+            let cut = match self.has_ended || self.held.is_empty() {
+                true => format!("its records end at byte {}, without an end mark", self.at),
+                false => format!("the file ends within the record at byte {}", self.at),
+            };
+            if !self.allow_truncated {
+                return Err(DecodeError::cut_off(cut, Salvage::Possible));
+            }
+            let (first, others) = cut.split_at(1);
+            self.builder.warnings.push(format!(
+                "{}{others}; what it allocated until then was read.",
+                first.to_uppercase()
+            ));
+        }
+        let added = self.records.finish(&mut self.builder);
+        added.map_err(|problem| DecodeError::new(self.at, problem))?;
+        Ok(self.builder)
+    }
+}
+
+impl Records {
+    /// Reads the next record as a whole, or nothing of it.
+    fn read(
+        &mut self,
+        bytes: &mut Bytes<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<Read, Stop> {
+        match self {
+            Records::Header => {
+                let header = Header::read(bytes)?;
+                *self = match header.is_aggregated {
+                    true => Records::Aggregated(header, Aggregated::default()),
+                    false => Records::Allocations(header, Allocations::default()),
+                };
+                Ok(Read::Record)
+            }
+            Records::Allocations(header, allocations) => allocations.record(header, bytes, builder),
+            Records::Aggregated(header, aggregated) => aggregated.record(header, bytes, builder),
+        }
+    }
+
+    fn finish(self, builder: &mut RecordingBuilder) -> Built<()> {
+        match self {
+            Records::Header => {}
+            Records::Allocations(header, allocations) => {
+                let threads = allocations.finish(builder)?;
+                describe(&header, &["allocated", "peak", "at-end"], threads, builder);
+            }
+            Records::Aggregated(header, aggregated) => {
+                let threads = aggregated.finish(&header, builder)?;
+                describe(&header, &["peak", "at-end"], threads, builder);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the file says of all of its samples, which stand in it already.
+fn describe(header: &Header, events: &[&str], threads: Threads, builder: &mut RecordingBuilder) {
+    for event in events {
+        builder.sample_type(event, Unit::Bytes);
+    }
+    let process = header.describe(builder);
+    threads.add(process, builder);
+    if header.has_native {
+        builder
+            .warnings
+            .push("Its native frames were left out: stacks are those of Python alone.".to_owned());
+    }
+}
+
+/// Adds what a stack of a thread cost of some sample types, by their order.
+fn add(
+    builder: &mut RecordingBuilder,
+    (thread, stack): Site,
+    costs: impl IntoIterator<Item = Cost>,
+) -> Built<()> {
+    let stack = match stack {
+        Some(stack) => stack,
+        None => builder.stack(&[])?,
+    };
+    for (cost, sample_type) in costs.into_iter().zip(0..) {
+        let thread = ThreadIx(thread as u32);
+        builder.add_cost(thread, SampleTypeIx(sample_type), stack, cost)?;
+    }
+    Ok(())
+}
+
+/// Reads what files of all kinds have of native code: frames, and where modules are in memory.
+fn native(kind: u8, bytes: &mut Bytes<'_>) -> Result<Read, Stop> {
+    match kind {
+        5 => {
+            let _pointer_and_caller = (bytes.signed()?, bytes.signed()?);
+        }
+        6 => {}
+        7 => {
+            let _module = (bytes.text()?, bytes.number()?, bytes.u64()?);
+        }
+        8 => {
+            let _segment = (bytes.u64()?, bytes.number()?);
+        }
+        other => {
+            return Err(format!(
+                "a record of kind {other}, which memray does not write; was the file damaged?"
+            )
+            .into());
+        }
+    }
+    Ok(Read::Record)
+}
