@@ -17,6 +17,7 @@ mod ingest;
 mod intern;
 mod jfr;
 mod jit;
+mod memray;
 mod native;
 mod nonsequitur;
 mod otlp;

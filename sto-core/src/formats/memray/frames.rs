@@ -155,11 +155,14 @@ impl Threads {
     /// Adds the threads by their places.
     pub(super) fn add(self, process: ProcessIx, builder: &mut RecordingBuilder) {
         for thread in self.threads {
-            let name = match &*thread.name {
-                b"" => format!("{:#x}", thread.id),
-                name => builder.text(name).into_owned(),
+            let name = builder.text(&thread.name).into_owned();
+            match u32::try_from(thread.id) {
+                Ok(id) => builder.new_thread(process, id, &name),
+                Err(_) if name.is_empty() => {
+                    builder.new_thread(process, 0, &format!("{:#x}", thread.id))
+                }
+                Err(_) => builder.new_thread(process, 0, &name),
             };
-            builder.new_thread(process, 0, &name);
         }
     }
 }
