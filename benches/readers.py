@@ -34,6 +34,13 @@ NOT_MEASURED = {
     "VTune": "has each call path once",
     "Visual Studio": "has each call path once",
     "YourKit": "has each call path once",
+    "Scalene": "has each line and stack once",
+    "XHProf": "has each pair of functions once",
+    "gprof": "has each pair of functions once",
+    "DHAT": "has each call path once",
+    "Massif": "has each call path once a snapshot",
+    "heap snapshots": "have each object once",
+    "dumps of threads": "have each thread once",
 }
 
 
