@@ -56,8 +56,8 @@ struct Reader {
 /// What comes next.
 enum Records {
     Header,
-    Allocations(Header, Allocations),
-    Aggregated(Header, Aggregated),
+    Allocations(Box<Header>, Box<Allocations>),
+    Aggregated(Box<Header>, Box<Aggregated>),
 }
 
 /// What a record was.
@@ -133,10 +133,10 @@ impl Records {
     ) -> Result<Read, Stop> {
         match self {
             Records::Header => {
-                let header = Header::read(bytes)?;
+                let header = Box::new(Header::read(bytes)?);
                 *self = match header.is_aggregated {
-                    true => Records::Aggregated(header, Aggregated::default()),
-                    false => Records::Allocations(header, Allocations::default()),
+                    true => Records::Aggregated(header, Box::default()),
+                    false => Records::Allocations(header, Box::default()),
                 };
                 Ok(Read::Record)
             }
