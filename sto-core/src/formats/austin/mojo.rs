@@ -5,7 +5,7 @@ use super::{Metrics, Session, collector, hexadecimal, invalid, kernel, thread};
 use crate::formats::Salvage;
 use crate::formats::error::{DecodeError, Decoded};
 use crate::formats::source::{Head, LineReader, ReadOptions};
-use crate::limits::MAX_LINE;
+use crate::formats::wire::records::{Bytes, Held, Stop, not_before};
 use crate::recording::{LocationIx, RecordingBuilder, ThreadIx};
 use hashbrown::HashMap;
 
@@ -20,8 +20,7 @@ pub(in super::super) fn matches(head: &Head<'_>) -> bool {
 pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
-        held: Vec::new(),
-        at: 0,
+        held: Held::default(),
         stacks: Stacks::default(),
         builder: options.builder(),
     })
@@ -29,10 +28,7 @@ pub(in super::super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 
 struct Reader {
     allow_truncated: bool,
-    /// What was not read yet.
-    held: Vec<u8>,
-    /// Where in the file that begins.
-    at: usize,
+    held: Held,
     stacks: Stacks,
     builder: RecordingBuilder,
 }
@@ -43,28 +39,14 @@ impl LineReader for Reader {
     }
 
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
-        if self.held.len() > MAX_LINE {
-            let problem = format!("an event of more than {} MiB", MAX_LINE >> 20);
-            return Err(DecodeError::new(self.at, problem));
-        }
-        self.held.extend_from_slice(bytes);
-        let mut rest = Bytes(&self.held);
-        let mut done = 0;
-        while !rest.0.is_empty() {
-            match self.stacks.event(&mut rest, &mut self.builder) {
-                Ok(()) => done = self.held.len() - rest.0.len(),
-                Err(Stop::Ends) => break,
-                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
-            }
-        }
-        self.held.drain(..done);
-        self.at += done;
-        Ok(())
+        self.held.read(bytes, "an event", |bytes| {
+            self.stacks.event(bytes, &mut self.builder)
+        })
     }
 
     fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
         if !self.held.is_empty() {
-            let (event, end) = (self.at, self.at + self.held.len());
+            let (event, end) = (self.held.at(), self.held.at() + self.held.len());
             let cut = format!("the file ends at byte {end}, within the event at byte {event}");
             if !self.allow_truncated {
                 return Err(DecodeError::cut_off(cut, Salvage::Possible));
@@ -74,66 +56,28 @@ impl LineReader for Reader {
                 .push(format!("T{}, which was left out.", &cut[1..]));
         }
         let added = self.stacks.end_sample(&mut self.builder);
-        added.map_err(|problem| DecodeError::new(self.at, problem))?;
+        added.map_err(|problem| DecodeError::new(self.held.at(), problem))?;
         Ok(self.builder)
     }
 }
 
-/// Why an event was not read.
-enum Stop {
-    /// What is there ends before it does.
-    Ends,
-    Wrong(String),
+fn signed(bytes: &mut Bytes<'_>) -> Result<i64, Stop> {
+    let first = bytes.byte()?;
+    let lower = u64::from(first & 0x3f);
+    let number = match first & 0x80 {
+        0 => lower,
+        _ => bytes.further_bits(lower, 6)?,
+    };
+    let is_negative = first & 0x40 != 0;
+    // Numbers of frames use all 64 bits.
+    Ok(match is_negative {
+        true => (number as i64).wrapping_neg(),
+        false => number as i64,
+    })
 }
 
-impl<P: Into<String>> From<P> for Stop {
-    fn from(problem: P) -> Stop {
-        Stop::Wrong(problem.into())
-    }
-}
-
-/// What is left to read.
-struct Bytes<'b>(&'b [u8]);
-
-impl<'b> Bytes<'b> {
-    fn byte(&mut self) -> Result<u8, Stop> {
-        let (&first, rest) = self.0.split_first().ok_or(Stop::Ends)?;
-        self.0 = rest;
-        Ok(first)
-    }
-
-    fn signed(&mut self) -> Result<i64, Stop> {
-        let first = self.byte()?;
-        let mut number = u64::from(first & 0x3f);
-        let (mut shift, mut goes_on) = (6, first & 0x80 != 0);
-        while goes_on {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift > 63 || bits << shift >> shift != bits {
-                return Err("a number of more than 64 bits".into());
-            }
-            number |= bits << shift;
-            shift += 7;
-            goes_on = byte & 0x80 != 0;
-        }
-        let is_negative = first & 0x40 != 0;
-        // Numbers of frames use all 64 bits.
-        Ok(match is_negative {
-            true => (number as i64).wrapping_neg(),
-            false => number as i64,
-        })
-    }
-
-    fn number(&mut self) -> Result<u64, Stop> {
-        self.signed().map(|number| number as u64)
-    }
-
-    fn text(&mut self) -> Result<&'b [u8], Stop> {
-        let end = memchr::memchr(0, self.0).ok_or(Stop::Ends)?;
-        let text = &self.0[..end];
-        self.0 = &self.0[end + 1..];
-        Ok(text)
-    }
+fn unsigned(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
+    signed(bytes).map(|number| number as u64)
 }
 
 #[derive(Default)]
@@ -165,9 +109,9 @@ impl Stacks {
                 self.session.metadata(key, value, builder);
             }
             2 => {
-                let process = rest.number()?;
+                let process = unsigned(rest)?;
                 if version >= 3 {
-                    let _interpreter = rest.signed()?;
+                    let _interpreter = signed(rest)?;
                 }
                 let tid = rest.text()?;
                 self.end_sample(builder)?;
@@ -176,10 +120,10 @@ impl Stacks {
                 self.sample = Some((thread, Metrics::default()));
             }
             3 => {
-                let (number, file, symbol) = (rest.number()?, rest.number()?, rest.number()?);
-                let line = rest.number()?;
+                let (number, file, symbol) = (unsigned(rest)?, unsigned(rest)?, unsigned(rest)?);
+                let line = unsigned(rest)?;
                 if version >= 2 {
-                    let _columns = (rest.number()?, rest.number()?, rest.number()?);
+                    let _columns = (unsigned(rest)?, unsigned(rest)?, unsigned(rest)?);
                 }
                 let frame = (self.name(file)?, self.name(symbol)?, line);
                 let location = self.session.frame(frame, builder)?;
@@ -187,11 +131,9 @@ impl Stacks {
             }
             4 => self.stack.push(invalid(builder)?),
             5 => {
-                let number = rest.number()?;
+                let number = unsigned(rest)?;
                 let frame = self.frames.get(&(self.process, number));
-                let frame = frame.ok_or_else(|| {
-                    format!("frame {number}, which was not written before; was the file damaged?")
-                })?;
+                let frame = frame.ok_or_else(|| not_before("frame", number))?;
                 self.stack.push(*frame);
             }
             6 => {
@@ -200,14 +142,14 @@ impl Stacks {
             }
             7 => self.stack.push(collector(builder)?),
             8 => self.metrics()?.is_idle = true,
-            9 => self.metrics()?.microseconds = rest.number()?,
-            10 => self.metrics()?.bytes = rest.signed()?,
+            9 => self.metrics()?.microseconds = unsigned(rest)?,
+            10 => self.metrics()?.bytes = signed(rest)?,
             11 => {
-                let (number, name) = (rest.number()?, rest.text()?);
+                let (number, name) = (unsigned(rest)?, rest.text()?);
                 self.names.insert((self.process, number), name.into());
             }
             12 => {
-                let _name = rest.number()?;
+                let _name = unsigned(rest)?;
             }
             other => {
                 return Err(format!(
@@ -224,7 +166,7 @@ impl Stacks {
         for _ in MAGIC {
             rest.byte()?;
         }
-        let version = rest.signed()?;
+        let version = signed(rest)?;
         if !VERSIONS.contains(&version) {
             return Err(format!(
                 "version {version} of MOJO; expected {} to {}: convert it by `mojo2austin FILE FILE.austin`, and ingest that",
@@ -242,10 +184,7 @@ impl Stacks {
         match known {
             Some(name) => Ok(name),
             None if number == UNKNOWN => Ok(b"<unknown>"),
-            None => Err(format!(
-                "name {number}, which was not written before; was the file damaged?"
-            )
-            .into()),
+            None => Err(not_before("name", number).into()),
         }
     }
 

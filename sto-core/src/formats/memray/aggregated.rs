@@ -1,10 +1,10 @@
 //! Files of `--aggregate`: a tree of calls, and what each of its stacks had allocated at the peak and at the end.
 
-use super::bytes::{Bytes, Stop};
-use super::frames::{Code, Threads, not_before};
+use super::frames::{Code, Threads};
 use super::header::Header;
 use super::{Read, add, native};
 use crate::formats::names::NamedFrame;
+use crate::formats::wire::records::{Bytes, Stop, not_before};
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use crate::units::Cost;
 use hashbrown::HashMap;

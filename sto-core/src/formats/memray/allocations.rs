@@ -1,11 +1,11 @@
 //! Files of all allocations: calls, and what they allocate and free, in order of time.
 
-use super::bytes::{Bytes, Stop};
-use super::frames::{Code, Threads, not_before};
+use super::frames::{Code, Threads};
 use super::header::Header;
 use super::heap::Heap;
 use super::{Read, add, native};
 use crate::formats::names::NamedFrame;
+use crate::formats::wire::records::{Bytes, Stop, not_before};
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use hashbrown::HashMap;
 

@@ -1,9 +1,9 @@
 //! Functions of Python, and the stacks that threads have of them.
 
-use super::bytes::{Bytes, Stop};
 use super::header::Header;
 use super::lines::line;
 use crate::formats::names::NamedFrame;
+use crate::formats::wire::records::{Bytes, Stop, not_before};
 use crate::recording::{LocationIx, ProcessIx, RecordingBuilder, StackIx};
 use hashbrown::HashMap;
 
@@ -66,10 +66,6 @@ impl Code {
         self.frames.insert((number, instruction), location);
         Ok(location)
     }
-}
-
-pub(super) fn not_before(what: &str, number: u64) -> String {
-    format!("{what} {number}, which was not written before; was the file damaged?")
 }
 
 /// The threads in the order in which they are first named.

@@ -1,6 +1,6 @@
 //! What a file begins with, in each version.
 
-use super::bytes::{Bytes, Stop};
+use crate::formats::wire::records::{Bytes, Stop};
 use crate::formats::wire::text::{base_name, words};
 use crate::recording::{ProcessIx, RecordingBuilder};
 use crate::units::{Nanoseconds, UnixSeconds};

@@ -7,7 +7,6 @@
 
 mod aggregated;
 mod allocations;
-mod bytes;
 mod frames;
 mod header;
 mod heap;
@@ -15,14 +14,13 @@ mod lines;
 
 use self::aggregated::Aggregated;
 use self::allocations::Allocations;
-use self::bytes::{Bytes, Stop};
 use self::frames::Threads;
 use self::header::{Header, MAGIC};
 use self::heap::Site;
 use super::Salvage;
 use super::error::{DecodeError, Decoded};
 use super::source::{Head, LineReader, ReadOptions};
-use crate::limits::MAX_LINE;
+use super::wire::records::{Bytes, Held, Stop};
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
 use crate::units::{Cost, Unit};
 
@@ -33,8 +31,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
-        held: Vec::new(),
-        at: 0,
+        held: Held::default(),
         records: Records::Header,
         has_ended: false,
         builder: options.builder(),
@@ -43,10 +40,7 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 
 struct Reader {
     allow_truncated: bool,
-    /// What was not read yet.
-    held: Vec<u8>,
-    /// Where in the file that begins.
-    at: usize,
+    held: Held,
     records: Records,
     /// Whether its end mark was read, or the zeros that stand behind it and where a program was killed.
     has_ended: bool,
@@ -77,37 +71,30 @@ impl LineReader for Reader {
         if self.has_ended {
             return Ok(());
         }
-        if self.held.len() > MAX_LINE {
-            let problem = format!("a record of more than {} MiB", MAX_LINE >> 20);
-            return Err(DecodeError::new(self.at, problem));
-        }
-        self.held.extend_from_slice(bytes);
-        let mut rest = Bytes(&self.held);
-        let mut done = 0;
-        while !rest.0.is_empty() && !self.has_ended {
-            match self.records.read(&mut rest, &mut self.builder) {
-                Ok(Read::Record) => done = self.held.len() - rest.0.len(),
-                Ok(Read::EndMark) => {
+        self.held.read(bytes, "a record", |bytes| {
+            match self.records.read(bytes, &mut self.builder)? {
+                Read::Record => Ok(()),
+                Read::EndMark => {
                     self.has_ended = true;
-                    done = self.held.len();
+                    bytes.0 = &[];
+                    Ok(())
                 }
-                Ok(Read::Zeros) => {
+                Read::Zeros => {
                     self.has_ended = true;
+                    Err(Stop::Ends)
                 }
-                Err(Stop::Ends) => break,
-                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
             }
-        }
-        self.held.drain(..done);
-        self.at += done;
-        Ok(())
+        })
     }
 
     fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
         if !self.has_ended || !self.held.is_empty() {
             let cut = match self.has_ended || self.held.is_empty() {
-                true => format!("its records end at byte {}, without an end mark", self.at),
-                false => format!("the file ends within the record at byte {}", self.at),
+                true => format!(
+                    "its records end at byte {}, without an end mark",
+                    self.held.at()
+                ),
+                false => format!("the file ends within the record at byte {}", self.held.at()),
             };
             if !self.allow_truncated {
                 return Err(DecodeError::cut_off(cut, Salvage::Possible));
@@ -119,7 +106,7 @@ impl LineReader for Reader {
             ));
         }
         let added = self.records.finish(&mut self.builder);
-        added.map_err(|problem| DecodeError::new(self.at, problem))?;
+        added.map_err(|problem| DecodeError::new(self.held.at(), problem))?;
         Ok(self.builder)
     }
 }

@@ -1,7 +1,65 @@
-//! Numbers and text as memray writes them.
+//! Records that follow each other, of numbers in little-endian order or of seven bits a byte, and of text that ends with a
+//! zero; they are read as they come.
+
+use crate::formats::error::{DecodeError, Decoded};
+use crate::limits::MAX_LINE;
+
+/// What was not read yet.
+#[derive(Default)]
+pub(crate) struct Held {
+    bytes: Vec<u8>,
+    /// Where in the file that begins.
+    at: usize,
+}
+
+impl Held {
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Reads what came now behind what was left, record by record, up to the first one that is not there as a whole.
+    /// `what` is the name of one.
+    pub(crate) fn read(
+        &mut self,
+        new: &[u8],
+        what: &str,
+        mut record: impl FnMut(&mut Bytes<'_>) -> Result<(), Stop>,
+    ) -> Decoded<()> {
+        if self.bytes.len() > MAX_LINE {
+            let problem = format!("{what} of more than {} MiB", MAX_LINE >> 20);
+            return Err(DecodeError::new(self.at, problem));
+        }
+        self.bytes.extend_from_slice(new);
+        let mut rest = Bytes(&self.bytes);
+        let mut done = 0;
+        while !rest.0.is_empty() {
+            match record(&mut rest) {
+                Ok(()) => done = self.bytes.len() - rest.0.len(),
+                Err(Stop::Ends) => break,
+                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
+            }
+        }
+        self.bytes.drain(..done);
+        self.at += done;
+        Ok(())
+    }
+}
+
+/// What a record says of another one, by a number that none had.
+pub(crate) fn not_before(what: &str, number: u64) -> String {
+    format!("{what} {number}, which was not written before; was the file damaged?")
+}
 
 /// Why a record was not read.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// What is there ends before it does.
     Ends,
     Wrong(String),
@@ -14,10 +72,10 @@ impl<P: Into<String>> From<P> for Stop {
 }
 
 /// What is left to read.
-pub(super) struct Bytes<'b>(pub(super) &'b [u8]);
+pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
 
 impl<'b> Bytes<'b> {
-    pub(super) fn take(&mut self, length: u64) -> Result<&'b [u8], Stop> {
+    pub(crate) fn take(&mut self, length: u64) -> Result<&'b [u8], Stop> {
         let length = usize::try_from(length).map_err(|_| Stop::Ends)?;
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Stop::Ends)?;
         self.0 = rest;
@@ -30,20 +88,20 @@ impl<'b> Bytes<'b> {
         Ok(taken)
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, Stop> {
+    pub(crate) fn byte(&mut self) -> Result<u8, Stop> {
         self.array().map(|[byte]| byte)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, Stop> {
+    pub(crate) fn u32(&mut self) -> Result<u32, Stop> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Stop> {
+    pub(crate) fn u64(&mut self) -> Result<u64, Stop> {
         self.array().map(u64::from_le_bytes)
     }
 
     /// Up to a zero byte.
-    pub(super) fn text(&mut self) -> Result<&'b [u8], Stop> {
+    pub(crate) fn text(&mut self) -> Result<&'b [u8], Stop> {
         let end = memchr::memchr(0, self.0).ok_or(Stop::Ends)?;
         let text = &self.0[..end];
         self.0 = &self.0[end + 1..];
@@ -51,8 +109,13 @@ impl<'b> Bytes<'b> {
     }
 
     /// Seven bits a byte.
-    pub(super) fn number(&mut self) -> Result<u64, Stop> {
-        let (mut number, mut shift) = (0, 0);
+    pub(crate) fn number(&mut self) -> Result<u64, Stop> {
+        self.further_bits(0, 0)
+    }
+
+    /// Seven bits a byte, above so many lower ones.
+    pub(crate) fn further_bits(&mut self, lower: u64, count: u32) -> Result<u64, Stop> {
+        let (mut number, mut shift) = (lower, count);
         loop {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
@@ -67,8 +130,8 @@ impl<'b> Bytes<'b> {
         }
     }
 
-    /// The same, with the sign in the lowest bit.
-    pub(super) fn signed(&mut self) -> Result<i64, Stop> {
+    /// Seven bits a byte, with the sign in the lowest one.
+    pub(crate) fn signed(&mut self) -> Result<i64, Stop> {
         let number = self.number()?;
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
