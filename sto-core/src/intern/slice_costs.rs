@@ -13,9 +13,11 @@ use crate::units::Nanoseconds;
 /// Cuts the time of all samples of a recording. What is left whole needs no time.
 pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid, InternError> {
     let samples = &recording.samples;
-    let times = || samples.iter().filter_map(|sample| sample.time);
-    let without = samples.len() - times().count();
-    let ends = times().min().zip(times().max()).filter(|_| without == 0);
+    let without = samples
+        .iter()
+        .filter(|sample| sample.time.is_none())
+        .count();
+    let ends = recording.time_range().filter(|_| without == 0);
     let whole = (count.get() == 1).then_some((Nanoseconds(0), Nanoseconds(0)));
     let grid = ends
         .or(whole)

@@ -18,6 +18,7 @@ pub use parts::{
     Location, LocationIx, Module, ModuleIx, ModuleKind, Process, ProcessIx, RecordingError, Sample,
     SampleTypeIx, StackIx, Thread, ThreadIx,
 };
+pub(crate) use samples::{Samples, times_of};
 pub use stacks::Stacks;
 pub(crate) use stacks::Walk;
 
@@ -123,8 +124,7 @@ impl Recording {
 impl RecordingParts {
     /// When its first sample was taken, and its last; `None` where none has a time.
     pub(crate) fn time_range(&self) -> Option<(Nanoseconds, Nanoseconds)> {
-        let times = self.samples.iter().filter_map(|sample| sample.time);
-        times.clone().min().zip(times.max())
+        times_of(&self.samples)
     }
 
     /// Other names of modules, by their own: where the user names the program, frames carry that instead of

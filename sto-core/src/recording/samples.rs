@@ -13,7 +13,7 @@ pub(crate) struct Samples {
     /// By sample type and stack: the last sample, where samples are summed.
     last_of: Vec<Vec<u32>>,
     /// The samples that costs are added to.
-    added: HashMap<Measured, usize>,
+    added: HashMap<Cell, usize>,
     /// Whether some may be summed that were not.
     repeat: bool,
     /// How many there were when they were last summed.
@@ -37,8 +37,21 @@ impl Samples {
         }
     }
 
+    /// These as they are.
+    pub(crate) fn of(all: Vec<Sample>) -> Samples {
+        Samples {
+            times: times_of(&all),
+            all,
+            ..Samples::default()
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sample> {
+        self.all.iter()
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sample> {
@@ -81,14 +94,14 @@ impl Samples {
     }
 
     /// Adds to what a stack of a thread cost at no known time.
-    pub(super) fn add(&mut self, measured: Measured, cost: Cost) {
+    pub(super) fn add(&mut self, cell: Cell, cost: Cost) {
         let next = self.all.len();
-        let index = *self.added.entry(measured).or_insert(next);
+        let index = *self.added.entry(cell).or_insert(next);
         if index < next {
             self.all[index].cost += cost;
             return;
         }
-        let (thread, sample_type, stack) = measured;
+        let (thread, sample_type, stack) = cell;
         self.all.push(Sample {
             stack,
             thread,
@@ -148,13 +161,19 @@ impl Samples {
     }
 }
 
+/// The times of the first and the last sample that have one.
+pub(crate) fn times_of(samples: &[Sample]) -> Option<(Nanoseconds, Nanoseconds)> {
+    let times = || samples.iter().filter_map(|sample| sample.time);
+    times().min().zip(times().max())
+}
+
 /// Whose cost was measured, and what of it.
-type Measured = (ThreadIx, SampleTypeIx, StackIx);
+type Cell = (ThreadIx, SampleTypeIx, StackIx);
 
 /// What samples that can be summed have in common.
-fn kind(sample: &Sample) -> (Measured, bool, bool) {
-    let measured = (sample.thread, sample.sample_type, sample.stack);
-    (measured, sample.truncated, sample.time.is_some())
+fn kind(sample: &Sample) -> (Cell, bool, bool) {
+    let cell = (sample.thread, sample.sample_type, sample.stack);
+    (cell, sample.truncated, sample.time.is_some())
 }
 
 /// Adds a sample to an earlier one, if they can be summed.

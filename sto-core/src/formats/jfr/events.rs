@@ -96,7 +96,7 @@ impl Samples {
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let mut indices = [None; SAMPLED.len()];
         let mut samples = std::mem::take(&mut builder.samples);
-        for sample in samples.iter_mut() {
+        for sample in samples.iter() {
             indices[sample.sample_type.get()] = Some(SampleTypeIx(0));
         }
         for ((index, (name, measure)), without_period) in

@@ -2,8 +2,8 @@
 
 use super::events::Events;
 use crate::model::MetricSeries;
-use crate::recording::Sample;
 use crate::recording::over_time::{self, Span};
+use crate::recording::{Sample, times_of};
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -118,8 +118,7 @@ pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> V
     if !has_stacks.contains(&false) || !events.have_stacks() {
         return Vec::new();
     }
-    let times = || samples.iter().filter_map(|sample| sample.time);
-    let Some(times) = times().min().zip(times().max()) else {
+    let Some(times) = times_of(samples) else {
         return Vec::new();
     };
     let mut points = vec![Vec::new(); has_stacks.len()];

@@ -28,7 +28,8 @@ use crate::binary::{Machine, UnwindFiles};
 use crate::files::ReadAt;
 use crate::limits::MAX_SAMPLE_TYPES;
 use crate::recording::{
-    Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, StackIx, Stacks,
+    Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, Samples, StackIx,
+    Stacks,
 };
 use crate::units::{Bytes, SampleType};
 use digested::Digested;
@@ -132,9 +133,7 @@ fn read_records(
     }
     builder.origin = origin;
     builder.sample_types = sample_types;
-    samples
-        .into_iter()
-        .for_each(|sample| builder.push_sample(sample));
+    builder.samples = Samples::of(samples);
     builder.origin.duration = builder.duration();
     builder.lost = records.lost();
     let mut processes = records.processes;
