@@ -34,6 +34,15 @@ const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 /// and `same`, and with its square in `v2`, whose commit follows that of `v1`, and in `v3`, where all sizes together cost
 /// what they did. A run without a size is among those of `v1`.
 fn sources() -> Sources {
+    sources_where(|build, n| match build {
+        "v2" => 2000 + n * n / 40,
+        "v3" => 2000 + n * n * 189 / 136_500,
+        _ => 2000 + 3 * n,
+    })
+}
+
+/// The same, where `find` costs what the function says of a build and a size.
+fn sources_where(cost_of_find: impl Fn(&str, u64) -> u64) -> Sources {
     let store = Store::in_memory().unwrap();
     let add = |build: &str, run: u64, size: Option<u64>, lines: &[(&str, u64)]| {
         let folded: String = lines
@@ -70,16 +79,11 @@ fn sources() -> Sources {
         for (run, jitter) in (0..).zip(jitter) {
             for (ix, n) in (0..).zip(SIZES) {
                 let log = n as f64 * (n as f64).ln();
-                let find = match build {
-                    "v2" => 2000 + n * n / 40,
-                    "v3" => 2000 + n * n * 189 / 136_500,
-                    _ => 2000 + 3 * n,
-                };
                 // A part in a hundred, another one for each size.
                 let noise = |count: u64| count * (99 + (jitter * 5 + ix * ix) % 3) / 100;
                 let lines = [
                     ("sort", noise(log as u64)),
-                    ("find", noise(find)),
+                    ("find", noise(cost_of_find(build, n))),
                     ("fixed", noise(5000)),
                 ];
                 add(build, run, Some(n), &lines);
@@ -227,6 +231,25 @@ fn a_function_that_grows_faster_is_a_degradation_and_others_are_as_before() {
     request.named = ["app@v1", "app@same"].map(Named::from);
     let same = compare_models(&sources, &request).unwrap();
     assert_eq!(same.verdict, Verdict::Clean, "{:?}", same.functions);
+}
+
+/// A parabola that is nearly a line has the name of one that goes with the square.
+#[test]
+fn a_function_whose_exponent_grew_is_not_said_to_be_as_before() {
+    let sources = sources_where(|build, n| match build {
+        "v2" => 100 + n * n / 4,
+        _ => 100 + 100 * n - n * n / 128,
+    });
+    let mut request = CompareModelsRequest::default();
+    request.named = ["app@v1", "app@v2"].map(Named::from);
+    request.x = "n".to_owned();
+    request.function = Some("find".to_owned());
+    let found = compare_models(&sources, &request).unwrap();
+    let find = &found.functions[0];
+    let before = find.baseline.model.as_ref().unwrap();
+    assert_eq!(before.kind, ModelKind::Quadratic);
+    let is_said = "find went from O(n^0.845) to O(n²) with commit 222222222222; ";
+    assert!(find.reason.starts_with(is_said), "{}", find.reason);
 }
 
 #[test]

@@ -28,11 +28,16 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
     let mut text = change.function.clone();
     match models {
-        [Some(old), Some(new)] if !is_as_before(old, new, x) => {
-            let _ = write!(text, " went from {} to {}", growth(old, x), growth(new, x));
-            text += &commits.map_or_else(String::new, commit);
-        }
-        [_, Some(new)] => {
+        [Some(old), Some(new)] => match otherwise([old, new], change.growth, x) {
+            Some([from, to]) => {
+                let _ = write!(text, " went from {from} to {to}");
+                text += &commits.map_or_else(String::new, commit);
+            }
+            None => {
+                let _ = write!(text, " is {}, as before", growth(new, x));
+            }
+        },
+        [None, Some(new)] => {
             let _ = write!(text, " is {}, as before", growth(new, x));
         }
         _ => {}
@@ -50,7 +55,18 @@ pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commit
     text
 }
 
-/// Whether two models grow alike, as far as is known.
+/// How each side grows, where they do not grow alike. A parabola can be nearly a line: where the formulas are alike,
+/// but the exponents surely differ by more than what is near, these are named.
+fn otherwise(models: [&Model; 2], exponents: Option<Growth>, x: &str) -> Option<[String; 2]> {
+    let [old, new] = models;
+    if !is_as_before(old, new, x) {
+        return Some(models.map(|model| growth(model, x)));
+    }
+    let grown = exponents.filter(|grown| grown.low > NEAR || grown.high < -NEAR)?;
+    Some([grown.baseline, grown.candidate].map(|exponent| format!("O({})", power(x, exponent))))
+}
+
+/// Whether the formulas of two models grow alike, as far as is known.
 fn is_as_before(old: &Model, new: &Model, x: &str) -> bool {
     let interval = |model: &Model| {
         let exponent = model.coefficients.get(1).filter(|_| has_exponent(model))?;
