@@ -66,7 +66,7 @@ fn set_build_id(recording: &mut RecordingParts, pid: u32, build_id: u8) {
         kind: ModuleKind::File,
         build_id: GnuBuildId::from_bytes(&[build_id; 4]),
         inode: None,
-        kernel_text: None,
+        text_address: None,
         alias: None,
     });
     let module = ModuleIx(recording.modules.len() as u32 - 1);

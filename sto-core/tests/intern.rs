@@ -179,7 +179,7 @@ fn module() -> Module {
         kind: ModuleKind::File,
         build_id: None,
         inode: None,
-        kernel_text: None,
+        text_address: None,
         alias: None,
     }
 }

@@ -96,7 +96,7 @@ fn module(path: String, kind: ModuleKind, inode: Option<u64>) -> Module {
             .then(|| GnuBuildId::from_bytes(&[1; 20]))
             .flatten(),
         inode,
-        kernel_text: is_kernel.then_some(0xffff_0000),
+        text_address: is_kernel.then_some(0xffff_0000),
         alias: None,
     }
 }

@@ -386,7 +386,7 @@ fn recording(name: &dyn Fn(usize) -> String, build: u64, run: u64) -> Recording 
             kind: ModuleKind::File,
             build_id: None,
             inode: None,
-            kernel_text: None,
+            text_address: None,
             alias: None,
         }],
         locations,

@@ -208,7 +208,7 @@ mod tests {
             kind: ModuleKind::File,
             build_id: None,
             inode: None,
-            kernel_text: None,
+            text_address: None,
             alias: None,
         });
         Mapping {

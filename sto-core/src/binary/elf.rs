@@ -1,10 +1,12 @@
 //! ELF files on disk: what they hold, and where the linker put it.
 
+use super::unpack::unpacked;
 use crate::files::{LazyFile, Links, ReadAt, SafeFile};
 use crate::model::GnuBuildId;
 use gimli::RunTimeEndian;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
 use std::ffi::{OsStr, OsString};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,7 @@ const MAX_SEGMENTS: usize = 256;
 pub(crate) struct Segments(Vec<Segment>);
 
 impl ElfFile {
-    /// Opens a file; `None` where no regular file has this path.
+    /// Opens a file, which may be compressed; `None` where no regular file has this path.
     ///
     /// # Errors
     /// With a clause that says why the file cannot be read or is no ELF file.
@@ -70,7 +72,10 @@ impl ElfFile {
             }
             Err(_) => return Ok(None),
         };
-        let data = LazyFile::new(opened).map_err(|error| unreadable(&error))?;
+        let metadata = opened.metadata.clone();
+        let data = unpacked(&opened)
+            .and_then(|unpacked| LazyFile::new(unpacked.unwrap_or(opened)))
+            .map_err(|error| unreadable(&error))?;
         let read = || -> object::Result<_> {
             let elf = object::File::parse(&data)?;
             let build_id = elf.build_id()?;
@@ -93,7 +98,6 @@ impl ElfFile {
                 Some(cut) => unreadable(&cut),
                 None => format!("{} is no readable ELF file: {error}", path.display()),
             })?;
-        let metadata = &data.file().metadata;
         Ok(Some(ElfFile {
             path: path.to_owned(),
             build_id,
@@ -109,6 +113,11 @@ impl ElfFile {
 
     pub(crate) fn parse(&self) -> object::Result<Elf<'_>> {
         object::File::parse(&self.data)
+    }
+
+    /// All of the file.
+    pub(super) fn bytes(&self) -> Option<&[u8]> {
+        self.data.bytes(0..self.data.file().size() as usize)
     }
 
     /// Why what there is of the file is not all of it, where another process cut it since it was opened.
@@ -173,6 +182,12 @@ impl Segments {
     pub(crate) fn first_address(&self) -> u64 {
         let addresses = self.0.iter().map(|segment| segment.address);
         addresses.min().unwrap_or_default()
+    }
+
+    /// The virtual addresses, as the linker knows them, that the file has.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = Range<u64>> {
+        let ranges = self.0.iter();
+        ranges.map(|of| of.address..of.address.saturating_add(of.size))
     }
 
     /// The virtual address, as the linker knows it, of an offset in the file.

@@ -8,9 +8,9 @@ use super::jit_files::{dump_of, find_dump};
 use super::without_build_id::{by_hand, find_without_build_id};
 use crate::hint::{Hint, Notice};
 use crate::model::GnuBuildId;
-use crate::recording::Module;
+use crate::recording::{Module, ModuleKind};
 use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 /// The files that describe a module.
@@ -76,7 +76,7 @@ fn find_by_build_id(
     options: &SymbolOptions,
 ) -> Result<Found, Notice> {
     let recorded = recorded_path(module);
-    let mut paths = VecDeque::from(search_paths(recorded, build_id, options));
+    let mut paths = VecDeque::from(search_paths(module, build_id, options));
     if let Some(path) = by_hand(module, options) {
         paths.push_front(path.to_owned());
     }
@@ -249,22 +249,25 @@ pub(crate) fn split_paths(
 }
 
 /// Every path that may hold a file with this build id, the most trusted first.
-fn search_paths(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
-    let name = recorded.file_name();
+fn search_paths(module: &Module, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
+    let (recorded, names) = (recorded_path(module), names_of(module));
     let mut paths = Vec::new();
     for dir in &options.symbol_dirs {
         paths.extend(build_id_paths(dir, build_id));
-        paths.extend(name.map(|name| dir.join(name)));
+        paths.extend(names.iter().map(|name| dir.join(name)));
         paths.push(below(dir, recorded));
     }
     if let Some(dir) = &options.recording_dir {
-        paths.extend(name.map(|name| dir.join(name)));
+        paths.extend(names.iter().map(|name| dir.join(name)));
     }
     if let Some(cache) = &options.perf_cache {
         paths.extend(build_id_paths(cache, build_id));
     }
     for dir in &options.debug_dirs {
         paths.push(debug_file(dir, build_id));
+        if module.kind == ModuleKind::KernelModule {
+            paths.push(below(dir, recorded));
+        }
     }
     if recorded.is_absolute() {
         paths.push(recorded.to_owned());
@@ -276,6 +279,34 @@ fn search_paths(recorded: &Path, build_id: &GnuBuildId, options: &SymbolOptions)
         }
     }
     distinct
+}
+
+/// What a file may be called: its own name, of which there is none below `/`; for a kernel module also what it is called
+/// where others compress it, or have dashes where the kernel has underscores.
+fn names_of(module: &Module) -> Vec<OsString> {
+    let own = recorded_path(module).file_name();
+    let mut names: Vec<OsString> = own.map(OsStr::to_owned).into_iter().collect();
+    if module.kind == ModuleKind::KernelModule
+        && let Some(name) = kernel_module_name(module.name())
+    {
+        let spelled = [
+            name.to_owned(),
+            name.replace('_', "-"),
+            name.replace('-', "_"),
+        ];
+        for ending in [".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.debug"] {
+            names.extend(spelled.iter().map(|name| format!("{name}{ending}").into()));
+        }
+    }
+    names
+}
+
+/// The name of a kernel module: that of its file without the ending, or what is between brackets.
+pub(crate) fn kernel_module_name(file: &str) -> Option<&str> {
+    match file.strip_prefix('[') {
+        Some(name) => name.strip_suffix(']'),
+        None => Some(file.split_once(".ko")?.0),
+    }
 }
 
 /// The paths under `.build-id` of a folder: those of debug packages, then those of perf.

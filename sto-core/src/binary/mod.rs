@@ -13,6 +13,8 @@ mod jit_dump;
 #[cfg(feature = "symbols")]
 pub(crate) mod jit_files;
 #[cfg(feature = "symbols")]
+pub(crate) mod kernel_module;
+#[cfg(feature = "symbols")]
 mod machine;
 #[cfg(feature = "symbols")]
 pub(crate) mod mini_debug_info;
@@ -21,6 +23,8 @@ mod placements;
 #[cfg(feature = "symbols")]
 mod signed_returns;
 pub(crate) mod source_path;
+#[cfg(feature = "symbols")]
+mod unpack;
 #[cfg(feature = "symbols")]
 mod unwind;
 #[cfg(feature = "symbols")]

@@ -111,7 +111,7 @@ pub(super) fn module_of_path(
         kind,
         build_id,
         inode: None,
-        kernel_text: None,
+        text_address: None,
         alias: None,
     }
 }

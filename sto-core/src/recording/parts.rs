@@ -151,8 +151,9 @@ pub struct Module {
     pub build_id: Option<GnuBuildId>,
     /// Inode number of the file when it was mapped, where recorded.
     pub inode: Option<u64>,
-    /// For the kernel: the virtual address of its `_text` (or `_stext`) when recorded.
-    pub kernel_text: Option<u64>,
+    /// For the kernel: the virtual address of its `_text` (or `_stext`) when recorded; for one of its modules that of its
+    /// `.text`.
+    pub text_address: Option<u64>,
     /// The name that frames carry instead of the file's, where the user names the program.
     pub alias: Option<String>,
 }

@@ -211,13 +211,10 @@ impl Resolved {
 fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
         ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => Some(address),
-        ModuleKind::Kernel => module
-            .kernel_text
+        ModuleKind::Kernel | ModuleKind::KernelModule => module
+            .text_address
             .and_then(|text| address.checked_sub(text)),
-        ModuleKind::KernelModule
-        | ModuleKind::Anonymous
-        | ModuleKind::Memory { .. }
-        | ModuleKind::JitDump { .. } => None,
+        ModuleKind::Anonymous | ModuleKind::Memory { .. } | ModuleKind::JitDump { .. } => None,
     };
     let name = module.name();
     let bare = name

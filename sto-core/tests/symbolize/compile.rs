@@ -70,7 +70,7 @@ impl Program {
             kind: ModuleKind::File,
             build_id: build_id.and_then(GnuBuildId::from_bytes),
             inode: None,
-            kernel_text: None,
+            text_address: None,
             alias: None,
         }
     }

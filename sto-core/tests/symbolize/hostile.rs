@@ -1,6 +1,7 @@
 //! Damaged files: no panic, no lost location.
 
 use super::compile::Program;
+use super::kernel_modules;
 use super::recording::resolve;
 use crate::common::panics::{note_panics, panicked};
 use object::{Object, ObjectSection};
@@ -9,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::SymbolOptions;
+use sto_core::recording::Module;
 
 /// How many damaged files each test makes. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
 fn damages(usual: usize) -> usize {
@@ -41,7 +43,14 @@ impl Numbers {
 }
 
 /// What reads ELF and DWARF.
-const READERS: [&str; 5] = ["addr2line", "gimli", "framehop", "object", "symbolize"];
+const READERS: [&str; 6] = [
+    "addr2line",
+    "gimli",
+    "framehop",
+    "object",
+    "symbolize",
+    "binary",
+];
 
 /// Resolves a few addresses of the file as it is now, whatever that is.
 fn check(program: &Program) {
@@ -66,6 +75,7 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
     let mut regions = vec![0..0x400, headers..program.bytes().len() as u64];
     let names = [
         ".symtab",
+        ".rela.debug_info",
         ".dynsym",
         ".rela.plt",
         ".debug_info",
@@ -170,6 +180,37 @@ fn a_file_with_damaged_bytes_never_panics() {
             std::fs::write(&program.path, bytes).unwrap();
             check(&program);
         }
+    }
+}
+
+#[test]
+fn a_damaged_kernel_module_never_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    for flags in [["-g", "-gz=none"], ["-g", "-gz=zlib"]] {
+        let module = kernel_modules::module(dir.path(), &flags);
+        let recorded = Module {
+            build_id: None,
+            ..kernel_modules::recorded(&module, "nf_work.ko")
+        };
+        let options = SymbolOptions {
+            by_hand: vec![("nf_work.ko".to_owned(), module.path.clone())],
+            ..SymbolOptions::default()
+        };
+        let addresses = || (0..64).map(|at| kernel_modules::TEXT + at);
+        let found = resolve(recorded.clone(), addresses(), &options);
+        assert_eq!(found.frames[0][0].symbol, "do_work");
+        note_panics();
+        let regions = regions(&module);
+        let mut numbers = Numbers(1);
+        for _ in 0..damages(200) {
+            let mut bytes = module.bytes().to_vec();
+            let region = &regions[numbers.below(regions.len() as u64) as usize];
+            damage(&mut bytes, region, &mut numbers);
+            std::fs::write(&module.path, bytes).unwrap();
+            let found = resolve(recorded.clone(), addresses(), &options);
+            assert!(found.frames.iter().all(|frames| !frames.is_empty()));
+        }
+        assert_eq!(panicked(&READERS), [""; 0]);
     }
 }
 

@@ -25,7 +25,7 @@ ffffffffc0000080 t bpf_prog_6deef7357e7b4530\t[bpf]
 not a line
 ";
 
-fn build_id(byte: u8) -> GnuBuildId {
+pub(super) fn build_id(byte: u8) -> GnuBuildId {
     GnuBuildId::from_bytes(&[byte; 20]).unwrap()
 }
 
@@ -55,7 +55,7 @@ fn kernel(build_id: GnuBuildId, text: u64) -> Module {
         kind: ModuleKind::Kernel,
         build_id: Some(build_id),
         inode: None,
-        kernel_text: Some(text),
+        text_address: Some(text),
         alias: None,
     }
 }
@@ -66,7 +66,7 @@ fn kernel_module(path: &str) -> Module {
         kind: ModuleKind::KernelModule,
         build_id: None,
         inode: None,
-        kernel_text: None,
+        text_address: None,
         alias: None,
     }
 }
@@ -208,7 +208,7 @@ fn kernel_modules_are_told_apart() {
 
     // After another boot they stand elsewhere, and no shift is known.
     let later = recording.edit(|recording| {
-        recording.modules[0].kernel_text = Some(TEXT + 0x20_0000);
+        recording.modules[0].text_address = Some(TEXT + 0x20_0000);
     });
     let (names, modules) = names(&later.unwrap());
     assert_eq!(names[1..4], ["[nf-tables.ko.xz]", "[nf_tables]", "[other]"]);

@@ -4,6 +4,7 @@ pub(crate) mod compile;
 mod debuginfod;
 mod hostile;
 mod kernel;
+mod kernel_modules;
 mod later;
 mod names;
 mod native;

@@ -287,7 +287,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
         kind,
         build_id: None,
         inode: None,
-        kernel_text: None,
+        text_address: None,
         alias: None,
     };
     let modules = vec![

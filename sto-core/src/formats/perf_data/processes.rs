@@ -121,7 +121,7 @@ impl Processes {
             kind,
             build_id,
             inode,
-            kernel_text: None,
+            text_address: None,
             alias: None,
         });
         let mapping = Mapping {
@@ -165,7 +165,7 @@ impl Processes {
                 kind: ModuleKind::JitDump { pid },
                 build_id: None,
                 inode,
-                kernel_text: None,
+                text_address: None,
                 alias: None,
             });
             (module, Arc::new(dump))
@@ -181,7 +181,7 @@ impl Processes {
             kind: ModuleKind::Anonymous,
             build_id: None,
             inode: None,
-            kernel_text: None,
+            text_address: None,
             alias: None,
         });
         Location::Address { module, address: 0 }
@@ -199,15 +199,19 @@ impl Processes {
         let build_id = mapped
             .build_id
             .or_else(|| self.build_ids.get(path).cloned());
-        // simpleperf does not say it.
-        let text = Some(mapped.file_offset).filter(|&address| address != 0);
-        let kernel_text = text.filter(|_| main);
+        // Of a module `.text` is mapped. simpleperf does not say where the kernel's is.
+        let text = if main {
+            mapped.file_offset
+        } else {
+            mapped.start
+        };
+        let text_address = Some(text).filter(|&address| address != 0);
         let module = self.module(Module {
             path: path.into(),
             kind,
             build_id,
             inode: None,
-            kernel_text,
+            text_address,
             alias: None,
         });
         let mapping = Mapping {

@@ -107,7 +107,7 @@ impl Program {
             kind: ModuleKind::Functions,
             build_id: self.file.build_id.clone(),
             inode: Some(self.file.inode),
-            kernel_text: None,
+            text_address: None,
             alias: None,
         }
     }

@@ -21,7 +21,7 @@ struct PackedModule {
     path: String,
     kind: u8,
     build_id: Option<GnuBuildId>,
-    kernel_text: Option<u64>,
+    text_address: Option<u64>,
     alias: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn pack_addresses(
             path: module.path.clone(),
             kind: kind.ok_or(OTHER_KIND)? as u8,
             build_id: module.build_id.clone(),
-            kernel_text: module.kernel_text,
+            text_address: module.text_address,
             alias: module.alias.clone(),
         })
     });
@@ -192,7 +192,7 @@ fn module(packed: PackedModule) -> Result<Module, DecodeError> {
         kind: *KINDS.get(usize::from(packed.kind)).ok_or(OTHER_KIND)?,
         build_id: packed.build_id,
         inode: None,
-        kernel_text: packed.kernel_text,
+        text_address: packed.text_address,
         alias: packed.alias,
     })
 }
@@ -356,7 +356,7 @@ mod tests {
                 kind: ModuleKind::File,
                 build_id: GnuBuildId::from_bytes(&[0xab, 0xcd]),
                 inode: None,
-                kernel_text: None,
+                text_address: None,
                 alias: None,
             }],
             addresses: vec![(0, 0x11), (0, 0x15), (0, 0x20), (0, 0x22)],

@@ -116,7 +116,7 @@ impl<'a, 'name> Frames<'a, 'name> {
         };
         let line = calls.first().and_then(|function| function.line);
         let kind = match self.chunk.module.kind {
-            ModuleKind::Kernel => FrameKind::Kernel,
+            ModuleKind::Kernel | ModuleKind::KernelModule => FrameKind::Kernel,
             _ => FrameKind::User,
         };
         self.push(kind, symbol, file, line);

@@ -4,19 +4,21 @@ use super::kallsyms::Kallsyms;
 use super::native;
 use crate::binary::SymbolOptions;
 use crate::binary::elf::{Detail, ElfFile, is_executable};
-use crate::binary::find::{build_id_entry, find};
+use crate::binary::find::{Found, build_id_entry, find, kernel_module_name};
+use crate::binary::kernel_module::Loaded;
 use crate::demangle::demangle;
 use crate::files::{Links, SafeFile};
 use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
-use crate::recording::{LocationIx, Module, ModuleKind, Recording};
+use crate::recording::{Module, ModuleKind, Recording};
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::NoteIterator;
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind};
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -29,6 +31,48 @@ pub(super) struct Kernel<'a> {
     module: Option<&'a Module>,
     options: &'a SymbolOptions,
     list: OnceLock<Result<SymbolList, Notice>>,
+}
+
+/// A file with code of the kernel.
+struct CodeFile {
+    found: Found,
+    /// What to add to a recorded address to find it in the file.
+    shift: u64,
+    /// The addresses that the file has.
+    code: Vec<Range<u64>>,
+}
+
+impl CodeFile {
+    /// That of the kernel, where it has debug info: for names alone there is the list.
+    fn of_kernel(kernel: &Module, options: &SymbolOptions) -> Option<CodeFile> {
+        let found = find(&vmlinux_of(kernel), options).ok()?;
+        if found.symbols.detail != Detail::DebugInfo {
+            return None;
+        }
+        let shift = shift_to(text_of(&found.symbols)?, kernel);
+        let segments = found.image.as_ref().unwrap_or(&found.symbols).segments();
+        let code = segments.addresses().collect();
+        Some(CodeFile { found, shift, code })
+    }
+
+    /// That of a module, where it has names.
+    fn of_module(module: &Module, options: &SymbolOptions) -> Option<CodeFile> {
+        let recorded = module.text_address?;
+        let found = find(module, options).ok()?;
+        let Loaded { file, code } = Loaded::of(&found.symbols)?;
+        if file.detail == Detail::Stripped {
+            return None;
+        }
+        Some(CodeFile {
+            found: Found {
+                symbols: file,
+                image: None,
+                ..found
+            },
+            shift: code.start.wrapping_sub(recorded),
+            code: vec![code],
+        })
+    }
 }
 
 /// A list of the recorded kernel's symbols.
@@ -50,65 +94,48 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Resolves virtual addresses of the kernel, or of one of its modules.
+    /// Resolves virtual addresses of the kernel, or of one of its modules: by its file, where that is found by its build
+    /// id, and by the list what is not in there.
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
+        let file = match task.module.kind {
+            ModuleKind::Kernel => CodeFile::of_kernel(task.module, self.options),
+            _ => CodeFile::of_module(task.module, self.options),
+        };
+        let Some(CodeFile { found, shift, code }) = file else {
+            return self.resolve_in_list(task);
+        };
+        let is_in_file = |address| code.iter().any(|part| part.contains(&address));
+        let (inside, outside) = task
+            .addresses
+            .iter()
+            .partition(|(address, _)| is_in_file(address.wrapping_add(shift)));
+
+        let part = |addresses| Task { addresses, ..*task };
+        let address_of = |_: &_, address: u64| Some(address.wrapping_add(shift));
+        let mut resolved = native::resolve_in(found, &part(inside), self.options, address_of);
+        let outside = part(outside);
+        if !outside.addresses.is_empty() {
+            resolved.parts.extend(self.resolve_in_list(&outside).parts);
+        }
+        resolved
+    }
+
+    fn resolve_in_list(&self, task: &Task<'_>) -> Resolved {
         let module = task.module;
         let wanted = match module.kind {
             ModuleKind::Kernel => None,
-            _ => Some(kernel_module_name(module)),
+            _ => Some(listed_name(module)),
         };
-        if module.kind == ModuleKind::Kernel
-            && let Some(resolved) = self.resolve_in_vmlinux(task)
-        {
-            return resolved;
-        }
-        self.resolve_in_list(task, wanted)
-    }
-
-    /// By the debug info of the kernel's file, where that is found; by the list what is not in it.
-    fn resolve_in_vmlinux(&self, task: &Task<'_>) -> Option<Resolved> {
-        let found = find(&vmlinux_of(task.module), self.options).ok()?;
-        if found.symbols.detail != Detail::DebugInfo {
-            return None;
-        }
-        let shift = shift_to(text_of(&found.symbols)?, task.module);
-        let segments = found.image.as_ref().unwrap_or(&found.symbols).segments();
-        let is_inside = |&(address, _): &(u64, LocationIx)| {
-            segments.offset_of(address.wrapping_add(shift)).is_some()
-        };
-        let part = |inside| Task {
-            addresses: task
-                .addresses
-                .iter()
-                .copied()
-                .filter(|at| is_inside(at) == inside)
-                .collect(),
-            ..*task
-        };
-        let (inside, outside) = (part(true), part(false));
-        let mut resolved = native::resolve_in(found, &inside, self.options, |_, address| {
-            Some(address.wrapping_add(shift))
-        });
-        if !outside.addresses.is_empty() {
-            resolved
-                .parts
-                .extend(self.resolve_in_list(&outside, None).parts);
-        }
-        Some(resolved)
-    }
-
-    fn resolve_in_list(&self, task: &Task<'_>, wanted: Option<String>) -> Resolved {
-        let module = task.module;
         let list = self.list.get_or_init(|| self.find_list());
         let list = match list {
             Ok(list) if wanted.is_none() || list.shift == 0 => list,
             Ok(list) => {
                 let problem = format!(
-                    "{} is of another boot than the recording, and kernel modules are at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again",
+                    "{} is of another boot than the recording, and kernel modules are at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again, or put a copy of the module's file into a folder and name that",
                     list.path.display(),
                     module.path
                 );
-                return task.unresolved(Some(problem));
+                return task.unresolved(Some(Notice::new(problem, Hint::SymbolFolder)));
             }
             Err(problem) => return task.unresolved(Some(problem.clone())),
         };
@@ -226,7 +253,7 @@ fn vmlinux_of(kernel: &Module) -> Module {
 
 /// What to add to recorded addresses where the kernel's code begins at this one.
 fn shift_to(text: u64, kernel: &Module) -> u64 {
-    let recorded = kernel.kernel_text.filter(|&address| address != 0);
+    let recorded = kernel.text_address.filter(|&address| address != 0);
     recorded.map_or(0, |recorded| text.wrapping_sub(recorded))
 }
 
@@ -283,16 +310,8 @@ fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
     None
 }
 
-/// The name that kallsyms has for a kernel module: that of its file without the ending, dashes
-/// written as underscores, or what is between brackets.
-fn kernel_module_name(module: &Module) -> String {
+/// The name that kallsyms has for a kernel module: dashes are written as underscores.
+fn listed_name(module: &Module) -> String {
     let name = module.name();
-    let name = match name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'))
-    {
-        Some(name) => name,
-        None => name.split_once(".ko").map_or(name, |(name, _)| name),
-    };
-    name.replace('-', "_")
+    kernel_module_name(name).unwrap_or(name).replace('-', "_")
 }
