@@ -539,6 +539,7 @@ fn stream() -> (Vec<u8>, Vec<Vec<u8>>) {
     (header.to_vec(), records)
 }
 
+const MMAP: u8 = 1;
 const MMAP2: u8 = 10;
 const SAMPLE: u8 = 9;
 const FINISHED_ROUND: u8 = 68;
@@ -564,6 +565,25 @@ fn samples_see_what_was_mapped_before_them_wherever_the_file_has_it() {
         assert_eq!(stacks(&found), stacks(&expected));
         assert_eq!(found.processes[0].program, "demo-v1");
     }
+}
+
+/// The kernel's mapping, under the name of a module.
+#[test]
+fn the_code_of_a_kernel_module_begins_where_it_was_mapped() {
+    let (header, mut records) = stream();
+    let name = b"[kernel.kallsyms]_text";
+    let is_mapped = |record: &&mut Vec<u8>| record[0] == MMAP && record[40..62] == *name;
+    let kernel = records.iter_mut().find(is_mapped).unwrap();
+    kernel[40..62].copy_from_slice(b"/lib/modules/nf_wrk.ko");
+    let start = u64::from_le_bytes(kernel[16..24].try_into().unwrap());
+    let found = read_stream_of(&header, &records).unwrap();
+    let module = found
+        .modules
+        .iter()
+        .find(|module| module.path.ends_with(".ko"))
+        .unwrap();
+    assert_eq!(module.kind, ModuleKind::KernelModule);
+    assert_eq!(module.text_address, Some(start));
 }
 
 #[test]
