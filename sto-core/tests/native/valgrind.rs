@@ -149,6 +149,36 @@ fn massif_has_the_heap_at_its_peak() {
     );
 }
 
+/// As `ms_print` prints them.
+#[test]
+fn massif_has_sizes_over_time_where_it_measured_time() {
+    let recorded = recording("massif-ms.out", Format::Massif);
+    let metrics: Vec<(&str, Vec<f64>)> = recorded
+        .metrics
+        .iter()
+        .map(|metric| (metric.name(), metric.values().to_vec()))
+        .collect();
+    let heap = [0, 110_686, 227_960, 335_228, 363_056, 365_712, 373_120];
+    let overhead = [0, 2258, 1552, 844, 272, 1040, 264];
+    let stacks = [0, 1160, 944, 1296, 640, 856, 640];
+    let expected = [
+        ("heap", heap),
+        ("heap overhead", overhead),
+        ("stacks", stacks),
+    ];
+    assert_eq!(
+        metrics,
+        expected.map(|(name, values)| (name, values.map(f64::from).to_vec()))
+    );
+    let ms = [0, 1205, 3331, 5237, 5593, 5595, 5778];
+    let times = recorded.metrics[0]
+        .times()
+        .iter()
+        .map(|time| time.0 / 1_000_000);
+    assert_eq!(times.collect::<Vec<_>>(), ms);
+    assert_eq!(recording("massif.out", Format::Massif).metrics, []);
+}
+
 /// The costs that `heaptrack_print -F` gives to stacks, by `--flamegraph-cost-type`.
 #[test]
 fn heaptrack_has_what_heaptrack_print_says() {

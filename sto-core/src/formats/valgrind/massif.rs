@@ -1,4 +1,4 @@
-//! Massif's text: how large the heap was over time, of which the tree at its peak is read, or the last one.
+//! Massif's text: how large the heap was over time, and from where at its peak, or in the last tree.
 //!
 //! Source: `massif/ms_main.c` and the chapter *Massif* of Valgrind's manual.
 
@@ -8,9 +8,9 @@ use crate::formats::excerpt;
 use crate::formats::report::one_thread;
 use crate::formats::source::Head;
 use crate::formats::wire::text::{decimal, lines};
-use crate::model::FrameKind;
-use crate::recording::{Built, RecordingBuilder, process_name};
-use crate::units::{Cost, Unit};
+use crate::model::{FrameKind, MetricSeries};
+use crate::recording::{Built, RecordingBuilder, over_time, process_name};
+use crate::units::{Cost, Nanoseconds, Unit};
 
 pub(in crate::formats) fn matches(head: &Head<'_>) -> bool {
     let mut begin = lines(head.bytes).map(|(_, line)| line);
@@ -22,6 +22,7 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let mut builder = RecordingBuilder::of_file(bytes.len());
     let mut tree = None;
     let mut is_peak = false;
+    let mut sizes = Sizes::default();
     for (number, line) in lines(bytes) {
         match line {
             b"heap_tree=peak" => {
@@ -29,7 +30,7 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
                 is_peak = true;
             }
             b"heap_tree=detailed" if !is_peak => tree = Some(number),
-            _ => {}
+            _ => sizes.line(line),
         }
         if let Some(command) = line.strip_prefix(b"cmd: ") {
             let program = command
@@ -42,6 +43,8 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             builder.origin().command = Some(builder.text(command).into_owned());
         }
     }
+    let metrics = sizes.metrics();
+    metrics.for_each(|metric| builder.add_metric(metric));
     let tree = tree.ok_or_else(|| {
         DecodeError::unsupported(
             "a profile of massif without a tree of calls; run the program for longer, or with \
@@ -61,6 +64,47 @@ pub(in crate::formats) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     ended.map_err(DecodeError::at(At::Line(tree)))?;
     builder.sample_type("peak", Unit::Bytes);
     Ok(builder)
+}
+
+/// The sizes of snapshots over time, where that was measured as such: by default massif counts instructions.
+#[derive(Default)]
+struct Sizes {
+    is_timed: bool,
+    time: Option<Nanoseconds>,
+    /// By the key that a snapshot has them under, and the name of the metric.
+    series: [Vec<(Nanoseconds, f64)>; SIZES.len()],
+}
+
+const SIZES: [(&str, &str); 3] = [
+    ("mem_heap_B", "heap"),
+    ("mem_heap_extra_B", "heap overhead"),
+    ("mem_stacks_B", "stacks"),
+];
+
+impl Sizes {
+    /// A line of a snapshot.
+    fn line(&mut self, line: &[u8]) {
+        self.is_timed |= line == b"time_unit: ms";
+        let Some(equals) = memchr::memchr(b'=', line).filter(|_| self.is_timed) else {
+            return;
+        };
+        let (key, value) = (&line[..equals], decimal(&line[equals + 1..]));
+        if key == b"time" {
+            let ns = value.and_then(|ms| ms.checked_mul(1_000_000));
+            self.time = ns.map(Nanoseconds);
+        }
+        let of = SIZES.iter().position(|(name, _)| name.as_bytes() == key);
+        if let (Some(of), Some(time), Some(value)) = (of, self.time, value) {
+            self.series[of].push((time, value as f64));
+        }
+    }
+
+    /// What was measured: stacks only where massif was told to.
+    fn metrics(self) -> impl Iterator<Item = MetricSeries> {
+        let series = SIZES.into_iter().zip(self.series);
+        let measured = series.filter(|(_, points)| points.iter().any(|&(_, value)| value > 0.0));
+        measured.filter_map(|((_, name), points)| over_time::levels(name, points))
+    }
 }
 
 /// From where memory was allocated, which is the tree's root, up to a caller.
