@@ -4,7 +4,7 @@
 //! Source: the manual of bpftrace, <https://github.com/bpftrace/bpftrace>.
 
 use super::excerpt;
-use super::names::{NamedFrame, module_name};
+use super::names::{NamedFrame, is_address, module_name};
 use super::report::Report;
 use super::source::Head;
 use super::wire::text::{decimal, lines, words};
@@ -161,6 +161,8 @@ fn frame(text: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
     }
     let plus = memchr::memrchr(b'+', symbol);
     let is_offset = |&at: &usize| decimal(&symbol[at + 1..]).is_some();
-    frame.symbol = &symbol[..plus.filter(is_offset).unwrap_or(symbol.len())];
+    let named = &symbol[..plus.filter(is_offset).unwrap_or(symbol.len())];
+    // An address is another one in each run.
+    frame.symbol = if is_address(named) { b"" } else { named };
     frame.add(builder)
 }

@@ -31,6 +31,8 @@ mod austin;
 mod bcc;
 #[cfg(feature = "text")]
 mod bpftrace;
+#[cfg(feature = "viewers")]
+mod bpftrace_json;
 #[cfg(feature = "text")]
 mod callgrind;
 #[cfg(feature = "viewers")]

@@ -61,9 +61,14 @@ pub(super) fn is_unresolved(name: &[u8]) -> bool {
     match name {
         b"??" => true,
         [b'[', inside @ .., b']'] => !inside.iter().any(u8::is_ascii_whitespace),
-        [b'0', b'x', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit),
-        _ => false,
+        name => is_address(name),
     }
+}
+
+/// `0x7f00deadbeef`.
+pub(super) fn is_address(name: &[u8]) -> bool {
+    let digits = name.strip_prefix(b"0x").unwrap_or_default();
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The kind of code in a file, or what stands for one, of this path.

@@ -34,6 +34,7 @@ use super::{
 };
 #[cfg(feature = "viewers")]
 use super::{
+    bpftrace_json::{self, BpftraceJson},
     chrome, cpuprofile, firefox, ghc_json, heap_snapshot, heapprofile, hermes, nettrace, perfetto,
     perun, pyinstrument,
     rbspy::{self, Rbspy},
@@ -105,6 +106,8 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
         Format::Scalene => (scalene::matches, Whole(scalene::read)),
         #[cfg(feature = "viewers")]
         Format::Stackprof => (stackprof::matches, Whole(stackprof::read)),
+        #[cfg(feature = "viewers")]
+        Format::BpftraceJson => (bpftrace_json::matches, Lines(report::<BpftraceJson>)),
         #[cfg(feature = "viewers")]
         Format::GhcJson => (ghc_json::matches, Whole(ghc_json::read)),
         #[cfg(feature = "viewers")]

@@ -72,6 +72,8 @@ formats! {
     Scalene = "scalene" if "viewers",
     /// Reports of stackprof, as it dumps them or in JSON.
     Stackprof = "stackprof" if "viewers",
+    /// Maps by stack that bpftrace prints in JSON.
+    BpftraceJson = "bpftrace json" if "viewers",
     /// GHC's profiles in JSON.
     GhcJson = "ghc json" if "viewers",
     /// Calls that XHProf counted, in JSON or as PHP serializes them.

@@ -53,7 +53,7 @@ fn places(recording: &Recording, stack: sto_core::recording::StackIx) -> Vec<Str
         .collect()
 }
 
-const FILES: [(&str, Format); 13] = [
+const FILES: [(&str, Format); 14] = [
     ("gperftools.cpu", Format::Gperftools),
     ("gperftools.heap", Format::Gperftools),
     ("jemalloc.heap", Format::Gperftools),
@@ -65,6 +65,7 @@ const FILES: [(&str, Format); 13] = [
     ("calls.gprof", Format::Gprof),
     ("gdb.txt", Format::Gdb),
     ("bpftrace.txt", Format::Bpftrace),
+    ("bpftrace.json", Format::BpftraceJson),
     ("bcc-stackcount.txt", Format::Bcc),
     ("bcc-memleak.txt", Format::Bcc),
 ];

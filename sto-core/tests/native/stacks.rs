@@ -1,6 +1,7 @@
 //! Stacks that gdb, bpftrace and bcc's tools print.
 
 use super::{error, places, recording, text};
+use std::collections::BTreeSet;
 use sto_core::formats::{Format, read_bytes};
 use sto_core::model::FrameKind;
 use sto_core::recording::{Location, Recording};
@@ -108,6 +109,52 @@ fn maps_of_bpftrace_are_counted_by_stack() {
     let expected =
         "filemap_map_pages __handle_mm_fault handle_mm_fault __do_page_fault async_page_fault";
     assert_eq!(found[0].2, expected);
+}
+
+/// `@total` counts what the stacks cost together; the address of a frame without a name is in no name here.
+#[test]
+fn stacks_of_bpftrace_cost_what_it_counted_in_text_and_in_json() {
+    for (file, format, expected) in [
+        ("bpftrace-work.txt", Format::Bpftrace, 93),
+        ("bpftrace.json", Format::BpftraceJson, 101),
+    ] {
+        let recording = recording(file, format);
+        let found = samples(&recording);
+        assert_eq!(found.iter().map(|sample| sample.3).sum::<u64>(), expected);
+        assert!(found.iter().all(|sample| sample.0 == "workfp"));
+        let is_main = |stack: &str| stack.ends_with(" work(int) main __libc_start_call_main");
+        assert!(found.iter().any(|sample| is_main(&sample.2)));
+        let (symbols, kinds): (Vec<_>, Vec<_>) = recording
+            .named
+            .iter()
+            .map(|(_, frame)| (frame.symbol, frame.kind))
+            .unzip();
+        assert!(
+            !symbols.iter().any(|symbol| symbol.contains("0x")),
+            "{symbols:?}"
+        );
+        assert!(kinds.contains(&FrameKind::Unresolved));
+    }
+}
+
+/// By `awk '/\]: /{sum += $NF}'`.
+#[test]
+fn stacks_of_bpftrace_in_the_form_of_perf_have_files_and_threads() {
+    let recording = recording("bpftrace-perf.txt", Format::Bpftrace);
+    let found = samples(&recording);
+    assert_eq!(found.iter().map(|sample| sample.3).sum::<u64>(), 95);
+    let threads: BTreeSet<u32> = found.iter().map(|sample| sample.1).collect();
+    assert_eq!(threads.into_iter().collect::<Vec<_>>(), [1215, 1217]);
+    for (_, frame) in recording.named.iter() {
+        let expected = match frame.kind {
+            FrameKind::Unresolved => ["", ""],
+            _ => ["workfp", "lib"],
+        };
+        assert!(
+            expected.iter().any(|name| frame.module.starts_with(name)),
+            "{frame:?}"
+        );
+    }
 }
 
 /// Parts of a key are joined by `, `, and a stack begins and ends with a line end: `src/output/text.cpp` of bpftrace.

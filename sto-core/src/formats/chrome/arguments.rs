@@ -1,10 +1,9 @@
 //! Arguments of calls that are numbers: members of `args`.
 
+use crate::formats::wire::json::Members;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
 /// Most arguments that are read of a call.
 const MOST: usize = 16;
@@ -17,8 +16,7 @@ pub(super) fn numbers(args: &RawValue) -> Vec<(Cow<'_, str>, f64)> {
         if let Some(number) = number(value) {
             found.push((name, number));
         } else if value.get().starts_with('{') {
-            let within = members(value).into_iter();
-            found.extend(within.filter_map(|(inner, value)| {
+            found.extend(members(value).filter_map(|(inner, value)| {
                 Some((Cow::Owned(format!("{name}.{inner}")), number(value)?))
             }));
         }
@@ -38,33 +36,10 @@ fn number(value: &RawValue) -> Option<f64> {
 }
 
 /// The members of an object; none of what is no object.
-fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str::<Members<'_>>(value.get())
-        .map_or_else(|_| Vec::new(), |members| members.0)
-}
-
-struct Members<'b>(Vec<(Cow<'b, str>, &'b RawValue)>);
-
-impl<'d: 'b, 'b> Deserialize<'d> for Members<'b> {
-    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'d> Visitor<'d> for Object {
-            type Value = Members<'d>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Members<'d>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
+fn members(value: &RawValue) -> impl Iterator<Item = (Cow<'_, str>, &RawValue)> {
+    let members = serde_json::from_str::<Members<'_, Name<'_>>>(value.get());
+    let members = members.map_or_else(|_| Vec::new(), |members| members.0);
+    members.into_iter().map(|(Name(name), value)| (name, value))
 }
 
 #[derive(Deserialize)]

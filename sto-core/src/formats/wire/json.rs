@@ -3,9 +3,11 @@
 use super::text::excerpt;
 use crate::formats::error::{DecodeError, Decoded};
 use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Decoded<T> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
@@ -46,6 +48,31 @@ fn plain(c: char) -> impl Iterator<Item = char> {
     let escaped = (c.is_control() || c == '\u{202e}').then(|| c.escape_debug());
     let kept = escaped.is_none().then_some(c);
     escaped.into_iter().flatten().chain(kept)
+}
+
+/// The members of an object, by names that may stand there more than once.
+pub(crate) struct Members<'b, N>(pub(crate) Vec<(N, &'b RawValue)>);
+
+impl<'d: 'b, 'b, N: Deserialize<'d>> Deserialize<'d> for Members<'b, N> {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object<N>(PhantomData<N>);
+        impl<'d, N: Deserialize<'d>> Visitor<'d> for Object<N> {
+            type Value = Members<'d, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Members<'d, N>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object(PhantomData))
+    }
 }
 
 /// A string, which may not be text: JavaScript's hold halves of characters.
