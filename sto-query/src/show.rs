@@ -5,13 +5,13 @@ use crate::listing::{ProfileSummary, profile_report};
 use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::intern::{SelfCosts, label_sets, total};
-use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, ModuleRef};
+use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, Profile};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::trace::ThreadCalls;
 use sto_core::units::{Bytes, Cost};
+use sto_core::{Format, Hint};
 
 /// The profiles of a selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -268,7 +268,7 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     }
     let mut unresolved: Vec<UnresolvedModule> = by_module
         .into_iter()
-        .map(|(module, samples)| unresolved_report(module, samples, &profile.modules))
+        .map(|(module, samples)| unresolved_report(module, samples, profile))
         .collect();
     unresolved.sort_by_key(|found| std::cmp::Reverse(found.samples));
     let (quality, origin) = (profile.quality, profile.origin.clone());
@@ -301,22 +301,26 @@ fn shown(view: &View, stored: &StoredProfile, costs: &[SelfCosts]) -> ShownProfi
     }
 }
 
-fn unresolved_report(module: &str, samples: u64, modules: &[ModuleRef]) -> UnresolvedModule {
-    let known = modules.iter().find(|known| known.name == module);
+fn unresolved_report(module: &str, samples: u64, profile: &Profile) -> UnresolvedModule {
+    let known = profile.modules.iter().find(|known| known.name == module);
     let build_id = known.and_then(|known| known.build_id.as_ref());
+    let by_perf = [Format::PerfData, Format::PerfScript]
+        .iter()
+        .any(|format| format.name() == profile.format);
     UnresolvedModule {
         module: module.to_owned(),
         build_id: build_id.map(GnuBuildId::to_string),
         samples,
         hint: build_id.map(|_| Hint::SymbolFolder),
-        advice: advice(module, build_id),
+        advice: advice(module, build_id, by_perf),
     }
 }
 
 /// What would give the functions of a module their names.
-fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
+fn advice(module: &str, build_id: Option<&GnuBuildId>, by_perf: bool) -> String {
     let is_library = module.contains(".so.") || module.ends_with(".so");
     match (module, build_id) {
+        ("", _) if !by_perf => "the profiler had no name for these".to_owned(),
         ("", _) => "no file covers these addresses; build with frame pointers, or record with \
                     --call-graph dwarf"
             .to_owned(),
@@ -325,6 +329,10 @@ fn advice(module: &str, build_id: Option<&GnuBuildId>) -> String {
             .to_owned(),
         _ if module.starts_with('[') || module.starts_with("//") => {
             "memory without a file: code made at run time, whose perf map or jitdump is missing"
+                .to_owned()
+        }
+        (_, None) if !by_perf => {
+            "the profiler found no name in it; install its debug symbols, and record again"
                 .to_owned()
         }
         (_, None) => "nothing says which file ran; link it with -Wl,--build-id, and have the \
