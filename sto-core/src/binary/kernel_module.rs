@@ -6,9 +6,7 @@
 use super::elf::{Detail, ElfFile, is_executable};
 use crate::files::{LazyFile, MemoryFile};
 use object::read::elf::ElfFile64;
-use object::{
-    Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, SectionIndex, elf,
-};
+use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, elf};
 use std::io::Write;
 use std::ops::Range;
 
@@ -106,9 +104,13 @@ impl Image<'_> {
         Some(())
     }
 
-    fn address_of(&self, section: Option<SectionIndex>) -> u64 {
-        let address = section.and_then(|section| self.addresses.get(section.0));
-        address.copied().unwrap_or_default()
+    /// The address of a symbol, whose value counts from its section's start.
+    fn address_of<'data>(&self, symbol: &impl ObjectSymbol<'data>) -> u64 {
+        let section = symbol.section_index();
+        let start = section.and_then(|section| self.addresses.get(section.0));
+        symbol
+            .address()
+            .wrapping_add(start.copied().unwrap_or_default())
     }
 
     /// Where a field of a section's header is.
@@ -125,15 +127,13 @@ impl Image<'_> {
         Some(())
     }
 
-    /// The value of a symbol counts from its section's start.
     fn place_symbols(&mut self) -> Option<()> {
         let table = self.module.elf_symbol_table().section();
         let (table, _) = self.module.section_by_index(table).ok()?.file_range()?;
         for symbol in self.module.symbols() {
-            let address = self.address_of(symbol.section_index());
-            let value = symbol.address().wrapping_add(address).to_le_bytes();
+            let address = self.address_of(&symbol).to_le_bytes();
             let at = table + symbol.index().0 as u64 * layout::SYMBOL;
-            self.put(at + layout::ST_VALUE, &value)?;
+            self.put(at + layout::ST_VALUE, &address)?;
         }
         Some(())
     }
@@ -171,9 +171,10 @@ impl Image<'_> {
                     return None;
                 }
                 let symbol = self.module.symbol_by_index(symbol).ok()?;
-                let address = self.address_of(symbol.section_index());
-                let value = symbol.address().wrapping_add(address);
-                let value = value.wrapping_add_signed(relocation.addend()).to_le_bytes();
+                let address = self.address_of(&symbol);
+                let value = address
+                    .wrapping_add_signed(relocation.addend())
+                    .to_le_bytes();
                 let at = start.checked_add(offset)?;
                 self.put(at, value.get(..usize::from(relocation.size() / 8))?)?;
             }
