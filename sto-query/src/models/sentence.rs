@@ -27,20 +27,19 @@ pub(super) fn reason(change: &FunctionChange, x: &str, commits: Option<&Commits>
 pub(super) fn headline(change: &FunctionChange, x: &str, commits: Option<&Commits>) -> String {
     let models = [&change.baseline, &change.candidate].map(|side| side.model.as_ref());
     let mut text = change.function.clone();
-    match models {
-        [Some(old), Some(new)] => match otherwise([old, new], change.growth, x) {
-            Some([from, to]) => {
-                let _ = write!(text, " went from {from} to {to}");
-                text += &commits.map_or_else(String::new, commit);
-            }
-            None => {
-                let _ = write!(text, " is {}, as before", growth(new, x));
-            }
-        },
-        [None, Some(new)] => {
+    let went = match models {
+        [Some(old), Some(new)] => otherwise([old, new], change.growth, x),
+        _ => None,
+    };
+    match (went, models[1]) {
+        (Some([from, to]), _) => {
+            let _ = write!(text, " went from {from} to {to}");
+            text += &commits.map_or_else(String::new, commit);
+        }
+        (None, Some(new)) => {
             let _ = write!(text, " is {}, as before", growth(new, x));
         }
-        _ => {}
+        (None, None) => {}
     }
     let at = short(change.largest_x);
     match change.ratio {
