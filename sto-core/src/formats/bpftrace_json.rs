@@ -60,6 +60,10 @@ impl Report for BpftraceJson {
         Ok(())
     }
 
+    fn cut(&self) -> Option<&'static str> {
+        self.0.cut()
+    }
+
     fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         self.0.finish(builder)
     }

@@ -185,6 +185,13 @@ fn bpftrace_values_that_are_no_counts_and_keys_without_end_are_refused() {
         message.contains("within a key, which its count ends"),
         "{message}"
     );
+    // A name that has a line end looks like a stack, which this one's count does not end.
+    let json = br#"{"type": "map", "data": {"@": {"a\nb": 1}}}"#;
+    let message = error(json);
+    assert!(
+        message.contains("within a key, which its count ends"),
+        "{message}"
+    );
 }
 
 #[test]
