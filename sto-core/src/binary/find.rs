@@ -265,8 +265,11 @@ fn search_paths(module: &Module, build_id: &GnuBuildId, options: &SymbolOptions)
     }
     for dir in &options.debug_dirs {
         paths.push(debug_file(dir, build_id));
-        if module.kind == ModuleKind::KernelModule {
-            paths.push(below(dir, recorded));
+        if module.kind == ModuleKind::KernelModule
+            && let Some(folder) = recorded.parent()
+        {
+            let folder = below(dir, folder);
+            paths.extend(names.iter().map(|name| folder.join(name)));
         }
     }
     if recorded.is_absolute() {

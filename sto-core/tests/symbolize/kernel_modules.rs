@@ -144,6 +144,24 @@ fn a_module_is_found_by_its_build_id_however_it_is_compressed_and_spelled() {
     }
 }
 
+/// As Debian's debug packages have them, which have no folder of build ids for modules.
+#[test]
+fn a_debug_file_is_found_where_the_compressed_module_was_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = module(dir.path(), &["-g"]);
+    let folder = dir.path().join("debug/lib/modules/6.1.0/kernel/net");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::rename(&file.path, folder.join("nf_work.ko")).unwrap();
+    let options = SymbolOptions {
+        debug_dirs: vec![dir.path().join("debug")],
+        ..SymbolOptions::default()
+    };
+    let recorded = recorded(&file, "/lib/modules/6.1.0/kernel/net/nf_work.ko.xz");
+    let found = resolve(recorded, [address_of(&file, "do_work")], &options);
+    assert_eq!(found.functions(), ["do_work"]);
+    assert_eq!(found.frames[0][0].file, "work.c");
+}
+
 /// It is dropped when it ran, and other code may stand there.
 #[test]
 fn code_that_is_not_where_the_modules_file_says_stays_unresolved() {
