@@ -21,8 +21,13 @@ jcmd $! JFR.dump name=metrics filename="$PWD/metrics.jfr"
 kill $!
 python3 metrics.py metrics.jfr >metrics.expected
 zstd -19 --rm -f metrics.jfr
+# Where Datadog's libjavaProfiler.so is, its recording.
+if [ -n "${DATADOG_PROFILER:-}" ]; then
+	options=start,cpu=5ms,wall=20ms,filter=,memory=512k:al,nativemem=64k,jfr,file=datadog.jfr
+	java -Xlog:disable -Xmx64m -agentpath:"$DATADOG_PROFILER=$options" -cp "$classes" Work 700
+fi
 rm -r "$classes"
 python3 async_profiler.py >async-profiler.jfr
-for recording in samples tlab async-profiler rust-agent; do
+for recording in samples tlab async-profiler rust-agent datadog; do
 	python3 reference.py $recording.jfr >$recording.expected
 done

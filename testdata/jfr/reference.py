@@ -6,6 +6,7 @@ import collections
 import json
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 from decimal import Decimal
@@ -26,16 +27,31 @@ VALUES = {  # the field of the value, and its unit
     "profiler.Malloc": ("size", "bytes"),
     "jdk.JavaMonitorEnter": ("duration", "ns"),
     "jdk.ThreadPark": ("duration", "ns"),
+    "datadog.ObjectSample": ("size", "bytes"),
+    "datadog.HeapLiveObject": ("size", "bytes"),
+    "datadog.NativeMemoryAllocation": ("size", "bytes"),
 }
-SAMPLED = ["jdk.ExecutionSample", "jdk.NativeMethodSample", "profiler.WallClockSample"]
+SAMPLED = [
+    "jdk.ExecutionSample",
+    "jdk.NativeMethodSample",
+    "profiler.WallClockSample",
+    "datadog.ExecutionSample",
+    "datadog.MethodSample",
+]
+SETTINGS = ["jdk.ActiveSetting", "datadog.DatadogProfilerConfig"]
 NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "S": 10**9}
 
 
 def events_of(path):
-    names = ",".join([*SAMPLED, *VALUES, "jdk.ActiveSetting"])
+    names = ",".join([*SAMPLED, *VALUES, *SETTINGS])
     command = ["jfr", "print", "--json", "--stack-depth", "2048", "--events", names, path]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     return json.loads(printed, parse_float=Decimal)["recording"]["events"]
+
+
+def float32(printed):
+    """What was printed with as many digits as tell it from the next float."""
+    return struct.unpack("f", struct.pack("f", printed))[0]
 
 
 def nanoseconds(text):
@@ -46,7 +62,13 @@ def nanoseconds(text):
 
 def periods(path, events):
     """What a sample stands for: as the settings have it that the JDK recorded with, else as async-profiler
-    says; nothing where the recording does not tell."""
+    or Datadog's profiler says; nothing where the recording does not tell."""
+    for event in events:
+        if event["type"] == "datadog.DatadogProfilerConfig":
+            return {
+                "datadog.ExecutionSample": nanoseconds(event["values"]["cpuInterval"]),
+                "datadog.MethodSample": nanoseconds(event["values"]["wallInterval"]),
+            }
     said = {e["values"]["name"]: e["values"]["value"] for e in events if e["type"] == "jdk.ActiveSetting"}
     if not said:
         return {}
@@ -66,7 +88,7 @@ def frame(found, of_async_profiler):
     name, owner = method["name"], method["type"]["name"]
     if kind == "Kernel":
         text = f"[kernel]!{name}"
-    elif kind == "C++" or (kind == "Native" and of_async_profiler):
+    elif kind == "C++" or (kind == "Native" and (of_async_profiler or not owner)):
         if not owner and name.startswith("/"):  # code without a symbol
             owner = name.rpartition("/")[2]
             name = f"[{owner}]"
@@ -87,14 +109,17 @@ def main(path):
     samples, sums = collections.Counter(), collections.Counter()
     for event in events:
         name, values = event["type"], event["values"]
-        if name == "jdk.ActiveSetting":
+        if name in SETTINGS:
             continue
         count = values.get("samples", 1)
+        weight = values.get("weight", 1) if name.startswith("datadog.") else 1
         if name in SAMPLED:
+            count *= weight
             value, unit = (count * period[name], "ns") if period else (count, "samples")
         else:
             field, unit = VALUES[name]
             value = nanoseconds(values[field]) if unit == "ns" else values[field]
+            value = round(value * float32(weight)) if weight != 1 else value
         thread = values.get("sampledThread") or values["eventThread"]
         thread = thread["javaName"] or thread["osName"]
         stack = values["stackTrace"] or {"truncated": False, "frames": []}

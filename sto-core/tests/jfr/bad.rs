@@ -288,6 +288,38 @@ fn negative_weights_and_those_that_no_field_has_are_refused() {
 }
 
 #[test]
+fn fractions_that_objects_cannot_weigh_are_refused() {
+    let weighing = |weight: f32| {
+        changed(|chunk| {
+            let fields = [
+                "startTime 11",
+                "eventThread 22*",
+                "stackTrace 26*",
+                "size 11",
+            ];
+            let fields = [&fields[..], &["weight 6"]].concat();
+            let fields = fields.into_iter().map(str::to_owned).collect();
+            chunk.types.push(("float".to_owned(), 6, vec![]));
+            let name = "datadog.ObjectSample".to_owned();
+            chunk.types.push((name, 106, fields));
+            let weight = weight.to_be_bytes();
+            chunk.event(106, &[&*numbers(&[5, 1, 1, 1000]), &weight].concat());
+        })
+    };
+    for weight in [-1.0, f32::NAN, f32::INFINITY, 1e17] {
+        assert_refused(
+            &weighing(weight),
+            &["ObjectSample of 1000 bytes that weighs "],
+        );
+    }
+    let found = shown(&read(&weighing(2.5)).unwrap());
+    assert!(
+        found.iter().any(|line| line.ends_with(" 1 2500 bytes")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn spans_of_more_than_64_bits_are_refused() {
     let file = changed(|chunk| {
         let fields = "startTime 11,duration 11,eventThread 22*,stackTrace 26*".split(',');

@@ -109,6 +109,33 @@ fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library
 }
 
 #[test]
+fn samples_of_datadog_stand_for_as_much_as_they_weigh() {
+    let recording = check("datadog");
+    let mut found: Vec<(&str, Cost)> = Vec::new();
+    for kind in &recording.sample_types {
+        found.push((&kind.event, Cost::default()));
+    }
+    for sample in &recording.samples {
+        found[sample.sample_type.0 as usize].1 += sample.cost;
+    }
+    // As many as `jfr summary` counts.
+    let samples: Vec<_> = found
+        .iter()
+        .map(|(name, cost)| (*name, cost.samples))
+        .collect();
+    let expected = [
+        ("datadog.ExecutionSample", 107),
+        ("datadog.MethodSample", 424),
+        ("datadog.ObjectSample", 182),
+        ("datadog.HeapLiveObject", 9),
+        ("datadog.NativeMemoryAllocation", 7),
+    ];
+    assert_eq!(samples, expected);
+    assert_eq!(recording.processes[0].program, "Work");
+    assert_eq!(recording.warnings, [""; 0]);
+}
+
+#[test]
 fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
     let recording = check("async-profiler");
     let times = recording

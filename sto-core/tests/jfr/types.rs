@@ -20,7 +20,7 @@ pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
 fn events_with_stacks_that_are_no_samples_are_named_with_their_number() {
     let mut chunk = Chunk::sound();
     let fields = ["startTime 11", "stackTrace 26*"].map(str::to_owned);
-    for (name, id) in [("jdk.ThreadSleep", 900), ("datadog.MethodSample", 901)] {
+    for (name, id) in [("jdk.ThreadSleep", 900), ("datadog.QueueTime", 901)] {
         chunk.types.push((name.to_owned(), id, fields.to_vec()));
     }
     for (kind, stack) in [(900, 1), (900, 2), (900, 0), (901, 1)] {
@@ -28,7 +28,7 @@ fn events_with_stacks_that_are_no_samples_are_named_with_their_number() {
     }
     // Counted in all chunks.
     let recording = read(&chunk.bytes().repeat(2)).unwrap();
-    let expected = "Events that have stacks and are no samples were left out: 2 of datadog.MethodSample, 4 of jdk.ThreadSleep.";
+    let expected = "Events that have stacks and are no samples were left out: 2 of datadog.QueueTime, 4 of jdk.ThreadSleep.";
     assert_eq!(recording.warnings, [expected]);
 }
 

@@ -16,8 +16,15 @@ use hashbrown::HashMap;
 const EXECUTION: &str = "jdk.ExecutionSample";
 const WALL: &str = "profiler.WallClockSample";
 
+/// A sample of an object that was taken with a probability that grows with the object's size, and whose weight is
+/// the number of objects like it that it stands for.
+const WEIGHTED_SIZE: Measure = Measure::WeightedBytes {
+    size: "size",
+    weight: "weight",
+};
+
 /// The events that are samples, in the order of our sample types.
-pub(super) const SAMPLED: [(&str, Measure); 12] = [
+pub(super) const SAMPLED: [(&str, Measure); 17] = [
     (EXECUTION, Measure::Period(None)),
     ("jdk.NativeMethodSample", Measure::Period(None)),
     ("jdk.CPUTimeSample", Measure::Span("samplingPeriod")),
@@ -30,6 +37,11 @@ pub(super) const SAMPLED: [(&str, Measure); 12] = [
     ),
     ("profiler.LiveObject", Measure::Bytes("allocationSize")),
     ("profiler.Malloc", Measure::Bytes("size")),
+    ("datadog.ExecutionSample", Measure::Period(Some("weight"))),
+    ("datadog.MethodSample", Measure::Period(Some("weight"))),
+    ("datadog.ObjectSample", WEIGHTED_SIZE),
+    ("datadog.HeapLiveObject", WEIGHTED_SIZE),
+    ("datadog.NativeMemoryAllocation", WEIGHTED_SIZE),
     ("jdk.JavaMonitorEnter", Measure::Span("duration")),
     ("jdk.ThreadPark", Measure::Span("duration")),
     ("profiler.NativeLock", Measure::Span("duration")),
@@ -43,16 +55,22 @@ pub(super) enum Measure {
     Period(Option<&'static str>),
     /// Bytes, which a field has.
     Bytes(&'static str),
+    /// Bytes that a field has, times a fraction that another has; times 1 where it has none.
+    WeightedBytes {
+        size: &'static str,
+        weight: &'static str,
+    },
     /// Time, which a field has.
     Span(&'static str),
 }
 
 impl Measure {
-    /// The fields of the value and of the number of samples; empty for none.
+    /// The fields of the value and of the number of samples or the weight; empty for none.
     pub(super) fn fields(self) -> (&'static str, &'static str) {
         match self {
             Measure::Period(count) => ("", count.unwrap_or("")),
             Measure::Bytes(field) | Measure::Span(field) => (field, ""),
+            Measure::WeightedBytes { size, weight } => (size, weight),
         }
     }
 }
@@ -152,13 +170,19 @@ impl About {
     }
 
     fn setting(&mut self, of: &[u8], name: &[u8], value: &[u8]) {
-        match name {
-            b"period" => {
-                let sampled = SAMPLED.iter().find(|(name, _)| name.as_bytes() == of);
-                if let Some((name, _)) = sampled {
-                    self.set_period(name, span(value));
-                }
+        let mut sampled = SAMPLED.iter().map(|(name, _)| *name);
+        let sampled = sampled.find(|name| name.as_bytes() == of);
+        match (name, sampled) {
+            (b"period", Some(event)) => self.set_period(event, span(value)),
+            (b"interval", Some(event)) if event.starts_with("datadog.") => {
+                self.set_period(event, text::decimal(value).map(Nanoseconds));
             }
+            _ => self.setting_of_async_profiler(name, value),
+        }
+    }
+
+    fn setting_of_async_profiler(&mut self, name: &[u8], value: &[u8]) {
+        match name {
             b"event" => self.event = value.to_vec(),
             // Of other events, such as cache misses, the interval is a number of them.
             b"interval" if matches!(&*self.event, b"cpu" | b"itimer" | b"ctimer" | b"wall") => {

@@ -25,7 +25,7 @@ pub(super) struct Samples {
 /// How an event of a chunk is read.
 struct Row {
     index: usize,
-    /// Start time, the two fields that may have the thread, stack trace, value, number of samples.
+    /// Start time, the two fields that may have the thread, stack trace, value, number of samples or weight.
     wanted: Wanted<6>,
     unit: Unit,
 }
@@ -105,7 +105,7 @@ impl Samples {
             let unit = match measure {
                 Measure::Period(_) if without_period => units::Unit::Samples,
                 Measure::Period(_) | Measure::Span(_) => units::Unit::Nanoseconds,
-                Measure::Bytes(_) => units::Unit::Bytes,
+                Measure::Bytes(_) | Measure::WeightedBytes { .. } => units::Unit::Bytes,
             };
             *index = index.map(|_| builder.sample_type(name, unit));
         }
@@ -211,6 +211,19 @@ impl Row {
                 (samples, samples.checked_mul(period.0))
             }
             Measure::Bytes(field) => (1, Some(amount(value, field)?)),
+            Measure::WeightedBytes { size, .. } => {
+                let size = amount(value, size)?;
+                let weight = match count {
+                    Value::Fraction(weight) => weight,
+                    _ => 1.0,
+                };
+                (1, Some(weighted(size, weight).ok_or_else(|| {
+                    let problem = format!(
+                        "an event {name} of {size} bytes that weighs {weight}; expected 0 or more, and less than 2^64 bytes in all"
+                    );
+                    DecodeError::new(at, problem)
+                })?))
+            }
             Measure::Span(field) => {
                 let span = amount(value, field)?;
                 (
@@ -228,6 +241,18 @@ impl Row {
         })?;
         Ok(Cost { samples, value })
     }
+}
+
+/// As many bytes as objects of a size are together.
+fn weighted(size: u64, weight: f64) -> Option<u64> {
+    if weight == 1.0 {
+        return Some(size);
+    }
+    let bytes = (size as f64 * weight).round();
+    // 2^64 is the first that does not fit.
+    (0.0..u64::MAX as f64)
+        .contains(&bytes)
+        .then_some(bytes as u64)
 }
 
 pub(super) struct Threads {

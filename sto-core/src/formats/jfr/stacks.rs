@@ -129,7 +129,10 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         let (symbol, module) = match &*kind {
             b"Kernel" => (name.into_owned(), b"[kernel]".to_vec()),
             b"C++" => native_function(&class, &name),
-            b"Native" if self.has_native_functions => native_function(&class, &name),
+            // A method of Java has a class, a function of Datadog's profiler has no library.
+            b"Native" if self.has_native_functions || class.is_empty() => {
+                native_function(&class, &name)
+            }
             _ => (method_name(&class, &name), Vec::new()),
         };
         let frame = NamedFrame {
