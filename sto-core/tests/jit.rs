@@ -73,6 +73,29 @@ fn functions_made_at_run_time_have_names_kinds_and_files() {
     }
 }
 
+/// Saved stacks: code that was made at run time has no rules, and is left by its frame pointer; what it was called by, and
+/// what it calls, has none. `perf script` 6.1 ends there.
+#[test]
+fn stacks_are_unwound_through_functions_made_at_run_time() {
+    let path = testdata("made.perf.data");
+    let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
+    assert_eq!(recording.samples.len(), 23);
+    for sample in &recording.samples {
+        let locations = recording.stacks.get(sample.stack);
+        let codes = locations.iter().flat_map(|&location| symbols.of(location));
+        let names: Vec<&str> = codes
+            .map(|code| {
+                &*symbols
+                    .frames
+                    .frame(symbols.lines[code.0 as usize].frame)
+                    .symbol
+            })
+            .collect();
+        let expected = ["main", "made_at_run_time", "called", "compute"];
+        assert!(names.windows(4).any(|four| four == expected), "{names:?}");
+    }
+}
+
 #[test]
 fn a_jitdump_and_what_perf_inject_makes_of_it_tell_the_same() {
     let expected = |name| std::fs::read_to_string(testdata(name)).unwrap();

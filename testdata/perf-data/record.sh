@@ -7,13 +7,14 @@ here=$PWD
 # A folder of its own, so that no path of a checkout gets into the recordings.
 work=$(mktemp -d -t sto-demo.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-cp threads.c pages.c fib.js ../demo/demo-v1 "$work"
+cp threads.c pages.c made.c fib.js ../demo/demo-v1 "$work"
 cd "$work"
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -Wl,--build-id \
 	-ffile-prefix-map="$work=." threads.c -o threads -pthread
 
 gcc -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer pages.c -o pages
+gcc -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -Wl,--build-id made.c -o made
 
 record="perf record --no-buildid-cache -F 997"
 $record -e cpu-clock -g -z -o zstd.perf.data ./demo-v1 40000
@@ -35,6 +36,8 @@ $record -e cpu-clock/call-graph=fp/ -e page-faults/call-graph=no,period=100/ \
 
 record="perf record --no-buildid-cache -q -F 199 -e cpu-clock"
 $record --call-graph dwarf,1024 -o dwarf.perf.data ./demo-v1 10000
+$record --call-graph dwarf,1024 -o made.perf.data ./made
+made_map=$(ls -t /tmp/perf-*.map | head -n 1)
 $record -g --per-thread -o per-thread.perf.data ./demo-v1 40000
 # In a namespace of its own perf lists this script's processes alone; what others start meanwhile is in the
 # recording all the same.
@@ -53,6 +56,6 @@ perf inject --jit -i node-dump.perf.data -o node-injected.perf.data
 python3 "$here/synthetic.py"
 
 rm -f "$here"/perf-*.map "$here"/jit-*.dump
-chmod 644 "$map"
+chmod 644 "$map" "$made_map"
 chmod 644 ./*.perf.data
-mv threads ./*.perf.data ./*.txt "$map" "$dump" "$here"
+mv threads made ./*.perf.data ./*.txt "$map" "$made_map" "$dump" "$here"
