@@ -85,10 +85,8 @@ fn stacks_are_unwound_through_functions_made_at_run_time() {
         let codes = locations.iter().flat_map(|&location| symbols.of(location));
         let names: Vec<&str> = codes
             .map(|code| {
-                &*symbols
-                    .frames
-                    .frame(symbols.lines[code.0 as usize].frame)
-                    .symbol
+                let frame = symbols.lines[code.0 as usize].frame;
+                symbols.frames.frame(frame).symbol
             })
             .collect();
         let expected = ["main", "made_at_run_time", "called", "compute"];
