@@ -1,7 +1,7 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
 use super::error::Decoded;
-use super::json::{Parent, add_thread, walk};
+use super::json::{add_thread, walk};
 use super::source::{Head, ReadOptions};
 use super::v8::{CallFrame, Delta, Node, Nodes, Run};
 use super::wire::json::{Id, Number, Text, parse, same_length};
@@ -48,14 +48,6 @@ struct OldNode<'b> {
     /// Where the function begins, from 1.
     line_number: Option<i64>,
     hit_count: Option<u64>,
-    #[serde(default)]
-    children: Vec<&'b RawValue>,
-}
-
-impl<'b> Parent<'b> for OldNode<'b> {
-    fn children(&self) -> &[&'b RawValue] {
-        &self.children
-    }
 }
 
 /// Brings a profile with a tree to the form of newer ones.

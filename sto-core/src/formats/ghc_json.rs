@@ -3,7 +3,7 @@
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReportJson.c` of its sources.
 
 use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, Parent, walk};
+use super::json::{CallTree, Caller, walk};
 use super::names::NamedFrame;
 use super::report::{one_thread, per};
 use super::source::Head;
@@ -47,20 +47,11 @@ struct CostCentre<'b> {
 }
 
 #[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'b"))]
-struct Node<'b> {
+struct Node {
     id: u64,
     /// Without those of its children.
     ticks: u64,
     alloc: u64,
-    #[serde(default)]
-    children: Vec<&'b RawValue>,
-}
-
-impl<'b> Parent<'b> for Node<'b> {
-    fn children(&self) -> &[&'b RawValue] {
-        &self.children
-    }
 }
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
@@ -79,7 +70,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
         centres.insert(centre.id, location);
     }
     let mut tree = CallTree::default();
-    walk(bytes, profile.profile, |node: Node<'_>, caller| {
+    walk(bytes, profile.profile, |node: Node, caller| {
         let at = || format!("the node {} of profile", node.id);
         let location = centres.get(&node.id).copied();
         let location = location.ok_or_else(|| {

@@ -2,7 +2,7 @@
 //! the stacks that did it, as a tree of calls.
 
 use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, Parent, walk};
+use super::json::{CallTree, Caller, walk};
 use super::report::one_thread;
 use super::source::Head;
 use super::v8::{CallFrame, place};
@@ -41,14 +41,6 @@ struct Node<'b> {
     /// Bytes, without those of its children.
     self_size: Number,
     id: Option<u64>,
-    #[serde(default)]
-    children: Vec<&'b RawValue>,
-}
-
-impl<'b> Parent<'b> for Node<'b> {
-    fn children(&self) -> &[&'b RawValue] {
-        &self.children
-    }
 }
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {

@@ -7,7 +7,7 @@
 //! Source: `session.py` and `frame_info.py` of pyinstrument.
 
 use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, Parent, walk};
+use super::json::{CallTree, Caller, walk};
 use super::names::NamedFrame;
 use super::report::{one_thread, time};
 use super::source::{Head, ReadOptions};
@@ -51,20 +51,6 @@ struct Frame<'b> {
     line_no: Option<i64>,
     /// With that of its children.
     time: Number,
-    #[serde(default)]
-    children: Vec<&'b RawValue>,
-}
-
-/// Of a frame, what its caller needs to know of it.
-#[derive(Deserialize)]
-struct Timed {
-    time: Number,
-}
-
-impl<'b> Parent<'b> for Frame<'b> {
-    fn children(&self) -> &[&'b RawValue] {
-        &self.children
-    }
 }
 
 const NANOSECONDS: u64 = 1_000_000_000;
@@ -72,42 +58,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
     let session: Session<'_> = parse(bytes)?;
     let mut builder = options.builder();
-    let mut tree = CallTree::default();
-    let weight = |time: Number| time.weight(NANOSECONDS, || "time".to_owned());
     if let Some(root) = session.root_frame {
-        walk(bytes, root, |frame: Frame<'_>, caller| {
-            let file = frame.file_path.as_ref().map_or(&b""[..], |file| &file.0);
-            let file = if file == BUILT_IN { b"" } else { file };
-            let named = NamedFrame {
-                symbol: &frame.function.0,
-                file,
-                line: frame
-                    .line_no
-                    .and_then(|line| u32::try_from(line).ok())
-                    .unwrap_or(0),
-                ..NamedFrame::default()
-            };
-            let location = named
-                .add(&mut builder)
-                .map_err(DecodeError::at("root_frame"))?;
-            // Its own time may be such a child, too.
-            let is_self = *frame.function.0 == *b"[self]";
-            let location = (!is_self).then_some(location);
-            let entry = tree.push(Caller { caller, location });
-            let mut own = weight(frame.time)?;
-            for child in &frame.children {
-                let child: Timed = parse(child.get().as_bytes())?;
-                // They are rounded.
-                own = own.saturating_sub(weight(child.time)?);
-            }
-            // So that what is left of rounding is no sample.
-            if own >= frame.children.len() as u64 * 1000 && own > 0 {
-                let stack = tree.stack(entry, &mut builder);
-                let added = stack.and_then(|stack| one_thread(&mut builder, 0, stack, time(own)));
-                added.map_err(DecodeError::at("root_frame"))?;
-            }
-            Ok(entry)
-        })?;
+        add_tree(bytes, root, &mut builder)?;
     }
     let wall = builder.sample_type("wall", Unit::Nanoseconds);
     add_records(&session.frame_records, wall, &mut builder)?;
@@ -122,6 +74,48 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         .map(|text| builder.text(&text.0).into_owned());
     builder.origin.command = target.filter(|target| !target.is_empty());
     Ok(builder)
+}
+
+/// Adds a stack for each call that took time by itself.
+fn add_tree(bytes: &[u8], root: &RawValue, builder: &mut RecordingBuilder) -> Decoded<()> {
+    let mut tree = CallTree::default();
+    // By entry: its time without that of its children, and how many these are.
+    let mut own: Vec<(u64, u64)> = Vec::new();
+    walk(bytes, root, |frame: Frame<'_>, caller| {
+        let file = frame.file_path.as_ref().map_or(&b""[..], |file| &file.0);
+        let file = if file == BUILT_IN { b"" } else { file };
+        let named = NamedFrame {
+            symbol: &frame.function.0,
+            file,
+            line: frame
+                .line_no
+                .and_then(|line| u32::try_from(line).ok())
+                .unwrap_or(0),
+            ..NamedFrame::default()
+        };
+        let location = named.add(builder).map_err(DecodeError::at("root_frame"))?;
+        // Its own time may be such a child, too.
+        let is_self = *frame.function.0 == *b"[self]";
+        let location = (!is_self).then_some(location);
+        let time = frame.time.weight(NANOSECONDS, || "time".to_owned())?;
+        if let Some(caller) = caller {
+            let (of_caller, children): &mut (u64, u64) = &mut own[caller as usize];
+            // They are rounded.
+            *of_caller = of_caller.saturating_sub(time);
+            *children += 1;
+        }
+        own.push((time, 0));
+        Ok(tree.push(Caller { caller, location }))
+    })?;
+    for (entry, (own, children)) in (0..).zip(own) {
+        // So that what is left of rounding is no sample.
+        if own >= children * 1000 && own > 0 {
+            let stack = tree.stack(entry, builder);
+            let added = stack.and_then(|stack| one_thread(builder, 0, stack, time(own)));
+            added.map_err(DecodeError::at("root_frame"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Adds stacks one after the other, each at the time at which what it took began.

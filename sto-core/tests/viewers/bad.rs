@@ -351,13 +351,28 @@ fn half_a_file_is_never_half_a_profile() {
 }
 
 #[test]
-fn trees_are_read_as_deep_as_they_may_be() {
+fn trees_are_read_however_deep_they_are() {
     let tree = |depth: usize| {
         let node = format!(r#"{{"callFrame":{FRAME},"selfSize":1,"children":["#);
         format!(r#"{{"head":{}{}}}"#, node.repeat(depth), "]}".repeat(depth))
     };
-    assert_eq!(read(&tree(4000)).unwrap().samples.len(), 4000);
-    assert_refused(&tree(5000), &["more than 4096 deep"]);
+    assert_eq!(read(&tree(100_000)).unwrap().samples.len(), 100_000);
+}
+
+#[test]
+fn children_that_are_no_list_of_nodes_are_refused() {
+    for children in [
+        "{}",
+        "null",
+        "[1]",
+        r#"["selfSize"]"#,
+        "[[]]",
+        r#"[],"children":[]"#,
+    ] {
+        let text =
+            format!(r#"{{"head":{{"callFrame":{FRAME},"selfSize":1,"children":{children}}}}}"#);
+        assert_refused(&text, &["byte ", "expected a node, or one list of nodes"]);
+    }
 }
 
 #[test]

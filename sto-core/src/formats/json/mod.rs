@@ -6,7 +6,7 @@ mod nested;
 mod spans;
 mod tree;
 
-pub(super) use nested::{Parent, walk};
+pub(super) use nested::walk;
 pub(super) use spans::Spans;
 pub(super) use tree::{CallTree, Caller};
 

@@ -283,7 +283,7 @@ pub(crate) fn first_keys(bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Length of a string up to its closing quote, if that is there.
-fn string_length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
