@@ -158,7 +158,7 @@ fn scalene_is_read_with_time_and_memory() {
 }
 
 #[test]
-fn what_is_not_read_of_python_is_refused_with_what_to_do() {
+fn what_is_not_read_is_refused_with_what_to_do() {
     let error = |bytes: &[u8]| {
         let error = read_bytes(Path::new("x"), bytes, &ReadOptions::default()).unwrap_err();
         error.to_string()
@@ -178,6 +178,11 @@ fn what_is_not_read_of_python_is_refused_with_what_to_do() {
     assert!(
         snapshot.contains("(a snapshot of tracemalloc: "),
         "{snapshot}"
+    );
+    let method_trace = error(b"*version\n3\ndata-file-overflow=false\nclock=dual\n");
+    assert!(
+        method_trace.contains("record with simpleperf or Perfetto"),
+        "{method_trace}"
     );
 }
 

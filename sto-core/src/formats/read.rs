@@ -276,7 +276,11 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
 const RECOGNISED: usize = 128;
 
 /// Marks of files that are not read, what they are, and what to do.
-const MADE_BY: [(&[u8], &str); 3] = [
+const MADE_BY: [(&[u8], &str); 4] = [
+    (
+        b"*version\n",
+        "a method trace of Android's runtime: record with simpleperf or Perfetto instead",
+    ),
     (
         b"tracemalloc\x94",
         "a snapshot of tracemalloc: record memory with memray or Austin instead",
