@@ -133,6 +133,11 @@ fn counters_of_firefox_are_metrics() {
 }
 
 #[test]
+fn samples_of_hermes_are_read_with_lines_threads_and_times() {
+    check(Format::Hermes, "work.json");
+}
+
+#[test]
 fn py_spy_is_read_from_sampled_profiles() {
     check(Format::Speedscope, "py-spy.json");
 }
