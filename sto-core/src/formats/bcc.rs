@@ -1,6 +1,8 @@
-//! What bcc's tools print of stacks: `profile`, `offcputime`, `stackcount` and `memleak`, without `-f`.
+//! What bcc's tools print of stacks: `profile`, `offcputime`, `stackcount` and `memleak`, without `-f`, and `offcputime` of
+//! its folder `libbpf-tools`, which does not say what it is.
 //!
-//! Source: `tools/profile.py`, `offcputime.py`, `stackcount.py` and `memleak.py` of <https://github.com/iovisor/bcc>.
+//! Source: `tools/profile.py`, `offcputime.py`, `stackcount.py` and `memleak.py`, and `libbpf-tools/offcputime.c`, of
+//! <https://github.com/iovisor/bcc>.
 
 use super::excerpt;
 use super::names::{NamedFrame, module_name};
@@ -17,8 +19,8 @@ const MAX_HEAD: usize = 1 << 12;
 /// What a tool's lines stand for.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Tool {
-    #[default]
     Profile,
+    #[default]
     OffCpu,
     StackCount,
     MemLeak,
@@ -41,10 +43,11 @@ impl Tool {
     }
 }
 
-/// Whether a tool says what it does.
+/// Whether a tool says what it does, or a stack ends as in `offcputime`: `    -                cp (9036)`.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let head = &head.bytes[..head.bytes.len().min(MAX_HEAD)];
-    lines(head).any(|(_, line)| Tool::of(line).is_some())
+    let is_process = |line: &[u8]| line.starts_with(b"    -        ") && line.ends_with(b")");
+    lines(head).any(|(_, line)| Tool::of(line).is_some() || is_process(line))
 }
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Stacks that gdb, bpftrace and bcc's tools print.
 
 use super::{error, places, recording, text};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sto_core::formats::{Format, read_bytes};
 use sto_core::model::FrameKind;
 use sto_core::recording::{Location, Recording};
@@ -217,6 +217,25 @@ fn tools_of_bcc_are_read_by_stack() {
     let waits = samples(&recording("bcc-offcputime.txt", Format::Bcc));
     let waits: Vec<u64> = waits.iter().map(|sample| sample.3).collect();
     assert_eq!(waits, [13_000, 22_000, 27_000]);
+}
+
+/// It says nowhere what it is.
+#[test]
+fn off_cpu_time_of_libbpf_tools_is_known_by_its_stacks() {
+    let recording = recording("bcc-naps.txt", Format::Bcc);
+    assert_eq!(recording.sample_types[0].event, "off-cpu");
+    let mut asleep: BTreeMap<&str, u64> = BTreeMap::new();
+    for (program, pid, stack, time) in &samples(&recording) {
+        assert_eq!((&**program, *pid), ("naps", 26178));
+        for function in ["read_input", "write_output"] {
+            if stack.contains(&format!("clock_nanosleep {function} main ")) {
+                *asleep.entry(function).or_default() += time;
+            }
+        }
+    }
+    // They sleep 6 and 2 ms at a time.
+    let expected = [("read_input", 706_830_000), ("write_output", 240_576_000)];
+    assert_eq!(asleep.into_iter().collect::<Vec<_>>(), expected);
 }
 
 /// It prints what is there again and again.
