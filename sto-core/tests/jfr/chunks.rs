@@ -252,6 +252,24 @@ fn the_interval_of_async_profiler_is_time_only_where_its_event_is() {
 }
 
 #[test]
+fn samples_that_do_not_say_how_many_they_are_stand_for_one() {
+    let found = |fields: &[&str], values: &[i64]| {
+        let mut chunk = Chunk::sound();
+        let fields = fields.iter().map(|&field| field.to_owned()).collect();
+        let name = "datadog.ExecutionSample".to_owned();
+        chunk.types.push((name, 105, fields));
+        chunk.events[0] = setting(105, "interval", "1000");
+        chunk.events[1] = super::build::event(105, &numbers(values));
+        shown_of(&chunk).concat()
+    };
+    let fields = ["startTime 11", "eventThread 22*", "stackTrace 26*"];
+    let one = found(&fields, &[5, 1, 1]);
+    assert!(one.ends_with(" 1 1000 ns"), "{one}");
+    let three = found(&[&fields[..], &["weight 11"]].concat(), &[5, 1, 1, 3]);
+    assert!(three.ends_with(" 3 3000 ns"), "{three}");
+}
+
+#[test]
 fn spans_are_in_the_unit_that_their_field_says() {
     for (unit, nanoseconds) in [
         (None, 1_000_000_000 / TICKS_PER_SECOND * 40),

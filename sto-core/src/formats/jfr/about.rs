@@ -51,7 +51,7 @@ pub(super) const SAMPLED: [(&str, Measure); 17] = [
 #[derive(Clone, Copy)]
 pub(super) enum Measure {
     /// The period that the recording's settings say, for each of as many samples as a field counts, or
-    /// for one.
+    /// for one where there is no such field.
     Period(Option<&'static str>),
     /// Bytes, which a field has.
     Bytes(&'static str),

@@ -207,7 +207,10 @@ impl Row {
         let (samples, value) = match measure {
             Measure::Period(None) => (1, Some(period.0)),
             Measure::Period(Some(field)) => {
-                let samples = amount(count, field)?;
+                let samples = match count {
+                    Value::None => 1,
+                    count => amount(count, field)?,
+                };
                 (samples, samples.checked_mul(period.0))
             }
             Measure::Bytes(field) => (1, Some(amount(value, field)?)),
