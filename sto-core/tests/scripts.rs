@@ -179,11 +179,16 @@ fn what_is_not_read_is_refused_with_what_to_do() {
         snapshot.contains("(a snapshot of tracemalloc: "),
         "{snapshot}"
     );
-    let method_trace = error(b"*version\n3\ndata-file-overflow=false\nclock=dual\n");
-    assert!(
-        method_trace.contains("record with simpleperf or Perfetto"),
-        "{method_trace}"
-    );
+    for method_trace in [
+        &b"*version\n3\ndata-file-overflow=false\n"[..],
+        b"SLOW\xf3\0 \0\xc4\x91",
+    ] {
+        let error = error(method_trace);
+        assert!(
+            error.contains("record with simpleperf or Perfetto"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -275,12 +275,14 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
 /// How much of a file is looked at for these marks.
 const RECOGNISED: usize = 128;
 
+const METHOD_TRACE: &str =
+    "a method trace of Android's runtime: record with simpleperf or Perfetto instead";
+
 /// Marks of files that are not read, what they are, and what to do.
-const MADE_BY: [(&[u8], &str); 4] = [
-    (
-        b"*version\n",
-        "a method trace of Android's runtime: record with simpleperf or Perfetto instead",
-    ),
+const MADE_BY: [(&[u8], &str); 5] = [
+    (b"*version\n", METHOD_TRACE),
+    // As it is written while the program runs.
+    (b"SLOW\xf3\0", METHOD_TRACE),
     (
         b"tracemalloc\x94",
         "a snapshot of tracemalloc: record memory with memray or Austin instead",

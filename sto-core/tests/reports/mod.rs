@@ -13,7 +13,7 @@ use sto_core::recording::Recording;
 use sto_core::units::Cost;
 
 /// Files of `testdata/reports`, and their formats.
-const FILES: [(&str, Format); 9] = [
+const FILES: [(&str, Format); 12] = [
     ("dtrace.txt", Format::DTrace),
     ("sample.txt", Format::Sample),
     ("vtune.csv", Format::VTune),
@@ -23,6 +23,9 @@ const FILES: [(&str, Format); 9] = [
     ("xctrace.xml", Format::Xctrace),
     ("yourkit.xml", Format::YourKit),
     ("yourkit.csv", Format::YourKit),
+    ("instruments-time.txt", Format::Instruments),
+    ("instruments-cycles.txt", Format::Instruments),
+    ("instruments-allocations.txt", Format::Instruments),
 ];
 
 fn testdata(file: &str) -> PathBuf {

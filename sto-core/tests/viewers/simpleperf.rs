@@ -1,9 +1,13 @@
 //! What `simpleperf report-sample --protobuf` writes, after its schema.
 
 use super::stacks;
-use std::path::Path;
+use crate::common::frames_of;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, read_bytes};
+use sto_core::model::FrameKind;
 use sto_core::recording::Recording;
+use sto_core::units::Cost;
 
 /// A field that is a message or text.
 fn part(number: u8, bytes: &[u8]) -> Vec<u8> {
@@ -103,4 +107,46 @@ fn a_file_that_ends_early_is_refused() {
         error.contains("file 5, which the file does not have"),
         "{error}"
     );
+}
+
+/// The functions of a real recording cost what a reader of its own finds (`testdata/simpleperf/reference.py`).
+#[test]
+fn an_app_costs_what_its_recording_says() {
+    let folder = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../testdata/simpleperf"
+    ));
+    let path = folder.join("cpu-clock.trace.gz");
+    let recording = sto_core::formats::read(&path, &Default::default()).unwrap();
+    assert_eq!(recording.format, Format::Simpleperf);
+    let mut totals = vec![Cost::default(); recording.sample_types.len()];
+    let mut own: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in &recording.samples {
+        let ix = sample.sample_type.0 as usize;
+        totals[ix] += sample.cost;
+        let leaf = frames_of(&recording, sample).pop().unwrap();
+        let module = leaf.module.replace("[kernel]", "[kernel.kallsyms]");
+        let symbol = match leaf.kind {
+            FrameKind::Unresolved if !module.is_empty() => "no symbol",
+            _ => &leaf.symbol,
+        };
+        let event = &recording.sample_types[ix].event;
+        *own.entry(format!("{event}: {{}} in {module} {symbol}"))
+            .or_default() += 1;
+    }
+    let mut found: Vec<String> = own
+        .iter()
+        .map(|(line, count)| line.replace("{}", &count.to_string()))
+        .collect();
+    for (kind, total) in recording.sample_types.iter().zip(totals) {
+        found.push(format!(
+            "{}: {} samples, {}",
+            kind.event, total.samples, total.value
+        ));
+    }
+    let expected = std::fs::read_to_string(folder.join("cpu-clock.expected")).unwrap();
+    let mut expected: Vec<&str> = expected.lines().collect();
+    found.sort();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
 }
