@@ -128,7 +128,7 @@ fn an_app_costs_what_its_recording_says() {
         let module = leaf.module.replace("[kernel]", "[kernel.kallsyms]");
         let symbol = match leaf.kind {
             FrameKind::Unresolved if !module.is_empty() => "no symbol",
-            _ => &leaf.symbol,
+            _ => leaf.symbol,
         };
         let event = &recording.sample_types[ix].event;
         *own.entry(format!("{event}: {{}} in {module} {symbol}"))
