@@ -146,12 +146,13 @@ fn cycles_are_refused() {
         &["samples[0]", "its own caller"],
     );
     let nodes = [
-        cpuprofile::node(1, "a", 0, r#","children":[2,2]"#),
-        cpuprofile::node(2, "b", 0, ""),
+        cpuprofile::node(1, "a", 0, r#","children":[2,3]"#),
+        cpuprofile::node(2, "b", 0, r#","children":[3]"#),
+        cpuprofile::node(3, "c", 0, ""),
     ];
     assert_refused(
-        &cpuprofile::profile(&nodes, r#","samples":[2],"timeDeltas":[5]"#),
-        &["nodes[0].children[1]: 2", "expected a tree"],
+        &cpuprofile::profile(&nodes, r#","samples":[3],"timeDeltas":[5]"#),
+        &["nodes[1].children[0]: 3", "expected a tree"],
     );
     let twice = [
         cpuprofile::node(1, "a", 0, ""),

@@ -1,10 +1,11 @@
 //! Files of real tools, against goldens.
 
 use super::stacks;
-use crate::common::assert_golden;
+use crate::common::{assert_golden, frames_of};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use sto_core::formats::{Format, read_bytes};
+use sto_core::formats::{Format, read, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::{Location, Recording};
 use sto_core::store::Store;
@@ -187,6 +188,27 @@ fn stackprof_is_read_with_time_and_objects() {
 #[test]
 fn a_trace_that_lost_parts_of_v8s_samples_is_read_without_them() {
     check(Format::Chrome, "lost-parts.json");
+}
+
+#[test]
+fn nodes_may_say_both_who_called_them_and_whom_they_call() {
+    let path = testdata(Format::Chrome, "parents.json");
+    let recording = read(&path, &Default::default()).unwrap();
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    for sample in &recording.samples {
+        let leaf = frames_of(&recording, sample).pop().unwrap();
+        *found.entry(leaf.symbol).or_default() += sample.cost.samples;
+    }
+    // As often as `samples` of all chunks have nodes of that name.
+    let expected = [
+        ("(idle)", 1376),
+        ("(program)", 30),
+        ("alpha", 3),
+        ("beta", 63),
+        ("delta", 61),
+        ("gamma", 67),
+    ];
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]

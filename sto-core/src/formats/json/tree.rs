@@ -53,10 +53,10 @@ impl CallTree {
         self.entries.len() as u32 - 1
     }
 
-    /// Says who called an entry; `false` where that was said before.
+    /// Says who called an entry; `false` where another did.
     pub(crate) fn set_caller(&mut self, entry: u32, caller: u32) -> bool {
         let known = &mut self.entries[entry as usize].caller;
-        known.replace(caller).is_none()
+        *known.get_or_insert(caller) == caller
     }
 
     /// The stack that ends at an entry of the table.
