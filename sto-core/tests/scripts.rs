@@ -179,6 +179,8 @@ fn what_is_not_read_is_refused_with_what_to_do() {
         snapshot.contains("(a snapshot of tracemalloc: "),
         "{snapshot}"
     );
+    let gecko = error(br#"{"meta": {"version": 24}, "libs": [], "threads": []}"#);
+    assert!(gecko.contains("open it at profiler.firefox.com"), "{gecko}");
     for method_trace in [
         &b"*version\n3\ndata-file-overflow=false\n"[..],
         b"SLOW\xf3\0 \0\xc4\x91",

@@ -5,6 +5,7 @@ use super::encoding::Encoding;
 use super::error::{At, DecodeError, Decoded};
 use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
+use super::wire::json::first_keys;
 use super::wire::text::read_block;
 use super::{FormatError, Salvage, excerpt};
 use crate::files::{ReadAt, SafeFile, Window};
@@ -316,8 +317,17 @@ fn found(bytes: &[u8]) -> String {
             format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")
         }
         [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
+        [b'{', ..] if is_of_gecko(bytes) => format!(
+            "{start} (as Firefox itself writes it: open it at profiler.firefox.com, and give what that saves)"
+        ),
         _ => start,
     }
+}
+
+/// Whether a file is an object with what Firefox records, before its profiler's page has processed that.
+fn is_of_gecko(bytes: &[u8]) -> bool {
+    let keys = first_keys(bytes);
+    [&b"meta"[..], b"libs"].iter().all(|key| keys.contains(key))
 }
 
 /// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and
