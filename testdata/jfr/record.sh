@@ -28,6 +28,6 @@ if [ -n "${DATADOG_PROFILER:-}" ]; then
 fi
 rm -r "$classes"
 python3 async_profiler.py >async-profiler.jfr
-for recording in samples tlab async-profiler rust-agent datadog; do
+for recording in samples tlab async-profiler async-wall async-malloc rust-agent datadog; do
 	python3 reference.py $recording.jfr >$recording.expected
 done

@@ -39,6 +39,8 @@ SAMPLED = [
     "datadog.MethodSample",
 ]
 SETTINGS = ["jdk.ActiveSetting", "datadog.DatadogProfilerConfig"]
+# Events of async-profiler whose interval is a time.
+TIMES = ["cpu", "itimer", "ctimer", "wall"]
 NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "S": 10**9}
 
 
@@ -80,7 +82,9 @@ def periods(path, events):
             for setting in event
             if setting.get("name") == "period" and event.get("name") in SAMPLED
         }
-    return {"jdk.ExecutionSample": int(said["interval"]), "profiler.WallClockSample": int(said["wall"])}
+    periods = {"jdk.ExecutionSample": int(said["interval"]) if said.get("event") in TIMES else 0}
+    periods["profiler.WallClockSample"] = int(said["interval"] if said.get("event") == "wall" else said.get("wall", 0))
+    return {name: period for name, period in periods.items() if period > 0}
 
 
 def frame(found, of_async_profiler):
@@ -105,7 +109,7 @@ def frame(found, of_async_profiler):
 def main(path):
     events = events_of(path)
     period = periods(path, events)
-    of_async_profiler = "profiler.WallClockSample" in period
+    of_async_profiler = any(e["type"] == "jdk.ActiveSetting" and e["values"]["name"] == "event" for e in events)
     samples, sums = collections.Counter(), collections.Counter()
     for event in events:
         name, values = event["type"], event["values"]
@@ -115,7 +119,7 @@ def main(path):
         weight = values.get("weight", 1) if name.startswith("datadog.") else 1
         if name in SAMPLED:
             count *= weight
-            value, unit = (count * period[name], "ns") if period else (count, "samples")
+            value, unit = (count * period[name], "ns") if name in period else (count, "samples")
         else:
             field, unit = VALUES[name]
             value = nanoseconds(values[field]) if unit == "ns" else values[field]

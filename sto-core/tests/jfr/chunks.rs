@@ -157,6 +157,24 @@ fn frame_types_are_kinds() {
     }
 }
 
+/// As async-profiler 2.10 calls code of a library without a symbol.
+#[test]
+fn code_that_is_called_by_its_library_is_unresolved_whatever_the_library_is_called() {
+    for library in ["libc.so.6", "libc-2.17.so;649be141 (deleted)"] {
+        let mut chunk = Chunk::sound();
+        chunk.pool(24).constants[0].1 = text("C++");
+        chunk.pool(31).constants[0].1 = text("");
+        chunk.pool(31).constants[2].1 = text(&format!("/lib/{library}"));
+        let recording = read(&chunk.bytes()).unwrap();
+        let leaf = crate::common::frames_of(&recording, &recording.samples[0])[1];
+        let name = format!("[{library}]");
+        assert_eq!(
+            (leaf.module, leaf.symbol, leaf.kind),
+            (library, name.as_str(), FrameKind::Unresolved)
+        );
+    }
+}
+
 #[test]
 fn samples_without_a_stack_or_thread_are_kept() {
     let mut chunk = Chunk::sound();

@@ -95,6 +95,12 @@ fn every_event_and_frame_of_async_profiler_is_that_which_the_jdk_reads() {
 }
 
 #[test]
+fn wall_clock_time_and_malloc_of_async_profiler_are_those_that_the_jdk_reads() {
+    check("async-wall");
+    check("async-malloc");
+}
+
+#[test]
 fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library() {
     let recording = check("rust-agent");
     let events = recording.sample_types.iter().map(|kind| &*kind.event);

@@ -140,6 +140,8 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             module: &module,
             kind: match &*kind {
                 _ if matches!(&*symbol, b"" | b"[unknown]") => None,
+                // Whatever the library's name has: `libc.so (deleted)`.
+                _ if is_library(&symbol, &module) => Some(FrameKind::Unresolved),
                 b"Interpreted" => Some(FrameKind::Interpreted),
                 b"JIT compiled" => Some(FrameKind::Jit),
                 b"C1 compiled" => Some(FrameKind::JitBaseline),
@@ -184,6 +186,14 @@ fn native_function(library: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
         }
         _ => (name.to_vec(), library.to_vec()),
     }
+}
+
+/// Whether a library stands for its code: `[libc.so.6]` in `libc.so.6`.
+fn is_library(symbol: &[u8], module: &[u8]) -> bool {
+    let name = symbol
+        .strip_prefix(b"[")
+        .and_then(|name| name.strip_suffix(b"]"));
+    !module.is_empty() && name == Some(module)
 }
 
 /// A method with its class, as Java writes them: `java.util.HashMap.put`.
