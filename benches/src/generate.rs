@@ -422,3 +422,6 @@ impl Draws {
         mix(self.0, 0) % end
     }
 }
+
+#[cfg(test)]
+mod tests;

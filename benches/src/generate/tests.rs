@@ -1,7 +1,7 @@
 //! What readers of the results may take the generated program for.
 
+use super::{EXECUTABLE, Program, Run};
 use std::collections::HashSet;
-use sto_benches::generate::{EXECUTABLE, Program, Run};
 use sto_core::id::{ExecutableId, NodeId};
 use sto_core::store::{Added, Store};
 
