@@ -16,13 +16,6 @@ use hashbrown::HashMap;
 const EXECUTION: &str = "jdk.ExecutionSample";
 const WALL: &str = "profiler.WallClockSample";
 
-/// A sample of an object that was taken with a probability that grows with the object's size, and whose weight is
-/// the number of objects like it that it stands for.
-const WEIGHTED_SIZE: Measure = Measure::WeightedBytes {
-    size: "size",
-    weight: "weight",
-};
-
 /// The events that are samples, in the order of our sample types.
 pub(super) const SAMPLED: [(&str, Measure); 17] = [
     (EXECUTION, Measure::Period(None)),
@@ -39,9 +32,9 @@ pub(super) const SAMPLED: [(&str, Measure); 17] = [
     ("profiler.Malloc", Measure::Bytes("size")),
     ("datadog.ExecutionSample", Measure::Period(Some("weight"))),
     ("datadog.MethodSample", Measure::Period(Some("weight"))),
-    ("datadog.ObjectSample", WEIGHTED_SIZE),
-    ("datadog.HeapLiveObject", WEIGHTED_SIZE),
-    ("datadog.NativeMemoryAllocation", WEIGHTED_SIZE),
+    ("datadog.ObjectSample", Measure::Weighted),
+    ("datadog.HeapLiveObject", Measure::Weighted),
+    ("datadog.NativeMemoryAllocation", Measure::Weighted),
     ("jdk.JavaMonitorEnter", Measure::Span("duration")),
     ("jdk.ThreadPark", Measure::Span("duration")),
     ("profiler.NativeLock", Measure::Span("duration")),
@@ -55,11 +48,8 @@ pub(super) enum Measure {
     Period(Option<&'static str>),
     /// Bytes, which a field has.
     Bytes(&'static str),
-    /// Bytes that a field has, times a fraction that another has; times 1 where it has none.
-    WeightedBytes {
-        size: &'static str,
-        weight: &'static str,
-    },
+    /// The bytes `size`, times how many such objects the sample stands for: the fraction `weight`, or 1 without it.
+    Weighted,
     /// Time, which a field has.
     Span(&'static str),
 }
@@ -70,7 +60,7 @@ impl Measure {
         match self {
             Measure::Period(count) => ("", count.unwrap_or("")),
             Measure::Bytes(field) | Measure::Span(field) => (field, ""),
-            Measure::WeightedBytes { size, weight } => (size, weight),
+            Measure::Weighted => ("size", "weight"),
         }
     }
 }

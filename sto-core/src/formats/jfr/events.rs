@@ -105,7 +105,7 @@ impl Samples {
             let unit = match measure {
                 Measure::Period(_) if without_period => units::Unit::Samples,
                 Measure::Period(_) | Measure::Span(_) => units::Unit::Nanoseconds,
-                Measure::Bytes(_) | Measure::WeightedBytes { .. } => units::Unit::Bytes,
+                Measure::Bytes(_) | Measure::Weighted => units::Unit::Bytes,
             };
             *index = index.map(|_| builder.sample_type(name, unit));
         }
@@ -214,8 +214,8 @@ impl Row {
                 (samples, samples.checked_mul(period.0))
             }
             Measure::Bytes(field) => (1, Some(amount(value, field)?)),
-            Measure::WeightedBytes { size, .. } => {
-                let size = amount(value, size)?;
+            Measure::Weighted => {
+                let size = amount(value, "size")?;
                 let weight = match count {
                     Value::Fraction(weight) => weight,
                     _ => 1.0,
