@@ -4,6 +4,7 @@
 //! Source: `lib/VM/Profiler/ChromeTraceSerializer.cpp` of Hermes; "Trace Event Format", *JSON Object Format*
 //! (`stackFrames`, `samples`).
 
+use super::chrome::{Event, Names};
 use super::error::{DecodeError, Decoded};
 use super::excerpt;
 use super::json::{CallTree, Caller};
@@ -13,7 +14,7 @@ use super::v8::{self, without_number};
 use super::wire::json::{Id, Text, parse};
 use super::wire::text::decimal;
 use crate::model::FrameKind;
-use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use crate::units::{Cost, Nanoseconds, Unit};
 use hashbrown::HashMap;
 use serde::Deserialize;
@@ -31,30 +32,10 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 struct Profile<'b> {
+    /// Of these, what says how processes and threads are called.
     trace_events: Vec<Event<'b>>,
     samples: Vec<Sample>,
     stack_frames: BTreeMap<String, Frame<'b>>,
-}
-
-/// Of these, what says how processes and threads are called.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'b"))]
-struct Event<'b> {
-    #[serde(default)]
-    name: Text<'b>,
-    #[serde(default)]
-    pid: Id,
-    #[serde(default)]
-    tid: Id,
-    #[serde(default)]
-    args: Arguments<'b>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(bound(deserialize = "'de: 'b"))]
-struct Arguments<'b> {
-    #[serde(default)]
-    name: Text<'b>,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +78,10 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         });
     }
     let mut tree = CallTree::new(entries);
-    let names = Names::of(&profile.trace_events);
+    let mut names = Names::default();
+    for (ix, event) in profile.trace_events.iter().enumerate() {
+        names.add(event, &|| format!("traceEvents[{ix}]"))?;
+    }
     let mut first = None;
     for (ix, sample) in profile.samples.iter().enumerate() {
         let at = |key: &str| format!("samples[{ix}].{key}");
@@ -108,7 +92,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
         let since = time.saturating_sub(*first.get_or_insert(time));
         let entry = entry_of.get(sample.sf.0.as_str());
         let &entry = entry.ok_or_else(|| no_frame(at("sf"), &sample.sf))?;
-        let thread = names.thread(sample, &mut builder);
+        let thread = names.thread(&sample.pid.0, &sample.tid.0, &mut builder);
         let stack = tree.stack(entry, &mut builder);
         let stack = stack.map_err(DecodeError::at(at("sf")))?;
         let time = Nanoseconds(since.saturating_mul(1000));
@@ -121,36 +105,6 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     }
     builder.sample_type("samples", Unit::Samples);
     Ok(builder)
-}
-
-/// How processes and threads are called, by their ids.
-struct Names<'p> {
-    processes: HashMap<u32, &'p [u8]>,
-    threads: HashMap<(u32, u32), &'p [u8]>,
-}
-
-impl<'p> Names<'p> {
-    fn of(events: &'p [Event<'_>]) -> Names<'p> {
-        let (mut processes, mut threads) = (HashMap::new(), HashMap::new());
-        for event in events {
-            let (pid, name) = (event.pid.number(), &*event.args.name.0);
-            match &*event.name.0 {
-                b"process_name" => drop(processes.insert(pid, name)),
-                b"thread_name" => drop(threads.insert((pid, event.tid.number()), name)),
-                _ => {}
-            }
-        }
-        Names { processes, threads }
-    }
-
-    fn thread(&self, sample: &Sample, builder: &mut RecordingBuilder) -> ThreadIx {
-        let (pid, tid) = (sample.pid.number(), sample.tid.number());
-        let program = self.processes.get(&pid).copied().unwrap_or_default();
-        let name = self.threads.get(&(pid, tid)).copied().unwrap_or_default();
-        let (program, name) = (builder.text(program), builder.text(name));
-        let process = builder.process(pid, &program);
-        builder.known_thread(process, tid, &name)
-    }
 }
 
 fn no_frame(at: String, id: &Id) -> DecodeError {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'b"))]
-pub(super) struct Event<'b> {
+pub(in crate::formats) struct Event<'b> {
     pub(super) ph: Text<'b>,
     pub(super) name: Option<Text<'b>>,
     pub(super) cat: Text<'b>,

@@ -11,6 +11,9 @@ mod event;
 mod names;
 mod profiles;
 
+pub(super) use event::Event;
+pub(super) use names::Names;
+
 use super::error::Decoded;
 use super::source::{Head, LineReader, ReadOptions};
 use super::wire::json::{first_keys, syntax};
@@ -18,8 +21,7 @@ use crate::recording::RecordingBuilder;
 use calls::Calls;
 use counters::Counters;
 use cut::Cutter;
-use event::Event;
-use names::{Names, Times};
+use names::Times;
 use profiles::Profiles;
 use rayon::prelude::*;
 

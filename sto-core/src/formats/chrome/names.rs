@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use crate::formats::error::Decoded;
-use crate::formats::wire::json::Text;
+use crate::formats::wire::json::{Text, leading_number};
 use crate::recording::{RecordingBuilder, ThreadIx};
 use crate::trace::CallThread;
 use hashbrown::HashMap;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 /// What processes and threads are called, by their ids.
 #[derive(Default)]
-pub(super) struct Names {
+pub(in crate::formats) struct Names {
     pub(super) processes: HashMap<String, Vec<u8>>,
     threads: HashMap<(String, String), Vec<u8>>,
 }
@@ -42,7 +42,11 @@ impl Times<'_> {
 }
 
 impl Names {
-    pub(super) fn add(&mut self, event: &Event<'_>, at: &dyn Fn() -> String) -> Decoded<()> {
+    pub(in crate::formats) fn add(
+        &mut self,
+        event: &Event<'_>,
+        at: &dyn Fn() -> String,
+    ) -> Decoded<()> {
         let name = || {
             event
                 .args::<Name<'_>>(&at())
@@ -73,21 +77,20 @@ impl Names {
         CallThread {
             program: name(self.processes.get(pid), pid),
             name: name(self.threads.get(&key), tid),
-            pid: number(pid),
+            pid: leading_number(pid),
             // Of a process's first thread, uftrace names the process alone.
-            tid: number(if tid.is_empty() { pid } else { tid }),
+            tid: leading_number(if tid.is_empty() { pid } else { tid }),
         }
     }
 
-    pub(super) fn thread(&self, pid: &str, tid: &str, builder: &mut RecordingBuilder) -> ThreadIx {
+    pub(in crate::formats) fn thread(
+        &self,
+        pid: &str,
+        tid: &str,
+        builder: &mut RecordingBuilder,
+    ) -> ThreadIx {
         let thread = self.call_thread(pid, tid, builder);
         let process = builder.process(thread.pid, &thread.program);
         builder.known_thread(process, thread.tid, &thread.name)
     }
-}
-
-/// The number that an id begins with, else 0: viewers call a second thread of one id `773.1`.
-fn number(id: &str) -> u32 {
-    let digits = id.bytes().take_while(u8::is_ascii_digit).count();
-    id[..digits].parse().unwrap_or(0)
 }

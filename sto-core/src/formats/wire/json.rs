@@ -138,11 +138,16 @@ read_as! { Id, "a number or a string",
 }
 
 impl Id {
-    /// The number that it begins with, else 0: viewers call a second thread of one id `773.1`.
+    /// See [`leading_number`].
     pub(crate) fn number(&self) -> u32 {
-        let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
-        self.0[..digits].parse().unwrap_or(0)
+        leading_number(&self.0)
     }
+}
+
+/// The number that an id begins with, else 0: viewers call a second thread of one id `773.1`.
+pub(crate) fn leading_number(id: &str) -> u32 {
+    let digits = id.bytes().take_while(u8::is_ascii_digit).count();
+    id[..digits].parse().unwrap_or(0)
 }
 
 /// A number as it is written: whole ones stay exact.
