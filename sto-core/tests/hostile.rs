@@ -144,10 +144,10 @@ fn more_events_than_the_limit_are_refused() {
 }
 
 #[test]
-fn a_stack_of_perf_script_may_be_a_million_frames_deep_and_no_more_than_the_limit() {
+fn a_stack_of_perf_script_may_be_hundreds_of_thousands_of_frames_deep_and_no_more_than_the_limit() {
     let text = |depth| format!("p 1 1.5: cycles:\n{}", "\t1 f (/x)\n".repeat(depth));
-    let deep = read_text(&text(1_000_000)).unwrap();
-    assert_eq!(deep.stacks.get(deep.samples[0].stack).len(), 1_000_000);
+    let deep = read_text(&text(200_000)).unwrap();
+    assert_eq!(deep.stacks.get(deep.samples[0].stack).len(), 200_000);
     let message = error_of(text(MAX_DEPTH + 1).as_bytes());
     assert!(message.contains("a stack of 2097153 frames"), "{message}");
 }

@@ -4,6 +4,7 @@
 use crate::support::{BEFORE, Run, Sandbox, content, temporary_files};
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 use sto_core::id::SourceDigest;
 use sto_core::intern::{Interned, NodeIx, StackTree};
 use sto_core::model::{
@@ -84,22 +85,28 @@ fn add(store: &Store, benchmark: &str, number: usize, names: &[String], nodes: u
     store.writer().add(&build, &profile, &interned).unwrap();
 }
 
-/// A store of some kilobytes with this many runs of one benchmark, and one of another, each of a chain of so many nodes.
-fn many_deep_runs(runs: usize, nodes: usize) -> Sandbox {
+/// A store of some kilobytes with 24 runs of one benchmark, each a chain of 100,000 nodes, and a short one of another.
+/// Unpacked, they are 60 MB.
+fn many_deep_runs() -> Sandbox {
+    static STORE: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = STORE.get_or_init(|| {
+        let sandbox = Sandbox::new();
+        let store = Store::open_or_create(&sandbox.path("store")).unwrap();
+        let names = ["recurse".to_owned()];
+        for run in 0..24 {
+            add(&store, "deep", run, &names, 100_000);
+        }
+        add(&store, "other", 0, &names, 1);
+        fs::read(sandbox.path("store/store.redb")).unwrap()
+    });
     let sandbox = Sandbox::new();
-    let store = Store::open_or_create(&sandbox.path("store")).unwrap();
-    let names = ["recurse".to_owned()];
-    for run in 0..runs {
-        add(&store, "deep", run, &names, nodes);
-    }
-    add(&store, "other", 0, &names, 1);
+    sandbox.write("store/store.redb", bytes);
     sandbox
 }
 
 #[test]
 fn runs_are_added_up_in_the_memory_of_a_few() {
-    let sandbox = many_deep_runs(24, 100_000);
-    // Of all together 60 MB would be unpacked.
+    let sandbox = many_deep_runs();
     for command in ["top", "tree", "flame"] {
         let args = [
             command,
@@ -128,7 +135,7 @@ fn runs_are_added_up_in_the_memory_of_a_few() {
 
 #[test]
 fn what_a_question_unpacks_is_limited_in_sum() {
-    let sandbox = many_deep_runs(24, 100_000);
+    let sandbox = many_deep_runs();
     let size = fs::metadata(sandbox.path("store/store.redb"))
         .unwrap()
         .len();
@@ -151,22 +158,22 @@ fn what_a_question_unpacks_is_limited_in_sum() {
 fn names_that_share_their_beginnings_are_limited_in_sum() {
     let sandbox = Sandbox::new();
     let store = Store::open_or_create(&sandbox.path("store")).unwrap();
-    let names: Vec<String> = (0..16_000)
+    let names: Vec<String> = (0..8_000)
         .map(|number| format!("{}{number:06}", "x".repeat(4000)))
         .collect();
     add(&store, "deep", 0, &names, names.len());
     for args in [&["top", "v1"][..], &["verify"]] {
-        let args = [args, &["--max-memory", "48MB"]].concat();
-        sandbox.sto(&args).fails_with(&["61.1 MiB", "45.8 MiB"]);
+        let args = [args, &["--max-memory", "24MB"]].concat();
+        sandbox.sto(&args).fails_with(&["30.6 MiB", "22.9 MiB"]);
     }
-    sandbox.sto(&["verify", "--max-memory", "400MB"]).succeeds();
+    sandbox.sto(&["verify", "--max-memory", "200MB"]).succeeds();
 }
 
 #[test]
 fn memory_that_nobody_foresaw_ends_the_command_with_a_sentence_and_nothing_half_written() {
     let sandbox = Sandbox::with_two_builds();
     let name = "x".repeat(4000);
-    let stacks: String = (0..6000)
+    let stacks: String = (0..3000)
         .map(|number| format!("main;{name}{number} 1\n"))
         .collect();
     sandbox.write("many.folded", stacks);
@@ -194,7 +201,7 @@ fn memory_that_nobody_foresaw_ends_the_command_with_a_sentence_and_nothing_half_
 
 #[test]
 fn the_limit_may_stand_in_the_environment_and_the_configuration() {
-    let sandbox = many_deep_runs(8, 100_000);
+    let sandbox = many_deep_runs();
     let series = ["series", "recurse", "--benchmark", "deep"];
     let mut by_variable = sandbox.command(&series);
     Run::of(by_variable.env("STO_MAX_MEMORY", "16MB")).fails_with(&["may take 15.3 MiB"]);

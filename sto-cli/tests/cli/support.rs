@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
 use sto_core::store::Store;
 use tempfile::TempDir;
@@ -256,6 +257,8 @@ pub(crate) fn killed_after(changes: usize, folder: &Path, mut command: Command) 
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     while seen < changes && child.try_wait().unwrap().is_none() {
+        // Leaves the processor to the command; few writes are closer together.
+        std::thread::sleep(Duration::from_micros(200));
         let now = state();
         seen += usize::from(now != last);
         last = now;

@@ -284,10 +284,9 @@ fn of_a_running_process_only_its_own_perf_map_is_copied() {
     let sandbox = Sandbox::new();
     let secret = sandbox.write("secret", "7f0000000000 1000 only_mine\n");
     set_mode(&secret, 0o600);
-    let mut process = sandbox
-        .program("sh", &["-c", "while :; do :; done"])
-        .spawn()
-        .unwrap();
+    // Works now and then, so that perf gets samples and other tests get the processor.
+    let work = "while i=0; do while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done";
+    let mut process = sandbox.program("sh", &["-c", work]).spawn().unwrap();
     let map = Path::new("/tmp").join(format!("perf-{}.map", process.id()));
     for (kind, expected) in [
         ("link", "it is a symbolic link"),

@@ -372,7 +372,8 @@ fn a_clock_that_is_not_known_is_said() {
 fn a_log_that_is_cut_anywhere_is_an_error_and_what_there_is_can_be_taken() {
     for name in ["basic.xray", "fdr-small.xray"] {
         let whole = log(name);
-        for end in 33..whole.len() {
+        // No size of a record is a multiple of three, so that every place within one has its turn.
+        for end in (33..whole.len()).step_by(3) {
             let cut = &whole[..end];
             let is_between = match name {
                 "basic.xray" => end % 32 == 0,

@@ -205,9 +205,9 @@ fn chain(depth: usize) -> String {
 }
 
 #[test]
-fn a_stack_may_be_hundreds_of_thousands_of_frames_deep() {
-    let recording = read(&chain(300_000)).unwrap();
-    assert_eq!(deepest(&recording), 300_000);
+fn a_stack_may_be_a_hundred_thousand_frames_deep() {
+    let recording = read(&chain(100_000)).unwrap();
+    assert_eq!(deepest(&recording), 100_000);
 }
 
 #[test]

@@ -14,8 +14,8 @@ fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
     let store = Store::open_or_create(folder.path()).unwrap();
     let ids = vec![
         add(&store, "v1", "a", &of_stacks(&[&[1, 2], &[1, 3, 4]])),
-        add(&store, "v1", "b", &forest(2000, 300, 1)),
-        add(&store, "v2", "c", &forest(2000, 320, 2)),
+        add(&store, "v1", "b", &forest(500, 300, 1)),
+        add(&store, "v2", "c", &forest(500, 320, 2)),
     ];
     let said = everything(folder.path(), &ids).unwrap();
     (

@@ -106,7 +106,7 @@ fn is_sound(folder: &Path) {
 
 #[test]
 fn every_call_comes_back_exactly_also_of_several_pieces() {
-    let (trace, threads) = trace([600_000, 3_000]);
+    let (trace, threads) = trace([300_000, 3_000]);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let outcome = stored(&store, trace.path(), true, CallThresholds::default());
