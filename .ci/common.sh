@@ -50,4 +50,10 @@ install_packages() {
 	[[ -z $packages ]] || fail "install these Debian packages, or the tools in them: $packages"
 }
 
+# Runs cargo with clippy as the compiler of the workspace, so that a warning is an error. `cargo clippy` would compile
+# everything, dependencies included, a second time.
+with_clippy() {
+	RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ "$@"
+}
+
 command -v cargo >/dev/null || PATH="$HOME/.cargo/bin:$PATH"
