@@ -12,7 +12,7 @@ from pathlib import Path
 
 # From below to above: a folder or file imports only what stands before it.
 FLOORS = {
-    "sto-core": "text number cancel hint files units limits demangle memory id model trace recording binary formats symbolize intern store ingest",
+    "sto-core": "text number cancel hint files units limits demangle memory id model trace recording source_path symbol_options binary formats symbolize intern store ingest",
     "sto-query": "text places answer statistics functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects render questions tables",
     "sto-cli": "runtime args complete help lsp commands cli",

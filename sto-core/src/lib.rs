@@ -95,13 +95,11 @@
 //!
 //! The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
-// What formats and symbols share is not all needed by each alone.
-#![cfg_attr(
-    not(feature = "default"),
-    allow(dead_code, unused_imports, unused_macros)
-)]
+// Readers of native programs use more of the recording and its files than other formats.
+#![cfg_attr(not(feature = "symbols"), allow(dead_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+#[cfg(feature = "symbols")]
 mod binary;
 mod cancel;
 mod demangle;
@@ -116,7 +114,9 @@ pub mod memory;
 pub mod model;
 mod number;
 pub mod recording;
+mod source_path;
 pub mod store;
+mod symbol_options;
 mod symbolize;
 mod text;
 pub mod trace;

@@ -23,8 +23,6 @@
 //! read and written by serde, and a request in JSON has only what differs.
 //!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
-// What pages share with other output is not all needed without them.
-#![cfg_attr(not(feature = "pages"), allow(dead_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod annotate;

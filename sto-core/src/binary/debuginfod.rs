@@ -4,45 +4,19 @@
 //! the cache), `debuginfod/debuginfod-client.c` of elfutils 0.188.
 
 use super::elf::ElfFile;
-use crate::files::{Folder, Temporaries};
+use super::find::Artifact;
+use crate::files::Folder;
 use crate::model::GnuBuildId;
+use crate::symbol_options::Debuginfod;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
-
-/// Servers that are asked for files by their build ids. Clones share what is known of the servers.
-#[derive(Clone, Debug)]
-pub struct Debuginfod {
-    /// Where their addresses begin, in the order in which they are asked.
-    pub urls: Vec<String>,
-    /// The folder in which what they sent is kept, and what they did not have.
-    pub cache: PathBuf,
-    /// How long a server may send nothing, and at most for its first 100 KiB.
-    pub timeout: Duration,
-    /// How long a file may take.
-    pub max_time: Duration,
-    /// How large a file may be.
-    pub max_bytes: u64,
-    /// Where files are that are not complete.
-    pub temporaries: Temporaries,
-    /// Those that could not be reached, or took too long. They are not asked again.
-    given_up: Arc<Mutex<Vec<String>>>,
-}
-
-/// What servers are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Artifact {
-    /// A file with debug info.
-    DebugInfo,
-    /// The file that was mapped.
-    Executable,
-}
 
 /// Why a server did not send a file.
 enum Failure {
@@ -61,20 +35,6 @@ const KEEP_MISSING: Duration = Duration::from_secs(600);
 const PIECE: usize = 1 << 16;
 
 impl Debuginfod {
-    /// Servers, and a folder for what they send. A server may take 90 seconds to answer, a file 20 minutes, and have
-    /// 2 GiB.
-    pub fn new(urls: Vec<String>, cache: PathBuf) -> Debuginfod {
-        Debuginfod {
-            urls,
-            cache,
-            timeout: Duration::from_secs(90),
-            max_time: Duration::from_secs(20 * 60),
-            max_bytes: 2 << 30,
-            temporaries: Temporaries::default(),
-            given_up: Arc::default(),
-        }
-    }
-
     /// A file of this build id, out of the cache or from the first server that has it; `None` if none has it.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! ELF files on disk: what they hold, and where the linker put it.
 
+use super::lazy_file::LazyFile;
 use super::unpack::unpacked;
-use crate::files::{LazyFile, Links, ReadAt, SafeFile};
+use crate::files::{Links, ReadAt, SafeFile};
 use crate::model::GnuBuildId;
 use gimli::RunTimeEndian;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};

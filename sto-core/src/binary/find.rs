@@ -1,14 +1,12 @@
 //! The search for the file that was mapped, known by its build id.
 
-use super::SymbolOptions;
-#[cfg(feature = "debuginfod")]
-use super::debuginfod::Artifact;
 use super::elf::{Detail, ElfFile};
 use super::jit_files::{dump_of, find_dump};
 use super::without_build_id::{by_hand, find_without_build_id};
 use crate::hint::{Hint, Notice};
 use crate::model::GnuBuildId;
 use crate::recording::{Module, ModuleKind};
+use crate::symbol_options::SymbolOptions;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -155,8 +153,16 @@ impl Best {
     }
 }
 
+/// What servers are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Artifact {
+    /// A file with debug info.
+    DebugInfo,
+    /// The file that was mapped.
+    Executable,
+}
+
 /// Asks debuginfod servers for what no file at hand has; returns why they did not say whether they have it.
-#[cfg(feature = "debuginfod")]
 fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) -> Option<String> {
     let servers = options.debuginfod.as_ref()?;
     let mut unanswered = None;
@@ -178,11 +184,6 @@ fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) 
     unanswered
 }
 
-#[cfg(not(feature = "debuginfod"))]
-fn ask_servers(_: &mut Best, _: &GnuBuildId, _: &SymbolOptions) -> Option<String> {
-    None
-}
-
 /// The file that a debug file shares a part of its debug info with others in (`.gnu_debugaltlink`): where it says,
 /// or where debug files of that build id are.
 pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFile> {
@@ -195,12 +196,10 @@ pub(crate) fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option
     paths.push(folder.join(named));
     let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
     let found = files.find(|file| file.build_id.as_ref() == Some(build_id));
-    #[cfg(feature = "debuginfod")]
-    let found = found.or_else(|| {
+    found.or_else(|| {
         let servers = options.debuginfod.as_ref()?;
         servers.find(build_id, Artifact::DebugInfo).ok()?
-    });
-    found
+    })
 }
 
 /// The package of what was split off of a file's debug info: `FILE.dwp`, beside it, or where the recorded file

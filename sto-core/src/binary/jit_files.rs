@@ -1,9 +1,9 @@
 //! Where jitdumps and perf maps may be, and whose are believed.
 
-use super::SymbolOptions;
 use super::jit_dump::JitDump;
 use crate::files::{Links, SafeFile, User, user_of_process_since};
 use crate::hint::{Hint, Notice};
+use crate::symbol_options::SymbolOptions;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

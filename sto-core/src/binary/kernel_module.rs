@@ -4,7 +4,8 @@
 //! loads it. Source: `layout_sections` in Linux' `kernel/module/main.c`; *System V ABI*, chapters 4 and 5.
 
 use super::elf::{Detail, ElfFile, is_executable};
-use crate::files::{LazyFile, MemoryFile};
+use super::lazy_file::LazyFile;
+use crate::files::MemoryFile;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, elf};
 use std::io::Write;

@@ -1,12 +1,12 @@
 //! Unwinding of saved stacks.
 
-use super::SymbolOptions;
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
 use super::find::find;
 use super::machine::{Aarch64, Machine, Rules, UserRegs, X86_64};
 use super::signed_returns::without_signing;
 use crate::recording::Module;
+use crate::symbol_options::SymbolOptions;
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use hashbrown::HashMap;
 use object::{Architecture, Object, ObjectSection};

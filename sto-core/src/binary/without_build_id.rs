@@ -1,10 +1,10 @@
 //! Files of modules that a recording has no build id of: which are believed, and why.
 
-use super::SymbolOptions;
 use super::elf::ElfFile;
 use super::find::{Found, recorded_path};
 use crate::hint::{Hint, Notice};
 use crate::recording::{Location, Module, ModuleIx, ModuleKind, Recording};
+use crate::symbol_options::SymbolOptions;
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::SystemTime;

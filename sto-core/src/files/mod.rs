@@ -3,7 +3,6 @@
 //! ```text
 //! open         what somebody else may have prepared: regular files alone, of a known size and owner
 //! pieces       what may be larger than memory, piece by piece
-//! lazy         a file in memory, of which no more is read than is looked at
 //! folder       a folder, opened once: what is done in it is done in no other
 //! temporary    a file that gets its name when it is complete
 //! memory       a file that no disk has
@@ -17,8 +16,6 @@
 
 mod acl;
 mod folder;
-#[cfg(feature = "symbols")]
-mod lazy;
 mod memory;
 mod open;
 mod pieces;
@@ -26,8 +23,6 @@ mod temporary;
 mod users;
 
 pub use folder::{Folder, Rights};
-#[cfg(feature = "symbols")]
-pub(crate) use lazy::LazyFile;
 pub use memory::MemoryFile;
 pub use open::{Links, SafeFile, too_large};
 pub(crate) use pieces::{Part, ReadAt, Window};

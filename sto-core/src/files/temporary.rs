@@ -104,9 +104,8 @@ impl Temporary {
         &self.file
     }
 
-    /// Where it is until then.
-    #[cfg(feature = "debuginfod")]
-    pub(crate) fn path(&self) -> std::path::PathBuf {
+    /// The file's path until it is complete.
+    pub fn path(&self) -> std::path::PathBuf {
         self.folder.path().join(&self.name)
     }
 

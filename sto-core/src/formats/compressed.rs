@@ -27,7 +27,6 @@ pub(super) enum Compression {
     Zlib,
     Zstd,
     /// As memray compresses its recordings.
-    #[cfg(feature = "text")]
     Lz4,
 }
 
@@ -39,7 +38,6 @@ impl Compression {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             [0x78, 0x01 | 0x9c | 0xda, ..] => Some(Compression::Zlib),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            #[cfg(feature = "text")]
             [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
             _ => None,
         }
@@ -161,7 +159,6 @@ impl<'a> Layer<'a> {
             Compression::Gzip => ("gzip", Box::new(flate2::read::MultiGzDecoder::new(input))),
             Compression::Zlib => ("zlib", Box::new(flate2::read::ZlibDecoder::new(input))),
             Compression::Zstd => ("zstd", Box::new(zstd::stream::read::Decoder::new(input)?)),
-            #[cfg(feature = "text")]
             Compression::Lz4 => ("LZ4", Box::new(lz4_flex::frame::FrameDecoder::new(input))),
         };
         Ok(Layer {

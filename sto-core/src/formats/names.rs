@@ -2,9 +2,9 @@
 //! an event.
 
 use super::wire::text::base_name;
-use crate::binary::source_path;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
+use crate::source_path::source_path;
 use crate::units::Unit;
 use std::borrow::Cow;
 

@@ -5,7 +5,6 @@ use super::encoding::Encoding;
 use super::error::{At, DecodeError, Decoded};
 use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
 use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
-#[cfg(feature = "pprof")]
 use super::wire::json::first_keys;
 use super::wire::text::read_block;
 use super::{FormatError, Salvage, excerpt};
@@ -312,13 +311,10 @@ fn found(bytes: &[u8]) -> String {
     match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
         [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
-        #[cfg(not(feature = "text"))]
-        [4, b'"', b'M', 0x18, ..] => format!("{start} (LZ4: unpack it first)"),
         [b'g', b'm', b'o', b'n', ..] => {
             format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")
         }
         [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
-        #[cfg(feature = "pprof")]
         [b'{', ..] if is_of_gecko(bytes) => format!(
             "{start} (as Firefox itself writes it: open it at profiler.firefox.com, and give what that saves)"
         ),
@@ -327,7 +323,6 @@ fn found(bytes: &[u8]) -> String {
 }
 
 /// Whether a file is an object with what Firefox records, before its profiler's page has processed that.
-#[cfg(feature = "pprof")]
 fn is_of_gecko(bytes: &[u8]) -> bool {
     let keys = first_keys(bytes);
     [&b"meta"[..], b"libs"].iter().all(|key| keys.contains(key))

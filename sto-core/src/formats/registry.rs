@@ -1,17 +1,13 @@
 //! Which format a profile has, and what reads it: the only file that knows every format.
 
 use super::error::Decoded;
-#[cfg(feature = "jfr")]
 use super::jfr;
-#[cfg(feature = "perf-data")]
-use super::perf_data;
 use super::source::{Head, LineReader, ReadOptions};
 use super::{
     FormatError, Salvage,
     folded::{self, Folded},
     report::reader as report,
 };
-#[cfg(feature = "text")]
 use super::{
     austin::{self, text::AustinText},
     bcc::{self, Bcc},
@@ -32,7 +28,6 @@ use super::{
     visual_studio::{self, VisualStudio},
     vtune::{self, VTune},
 };
-#[cfg(feature = "viewers")]
 use super::{
     bpftrace_json::{self, BpftraceJson},
     chrome, cpuprofile, firefox, ghc_json, heap_snapshot, heapprofile, hermes, nettrace, perfetto,
@@ -43,10 +38,10 @@ use super::{
     valgrind::{dhat, massif},
     xctrace, xhprof, yourkit,
 };
-#[cfg(feature = "call-traces")]
-use super::{ftrace, uftrace, xray};
-#[cfg(feature = "pprof")]
+use super::{ftrace, uftrace};
 use super::{gperftools, otlp, pprof};
+#[cfg(feature = "symbols")]
+use super::{perf_data, xray};
 use crate::files::ReadAt;
 use crate::recording::{Format, Recording, RecordingBuilder};
 use std::path::Path;
@@ -54,127 +49,67 @@ use std::path::Path;
 /// What recognises a format, and what reads it; `None` where this program was built without it.
 fn row(format: Format) -> Option<(Matches, Reader)> {
     Some(match format {
-        #[cfg(feature = "perf-data")]
+        #[cfg(feature = "symbols")]
         Format::PerfData => (perf_data::matches, Pieces(perf_data::read)),
-        #[cfg(feature = "call-traces")]
+        #[cfg(feature = "symbols")]
         Format::XRay => (xray::matches, Pieces(xray::read)),
-        #[cfg(feature = "call-traces")]
+        #[cfg(feature = "symbols")]
         Format::XRayYaml => (xray::yaml::matches, Lines(xray::yaml::reader)),
-        #[cfg(feature = "call-traces")]
         Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
-        #[cfg(feature = "viewers")]
         Format::Nettrace => (nettrace::matches, Timed(nettrace::read)),
-        #[cfg(feature = "viewers")]
         Format::Sysprof => (sysprof::matches, Timed(sysprof::read)),
-        #[cfg(feature = "viewers")]
         Format::Simpleperf => (simpleperf::matches, Timed(simpleperf::read)),
-        #[cfg(feature = "text")]
         Format::Pstats => (pstats::matches, Whole(pstats::read)),
-        #[cfg(feature = "text")]
         Format::Austin => (austin::mojo::matches, Lines(austin::mojo::reader)),
-        #[cfg(feature = "text")]
         Format::Memray => (memray::matches, Lines(memray::reader)),
-        #[cfg(feature = "jfr")]
         Format::Jfr => (jfr::matches, Chunks(jfr::read)),
-        #[cfg(feature = "pprof")]
         Format::Gperftools => (gperftools::matches, Whole(gperftools::read)),
-        #[cfg(feature = "pprof")]
         Format::Pprof => (pprof::matches, Passes(pprof::read)),
-        #[cfg(feature = "pprof")]
         Format::Otlp => (otlp::matches, Passes(otlp::read)),
-        #[cfg(feature = "viewers")]
         Format::Perfetto => (perfetto::matches, Lines(perfetto::reader)),
-        #[cfg(feature = "viewers")]
         Format::Firefox => (firefox::matches, Timed(firefox::read)),
-        #[cfg(feature = "viewers")]
         Format::Speedscope => (speedscope::matches, Timed(speedscope::read)),
-        #[cfg(feature = "viewers")]
         Format::CpuProfile => (cpuprofile::matches, Timed(cpuprofile::read)),
-        #[cfg(feature = "viewers")]
         Format::HeapProfile => (heapprofile::matches, Whole(heapprofile::read)),
-        #[cfg(feature = "viewers")]
         Format::HeapSnapshot => (heap_snapshot::matches, Whole(heap_snapshot::read)),
-        #[cfg(feature = "viewers")]
         Format::V8Log => (raw::matches, Lines(report::<raw::V8Log>)),
-        #[cfg(feature = "viewers")]
         Format::V8LogJson => (preprocessed::matches, Timed(preprocessed::read)),
-        #[cfg(feature = "viewers")]
         Format::Hermes => (hermes::matches, Timed(hermes::read)),
-        #[cfg(feature = "viewers")]
         Format::Pyinstrument => (pyinstrument::matches, Timed(pyinstrument::read)),
-        #[cfg(feature = "viewers")]
         Format::Scalene => (scalene::matches, Whole(scalene::read)),
-        #[cfg(feature = "viewers")]
         Format::Stackprof => (stackprof::matches, Whole(stackprof::read)),
-        #[cfg(feature = "viewers")]
         Format::BpftraceJson => (bpftrace_json::matches, Lines(report::<BpftraceJson>)),
-        #[cfg(feature = "viewers")]
         Format::GhcJson => (ghc_json::matches, Whole(ghc_json::read)),
-        #[cfg(feature = "viewers")]
         Format::Xhprof => (xhprof::matches, Whole(xhprof::read)),
-        #[cfg(feature = "viewers")]
         Format::Dhat => (dhat::matches, Whole(dhat::read)),
-        #[cfg(feature = "viewers")]
         Format::Perun => (perun::matches, Timed(perun::read)),
-        #[cfg(feature = "viewers")]
         Format::Chrome => (chrome::matches, Lines(chrome::reader)),
-        #[cfg(feature = "text")]
         Format::Callgrind => (callgrind::matches, Lines(report::<Callgrind>)),
-        #[cfg(feature = "viewers")]
         Format::Xctrace => (xctrace::matches, Timed(xctrace::read)),
-        #[cfg(feature = "viewers")]
         Format::YourKit => (yourkit::matches, Whole(yourkit::read)),
-        #[cfg(feature = "text")]
         Format::VTune => (vtune::matches, Lines(report::<VTune>)),
-        #[cfg(feature = "text")]
         Format::VisualStudio => (visual_studio::matches, Lines(report::<VisualStudio>)),
-        #[cfg(feature = "text")]
         Format::Ghc => (ghc::matches, Lines(report::<Ghc>)),
-        #[cfg(feature = "viewers")]
         Format::Rbspy => (rbspy::matches, Lines(report::<Rbspy>)),
-        #[cfg(feature = "text")]
         Format::Rprof => (rprof::matches, Lines(report::<Rprof>)),
-        #[cfg(feature = "text")]
         Format::Phpspy => (phpspy::matches, Lines(report::<Phpspy>)),
-        #[cfg(feature = "text")]
         Format::AustinText => (austin::text::matches, Lines(report::<AustinText>)),
-        #[cfg(feature = "text")]
         Format::Gprof => (gprof::matches, Lines(report::<Gprof>)),
-        #[cfg(feature = "viewers")]
         Format::Massif => (massif::matches, Whole(massif::read)),
-        #[cfg(feature = "text")]
         Format::Heaptrack => (heaptrack::matches, Lines(report::<Heaptrack>)),
-        #[cfg(feature = "text")]
         Format::Sample => (sample::matches, Lines(report::<Sample>)),
-        #[cfg(feature = "text")]
         Format::Instruments => (instruments::matches, Lines(report::<Instruments>)),
-        #[cfg(feature = "text")]
         Format::Jstack => (java::matches, Whole(java::read)),
-        #[cfg(feature = "text")]
         Format::Goroutines => (go::matches, Whole(go::read)),
-        #[cfg(feature = "call-traces")]
         Format::Ftrace => (ftrace::matches, Lines(ftrace::reader)),
-        #[cfg(feature = "text")]
         Format::Bpftrace => (bpftrace::matches, Lines(report::<Bpftrace>)),
-        #[cfg(feature = "text")]
         Format::Bcc => (bcc::matches, Lines(report::<Bcc>)),
-        #[cfg(feature = "text")]
         Format::Gdb => (gdb::matches, Lines(report::<Gdb>)),
-        #[cfg(feature = "text")]
         Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
-        #[cfg(feature = "text")]
         Format::NonSequitur => (nonsequitur::matches, Lines(nonsequitur::reader)),
-        #[cfg(feature = "text")]
         Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
         Format::Folded => (folded::matches, Lines(report::<Folded>)),
-        #[cfg(not(all(
-            feature = "call-traces",
-            feature = "jfr",
-            feature = "perf-data",
-            feature = "pprof",
-            feature = "text",
-            feature = "viewers"
-        )))]
+        #[cfg(not(feature = "symbols"))]
         _ => return None,
     })
 }
@@ -182,9 +117,7 @@ fn row(format: Format) -> Option<(Matches, Reader)> {
 /// What recognises a folder that is one recording of a format, and what reads it; `None` of formats of files alone.
 fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {
     match format {
-        #[cfg(feature = "text")]
         Format::NonSequitur => Some((nonsequitur::is_trace, nonsequitur::read_folder)),
-        #[cfg(feature = "call-traces")]
         Format::Uftrace => Some((uftrace::is_data, uftrace::read_folder)),
         _ => None,
     }

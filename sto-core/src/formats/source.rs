@@ -1,15 +1,13 @@
 //! What formats are read from, and how.
 
 use super::error::Decoded;
-#[cfg(feature = "pprof")]
 use super::wire::json::first_keys;
 use super::wire::text::lines;
-use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::recording::{Format, RecordingBuilder};
+use crate::symbol_options::SymbolOptions;
 use crate::trace::CallThresholds;
 use crate::units::Bytes;
-#[cfg(feature = "pprof")]
 use std::cell::OnceCell;
 use std::fmt;
 use std::io::{self, Read};
@@ -123,7 +121,6 @@ pub(super) struct Head<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether that is all.
     pub(super) is_all: bool,
-    #[cfg(feature = "pprof")]
     keys: OnceCell<Vec<&'a [u8]>>,
 }
 
@@ -132,7 +129,6 @@ impl<'a> Head<'a> {
         Head {
             bytes,
             is_all,
-            #[cfg(feature = "pprof")]
             keys: OnceCell::new(),
         }
     }
@@ -143,7 +139,6 @@ impl<'a> Head<'a> {
     }
 
     /// The keys of the object that it begins with, as far as they are there, without their quotes.
-    #[cfg(feature = "pprof")]
     pub(super) fn keys(&self) -> &[&'a [u8]] {
         self.keys.get_or_init(|| first_keys(self.bytes))
     }

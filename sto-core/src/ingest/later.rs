@@ -1,7 +1,6 @@
 //! Names of functions that were found after a profile went in.
 
 use super::IngestError;
-use crate::binary::SymbolOptions;
 use crate::cancel::Cancel;
 use crate::formats::Format;
 use crate::id::{ExecutableId, ProfileId};
@@ -14,6 +13,7 @@ use crate::recording::{
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
 };
 use crate::store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};
+use crate::symbol_options::SymbolOptions;
 use crate::symbolize::{ModuleSymbols, Symbols, symbolize_unless};
 use crate::units::Bytes;
 use std::path::Path;

@@ -10,7 +10,6 @@ mod options;
 mod programs;
 mod traces;
 
-use crate::binary::add_build_ids;
 use crate::cancel::Cancel;
 use crate::formats::{self, FormatError};
 use crate::hint::{Hint, Notice};
@@ -19,7 +18,7 @@ use crate::intern::{Interned, addresses, intern_with_nodes, total};
 use crate::model::{Build, Granularity, Profile};
 use crate::recording::Recording;
 use crate::store::{Added, Store, Writer};
-use crate::symbolize::{Symbols, symbolize_unless};
+use crate::symbolize::{Symbols, add_build_ids, symbolize_unless};
 use crate::trace::{CallThread, ThreadCalls};
 use crate::units::{Bytes, Cost, Nanoseconds};
 use moments::add_moments;
@@ -33,9 +32,7 @@ use std::path::Path;
 use std::sync::Arc;
 use traces::add_traces;
 
-#[cfg(feature = "debuginfod")]
-pub use crate::binary::Debuginfod;
-pub use crate::binary::SymbolOptions;
+pub use crate::symbol_options::{Debuginfod, SymbolOptions};
 pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;
 pub use later::{Symbolized, symbolize_again};

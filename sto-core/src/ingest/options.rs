@@ -1,12 +1,12 @@
 //! What goes in with a profile, and how it is read.
 
 use super::IngestError;
-use crate::binary::SymbolOptions;
 use crate::cancel::Cancel;
 use crate::formats::{Format, OnRead, ReadOptions};
 use crate::intern::SliceCount;
 use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use crate::model::Commit;
+use crate::symbol_options::SymbolOptions;
 use crate::trace::CallThresholds;
 use crate::units::{Bytes, TimeOffset};
 use std::collections::BTreeMap;

@@ -21,117 +21,117 @@ macro_rules! formats {
 // last. Behind `if` stands the feature of this crate that has it.
 formats! {
     /// `perf.data`, in file or pipe mode.
-    PerfData = "perf.data" if "perf-data",
+    PerfData = "perf.data" if "symbols",
     /// LLVM XRay's logs, in the basic mode or of the flight data recorder.
-    XRay = "xray" if "call-traces",
+    XRay = "xray" if "symbols",
     /// The same as `llvm-xray convert -f yaml` writes them.
-    XRayYaml = "xray yaml" if "call-traces",
+    XRayYaml = "xray yaml" if "symbols",
     /// The data folder of uftrace.
-    Uftrace = "uftrace" if "call-traces",
+    Uftrace = "uftrace",
     /// .NET's traces of `dotnet-trace`.
-    Nettrace = "nettrace" if "viewers",
+    Nettrace = "nettrace",
     /// Captures of sysprof.
-    Sysprof = "sysprof" if "viewers",
+    Sysprof = "sysprof",
     /// What Android's `simpleperf report-sample --protobuf` writes.
-    Simpleperf = "simpleperf" if "viewers",
+    Simpleperf = "simpleperf",
     /// Statistics of Python's `cProfile`.
-    Pstats = "pstats" if "text",
+    Pstats = "pstats",
     /// Austin's samples in its binary form, MOJO.
-    Austin = "austin" if "text",
+    Austin = "austin",
     /// What memray records of Python.
-    Memray = "memray" if "text",
+    Memray = "memray",
     /// Recordings of JDK Flight Recorder.
-    Jfr = "jfr" if "jfr",
+    Jfr = "jfr",
     /// gperftools' profiles of the CPU and the heap, jemalloc's of the heap, and Go's in text.
-    Gperftools = "gperftools" if "pprof",
+    Gperftools = "gperftools",
     /// pprof's Protocol Buffers.
-    Pprof = "pprof" if "pprof",
+    Pprof = "pprof",
     /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
-    Otlp = "otlp" if "pprof",
+    Otlp = "otlp",
     /// Perfetto's traces, in Protocol Buffers.
-    Perfetto = "perfetto" if "viewers",
+    Perfetto = "perfetto",
     /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
-    Firefox = "firefox" if "viewers",
+    Firefox = "firefox",
     /// speedscope's own JSON.
-    Speedscope = "speedscope" if "viewers",
+    Speedscope = "speedscope",
     /// V8's `.cpuprofile`.
-    CpuProfile = "cpuprofile" if "viewers",
+    CpuProfile = "cpuprofile",
     /// V8's `.heapprofile`.
-    HeapProfile = "heapprofile" if "viewers",
+    HeapProfile = "heapprofile",
     /// V8's `.heapsnapshot`.
-    HeapSnapshot = "heapsnapshot" if "viewers",
+    HeapSnapshot = "heapsnapshot",
     /// V8's logs of `node --prof`.
-    V8Log = "v8 log" if "viewers",
+    V8Log = "v8 log",
     /// The same as `node --prof-process --preprocess` writes them.
-    V8LogJson = "v8 log json" if "viewers",
+    V8LogJson = "v8 log json",
     /// Profiles of Hermes.
-    Hermes = "hermes" if "viewers",
+    Hermes = "hermes",
     /// The JSON of pyinstrument.
-    Pyinstrument = "pyinstrument" if "viewers",
+    Pyinstrument = "pyinstrument",
     /// The JSON of Scalene.
-    Scalene = "scalene" if "viewers",
+    Scalene = "scalene",
     /// Reports of stackprof, as it dumps them or in JSON.
-    Stackprof = "stackprof" if "viewers",
+    Stackprof = "stackprof",
     /// Maps by stack that bpftrace prints in JSON.
-    BpftraceJson = "bpftrace json" if "viewers",
+    BpftraceJson = "bpftrace json",
     /// GHC's profiles in JSON.
-    GhcJson = "ghc json" if "viewers",
+    GhcJson = "ghc json",
     /// Calls that XHProf counted, in JSON or as PHP serializes them.
-    Xhprof = "xhprof" if "viewers",
+    Xhprof = "xhprof",
     /// The JSON of Valgrind's DHAT.
-    Dhat = "dhat" if "viewers",
+    Dhat = "dhat",
     /// Perun's profiles.
-    Perun = "perun" if "viewers",
+    Perun = "perun",
     /// Chrome's trace events.
-    Chrome = "chrome" if "viewers",
+    Chrome = "chrome",
     /// Callgrind's format, for KCachegrind.
-    Callgrind = "callgrind" if "text",
+    Callgrind = "callgrind",
     /// The XML that Apple's `xctrace` exports.
-    Xctrace = "xctrace" if "viewers",
+    Xctrace = "xctrace",
     /// Call trees that YourKit exports, in CSV or XML.
-    YourKit = "yourkit" if "viewers",
+    YourKit = "yourkit",
     /// VTune's top-down tree in CSV.
-    VTune = "vtune" if "text",
+    VTune = "vtune",
     /// The call tree of Visual Studio's profiler in CSV.
-    VisualStudio = "visual studio" if "text",
+    VisualStudio = "visual studio",
     /// GHC's time and allocation profiles.
-    Ghc = "ghc" if "text",
+    Ghc = "ghc",
     /// What rbspy keeps of a recording.
-    Rbspy = "rbspy" if "viewers",
+    Rbspy = "rbspy",
     /// What R's `Rprof` writes.
-    Rprof = "rprof" if "text",
+    Rprof = "rprof",
     /// What phpspy prints.
-    Phpspy = "phpspy" if "text",
+    Phpspy = "phpspy",
     /// Austin's samples as text.
-    AustinText = "austin text" if "text",
+    AustinText = "austin text",
     /// What gprof prints.
-    Gprof = "gprof" if "text",
+    Gprof = "gprof",
     /// The text of Valgrind's massif.
-    Massif = "massif" if "viewers",
+    Massif = "massif",
     /// What heaptrack records, with its symbols.
-    Heaptrack = "heaptrack" if "text",
+    Heaptrack = "heaptrack",
     /// The text that macOS's `sample` prints.
-    Sample = "sample" if "text",
+    Sample = "sample",
     /// Call trees that Apple's Instruments copies.
-    Instruments = "instruments" if "text",
+    Instruments = "instruments",
     /// Thread dumps of Java: `jstack`, `jcmd PID Thread.print`.
-    Jstack = "jstack" if "text",
+    Jstack = "jstack",
     /// Go's dumps of goroutines.
-    Goroutines = "goroutines" if "text",
+    Goroutines = "goroutines",
     /// The text of ftrace's `function_graph`.
-    Ftrace = "ftrace" if "call-traces",
+    Ftrace = "ftrace",
     /// Maps by stack that bpftrace prints.
-    Bpftrace = "bpftrace" if "text",
+    Bpftrace = "bpftrace",
     /// Stacks that bcc's tools print.
-    Bcc = "bcc" if "text",
+    Bcc = "bcc",
     /// Stacks of threads that gdb prints.
-    Gdb = "gdb" if "text",
+    Gdb = "gdb",
     /// The text that `perf script` prints.
-    PerfScript = "perf script" if "text",
+    PerfScript = "perf script",
     /// The text that NonSequitur reads, a file a thread.
-    NonSequitur = "nonsequitur" if "text",
+    NonSequitur = "nonsequitur",
     /// DTrace's aggregations of stacks.
-    DTrace = "dtrace" if "text",
+    DTrace = "dtrace",
     /// Folded stacks: `root;caller;leaf count` lines.
     Folded = "folded",
 }

@@ -29,6 +29,7 @@ mod part;
 mod resolve;
 
 use crate::hint::Notice;
+pub(crate) use lookup::add_build_ids;
 pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
 

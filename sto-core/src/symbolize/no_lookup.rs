@@ -1,8 +1,8 @@
 //! Modules of programs that were built without looking symbols up.
 
 use super::part::{Resolved, Task};
-use crate::binary::SymbolOptions;
 use crate::recording::Recording;
+use crate::symbol_options::SymbolOptions;
 
 pub(super) struct Lookup;
 
@@ -18,3 +18,6 @@ impl Lookup {
         task.unresolved(Some(problem.to_owned()))
     }
 }
+
+/// Does nothing: build ids are read from programs.
+pub(crate) fn add_build_ids(_: &mut Recording, _: &SymbolOptions) {}

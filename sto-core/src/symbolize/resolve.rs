@@ -3,10 +3,10 @@
 use super::lookup::Lookup;
 use super::part::{Part, Resolved, Task, join};
 use super::{ModuleSymbols, Symbols};
-use crate::binary::SymbolOptions;
 use crate::cancel::{Cancel, Cancelled};
 use crate::model::{Frame, FrameKind, agreed_digests};
 use crate::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
+use crate::symbol_options::SymbolOptions;
 use crate::units::Cost;
 use rayon::prelude::*;
 

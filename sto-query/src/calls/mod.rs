@@ -9,10 +9,8 @@ mod prominence;
 mod result;
 mod run;
 mod waits;
-#[cfg(feature = "pages")]
 mod zoom;
 
-#[cfg(feature = "pages")]
 pub(crate) use nesting::Nested;
 pub(crate) use nesting::nested;
 pub(crate) use new_outliers::new_outliers;
@@ -24,5 +22,4 @@ pub use result::{
 };
 pub use run::{CalledCall, CalledRun, CallsError};
 pub use waits::{Waited, WaitingFunction, Waits, waits};
-#[cfg(feature = "pages")]
 pub(crate) use zoom::ZoomTarget;

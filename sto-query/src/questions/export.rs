@@ -5,7 +5,6 @@ use crate::calls::{CalledRun, CallsError};
 use crate::error::ExportError;
 use crate::questions::{ModelRequest, models};
 use crate::render::export;
-#[cfg(feature = "pages")]
 use crate::render::profile_page;
 use crate::sources::{EVENT, Filter, Named, Sources};
 use crate::tree::Subject;
@@ -28,7 +27,6 @@ pub enum ExportFormat {
     /// OpenTelemetry's profiles, in Protocol Buffers.
     Otlp,
     /// A page for browsers: of each event a flame graph and its functions.
-    #[cfg(feature = "pages")]
     Html,
     /// JSON for speedscope.
     Speedscope,
@@ -134,7 +132,6 @@ impl ExportRequest {
             }
             ExportFormat::Pprof => export::pprof(&view, contexts, out)?,
             ExportFormat::Otlp => export::otlp(&view, contexts, out)?,
-            #[cfg(feature = "pages")]
             ExportFormat::Html => profile_page::html(&view, out)?,
             ExportFormat::Speedscope => export::speedscope(&view, out)?,
             ExportFormat::Firefox => export::firefox(&view, out)?,

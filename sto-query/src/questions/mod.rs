@@ -7,7 +7,6 @@
 
 mod calls;
 mod correlate;
-#[cfg(feature = "pages")]
 mod drawings;
 mod exchange;
 mod export;
@@ -26,7 +25,6 @@ pub use calls::{OutliersRequest, WaitsRequest, outliers, waits};
 pub use correlate::{
     AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,
 };
-#[cfg(feature = "pages")]
 pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
 pub use export::{ExportFormat, ExportRequest, Exported, export};
@@ -56,5 +54,4 @@ pub use stores::{
     symbolize, tag,
 };
 pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};
-#[cfg(feature = "pages")]
 pub use timeline::{call_page, timeline_page};

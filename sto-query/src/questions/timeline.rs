@@ -1,30 +1,22 @@
 //! What a run did over time.
 
-#[cfg(feature = "pages")]
 use super::Drawn;
 use crate::QueryError;
-#[cfg(feature = "pages")]
 use crate::answer::limited;
 use crate::calls::{self, CallTimeline, CalledRun, CallsError};
 use crate::phases::borders_of;
-#[cfg(feature = "pages")]
 use crate::render::{self, calls::PartCommand};
 use crate::sources::{Filter, Named, Sources};
-#[cfg(feature = "pages")]
 use crate::text::Words;
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
 use crate::tree::Order;
-#[cfg(feature = "pages")]
 use crate::{sources::EVENT, tree::Subject};
 use serde::{Deserialize, Serialize};
-#[cfg(feature = "pages")]
 use sto_core::id::ProfileId;
 use sto_core::trace::CallThresholds;
 
 /// Most metrics that a page has where nobody names any, and most keys of labels.
-#[cfg(feature = "pages")]
 const MAX_METRICS: usize = 12;
-#[cfg(feature = "pages")]
 const MAX_LABELS: usize = 3;
 
 /// What a run did over time.
@@ -65,7 +57,6 @@ pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline
 ///
 /// # Errors
 /// As [`timeline()`].
-#[cfg(feature = "pages")]
 pub fn timeline_page(
     sources: &Sources,
     request: &TimelineRequest,
@@ -144,7 +135,6 @@ pub fn call_timeline(
 ///
 /// # Errors
 /// As [`call_timeline`].
-#[cfg(feature = "pages")]
 pub fn call_page(
     sources: &Sources,
     request: &CallTimelineRequest,

@@ -16,12 +16,10 @@ pub mod expansion;
 pub mod explain_match;
 pub mod export;
 mod findings;
-#[cfg(feature = "pages")]
 pub mod flame;
 mod header;
 pub mod hot;
 pub mod hover;
-#[cfg(feature = "pages")]
 mod html;
 pub mod ingest;
 #[cfg(feature = "lake")]
@@ -33,21 +31,17 @@ pub mod merge;
 pub mod models;
 pub mod occurrences;
 pub mod phases;
-#[cfg(feature = "pages")]
 mod plot;
 pub mod potential;
-#[cfg(feature = "pages")]
 pub mod profile_page;
 pub mod recorded;
 pub mod runs;
 pub mod scores;
 pub mod series;
-#[cfg(feature = "pages")]
 pub mod series_svg;
 pub mod show;
 pub mod source;
 pub mod stats;
-#[cfg(feature = "pages")]
 pub mod suspects;
 pub mod symbolize;
 pub mod timeline;
@@ -56,5 +50,4 @@ pub mod tree;
 pub mod verify;
 
 pub use findings::{Detail, check_text, findings_text, github, markdown, sarif, verdict_text};
-#[cfg(feature = "pages")]
 pub use findings::{html, junit};

@@ -35,7 +35,6 @@ pub(super) fn register(connection: &Connection, stored: &Arc<Stored>) -> Result<
     for (name, call) in [
         ("stack", stack as fn(&Stored, &str) -> Result<Value>),
         ("subtree", subtree),
-        #[cfg(feature = "pages")]
         ("flame", flame),
         ("function_key", function_key),
     ] {
@@ -79,7 +78,6 @@ fn subtree(stored: &Stored, node: &str) -> Result<Value> {
     Ok(known(String::from_utf8_lossy(&json).trim_start()))
 }
 
-#[cfg(feature = "pages")]
 fn flame(stored: &Stored, build: &str) -> Result<Value> {
     use crate::questions::{FlameRequest, flame};
     let request = FlameRequest {

@@ -9,7 +9,6 @@ mod metrics;
 mod result;
 mod rows;
 mod run;
-#[cfg(feature = "pages")]
 mod stacks;
 
 pub use error::TimelineError;
@@ -19,5 +18,4 @@ pub use metrics::NamedSeries;
 pub use result::{MAX_SLICES, Timeline, TimelineMetric, TimelineRow, timeline};
 pub use rows::{RowName, Rows, RowsBy};
 pub use run::RunOverTime;
-#[cfg(feature = "pages")]
 pub(crate) use stacks::StacksOverTime;

@@ -2,7 +2,6 @@
 //!
 #![doc = include_str!("trace.md")]
 
-#[cfg(feature = "pprof")]
 mod json_lines;
 mod perf_stat;
 mod points;
@@ -52,10 +51,7 @@ trait Reader {
 /// The reader of a trace whose first line is this.
 fn reader_of(line: &[u8]) -> Result<Box<dyn Reader>, String> {
     match line.trim_ascii_start() {
-        #[cfg(feature = "pprof")]
         [b'{', ..] => return Ok(Box::new(json_lines::JsonLines::default())),
-        #[cfg(not(feature = "pprof"))]
-        [b'{', ..] => return Err("this program was built without reading JSON".to_owned()),
         [b'[', ..] => {
             let expected = "expected JSON lines, an object with `time`, `name` and `value` a line; found an array";
             return Err(expected.to_owned());

@@ -1,12 +1,12 @@
 //! Which program a sample ran in, and what was mapped there at that time.
 
-use crate::binary::{AddressSpace, Mapping};
-use crate::binary::{JitDump, SymbolOptions, dump_of, find_dump};
+use crate::binary::{AddressSpace, JitDump, Mapping, dump_of, find_dump};
 use crate::limits::{MAX_PROCESS_NAME, cut};
 use crate::model::GnuBuildId;
 use crate::recording::{
     Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
 };
+use crate::symbol_options::SymbolOptions;
 use hashbrown::HashMap;
 use std::sync::Arc;
 

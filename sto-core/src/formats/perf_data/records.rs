@@ -4,12 +4,12 @@ use super::check::Mode;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::Pending;
 use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
-use crate::binary::SymbolOptions;
 use crate::files::{ReadAt, Window};
 use crate::formats::FormatError;
 use crate::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
 use crate::model::{GnuBuildId, Origin};
 use crate::recording::GUEST;
+use crate::symbol_options::SymbolOptions;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
 };

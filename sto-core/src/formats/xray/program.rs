@@ -3,9 +3,9 @@
 //!
 //! Source: LLVM, *XRay Instrumentation*, <https://llvm.org/docs/XRay.html>.
 
-use crate::binary::SymbolOptions;
 use crate::binary::elf::ElfFile;
 use crate::recording::{Module, ModuleKind};
+use crate::symbol_options::SymbolOptions;
 use hashbrown::HashMap;
 use object::{Object, ObjectSection, RelocationTarget};
 use std::ffi::OsStr;

@@ -2,10 +2,10 @@
 
 use super::split::{SplitFiles, SplitSections};
 use crate::binary::elf::{ElfFile, endian_of};
-use crate::binary::source_path::{CompilationDirs, normalize};
 use crate::demangle::readable;
 use crate::limits::MAX_NAME;
 use crate::model::{SourceDigest, SourceDigests, agreed_digests};
+use crate::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, DebugInfoOffset, Dwarf, DwarfPackage, DwarfPackageSections,

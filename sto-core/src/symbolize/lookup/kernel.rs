@@ -2,7 +2,6 @@
 
 use super::kallsyms::Kallsyms;
 use super::native;
-use crate::binary::SymbolOptions;
 use crate::binary::elf::{Detail, ElfFile, is_executable};
 use crate::binary::find::{Found, build_id_entry, find, kernel_module_name};
 use crate::binary::kernel_module::Loaded;
@@ -12,6 +11,7 @@ use crate::hint::{Hint, Notice};
 use crate::limits::MAX_PERF_MAP;
 use crate::model::{Frame, FrameKind, GnuBuildId};
 use crate::recording::{Module, ModuleKind, Recording};
+use crate::symbol_options::SymbolOptions;
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};

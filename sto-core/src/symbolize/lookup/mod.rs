@@ -12,8 +12,9 @@ mod split;
 mod symtab;
 
 use super::part::{Resolved, Task};
-use crate::binary::SymbolOptions;
+pub(crate) use crate::binary::add_build_ids;
 use crate::recording::{GUEST, Module, ModuleKind, Recording};
+use crate::symbol_options::SymbolOptions;
 
 /// What is shared by the modules of a recording.
 pub(super) struct Lookup<'a> {

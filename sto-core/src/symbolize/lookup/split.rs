@@ -1,9 +1,9 @@
 //! Debug info that was split off when a unit was compiled (`-gsplit-dwarf`), in a file of its own (`.dwo`).
 
 use super::debug_info::{Section, section};
-use crate::binary::SymbolOptions;
 use crate::binary::elf::{ElfFile, endian_of};
 use crate::binary::find::split_paths;
+use crate::symbol_options::SymbolOptions;
 use gimli::{Dwarf, DwarfFileType, DwarfSections, DwoId, EndianSlice, Reader, Section as _};
 use object::Object;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Symbol tables: which function an address is in, chosen as perf chooses it.
 
+use crate::binary::LazyFile;
 use crate::binary::elf::{Elf, is_executable};
 use crate::demangle::readable;
-use crate::files::LazyFile;
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolFlags, SymbolSection, elf,
 };

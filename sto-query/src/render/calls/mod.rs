@@ -1,22 +1,15 @@
 //! What the threads of a run called: as text, and as a page; calls that took unusually long, and waits.
 
-#[cfg(feature = "pages")]
 mod command;
-#[cfg(feature = "pages")]
 mod data;
 pub mod outliers;
-#[cfg(feature = "pages")]
 mod page;
-#[cfg(feature = "pages")]
 mod records;
 mod text;
 pub mod waits;
-#[cfg(feature = "pages")]
 mod zoom;
 
-#[cfg(feature = "pages")]
 pub use command::PartCommand;
-#[cfg(feature = "pages")]
 pub use page::html;
 pub use text::text;
 

@@ -7,9 +7,7 @@
 mod curves;
 mod details;
 mod github;
-#[cfg(feature = "pages")]
 mod html;
-#[cfg(feature = "pages")]
 mod junit;
 mod markdown;
 mod metrics;
@@ -20,9 +18,7 @@ mod text;
 pub(super) mod words;
 
 pub use github::github;
-#[cfg(feature = "pages")]
 pub use html::html;
-#[cfg(feature = "pages")]
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;

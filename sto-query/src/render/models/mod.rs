@@ -3,16 +3,12 @@
 mod calibrated;
 pub mod changes;
 mod formula;
-#[cfg(feature = "pages")]
 mod page;
 mod plot;
-#[cfg(feature = "pages")]
 mod svg;
 mod two;
 
-#[cfg(feature = "pages")]
 pub use page::html;
-#[cfg(feature = "pages")]
 pub use svg::svg;
 
 pub use calibrated::calibrated;

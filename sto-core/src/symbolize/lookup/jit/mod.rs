@@ -3,12 +3,14 @@
 mod map;
 mod name;
 
+use crate::binary::JitFunction;
 use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
-use crate::binary::{JitFunction, SymbolOptions, source_path};
 use crate::demangle::{demangle, readable};
 use crate::files::{Links, SafeFile};
 use crate::model::{FrameKind, FrameRow};
 use crate::recording::{JIT, Recording};
+use crate::source_path::source_path;
+use crate::symbol_options::SymbolOptions;
 use crate::symbolize::part::{Part, Resolved, Task};
 use crate::units::UnixSeconds;
 use map::PerfMap;

@@ -1,6 +1,6 @@
 //! A file in memory, of which no more is read than is looked at.
 
-use super::{ReadAt, SafeFile};
+use crate::files::{ReadAt, SafeFile};
 use memmap2::{Advice, MmapOptions, MmapRaw};
 use object::ReadRef;
 use rustix::fs::{SeekFrom, seek};
