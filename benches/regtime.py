@@ -5,7 +5,7 @@
 
 NONSEQUITUR is a checkout of that project; its Python needs `tqdm`. Nothing is fetched. Compared are its example trace and
 seeded ones, at its thresholds: of each thread the time of each function in sum, and the expressions, stack by stack. What
-sto-core/src/trace/regtime.md says that differs is taken into account: functions without time are left out before both, and
+sto-core/model/src/trace/regtime.md says that differs is taken into account: functions without time are left out before both, and
 stacks are compared in one order. Appends the figures to benches/results/regtime.md.
 """
 

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use sto_core::id::{ExecutableId, FrameId, NodeId};
-use sto_core::intern::{NodeIx, SelfCosts};
 use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::store::Loaded;
+use sto_core::tree::{NodeIx, SelfCosts};
 
 /// Writes `root;caller;function samples` lines in order, names alone, as stack collapsers do.
 ///

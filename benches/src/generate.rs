@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 use sto_core::id::SourceDigest;
-use sto_core::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin,
     Profile, Quality,
 };
+use sto_core::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// Name of the program.

@@ -95,49 +95,72 @@
 //!
 //! The crate never prints, never exits and never reads the
 //! environment: paths, revisions and folders are arguments.
-// Readers of native programs use more of the recording and its files than other formats.
-#![cfg_attr(not(feature = "symbols"), allow(dead_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
-#[cfg(feature = "symbols")]
-mod binary;
-mod cancel;
-mod demangle;
-pub mod files;
-pub mod formats;
-mod hint;
-pub mod id;
 pub mod ingest;
-pub mod intern;
-pub mod limits;
-pub mod memory;
-pub mod model;
-mod number;
-pub mod recording;
-mod source_path;
-pub mod store;
-mod symbol_options;
+mod intern;
 mod symbolize;
-mod text;
-pub mod trace;
-pub mod units;
 
-pub use cancel::{Cancel, Cancelled};
-pub use demangle::demangled;
-pub use formats::Format;
-pub use hint::{Hint, Notice};
 pub use ingest::{IngestError, IngestOptions, IngestOutcome, Input, Stage, ingest, prepare};
-pub use intern::{NodeIx, SelfCosts, StackTree};
-pub use model::{Build, Frame, FrameKind, Profile};
-pub use recording::{Recording, RecordingBuilder};
-pub use store::{Store, StoreError};
-pub use text::ParseError;
-pub use units::{Cost, SampleType, Unit};
+#[doc(inline)]
+pub use sto_formats as formats;
+#[doc(inline)]
+pub use sto_formats::demangled;
+#[doc(inline)]
+pub use sto_formats::recording::{self, Format, Recording, RecordingBuilder};
+#[doc(inline)]
+pub use sto_model::{
+    Build, Cancel, Cancelled, Frame, FrameKind, Hint, Notice, ParseError, Profile, files, id,
+    limits, memory, trace, tree,
+    tree::{NodeIx, SelfCosts, StackTree},
+    units,
+    units::{Cost, SampleType, Unit},
+};
+/// Stores are merged like this:
+///
+/// ```
+/// use std::path::Path;
+/// use sto_core::formats::read_bytes;
+/// use sto_core::ingest::{IngestOptions, ingest};
+/// use sto_core::store::Store;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (here, there) = (Store::in_memory()?, Store::in_memory()?);
+/// for (store, text) in [(&here, "main;parse 70\n"), (&there, "main;parse 72\n")] {
+///     let path = Path::new("server.folded");
+///     let recording = read_bytes(path, text.as_bytes(), &Default::default())?;
+///     let options = IngestOptions {
+///         version: Some("v1".to_owned()),
+///         ..IngestOptions::default()
+///     };
+///     ingest(store, (path, recording), &options, &mut |_| ())?;
+/// }
+/// let merged = here.merge(&there.snapshot()?, &mut |_| Ok(()))?;
+/// assert_eq!(merged.added.len(), 1);
+/// assert_eq!(here.snapshot()?.builds()?[0].profiles.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use sto_store as store;
+#[doc(inline)]
+pub use sto_store::{Store, StoreError};
+
+/// What a store keeps: builds, profiles, frames, commits, metrics.
+pub mod model {
+    #[doc(inline)]
+    pub use sto_model::{
+        Build, Commit, CommitHash, Executable, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId,
+        Granularity, LabelValue, MetricKind, MetricSeries, ModuleRef, Origin, Profile, Quality,
+        RunMetrics, SampleLabel, SeriesError, SourceDigest, SourceDigests, StringIx,
+        agreed_digests,
+    };
+}
 
 /// The stages of [`ingest()`] one by one, for what measures and tests them; nothing of it is promised.
 #[doc(hidden)]
 pub mod stages {
-    pub use crate::intern::build::intern;
+    pub use crate::intern::intern;
     pub use crate::symbolize::{CodeLine, CodeLineIx, Symbols, symbolize};
 }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, ReadingId, SourceDigest};
-use sto_core::intern::StackTree;
 use sto_core::model::{Frame, FrameKind, FrameTable};
+use sto_core::tree::StackTree;
 
 const FRAME: Frame<'_> = Frame {
     module: "app",

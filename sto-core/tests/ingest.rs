@@ -11,7 +11,6 @@ use sto_core::id::{ExecutableId, ReadingId, SourceDigest};
 use sto_core::ingest::{
     IngestError, IngestOptions, Input, Prepared, Stage, ingest, prepare, profiles_of,
 };
-use sto_core::intern::SliceCount;
 use sto_core::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 use sto_core::model::{GnuBuildId, Granularity, Quality};
 use sto_core::recording::{
@@ -22,6 +21,7 @@ use sto_core::trace::{
     CallThread, CallThresholds, CallsWith, LongCall, Meanwhile, Outlier, Record, RunCalls,
     ThreadCalls, Wait,
 };
+use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds};
 use sto_core::{Cancel, Notice};
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use sto_core::formats::read_bytes;
-use sto_core::intern::{InternError, Interned, StackTree};
+use sto_core::ingest::InternError;
 use sto_core::limits::{MAX_DEPTH, most_frames};
 use sto_core::model::{Frame, FrameIx, FrameKind};
 use sto_core::recording::{
@@ -13,6 +13,7 @@ use sto_core::recording::{
 };
 use sto_core::stages::intern;
 use sto_core::stages::{CodeLine, CodeLineIx, Symbols};
+use sto_core::tree::{Interned, StackTree};
 use sto_core::units::{Cost, SampleType, Unit};
 
 fn cost(samples: u64, value: u64) -> Cost {

@@ -224,7 +224,7 @@ fn slices_of_time_are_those_of_the_trace() {
     let folder = folder(&[("a1", FIRST), ("a2", SECOND)]);
     let options = IngestOptions {
         version: Some("v1".to_owned()),
-        slices: sto_core::intern::SliceCount::new(11),
+        slices: sto_core::tree::SliceCount::new(11),
         ..IngestOptions::default()
     };
     let prepared = prepare(folder.path(), &options, &mut |_| ()).unwrap();

@@ -6,9 +6,9 @@ use std::path::Path;
 use sto_core::demangled;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::ingest::{IngestOptions, prepare};
-use sto_core::intern::total;
 use sto_core::limits::{MAX_NAME, MAX_PROGRAMS};
 use sto_core::recording::Recording;
+use sto_core::tree::total;
 
 const DEPTH: usize = 3_000;
 

@@ -10,9 +10,9 @@ use crate::tree::Matched;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
-use sto_core::intern::{Interned, NodeIx, SelfCosts};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
 use sto_core::store::{Added, Snapshot, StoreError, StoredProfile};
+use sto_core::tree::{Interned, NodeIx, SelfCosts};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// A profile that is the mean of others, ready for [`Writer::add`](sto_core::store::Writer::add).

@@ -6,10 +6,10 @@ use crate::tree::View;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
-use sto_core::intern::{SelfCosts, label_sets, total};
 use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, Profile};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
 use sto_core::trace::ThreadCalls;
+use sto_core::tree::{SelfCosts, label_sets, total};
 use sto_core::units::{Bytes, Cost};
 use sto_core::{Format, Hint};
 

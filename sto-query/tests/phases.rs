@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
 use sto_core::store::Store;
+use sto_core::tree::SliceCount;
 use sto_core::units::Nanoseconds;
 use sto_query::phases::{PhaseChange, Phases};
 use sto_query::questions::{PhasesRequest, TopRequest, phases, top};

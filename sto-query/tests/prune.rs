@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ProfileId, SourceDigest};
-use sto_core::intern::{Interned, StackTree};
 use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, Profile, Quality};
 use sto_core::store::{Store, Tag};
+use sto_core::tree::{Interned, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 use sto_query::prune::{PruneOptions, Pruned, prune};
 

@@ -372,7 +372,7 @@ fn runs_have_labels_metrics_slices_and_calls() {
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .into(),
         metrics: [("rps".to_owned(), 12.5)].into(),
-        slices: sto_core::intern::SliceCount::new(50),
+        slices: sto_core::tree::SliceCount::new(50),
         ..IngestOptions::default()
     };
     let trace = repository.join("testdata/uftrace/calls.data");
@@ -399,7 +399,7 @@ fn slices_add_up_to_what_a_run_cost() {
     let store = Store::in_memory().unwrap();
     let options = IngestOptions {
         version: Some("v1".to_owned()),
-        slices: sto_core::intern::SliceCount::new(50),
+        slices: sto_core::tree::SliceCount::new(50),
         ..IngestOptions::default()
     };
     let script = repository.join("testdata/perf-script/system-wide.txt");

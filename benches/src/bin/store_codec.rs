@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use sto_benches::generate::Program;
 use sto_core::id::{ExecutableId, FrameId};
-use sto_core::intern::{SelfCosts, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::store::Store;
+use sto_core::tree::{SelfCosts, StackTree};
 use sto_core::units::Cost;
 
 /// Measure plain forms of a store's nodes and costs

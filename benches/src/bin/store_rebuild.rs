@@ -14,9 +14,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use sto_benches::Random;
 use sto_core::id::{ExecutableId, SourceDigest};
-use sto_core::intern::{Interned, SelfCosts, StackTree};
 use sto_core::model::{Build, Frame, FrameTable, Profile};
 use sto_core::store::{LoadedLines, Store};
+use sto_core::tree::{Interned, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
 /// Add the next build of a program, made up out of the first one that a store has

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::time::Duration;
-use sto_core::intern::SliceCount;
+use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds, TimeOffset, UnixSeconds};
 
 /// `KEY=VALUE`.

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 use sto_core::id::SourceDigest;
-use sto_core::intern::{Interned, NodeIx, StackTree};
 use sto_core::model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
 };
 use sto_core::store::Store;
+use sto_core::tree::{Interned, NodeIx, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 
 /// What every frame of a chain costs by itself.

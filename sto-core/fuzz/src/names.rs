@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
+use sto_core::tree::SliceCount;
 use sto_core::limits::MAX_GIVEN_NAME;
 use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use sto_core::formats::{Format, ReadOptions};
 use sto_core::id::SourceDigest;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
+use sto_core::tree::SliceCount;
 use sto_core::model::{
     Frame, FrameKind, FrameTable, LabelValue, MetricKind, MetricSeries, Origin, SampleLabel,
 };

@@ -1,14 +1,14 @@
 //! What a profile is, beside its stacks and counts.
 
 use super::{IngestError, IngestOptions};
-use crate::formats::Format;
-use crate::id::SourceDigest;
-use crate::model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
-use crate::recording::{Location, LocationIx, Recording, Sample};
 use crate::symbolize::Symbols;
 use hashbrown::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use sto_formats::Format;
+use sto_formats::recording::{Location, LocationIx, Recording, Sample};
+use sto_model::id::SourceDigest;
+use sto_model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 
 /// What is the same for all profiles of a recording.
 pub(super) struct Stacks {

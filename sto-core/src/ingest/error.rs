@@ -1,10 +1,10 @@
 //! Why a file cannot be ingested.
 
-use crate::cancel::Cancelled;
-use crate::formats::{FormatError, excerpt};
-use crate::hint::Hint;
 use crate::intern::InternError;
-use crate::store::StoreError;
+use sto_formats::{FormatError, excerpt};
+use sto_model::Cancelled;
+use sto_model::Hint;
+use sto_store::StoreError;
 
 /// Why a file cannot be ingested.
 #[derive(Debug, thiserror::Error)]

@@ -1,17 +1,18 @@
 //! Every call of a trace, for a store to keep.
 
-use crate::id::FrameId;
-use crate::intern::{Interned, NodeIx, StackNodes};
-use crate::recording::LoggedCalls;
-use crate::store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
-use crate::trace::dag::{PIECE, Pieces};
-use crate::trace::log::Call;
-use crate::trace::paths::{FunctionNo, PathNo};
-use crate::trace::{CallThread, PackedCalls};
+use crate::intern::StackNodes;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
+use sto_formats::recording::LoggedCalls;
+use sto_model::id::FrameId;
+use sto_model::trace::dag::{PIECE, Pieces};
+use sto_model::trace::log::Call;
+use sto_model::trace::paths::{FunctionNo, PathNo};
+use sto_model::trace::{CallThread, PackedCalls};
+use sto_model::tree::{Interned, NodeIx};
+use sto_store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 
 /// Packs the calls of those threads of a log that are of a profile, whose stacks have these nodes.
 pub(super) fn packed(
@@ -55,12 +56,12 @@ pub(super) fn packed(
             }));
             let packs: Vec<_> = batch.par_iter().map(pack_piece).collect();
             for pack in packs {
-                pieces.push(&pack.map_err(|error| io::Error::other(error.0))?)?;
+                pieces.push(&pack.map_err(io::Error::other)?)?;
             }
         }
         calls.check()?;
     }
-    pieces.put_first(&pack_kept_head(&head).map_err(|error| io::Error::other(error.0))?)?;
+    pieces.put_first(&pack_kept_head(&head).map_err(io::Error::other)?)?;
     Ok(pieces)
 }
 

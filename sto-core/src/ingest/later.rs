@@ -1,23 +1,22 @@
 //! Names of functions that were found after a profile went in.
 
 use super::IngestError;
-use crate::cancel::Cancel;
-use crate::formats::Format;
-use crate::id::{ExecutableId, ProfileId};
-use crate::intern::{
-    Addresses, Interned, LineCost, NodeIx, Slices, addresses_left, intern_with_nodes, moved,
-};
-use crate::model::{Build, FrameKind, Origin, Profile};
-use crate::recording::{
+use crate::intern::{addresses_left, intern_with_nodes, moved};
+use crate::symbolize::{ModuleSymbols, Symbols, symbolize_unless};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use sto_formats::Format;
+use sto_formats::recording::{
     Location, LocationIx, ModuleIx, Process, ProcessIx, Recording, RecordingParts, Sample,
     SampleTypeIx, StackIx, Stacks, Thread, ThreadIx,
 };
-use crate::store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};
-use crate::symbol_options::SymbolOptions;
-use crate::symbolize::{ModuleSymbols, Symbols, symbolize_unless};
-use crate::units::Bytes;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use sto_model::Cancel;
+use sto_model::SymbolOptions;
+use sto_model::id::{ExecutableId, ProfileId};
+use sto_model::tree::{Addresses, Interned, LineCost, NodeIx, Slices};
+use sto_model::units::Bytes;
+use sto_model::{Build, FrameKind, Origin, Profile};
+use sto_store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};
 
 /// What looking for the names of a profile's functions again came to.
 #[derive(Clone, Debug)]

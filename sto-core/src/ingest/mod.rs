@@ -10,17 +10,8 @@ mod options;
 mod programs;
 mod traces;
 
-use crate::cancel::Cancel;
-use crate::formats::{self, FormatError};
-use crate::hint::{Hint, Notice};
-use crate::id::{ProfileId, ReadingId, SourceDigest};
-use crate::intern::{Interned, addresses, intern_with_nodes, total};
-use crate::model::{Build, Granularity, Profile};
-use crate::recording::Recording;
-use crate::store::{Added, Store, Writer};
+use crate::intern::{addresses, intern_with_nodes};
 use crate::symbolize::{Symbols, add_build_ids, symbolize_unless};
-use crate::trace::{CallThread, ThreadCalls};
-use crate::units::{Bytes, Cost, Nanoseconds};
 use moments::add_moments;
 use notices::{
     STORED_WITHOUT_SLICES, in_its_place, labels_not_kept, of_other_code, of_the_same_recording,
@@ -30,13 +21,24 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use sto_formats::recording::Recording;
+use sto_formats::{self as formats, FormatError};
+use sto_model::Cancel;
+use sto_model::id::{ProfileId, ReadingId, SourceDigest};
+use sto_model::trace::{CallThread, ThreadCalls};
+use sto_model::tree::{Interned, total};
+use sto_model::units::{Bytes, Cost, Nanoseconds};
+use sto_model::{Build, Granularity, Profile};
+use sto_model::{Hint, Notice};
+use sto_store::{Added, Store, Writer};
 use traces::add_traces;
 
-pub use crate::symbol_options::{Debuginfod, SymbolOptions};
+pub use crate::intern::InternError;
 pub use crate::symbolize::ModuleSymbols;
 pub use error::IngestError;
 pub use later::{Symbolized, symbolize_again};
 pub use options::IngestOptions;
+pub use sto_model::{Debuginfod, SymbolOptions};
 
 /// Stages of ingestion, for progress displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

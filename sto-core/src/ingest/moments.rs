@@ -1,11 +1,11 @@
 //! Which calls of a trace took unusually long, and in which its threads waited.
 
-use crate::formats::FormatError;
-use crate::recording::{LoggedCalls, Recording, RecordingParts};
 use crate::symbolize::Symbols;
-use crate::trace::moments::{Moments, moments};
-use crate::trace::paths::PathNo;
 use std::path::Path;
+use sto_formats::FormatError;
+use sto_formats::recording::{LoggedCalls, Recording, RecordingParts};
+use sto_model::trace::moments::{Moments, moments};
+use sto_model::trace::paths::PathNo;
 
 /// Adds them to a recording whose functions have names now.
 pub(super) fn add_moments(

@@ -1,11 +1,11 @@
 //! What a user should know of a profile that went in.
 
-use crate::formats::{excerpt, excerpts};
-use crate::hint::{Hint, Notice};
-use crate::id::ProfileId;
-use crate::model::Build;
-use crate::recording::Recording;
-use crate::store::CameFrom;
+use sto_formats::recording::Recording;
+use sto_formats::{excerpt, excerpts};
+use sto_model::Build;
+use sto_model::id::ProfileId;
+use sto_model::{Hint, Notice};
+use sto_store::CameFrom;
 
 pub(super) const STORED_WITHOUT_SLICES: &str = "It was stored before without slices, and stays so; to have \
     them, ingest it into another store.";

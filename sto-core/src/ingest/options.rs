@@ -1,17 +1,17 @@
 //! What goes in with a profile, and how it is read.
 
 use super::IngestError;
-use crate::cancel::Cancel;
-use crate::formats::{Format, OnRead, ReadOptions};
-use crate::intern::SliceCount;
-use crate::limits::{MAX_GIVEN_NAME, MAX_LABELS};
-use crate::model::Commit;
-use crate::symbol_options::SymbolOptions;
-use crate::trace::CallThresholds;
-use crate::units::{Bytes, TimeOffset};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use sto_formats::{Format, OnRead, ReadOptions};
+use sto_model::Cancel;
+use sto_model::Commit;
+use sto_model::SymbolOptions;
+use sto_model::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+use sto_model::trace::CallThresholds;
+use sto_model::tree::SliceCount;
+use sto_model::units::{Bytes, TimeOffset};
 
 /// What the user says about a profile when it goes in.
 #[derive(Clone, Debug, Default)]

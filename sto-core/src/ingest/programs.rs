@@ -3,15 +3,15 @@
 #![doc = include_str!("naming.md")]
 
 use super::{IngestError, IngestOptions};
-use crate::formats::excerpt;
-use crate::hint::{Hint, Notice};
-use crate::limits::MAX_PROGRAMS;
-use crate::model::{Build, GnuBuildId};
-use crate::recording::{ModuleIx, Recording, Sample};
-use crate::trace::CallThread;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
+use sto_formats::excerpt;
+use sto_formats::recording::{ModuleIx, Recording, Sample};
+use sto_model::limits::MAX_PROGRAMS;
+use sto_model::trace::CallThread;
+use sto_model::{Build, GnuBuildId};
+use sto_model::{Hint, Notice};
 
 /// The programs that ran, most samples first, then by name.
 pub(super) struct Programs {

@@ -1,10 +1,10 @@
 //! Traces beside a recording become metrics over time of it.
 
 use super::IngestOptions;
-use crate::formats::{FormatError, excerpt, metric_trace};
-use crate::recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
+use sto_formats::recording::Recording;
+use sto_formats::{FormatError, excerpt, metric_trace};
 
 /// Adds the metrics of traces to those that a recording has.
 pub(super) fn add_traces(

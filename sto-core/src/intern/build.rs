@@ -5,40 +5,12 @@ use super::line_costs::{LineSum, line_costs};
 use super::run_metrics::run_metrics;
 use super::slice_costs::{grid, slice_costs};
 use super::stack_costs::{InternError, costs_by_stack};
-use super::{Addresses, LineCost, NodeIx, SelfCosts, SliceCount, Slices, StackTree};
-use crate::limits::MAX_SOURCES;
-use crate::model::{FrameIx, FrameTable, RunMetrics, SourceDigests};
-use crate::recording::{Recording, Sample};
 use crate::symbolize::Symbols;
-use crate::trace::{PackedCalls, RunCalls};
 use std::collections::BTreeSet;
-use std::sync::Arc;
-
-/// One profile as one tree: what the store takes.
-#[derive(Clone, Debug, Default)]
-pub struct Interned {
-    /// The frames of this profile, in the order of [`FrameTable::ranks`].
-    pub frames: FrameTable,
-    /// The stacks; children stand in the order of their frames.
-    pub tree: StackTree,
-    /// Self costs by sample type.
-    pub costs: Vec<SelfCosts>,
-    /// Line costs by sample type, in the order of frame and line; lines that are unknown (0) are
-    /// left out.
-    pub lines: Vec<Vec<LineCost>>,
-    /// Costs by context and slice of time, where they are kept.
-    pub slices: Option<Slices>,
-    /// Metrics over time, where the recording has any. They are of the whole recording.
-    pub metrics: Option<RunMetrics>,
-    /// Calls over time, where the recording is a trace of calls.
-    pub calls: Option<RunCalls<NodeIx>>,
-    /// Every call, where they are kept.
-    pub kept: Option<Arc<PackedCalls>>,
-    /// Digests of the source files of its frames, where debug info has them.
-    pub sources: SourceDigests,
-    /// Addresses whose names may be found later.
-    pub addresses: Option<Addresses>,
-}
+use sto_formats::recording::{Recording, Sample};
+use sto_model::limits::MAX_SOURCES;
+use sto_model::tree::{Interned, LineCost, SliceCount};
+use sto_model::{FrameIx, FrameTable, SourceDigests};
 
 /// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
 /// context and slice of time too where `slices` says in how many. The time that is cut is that of the whole

@@ -1,14 +1,14 @@
 //! From stacks of locations to the tree of a profile.
 
 use super::stack_costs::{InternError, StackCosts, sum_by_key};
-use super::{NodeIx, SelfCosts, StackTree};
-use crate::limits::{MAX_DEPTH, most_frames};
-use crate::model::{FrameIx, FrameTable};
-use crate::recording::{Recording, StackIx, Stacks};
 use crate::symbolize::Symbols;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 use std::hash::BuildHasher;
+use sto_formats::recording::{Recording, StackIx, Stacks};
+use sto_model::limits::{MAX_DEPTH, most_frames};
+use sto_model::tree::{NodeIx, SelfCosts, StackTree};
+use sto_model::{FrameIx, FrameTable};
 
 /// The stacks of frames as one tree, its nodes in the order in which samples need them.
 ///

@@ -1,9 +1,9 @@
 //! The metrics over time of a recording.
 
 use super::stack_costs::InternError;
-use crate::limits::{MAX_METRICS, MAX_POINTS};
-use crate::model::RunMetrics;
-use crate::recording::Recording;
+use sto_formats::recording::Recording;
+use sto_model::RunMetrics;
+use sto_model::limits::{MAX_METRICS, MAX_POINTS};
 
 /// The metrics over time of a recording that have any value, and when it ran: where its samples have no time, from
 /// the first value to the last.

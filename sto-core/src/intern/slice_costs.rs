@@ -1,14 +1,13 @@
 //! Adding up what was done in each context and slice of time.
 
-use super::NodeIx;
 use super::frame_tree::StackNodes;
-use super::slices::{
-    Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
-    Slices,
-};
 use super::stack_costs::{CostSums, InternError};
-use crate::recording::{Recording, Sample};
-use crate::units::Nanoseconds;
+use sto_formats::recording::{Recording, Sample};
+use sto_model::tree::{
+    Context, ContextIx, NodeIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid,
+    SliceIx, Slices,
+};
+use sto_model::units::Nanoseconds;
 
 /// Cuts the time of all samples of a recording. What is left whole needs no time.
 pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid, InternError> {

@@ -1,9 +1,9 @@
 //! What each stack of locations cost, and why that cannot be interned.
 
-use crate::limits::{MAX_DEPTH, MAX_METRICS, MAX_POINTS};
-use crate::recording::{Recording, Sample, StackIx};
-use crate::units::Cost;
 use rayon::prelude::*;
+use sto_formats::recording::{Recording, Sample, StackIx};
+use sto_model::limits::{MAX_DEPTH, MAX_METRICS, MAX_POINTS};
+use sto_model::units::Cost;
 
 /// Why samples cannot be interned.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum InternError {
         "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
     )]
     TooDeep(usize),
-    /// The stacks have more frames than [`most_frames`](crate::limits::most_frames) allows, common ones counted once.
+    /// The stacks have more frames than [`most_frames`](sto_model::limits::most_frames) allows, common ones counted once.
     #[error(
         "its stacks have more than {limit} frames, inlined ones among them and common ones counted once; a file of its size may have so many. Record for a shorter time, or with a smaller limit of the stack's depth"
     )]

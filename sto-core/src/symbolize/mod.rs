@@ -25,19 +25,21 @@ mod lookup;
 #[cfg(not(feature = "symbols"))]
 #[path = "no_lookup.rs"]
 mod lookup;
+// Only lookups use all of it.
+#[cfg_attr(not(feature = "symbols"), allow(dead_code))]
 mod part;
 mod resolve;
 
-use crate::hint::Notice;
 pub(crate) use lookup::add_build_ids;
 pub use resolve::symbolize;
 pub(crate) use resolve::symbolize_unless;
+use sto_model::Notice;
 
-use crate::model::{FrameIx, FrameTable, SourceDigests};
-use crate::number::numbers;
-use crate::recording::{LocationIx, ModuleIx};
 use std::ops::Range;
 use std::path::PathBuf;
+use sto_formats::recording::{LocationIx, ModuleIx};
+use sto_model::numbers;
+use sto_model::{FrameIx, FrameTable, SourceDigests};
 
 /// A frame at a line of its source file: what a location resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! Modules of programs that were built without looking symbols up.
 
 use super::part::{Resolved, Task};
-use crate::recording::Recording;
-use crate::symbol_options::SymbolOptions;
+use sto_formats::recording::Recording;
+use sto_model::SymbolOptions;
 
 pub(super) struct Lookup;
 

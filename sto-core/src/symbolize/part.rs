@@ -1,14 +1,14 @@
 //! The answers of one thread, and how the answers of all are joined.
 
 use super::{CodeLine, CodeLineIx, Symbols};
-use crate::hint::Notice;
-use crate::limits::cap;
-use crate::model::{
-    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceDigests, StringIx,
-};
-use crate::recording::{LocationIx, Module, ModuleIx, ModuleKind};
 use hashbrown::HashMap;
 use std::path::PathBuf;
+use sto_formats::recording::{LocationIx, Module, ModuleIx, ModuleKind};
+use sto_model::Notice;
+use sto_model::limits::cap;
+use sto_model::{
+    Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceDigests, StringIx,
+};
 
 /// The frames of some locations, as one thread resolved them.
 pub(super) struct Part {

@@ -3,16 +3,16 @@
 use super::lookup::Lookup;
 use super::part::{Part, Resolved, Task, join};
 use super::{ModuleSymbols, Symbols};
-use crate::cancel::{Cancel, Cancelled};
-use crate::model::{Frame, FrameKind, agreed_digests};
-use crate::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
-use crate::symbol_options::SymbolOptions;
-use crate::units::Cost;
 use rayon::prelude::*;
+use sto_formats::recording::{Location, LocationIx, ModuleIx, Recording, StackIx, Walk};
+use sto_model::SymbolOptions;
+use sto_model::units::Cost;
+use sto_model::{Cancel, Cancelled};
+use sto_model::{Frame, FrameKind, agreed_digests};
 
 /// Resolves every location of a recording, each once, in parallel.
 ///
-/// With [`Granularity::Line`](crate::model::Granularity) frames carry the line too. What cannot be resolved becomes a frame of
+/// With [`Granularity::Line`](sto_model::Granularity) frames carry the line too. What cannot be resolved becomes a frame of
 /// [`FrameKind::Unresolved`] with the name `[module+0xoffset]`: this never fails, and
 /// [`Symbols::modules`] says what is missing.
 pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {

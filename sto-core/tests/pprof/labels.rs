@@ -5,10 +5,10 @@ use crate::common::labels_of;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
 use sto_core::limits::{LABEL_COST, MAX_LABEL_SETS, MAX_NAME};
 use sto_core::recording::Recording;
 use sto_core::store::Store;
+use sto_core::tree::SliceCount;
 use sto_core::units::Nanoseconds;
 use sto_core::{Hint, Notice};
 

@@ -5,13 +5,12 @@ use crate::common::named_symbols;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::Hint;
+use sto_core::ingest::InternError;
 use sto_core::ingest::{IngestOptions, ingest, profiles_of};
-use sto_core::intern::{
-    InternError, Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices,
-};
 use sto_core::recording::ThreadIx;
 use sto_core::stages::intern;
 use sto_core::store::Store;
+use sto_core::tree::{Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, SliceIx, Slices};
 use sto_core::units::Nanoseconds;
 
 #[test]

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use sto_core::id::ProfileId;
 use sto_core::ingest::ingest;
-use sto_core::intern::{NodeIx, SliceCost, Slices};
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::recording::{Recording, ThreadIx};
 use sto_core::store::{Store, StoreError};
+use sto_core::tree::{NodeIx, SliceCost, Slices};
 use sto_core::units::Cost;
 
 fn text(key: &str, text: &str) -> SampleLabel {

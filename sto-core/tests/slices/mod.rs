@@ -8,11 +8,11 @@ mod stored;
 use crate::common::{named_symbols, read_text};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, Prepared, profiles_of};
-use sto_core::intern::{Interned, NodeIx, ProfileThread, SliceCost, SliceCount, Slices, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::recording::Recording;
 use sto_core::stages::intern;
 use sto_core::store::{Added, LoadedSlices, Store};
+use sto_core::tree::{Interned, NodeIx, ProfileThread, SliceCost, SliceCount, Slices, StackTree};
 use sto_core::units::Bytes;
 
 pub(crate) fn count(count: u32) -> SliceCount {

@@ -4,10 +4,10 @@ use super::{show, show_interned, sliced, store_and_load};
 use crate::common::{named_symbols, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use sto_core::intern::{NodeIx, SliceCost};
 use sto_core::recording::{Recording, ThreadIx};
 use sto_core::stages::intern;
 use sto_core::store::LoadedSlices;
+use sto_core::tree::{NodeIx, SliceCost};
 use sto_core::units::Cost;
 
 #[derive(Clone, Debug)]

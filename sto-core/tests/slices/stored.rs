@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::Hint;
 use sto_core::ingest::{IngestOutcome, ingest};
-use sto_core::intern::{
-    ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
-};
 use sto_core::model::FrameIx;
 use sto_core::store::{Added, Store, StoreError};
+use sto_core::tree::{
+    ContextIx, Interned, NodeIx, SliceCost, SliceCosts, SliceIx, Slices, StackTree,
+};
 use sto_core::units::{Bytes, Cost};
 
 fn add(store: &Store, text: &str, slices: u32) -> IngestOutcome {

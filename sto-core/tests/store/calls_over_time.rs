@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
-use sto_core::intern::NodeIx;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
 use sto_core::store::{Added, Store, StoreError};
 use sto_core::trace::{
     CallThread, CallThresholds, CalledStack, CallsAt, CallsWith, Expression, LongCall, Meanwhile,
     Outlier, Record, RunCalls, ThreadCalls, Threshold, Wait,
 };
+use sto_core::tree::NodeIx;
 use sto_core::units::{Bytes, Nanoseconds};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");

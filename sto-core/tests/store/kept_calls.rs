@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestOptions, IngestOutcome, ingest};
-use sto_core::intern::{NodeIx, SliceCount};
 use sto_core::store::{Added, KeptCall, KeptCalls, Store};
 use sto_core::trace::{CallThresholds, Record, Threshold};
+use sto_core::tree::{NodeIx, SliceCount};
 use sto_core::units::{Bytes, Nanoseconds};
 
 const ALL: (Nanoseconds, Nanoseconds) = (Nanoseconds(0), Nanoseconds(u64::MAX));

@@ -9,6 +9,7 @@ mod merge;
 mod metrics;
 mod metrics_over_time;
 mod model;
+mod rest;
 mod rewrite;
 mod round_trip;
 mod snapshots;

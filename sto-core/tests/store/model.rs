@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use sto_core::id::{ExecutableId, FrameId, NodeId, ProfileId, SourceDigest};
-use sto_core::intern::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
     Build, Commit, CommitHash, Frame, FrameIx, FrameKind, FrameTable, GnuBuildId, Granularity,
     ModuleRef, Origin, Profile, Quality,
 };
 use sto_core::store::{Loaded, LoadedLines, Store};
+use sto_core::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
 /// A profile in the plainest form: costs by stack of small numbers, root first.

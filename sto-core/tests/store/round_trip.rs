@@ -7,10 +7,10 @@ use super::model::{
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
-use sto_core::intern::StackTree;
 use sto_core::limits::{MAX_COUNT, MAX_DEPTH};
 use sto_core::model::{FrameIx, GnuBuildId};
 use sto_core::store::{Added, Store, StoreError};
+use sto_core::tree::StackTree;
 use sto_core::units::{Bytes, Cost};
 
 proptest! {

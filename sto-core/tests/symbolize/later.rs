@@ -9,9 +9,9 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::{
     IngestOptions, SymbolOptions, Symbolized, ingest, prepare, symbolize_again,
 };
-use sto_core::intern::{Interned, SliceCount};
 use sto_core::model::Granularity;
 use sto_core::store::{CameFrom, Snapshot, Store, StoreError};
+use sto_core::tree::{Interned, SliceCount};
 
 /// The program of recordings in `testdata/demo`, stripped, and its separate debug file.
 struct Demo {

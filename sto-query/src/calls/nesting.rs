@@ -1,7 +1,7 @@
 //! Which record is in which: a thread's records say when calls were, and by whom they were made follows.
 
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::trace::Record;
+use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// A record, and the long call that it is in.

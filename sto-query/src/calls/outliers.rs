@@ -5,8 +5,8 @@ use crate::answer::Answer;
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use sto_core::intern::NodeIx;
 use sto_core::trace::{Outlier, is_wait_function};
+use sto_core::tree::NodeIx;
 
 /// Calls of a run that took unusually long for their function and callers, those that lost most time first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use crate::answer::{Answer, limited};
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::trace::{Expression, Record, ThreadCalls};
+use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// What the threads of a run called, and when. All times are since the run's first call.

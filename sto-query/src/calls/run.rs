@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::intern::NodeIx;
 use sto_core::store::{KeptCalls, Snapshot, StoreError, StoredProfile};
 use sto_core::trace::{CALLS, CallThread, CallThresholds, LongCall, RunCalls, is_time_of_calls};
+use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.

@@ -6,8 +6,8 @@ use crate::tree::{Subject, totals};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use sto_core::intern::NodeIx;
 use sto_core::trace::is_wait_function;
+use sto_core::tree::NodeIx;
 
 /// The time in which threads of a run stood in functions that wait for locks, for conditions, for input or output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 use super::{CalledRun, CallsError};
 use rayon::prelude::*;
 use std::ops::Range;
-use sto_core::intern::NodeIx;
 use sto_core::trace::{CallThresholds, Record, Threshold};
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
 /// Most calls of an expression that become a record each; more are compressed by the time that they took together.

@@ -9,8 +9,8 @@ use crate::history::HistoryQuery;
 use crate::select::Ancestry;
 use crate::sources::{EVENT, Filter, Named, Sources};
 use serde::{Deserialize, Serialize};
-use sto_core::intern::total;
 use sto_core::model::CommitHash;
+use sto_core::tree::total;
 use sto_core::units::{SampleType, UnixSeconds};
 
 /// The history that is to be shown, as whoever has the repository says it.

@@ -5,8 +5,8 @@ use super::pair::Pair;
 use super::result::{CallChange, rounded};
 use super::union::UnionTree;
 use crate::tree::View;
-use sto_core::intern::{SelfCosts, total};
 use sto_core::trace::{CALLS, SPANS, is_time_of_calls};
+use sto_core::tree::{SelfCosts, total};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
 /// Samples that a run of the side with the shorter runs is taken to have, where time was measured: as many as a

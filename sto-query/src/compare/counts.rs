@@ -5,7 +5,7 @@ use super::pair::Pair;
 use super::union::UnionTree;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use sto_core::intern::SelfCosts;
+use sto_core::tree::SelfCosts;
 
 /// Samples of each function in each run: `runs[run][function]`, baseline runs first.
 pub(super) struct Counts {

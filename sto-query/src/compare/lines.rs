@@ -6,9 +6,9 @@ use crate::select::Selection;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameTable, SourceDigests};
 use sto_core::store::{Snapshot, StoreError, StoredProfile};
+use sto_core::tree::LineCost;
 use sto_core::units::{Cost, SampleType};
 
 /// What each line cost in one run.

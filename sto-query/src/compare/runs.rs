@@ -9,8 +9,8 @@ use crate::tree::View;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
-use sto_core::intern::{SelfCosts, total};
 use sto_core::model::{Profile, Quality};
+use sto_core::tree::{SelfCosts, total};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
 
 /// Of the sample types that both sides have, the time of calls in a trace of these, or else the one with most samples

@@ -4,7 +4,7 @@ use super::functions::{FunctionIx, Functions};
 use super::pair::Pair;
 use std::cmp::Reverse;
 use std::ops::Range;
-use sto_core::intern::StackTree;
+use sto_core::tree::StackTree;
 
 /// Stacks of functions, in preorder: a parent before its children, a subtree in one piece.
 ///
@@ -289,8 +289,8 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-    use sto_core::intern::NodeIx;
     use sto_core::model::FrameIx;
+    use sto_core::tree::NodeIx;
 
     /// Frames 0 and 1 are one function, and so on.
     fn functions(frames: u32) -> Functions {

@@ -4,7 +4,7 @@ use crate::history::{FunctionIx, History};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 
 /// Where branches grow to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

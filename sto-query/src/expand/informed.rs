@@ -5,8 +5,8 @@ use crate::history::{History, Judged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
-use sto_core::intern::NodeIx;
 use sto_core::model::Frame;
+use sto_core::tree::NodeIx;
 
 /// After how long a change of the code counts half: 15 days, as in the thesis.
 pub(crate) const HALF_LIFE: Duration = Duration::from_secs(15 * 86_400);

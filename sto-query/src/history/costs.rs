@@ -3,7 +3,7 @@
 use super::{FunctionIx, History};
 use crate::tree::for_each_total;
 use rayon::prelude::*;
-use sto_core::intern::{NodeIx, SelfCosts};
+use sto_core::tree::{NodeIx, SelfCosts};
 use sto_core::units::Cost;
 
 impl History {

@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{Build, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::units::{Cost, SampleType};
 
 /// A run of a history.

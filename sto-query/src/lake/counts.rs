@@ -12,10 +12,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use sto_core::files::{Links, SafeFile};
 use sto_core::id::{BuildId, ProfileId};
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
 use sto_core::store::{Loaded, StoredBuild, StoredProfile};
 use sto_core::trace::is_time_of_calls;
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType};
 
 /// What an engine gives a folder that it is writing to.

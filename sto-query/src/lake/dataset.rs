@@ -11,9 +11,9 @@ use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use sto_core::id::ProfileId;
-use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
 use sto_core::store::StoredProfile;
+use sto_core::tree::Interned;
 use sto_core::units::Bytes;
 
 /// Where layout and version stand.

@@ -6,9 +6,9 @@ use super::read::Table;
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
-use sto_core::store::StoredProfile;
+use sto_core::store::{StoredProfile, pack_rest, unpack_rest};
+use sto_core::tree::Interned;
 
 /// All that is known of a run beside what it cost, as the column `record` has it in JSON.
 #[derive(Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub(super) fn profile(
         Column::text(name, move |()| value.clone())
     };
     let count = |name, value: Option<u64>| Column::count(name, move |()| value);
-    let rest: ByteArray = interned.pack_rest()?.into();
+    let rest: ByteArray = pack_rest(interned)?.into();
     let columns = [
         known("id", Some(&id.to_string())),
         known("executable_id", Some(&profile.build.to_string())),
@@ -108,6 +108,6 @@ pub(super) fn add_rest(
     let [Some(rest)] = &rest[..] else {
         return Err(table.damaged("it has not one row with the rest"));
     };
-    let done = interned.unpack_rest(rest.data());
+    let done = unpack_rest(interned, rest.data());
     done.map_err(|error| table.damaged(format!("column rest: {error}")))
 }

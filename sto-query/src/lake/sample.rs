@@ -5,9 +5,9 @@ use super::columns::{Column, file, text};
 use crate::functions::Functions;
 use crate::tree::{for_each_total, outermost};
 use parquet::data_type::ByteArray;
-use sto_core::intern::{Interned, NodeIx};
 use sto_core::model::FrameTable;
 use sto_core::store::StoredProfile;
+use sto_core::tree::{Interned, NodeIx};
 use sto_core::units::Cost;
 
 /// A stack of a run.

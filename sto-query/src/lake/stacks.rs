@@ -2,8 +2,8 @@
 
 use super::LakeError;
 use super::read::Table;
-use sto_core::intern::{Interned, NodeIx, SelfCosts, StackTree};
 use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
+use sto_core::tree::{Interned, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Cost, SampleType};
 
 /// What the file of a run has of it, by these sample types: all but what `profile` has.

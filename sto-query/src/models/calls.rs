@@ -6,10 +6,10 @@ use super::{ModelError, Modelled};
 use crate::select::{full_name, main_modules};
 use crate::tree::{Order, View};
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::store::{KeptCalls, LoadedCalls, Snapshot, StoreError, StoredProfile};
 use sto_core::trace::is_time_of_calls;
+use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// Most points of a function in a thread by order, before each two that follow each other become one.

@@ -1,6 +1,6 @@
 //! What a run's samples are counted by: stacks, as far down as they hold enough.
 
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::tree::{NodeIx, StackTree};
 
 /// Part of all samples that a stack needs, with what is below it, to be counted separately from its caller's.
 const MIN_TOTAL: f64 = 0.02;

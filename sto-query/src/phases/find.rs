@@ -2,7 +2,7 @@
 
 use super::composition::categories;
 use crate::statistics::{change_points, period};
-use sto_core::intern::{NodeIx, SliceGrid, StackTree};
+use sto_core::tree::{NodeIx, SliceGrid, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// Stretches that time is cut into, at most, to find changes, and to find a period.

@@ -5,8 +5,8 @@ use crate::answer::{Answer, limited};
 use crate::timeline::RunOverTime;
 use crate::tree::{CostShare, FrameInfo, Subject, View, costs_by, function_numbers, functions};
 use serde::{Deserialize, Serialize};
-use sto_core::intern::NodeIx;
 use sto_core::model::FrameIx;
+use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
 /// Functions of a phase that cost most, and of a change in each direction.

@@ -15,9 +15,9 @@ use std::sync::{Mutex, PoisonError};
 use sto_core::Cancel;
 use sto_core::id::{BuildId, ExecutableId, ProfileId};
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
-use sto_core::intern::Interned;
 use sto_core::model::{Build, Profile};
 use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
+use sto_core::tree::Interned;
 use sto_core::units::{Bytes, UnixSeconds};
 
 /// Profiles for a dataset.

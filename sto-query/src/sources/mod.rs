@@ -22,10 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use sto_core::id::ProfileId;
+use sto_core::ingest::InternError;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
-use sto_core::intern::{InternError, SliceCount};
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions, StoredBuild};
 use sto_core::trace::CallThresholds;
+use sto_core::tree::SliceCount;
 use sto_core::units::UnixSeconds;
 
 /// What the library may ask of the machine that it runs on. There is an answer for who has none.

@@ -14,9 +14,9 @@ use crate::tree::{
 };
 use serde::{Deserialize, Serialize};
 use std::mem::take;
-use sto_core::intern::SliceCount;
 use sto_core::store::Snapshot;
 use sto_core::trace::{CALLS, CallThresholds, is_time_of_calls};
+use sto_core::tree::SliceCount;
 use sto_core::units::SampleType;
 
 /// Which of the runs that are named a question is about, and what they were measured by.

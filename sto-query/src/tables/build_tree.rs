@@ -8,7 +8,7 @@ use crate::tree::{View, costs_by, outermost, totals};
 use hashbrown::HashMap;
 use std::sync::OnceLock;
 use sto_core::id::{BuildId, ExecutableId, NodeId};
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 use sto_core::units::Cost;
 
 /// The stacks of a build, and what they cost over all its runs.

@@ -2,7 +2,7 @@
 
 use super::ids::Hex;
 use std::ops::Range;
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::tree::{NodeIx, StackTree};
 
 /// The nodes of a tree, those of one frame behind each other, in the order of the frames' ids.
 pub(super) struct ByFrame {

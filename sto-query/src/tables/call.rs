@@ -8,9 +8,9 @@ use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::intern::NodeIx;
 use sto_core::store::LoadedCalls;
 use sto_core::trace::{CallThread, Record};
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
 /// `call`.

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, FrameId, NodeId};
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::FrameTable;
+use sto_core::tree::{NodeIx, StackTree};
 
 /// An id in hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,9 +12,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::vec::IntoIter;
 use sto_core::id::{BuildId, ExecutableId, NodeId, ProfileId};
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::FrameTable;
 use sto_core::store::{Loaded, Snapshot, StoredProfile};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Cost, SampleType};
 
 /// `sample`.

@@ -8,8 +8,8 @@ use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
 use sto_core::id::{ExecutableId, ProfileId};
-use sto_core::intern::SliceCost;
 use sto_core::store::LoadedSlices;
+use sto_core::tree::SliceCost;
 use sto_core::units::SampleType;
 
 /// `slice`.

@@ -9,7 +9,7 @@ use crate::QueryError;
 use std::sync::Arc;
 use std::vec::IntoIter;
 use sto_core::id::{BuildId, NodeId};
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 
 /// `stack_node`.
 pub(super) struct StackNode;

@@ -11,9 +11,9 @@ use hashbrown::HashMap;
 use rusqlite::Error;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use sto_core::id::{BuildId, FrameId, NodeId, ProfileId};
-use sto_core::intern::NodeIx;
 use sto_core::model::{FrameIx, FrameTable};
 use sto_core::store::{Snapshot, StoredBuild, StoredProfile};
+use sto_core::tree::NodeIx;
 use sto_core::units::SampleType;
 
 /// Builds whose stacks are kept, to be read again: both sides of a comparison, and some others.

@@ -1,8 +1,8 @@
 //! Slices of equal length that series are brought to.
 
 use std::ops::Range;
-use sto_core::intern::SliceGrid;
 use sto_core::model::{MetricKind, MetricSeries};
+use sto_core::tree::SliceGrid;
 use sto_core::units::Nanoseconds;
 
 /// Nanoseconds a second.

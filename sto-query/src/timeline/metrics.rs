@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use sto_core::intern::{Context, label_sets};
 use sto_core::model::MetricKind;
+use sto_core::tree::{Context, label_sets};
 use sto_core::units::{SampleType, Unit};
 
 /// Costs of functions by slice that are held at once: 32 MB.

@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::str::FromStr;
-use sto_core::intern::{StackTree, label_sets};
 use sto_core::model::{FrameIx, FrameKind, SampleLabel, StringIx};
+use sto_core::tree::{StackTree, label_sets};
 use sto_core::units::Cost;
 
 /// What rows are of. Written `function`, `thread`, `module` or `label:KEY`.

@@ -4,9 +4,9 @@ use super::{Grid, TimelineError};
 use crate::select::{Selection, full_name};
 use crate::tree::{RunSlices, RunWindow, View, WholeRun, WindowError};
 use std::ops::Range;
-use sto_core::intern::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::model::MetricSeries;
 use sto_core::store::{Loaded, LoadedSlices, Snapshot, StoredProfile};
+use sto_core::tree::{Context, SelfCosts, SliceCost, SliceCosts, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
 /// A run, with what each stack cost in each context and slice, and its metrics.

@@ -3,7 +3,7 @@
 use super::rows::NONE;
 use super::{Grid, RunOverTime};
 use hashbrown::HashMap;
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 
 /// Parts of the time, in any of which a stack may stand out.
 const PARTS: usize = 50;

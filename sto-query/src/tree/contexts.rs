@@ -4,9 +4,9 @@ use super::View;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
-use sto_core::intern::{Context, ContextIx, NodeIx, SliceCost, SliceGrid};
 use sto_core::model::FrameIx;
 use sto_core::store::{LoadedSlices, Snapshot, StoreError};
+use sto_core::tree::{Context, ContextIx, NodeIx, SliceCost, SliceGrid};
 use sto_core::units::{Cost, SampleType};
 
 /// Self costs by context and node of a view.

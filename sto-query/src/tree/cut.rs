@@ -5,9 +5,9 @@ use super::contexts::Nodes;
 use super::view::merge_equal_nodes;
 use super::window::{RunWindow, WindowError};
 use std::collections::{BTreeMap, BTreeSet};
-use sto_core::intern::SelfCosts;
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
+use sto_core::tree::SelfCosts;
 use sto_core::units::Nanoseconds;
 
 /// Parts that the time of a run is cut into, at the most.

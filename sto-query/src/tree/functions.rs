@@ -3,8 +3,8 @@
 use super::{View, totals};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
-use sto_core::intern::StackTree;
 use sto_core::model::{FrameIx, StringIx};
+use sto_core::tree::StackTree;
 use sto_core::units::Cost;
 
 /// What a function cost over all stacks.

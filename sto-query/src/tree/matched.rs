@@ -6,8 +6,8 @@ use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::select::{Selection, main_modules};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::{Frame, FrameIx, FrameTable};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 
 /// Stacks whose frames have the keys of their functions: those that differed in nothing else fell
 /// together.

@@ -3,7 +3,7 @@
 use super::share;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Cost;
 
 /// What to leave out of a call tree.

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::str::FromStr;
 use sto_core::id::ProfileId;
-use sto_core::intern::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
 use sto_core::model::{Frame, FrameKind, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
+use sto_core::tree::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
 use sto_core::units::{Bytes, Cost};
 
 /// Why stacks cannot be distinguished.

@@ -1,7 +1,7 @@
 //! Totals: what a stack cost together with everything it called.
 
 use std::mem::replace;
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::Cost;
 
 /// The total cost of every node: its own and that of its subtree.

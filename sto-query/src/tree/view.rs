@@ -3,10 +3,10 @@
 use super::RunWindow;
 use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
-use sto_core::intern::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::model::{FrameKind, FrameTable};
 use sto_core::store::{Loaded, Snapshot};
 use sto_core::trace::is_time_of_calls;
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, total};
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection: what every analysis walks over.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
-use sto_core::intern::{SelfCosts, SliceGrid};
 use sto_core::store::{Snapshot, StoreError};
+use sto_core::tree::{SelfCosts, SliceGrid};
 use sto_core::units::Nanoseconds;
 
 /// A part of the time of each run, counted from its first sample.
@@ -344,7 +344,7 @@ impl View {
 impl RunSlices {
     /// Self costs by sample type over a part of the time.
     pub(crate) fn costs_in(&self, window: &RunWindow) -> Vec<SelfCosts> {
-        let column = |costs: &Vec<sto_core::intern::SliceCost>| {
+        let column = |costs: &Vec<sto_core::tree::SliceCost>| {
             let within = costs.iter().filter(|cost| window.has(cost.slice.0));
             let mut column: SelfCosts = within.map(|cost| (cost.node, cost.cost)).collect();
             merge_equal_nodes(&mut column);

@@ -7,11 +7,11 @@ mod zoom;
 
 use crate::views::{assert_fits, assert_golden, folded, view};
 use std::collections::HashMap;
-use sto_core::intern::NodeIx;
 use sto_core::trace::{
     CallThread, CallThresholds, CalledStack, Expression, LongCall, Outlier, Record, RunCalls,
     ThreadCalls, Threshold,
 };
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 use sto_query::answer::json;
 use sto_query::calls::{CalledRun, call_timeline, prominence};

@@ -2,10 +2,10 @@
 
 use super::stacks;
 use crate::views::{assert_fits, assert_golden, folded, view_of};
-use sto_core::intern::NodeIx;
 use sto_core::trace::{
     CallThread, CallThresholds, LongCall, Meanwhile, Outlier, Record, RunCalls, ThreadCalls, Wait,
 };
+use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 use sto_query::answer::json;
 use sto_query::calls::{CalledRun, outliers, waits};

@@ -1,8 +1,8 @@
 //! The call paths of a finding, the line to look at first, and the command that shows the rest.
 
 use super::support::{compared, set_build_ids, view};
-use sto_core::intern::LineCost;
 use sto_core::model::{Frame, FrameKind, FrameTable};
+use sto_core::tree::LineCost;
 use sto_core::units::Cost;
 use sto_query::compare::{CallPath, Finding, FindingKind, Lines};
 

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use sto_core::id::{ExecutableId, ProfileId, SourceDigest};
-use sto_core::intern::{NodeIx, StackTree};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, ModuleRef, Origin, Profile,
     Quality,
 };
 use sto_core::store::StoredProfile;
+use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 use sto_query::compare::{self, CompareError, CompareOptions, Comparison};
 use sto_query::select::Selection;

@@ -31,8 +31,8 @@ fn own(frame: Frame<'_>) -> OwnFrame {
 
 fn stack_of(
     frames: &FrameTable,
-    tree: &sto_core::intern::StackTree,
-    node: sto_core::intern::NodeIx,
+    tree: &sto_core::tree::StackTree,
+    node: sto_core::tree::NodeIx,
 ) -> Vec<OwnFrame> {
     let stack = tree
         .ancestors(node)

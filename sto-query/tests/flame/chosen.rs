@@ -7,9 +7,9 @@ use super::{
 use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use std::collections::BTreeMap;
 use sto_core::ingest::{IngestOptions, ingest};
-use sto_core::intern::SliceCount;
 use sto_core::model::FrameKind;
 use sto_core::store::Store;
+use sto_core::tree::SliceCount;
 use sto_core::units::{Cost, SampleType, Unit};
 use sto_query::FlameError;
 use sto_query::compare::Focus;

@@ -7,7 +7,7 @@ use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 use sto_query::QueryError;
 use sto_query::answer::json;

@@ -4,11 +4,11 @@ use crate::hints::WORDS;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::id::{ProfileId, ReadingId, SourceDigest};
-use sto_core::intern::{NodeIx, SelfCosts, StackTree};
 use sto_core::model::{
     Build, Frame, FrameKind, FrameTable, GnuBuildId, Granularity, Origin, Profile, Quality,
 };
 use sto_core::store::{Loaded, StoredBuild, StoredProfile};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
 use sto_query::select::Selection;
 use sto_query::text::Style;

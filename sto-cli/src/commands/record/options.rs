@@ -5,7 +5,7 @@ use crate::args::quantities::slice_count;
 use crate::runtime::perf::CallGraph;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use sto_core::intern::SliceCount;
+use sto_core::tree::SliceCount;
 
 /// What every command that records has in common.
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::symtab::Symbol;
-use crate::demangle::demangle;
-use crate::model::{FrameKind, FrameRow, Granularity, StringIx};
-use crate::recording::{LocationIx, Module, ModuleKind};
 use crate::symbolize::part::Part;
 use hashbrown::HashMap;
+use sto_formats::demangle::demangle;
+use sto_formats::recording::{LocationIx, Module, ModuleKind};
+use sto_model::{FrameKind, FrameRow, Granularity, StringIx};
 
 pub(super) struct Query {
     /// Virtual address, as the linker knows it.

@@ -1,11 +1,7 @@
 //! What debug info says of addresses: lines, and functions that the compiler inlined.
 
+use super::section::{Section, Unreadable, section};
 use super::split::{SplitFiles, SplitSections};
-use crate::binary::elf::{ElfFile, endian_of};
-use crate::demangle::readable;
-use crate::limits::MAX_NAME;
-use crate::model::{SourceDigest, SourceDigests, agreed_digests};
-use crate::source_path::{CompilationDirs, normalize};
 use addr2line::{Context, Frame, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, DebugInfoOffset, Dwarf, DwarfPackage, DwarfPackageSections,
@@ -13,10 +9,14 @@ use gimli::{
     SectionId, Unit, UnitOffset, UnitSectionOffset,
 };
 use hashbrown::HashSet;
-use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use sto_binary::elf::{ElfFile, endian_of};
+use sto_formats::demangle::readable;
+use sto_model::limits::MAX_NAME;
+use sto_model::{CompilationDirs, normalize};
+use sto_model::{SourceDigest, SourceDigests, agreed_digests};
 
 /// Most ranges of units that the lookups of a module pass by together: seconds of work. In sound programs a
 /// lookup passes one or two.
@@ -24,8 +24,6 @@ const MAX_PASSED: usize = 1 << 28;
 
 /// Most ranges of units for each byte of debug info. In a list of its unit alone one takes three bytes or more.
 const MAX_RANGES_A_BYTE: usize = 4;
-
-pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// The files that have the debug info (DWARF) of a module.
 pub(super) struct DebugFiles<'a> {
@@ -149,14 +147,6 @@ impl<'a> DebugSections<'a> {
     }
 }
 
-pub(super) struct Unreadable(String);
-
-impl<E: std::error::Error> From<E> for Unreadable {
-    fn from(error: E) -> Unreadable {
-        Unreadable(error.to_string())
-    }
-}
-
 fn is_needed(id: SectionId) -> bool {
     use SectionId as Id;
     !matches!(
@@ -169,18 +159,6 @@ fn is_needed(id: SectionId) -> bool {
             | Id::DebugMacro
             | Id::DebugNames
     )
-}
-
-/// A section of a file; empty where it has none of that name.
-pub(super) fn section<'a>(
-    file: &'a ElfFile,
-    name: Option<&str>,
-) -> Result<Cow<'a, [u8]>, Unreadable> {
-    let elf = file.parse()?;
-    match name.and_then(|name| elf.section_by_name(name)) {
-        Some(section) => Ok(section.uncompressed_data()?),
-        None => Ok(Cow::Borrowed(&[])),
-    }
 }
 
 impl<'a> DebugFile<'a> {

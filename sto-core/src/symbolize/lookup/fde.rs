@@ -3,9 +3,9 @@
 //! Source: *Linux Standard Base Core Specification*, section *Exception Frames* (`.eh_frame`). Compilers write a
 //! frame description entry (FDE) for each function; of one that was split, for each part.
 
-use crate::binary::elf::{Elf, ElfFile, endian_of};
 use gimli::{BaseAddresses, CieOrFde, CommonInformationEntry, EhFrame, EndianSlice, UnwindSection};
 use object::{Object, ObjectSection};
+use sto_binary::elf::{Elf, ElfFile, endian_of};
 
 /// The functions of a file, in the order of their virtual addresses.
 pub(super) struct Functions(Vec<Function>);

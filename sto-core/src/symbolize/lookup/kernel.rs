@@ -2,16 +2,6 @@
 
 use super::kallsyms::Kallsyms;
 use super::native;
-use crate::binary::elf::{Detail, ElfFile, is_executable};
-use crate::binary::find::{Found, build_id_entry, find, kernel_module_name};
-use crate::binary::kernel_module::Loaded;
-use crate::demangle::demangle;
-use crate::files::{Links, SafeFile};
-use crate::hint::{Hint, Notice};
-use crate::limits::MAX_PERF_MAP;
-use crate::model::{Frame, FrameKind, GnuBuildId};
-use crate::recording::{Module, ModuleKind, Recording};
-use crate::symbol_options::SymbolOptions;
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::NativeEndian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
@@ -21,6 +11,16 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use sto_binary::elf::{Detail, ElfFile, is_executable};
+use sto_binary::find::{Found, build_id_entry, find, kernel_module_name};
+use sto_binary::kernel_module::Loaded;
+use sto_formats::demangle::demangle;
+use sto_formats::recording::{Module, ModuleKind, Recording};
+use sto_model::SymbolOptions;
+use sto_model::files::{Links, SafeFile};
+use sto_model::limits::MAX_PERF_MAP;
+use sto_model::{Frame, FrameKind, GnuBuildId};
+use sto_model::{Hint, Notice};
 
 /// The name of the kernel's file where it is built.
 const VMLINUX: &str = "vmlinux";

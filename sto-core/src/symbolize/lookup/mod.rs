@@ -1,5 +1,6 @@
 //! Where the symbols of each kind of module are.
 
+mod build_ids;
 mod chunk;
 mod debug_info;
 mod fde;
@@ -8,13 +9,14 @@ mod kallsyms;
 mod kernel;
 mod native;
 mod plt;
+mod section;
 mod split;
 mod symtab;
 
 use super::part::{Resolved, Task};
-pub(crate) use crate::binary::add_build_ids;
-use crate::recording::{GUEST, Module, ModuleKind, Recording};
-use crate::symbol_options::SymbolOptions;
+pub(crate) use build_ids::add_build_ids;
+use sto_formats::recording::{GUEST, Module, ModuleKind, Recording};
+use sto_model::SymbolOptions;
 
 /// What is shared by the modules of a recording.
 pub(super) struct Lookup<'a> {

@@ -6,15 +6,15 @@ use super::fde::Functions;
 use super::split::SplitFiles;
 use super::symtab::Symbol;
 use super::{plt, symtab};
-use crate::binary::elf::{Detail, ElfFile, Segments};
-use crate::binary::find::{Found, find, find_package, find_supplement};
-use crate::binary::mini_debug_info::mini_debug_info;
-use crate::hint::{Hint, Notice};
-use crate::recording::ModuleKind;
-use crate::symbol_options::SymbolOptions;
 use crate::symbolize::part::{Part, Resolved, Task};
 use object::Object;
 use rayon::prelude::*;
+use sto_binary::elf::{Detail, ElfFile, Segments};
+use sto_binary::find::{Found, find, find_package, find_supplement};
+use sto_binary::mini_debug_info::mini_debug_info;
+use sto_formats::recording::ModuleKind;
+use sto_model::SymbolOptions;
+use sto_model::{Hint, Notice};
 
 /// Fewest addresses that are worth opening the debug info once more for another thread.
 const MIN_CHUNK: usize = 4096;

@@ -1,12 +1,12 @@
 //! Stubs of the procedure linkage table (PLT), which have no symbols of their own.
 
 use super::symtab::Symbol;
-use crate::binary::elf::{Elf, is_executable};
 use hashbrown::HashMap;
 use object::{
     Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget,
 };
 use std::borrow::Cow;
+use sto_binary::elf::{Elf, is_executable};
 
 /// The function that a stub jumps to, as `name@plt`, if the address is in a stub that is
 /// understood: those of x86-64 that jump through a slot of the global offset table (GOT).

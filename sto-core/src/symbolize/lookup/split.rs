@@ -1,15 +1,15 @@
 //! Debug info that was split off when a unit was compiled (`-gsplit-dwarf`), in a file of its own (`.dwo`).
 
-use super::debug_info::{Section, section};
-use crate::binary::elf::{ElfFile, endian_of};
-use crate::binary::find::split_paths;
-use crate::symbol_options::SymbolOptions;
+use super::section::{Section, section};
 use gimli::{Dwarf, DwarfFileType, DwarfSections, DwoId, EndianSlice, Reader, Section as _};
 use object::Object;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use sto_binary::elf::{ElfFile, endian_of};
+use sto_binary::find::split_paths;
+use sto_model::SymbolOptions;
 
 /// The files that units of a module were split into.
 #[derive(Default)]

@@ -1,13 +1,13 @@
 //! Symbol tables: which function an address is in, chosen as perf chooses it.
 
-use crate::binary::LazyFile;
-use crate::binary::elf::{Elf, is_executable};
-use crate::demangle::readable;
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolFlags, SymbolSection, elf,
 };
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use sto_binary::LazyFile;
+use sto_binary::elf::{Elf, is_executable};
+use sto_formats::demangle::readable;
 
 /// A function as a symbol table has it.
 #[derive(Clone, Debug)]

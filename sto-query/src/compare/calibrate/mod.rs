@@ -40,7 +40,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sto_core::Cancelled;
-use sto_core::intern::SelfCosts;
+use sto_core::tree::SelfCosts;
 use sto_core::units::{Cost, Unit};
 
 /// Runs that it takes: two of each side, as one alone does not show how much it varies.

@@ -7,8 +7,8 @@ use crate::calls::{CalledRun, CallsError, ProminentFunction, nested};
 use crate::render::html::short_name;
 use crate::text::printable;
 use serde::Serialize;
-use sto_core::intern::NodeIx;
 use sto_core::trace::{LongCall, Record};
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
 /// Most records of the page, of some 10 bytes each. What takes least time goes first.

@@ -11,8 +11,8 @@ use crate::render::html::{Page, name, number_head, script_data};
 use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds};
 use maud::{Markup, html};
 use sto_core::Hint;
-use sto_core::intern::NodeIx;
 use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
+use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
 
 /// Functions with a colour of their own, and those of the legend.

@@ -3,8 +3,8 @@
 use crate::calls::{CalledRun, Nested, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::collections::{HashMap, HashSet};
-use sto_core::intern::NodeIx;
 use sto_core::trace::{CalledStack, Record};
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
 /// Stacks and functions of the page, by number.

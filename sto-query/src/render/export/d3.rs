@@ -6,8 +6,8 @@ use crate::error::ExportError;
 use crate::tree::{View, totals};
 use serde_json::to_writer;
 use std::io::{BufWriter, Write};
-use sto_core::intern::NodeIx;
 use sto_core::model::FrameKind;
+use sto_core::tree::NodeIx;
 #[cfg(feature = "sql")]
 use sto_core::units::Cost;
 

@@ -4,8 +4,8 @@ use crate::tree::View;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_core::formats::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
-use sto_core::intern::NodeIx;
 use sto_core::model::{FrameIx, FrameKind};
+use sto_core::tree::NodeIx;
 
 /// The tables of a file. Number 0 of each stands for nothing; in the vectors of mappings, functions and locations it is
 /// left out.

@@ -5,8 +5,8 @@ use crate::error::ExportError;
 use crate::text::printable;
 use crate::tree::View;
 use std::io::{BufWriter, Write};
-use sto_core::intern::NodeIx;
 use sto_core::model::{Frame, FrameKind};
+use sto_core::tree::NodeIx;
 
 /// Writes the stacks in one sample type as folded text, `root;caller;leaf value`, in the order of
 /// the tree.

@@ -38,7 +38,7 @@ use crate::error::ExportError;
 use crate::select::full_name;
 use crate::tree::View;
 use samples::LIMIT;
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Unit};
 
 /// Most frames that a format may write which has no tree: as many as a reader of ours takes.

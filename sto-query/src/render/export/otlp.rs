@@ -13,8 +13,8 @@ use crate::tree::{ContextCosts, View};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
-use sto_core::intern::{Context, ContextIx, NodeIx};
 use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
+use sto_core::tree::{Context, ContextIx, NodeIx};
 
 /// Most bytes of a message, of which readers of Protocol Buffers take no longer ones.
 const MAX_BYTES: usize = i32::MAX as usize;

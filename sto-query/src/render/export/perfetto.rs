@@ -8,9 +8,9 @@ use crate::calls::{CalledRun, nested};
 use crate::error::ExportError;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
-use sto_core::intern::NodeIx;
 use sto_core::model::FrameIx;
 use sto_core::trace::{CallThread, Expression, Record};
+use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
 /// Writes what the threads of a run called as track events: a track a thread, and a slice a call.

@@ -10,8 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
-use sto_core::intern::Context;
 use sto_core::model::LabelValue;
+use sto_core::tree::Context;
 
 /// Writes the stacks in every sample type as pprof's Protocol Buffers, compressed by gzip.
 ///

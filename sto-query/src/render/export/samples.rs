@@ -2,7 +2,7 @@
 
 use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
-use sto_core::intern::{Context, ContextIx, NodeIx};
+use sto_core::tree::{Context, ContextIx, NodeIx};
 use sto_core::units::{Cost, SampleType, Unit};
 
 /// What becomes a sample of the file.

@@ -1,7 +1,7 @@
 //! The tree as a sequence of calls and returns, for formats that nest.
 
 use std::io;
-use sto_core::intern::{NodeIx, StackTree};
+use sto_core::tree::{NodeIx, StackTree};
 
 /// A step through a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::label::LabelIx;
 use super::{FlameOptions, MAX_LEVELS, Widths};
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
-use sto_core::intern::StackTree;
 use sto_core::trace::{CALLS, is_time_of_calls};
+use sto_core::tree::StackTree;
 use sto_core::units::Cost;
 
 /// Frames with a smaller share are not drawn: about a tenth of a pixel.

@@ -3,7 +3,7 @@
 use super::MAX_LEVELS;
 use super::drawing::{Drawing, MIN_SHARE, Stacks};
 use crate::tree::share;
-use sto_core::intern::NodeIx;
+use sto_core::tree::NodeIx;
 use sto_core::units::Cost;
 
 /// A stack on the way out to its root.

@@ -3,9 +3,9 @@
 //! The format is `tools/perf/Documentation/jit-interface.txt` of the kernel's sources: numbers are
 //! hexadecimal, and a name may have blanks.
 
-use crate::files::SafeFile;
-use crate::limits::MAX_PERF_MAP;
 use std::path::{Path, PathBuf};
+use sto_model::files::SafeFile;
+use sto_model::limits::MAX_PERF_MAP;
 
 /// A perf map, with its functions by address.
 pub(super) struct PerfMap {

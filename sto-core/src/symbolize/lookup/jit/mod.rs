@@ -3,21 +3,20 @@
 mod map;
 mod name;
 
-use crate::binary::JitFunction;
-use crate::binary::jit_files::{beside, find_dump, is_believed, left_out};
-use crate::demangle::{demangle, readable};
-use crate::files::{Links, SafeFile};
-use crate::model::{FrameKind, FrameRow};
-use crate::recording::{JIT, Recording};
-use crate::source_path::source_path;
-use crate::symbol_options::SymbolOptions;
 use crate::symbolize::part::{Part, Resolved, Task};
-use crate::units::UnixSeconds;
 use map::PerfMap;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use sto_binary::JitFunction;
+use sto_binary::jit_files::{beside, find_dump, is_believed, left_out};
+use sto_formats::demangle::{demangle, readable};
+use sto_formats::recording::Recording;
+use sto_model::files::{Links, SafeFile};
+use sto_model::units::UnixSeconds;
+use sto_model::{FrameKind, FrameRow};
+use sto_model::{JIT, SymbolOptions, source_path};
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
@@ -76,7 +75,7 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     let symbol = match function.kind {
         // Some compilers hand out C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
-        _ => crate::limits::cap(function.symbol),
+        _ => sto_model::limits::cap(function.symbol),
     };
     let of_line = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
     let file = match function.file {

@@ -1,6 +1,6 @@
 //! What just-in-time compilers write as the name of a function.
 
-use crate::model::FrameKind;
+use sto_model::FrameKind;
 
 /// A function that was made at run time.
 #[derive(Debug, PartialEq, Eq)]

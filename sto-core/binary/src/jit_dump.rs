@@ -1,0 +1,336 @@
+//! jitdump: each piece of code that a just-in-time compiler made, with the time and the address.
+//!
+//! The format is `tools/perf/Documentation/jitdump-specification.txt` of the kernel's sources. Files
+//! are hostile: no number in one is believed before the bytes that it speaks of are there. A file
+//! that is still being written ends in half a record, which is left out.
+
+use super::placements::{Placement, Placements};
+use hashbrown::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use sto_model::files::SafeFile;
+use sto_model::limits::MAX_JIT_DUMP;
+
+const MAGIC: &[u8] = b"DTiJ";
+const HEADER_SIZE: usize = 40;
+const RECORD_HEADER_SIZE: usize = 16;
+/// `JITDUMP_FLAGS_ARCH_TIMESTAMP`: times count ticks of the processor.
+const ARCH_TIMESTAMP: u64 = 1;
+
+const CODE_LOAD: u32 = 0;
+const CODE_MOVE: u32 = 1;
+const CODE_DEBUG_INFO: u32 = 2;
+
+#[derive(Debug)]
+/// A jitdump file with an index of its functions.
+pub struct JitDump {
+    /// Where it was opened.
+    pub path: PathBuf,
+    bytes: Vec<u8>,
+    /// In the order of the file, and so of their code in it.
+    loads: Vec<Load>,
+    placements: Placements,
+}
+
+/// A piece of code in the file.
+#[derive(Debug)]
+struct Load {
+    code: Range<usize>,
+    name: Range<usize>,
+    /// Its lines: entries of address, line, discriminator and file name.
+    lines: Range<usize>,
+    address: u64,
+}
+
+/// A function of a jitdump, and the line that an offset belongs to.
+pub struct JitFunction<'a> {
+    /// The function's name as the JIT compiler wrote it.
+    pub name: &'a [u8],
+    /// Source file and line, if the jitdump has them.
+    pub line: Option<(&'a [u8], u32)>,
+}
+
+/// Looks up functions: the lines of one are read once, as long as offsets ascend.
+pub struct Functions<'a> {
+    dump: &'a JitDump,
+    /// The piece of code whose lines these are.
+    load: usize,
+    /// By address.
+    lines: Vec<Line<'a>>,
+}
+
+/// A line, from an address of the code up to that of the next.
+struct Line<'a> {
+    address: u64,
+    file: &'a [u8],
+    line: u32,
+}
+
+impl JitDump {
+    /// Opens the jitdump of a process that was opened by this path; `None` where the file is none, or is
+    /// of another process.
+    pub(crate) fn open(file: &SafeFile, path: &Path, pid: u32) -> Option<JitDump> {
+        let bytes = file.read(MAX_JIT_DUMP).ok()?;
+        if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
+            return None;
+        }
+        let header_size = u32_at(&bytes, 8)? as usize;
+        let has_times = u64_at(&bytes, 32)? & ARCH_TIMESTAMP == 0;
+        let mut dump = JitDump {
+            path: path.to_owned(),
+            bytes,
+            loads: Vec::new(),
+            placements: Placements::default(),
+        };
+        dump.read_records(header_size.max(HEADER_SIZE));
+        let mut placements = std::mem::take(&mut dump.placements.all);
+        if !has_times {
+            for placement in &mut placements {
+                placement.time = 0;
+            }
+        }
+        dump.placements = Placements::of(placements);
+        Some(dump)
+    }
+
+    /// Reads as many records as are there as a whole.
+    fn read_records(&mut self, mut at: usize) {
+        let mut lines: Option<(u64, Range<usize>)> = None;
+        // The last piece of code of each index.
+        let mut by_index = HashMap::new();
+        while let (Some(kind), Some(size)) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4))
+        {
+            let end = at.saturating_add(size as usize);
+            let Some(time) = u64_at(&self.bytes, at + 8) else {
+                break;
+            };
+            if (size as usize) < RECORD_HEADER_SIZE || end > self.bytes.len() {
+                break;
+            }
+            let body = at + RECORD_HEADER_SIZE..end;
+            match kind {
+                CODE_LOAD => {
+                    if let Some(index) = self.read_load(body, time, lines.take()) {
+                        by_index.insert(index, self.loads.len() - 1);
+                    }
+                }
+                CODE_MOVE => self.read_move(body, time, &by_index),
+                CODE_DEBUG_INFO => {
+                    let address = u64_at(&self.bytes, body.start);
+                    lines = address.map(|address| (address, body.start + 16..body.end));
+                }
+                _ => {}
+            }
+            at = end;
+        }
+    }
+
+    /// Reads a piece of code; returns its index.
+    fn read_load(
+        &mut self,
+        body: Range<usize>,
+        time: u64,
+        lines: Option<(u64, Range<usize>)>,
+    ) -> Option<u64> {
+        // pid, tid, vma, address, size, index, name, code.
+        let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
+        let (address, size, index) = (field(16)?, field(24)?, field(32)?);
+        let names = body.start + 40;
+        let length = memchr::memchr(0, &self.bytes[names..body.end])?;
+        let start = names + length + 1;
+        let end = start.checked_add(usize::try_from(size).ok()?)?;
+        if start == end || end > body.end {
+            return None;
+        }
+        let lines = lines.filter(|(of, lines)| *of == address && lines.start < lines.end);
+        self.loads.push(Load {
+            code: start..end,
+            name: names..names + length,
+            lines: lines.map_or(0..0, |(_, lines)| lines),
+            address,
+        });
+        self.add_placement(address, time, self.loads.len() - 1);
+        Some(index)
+    }
+
+    fn read_move(&mut self, body: Range<usize>, time: u64, by_index: &HashMap<u64, usize>) {
+        // pid, tid, vma, old address, new address, size, index.
+        let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
+        let (Some(address), Some(index)) = (field(24), field(40)) else {
+            return;
+        };
+        if let Some(&load) = by_index.get(&index) {
+            self.add_placement(address, time, load);
+        }
+    }
+
+    fn add_placement(&mut self, start: u64, time: u64, load: usize) {
+        let size = self.loads[load].code.len() as u64;
+        // 2^32 records of 56 bytes are more than a jitdump may have.
+        let Ok(load) = u32::try_from(load) else {
+            return;
+        };
+        self.placements.all.push(Placement {
+            start,
+            end: start.saturating_add(size),
+            time,
+            load,
+        });
+    }
+
+    /// Where in the file the code stands that was at an address at a time; without a time, the code
+    /// that was there last.
+    pub(crate) fn offset_of(&self, address: u64, time: Option<u64>) -> Option<u64> {
+        let newest = self.placements.newest(address, time)?;
+        let code = self.loads[newest.load as usize].code.start as u64;
+        Some(code + (address - newest.start))
+    }
+
+    /// Its functions, to be looked up by ascending offsets.
+    pub fn functions(&self) -> Functions<'_> {
+        Functions {
+            dump: self,
+            load: usize::MAX,
+            lines: Vec::new(),
+        }
+    }
+
+    /// The lines of a piece of code. An address has that of the last entry in the file that is not after it.
+    fn lines(&self, load: &Load) -> Vec<Line<'_>> {
+        let mut lines: Vec<Line<'_>> = Vec::new();
+        let mut entries = &self.bytes[load.lines.clone()];
+        let mut file: &[u8] = b"";
+        while let (Some(address), Some(line)) = (u64_at(entries, 0), u32_at(entries, 8)) {
+            let name = &entries[16.min(entries.len())..];
+            let Some(length) = memchr::memchr(0, name) else {
+                break;
+            };
+            // An entry of the same file as the one before it says so by this byte.
+            if name[..length] != *b"\xff" {
+                file = &name[..length];
+            }
+            while lines.pop_if(|line| line.address >= address).is_some() {}
+            lines.push(Line {
+                address,
+                file,
+                line,
+            });
+            entries = &name[length + 1..];
+            #[cfg(test)]
+            tests::ENTRIES.set(tests::ENTRIES.get() + 1);
+        }
+        lines
+    }
+}
+
+impl<'a> Functions<'a> {
+    /// The function whose code has this offset in the file.
+    pub fn at(&mut self, offset: u64) -> Option<JitFunction<'a>> {
+        let offset = usize::try_from(offset).ok()?;
+        let loads = &self.dump.loads;
+        let ix = loads.partition_point(|load| load.code.start <= offset);
+        let ix = ix.checked_sub(1)?;
+        let load = &loads[ix];
+        if !load.code.contains(&offset) {
+            return None;
+        }
+        if self.load != ix {
+            self.lines = self.dump.lines(load);
+            self.load = ix;
+        }
+        let address = load
+            .address
+            .saturating_add((offset - load.code.start) as u64);
+        let after = self.lines.partition_point(|line| line.address <= address);
+        Some(JitFunction {
+            name: &self.dump.bytes[load.name.clone()],
+            line: self.lines[..after]
+                .last()
+                .map(|line| (line.file, line.line)),
+        })
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*word))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use sto_model::files::Links;
+
+    thread_local! {
+        /// How many entries of lines this thread has read.
+        pub(super) static ENTRIES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(RECORD_HEADER_SIZE + body.len()).unwrap();
+        [&kind.to_le_bytes()[..], &size.to_le_bytes(), &[0; 8], body].concat()
+    }
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// A jitdump of one function, which has these lines by address.
+    fn dump(lines: &[(u64, u32)], size: usize) -> JitDump {
+        const START: u64 = 0x1000;
+        let mut bytes = [MAGIC, &1_u32.to_le_bytes(), &40_u32.to_le_bytes(), &[0; 8]].concat();
+        bytes.extend(7_u32.to_le_bytes());
+        bytes.resize(HEADER_SIZE, 0);
+        let mut entries = words(&[START, lines.len() as u64]);
+        for (ix, &(at, line)) in lines.iter().enumerate() {
+            entries.extend((START + at).to_le_bytes());
+            entries.extend([line, 0].map(u32::to_le_bytes).concat());
+            entries.extend_from_slice(if ix == 0 { b"a.js\0" } else { b"\xff\0" });
+        }
+        bytes.extend(record(CODE_DEBUG_INFO, &entries));
+        let mut code = words(&[7, START, START, size as u64, 0]);
+        code.extend(b"f\0");
+        code.resize(code.len() + size, 0);
+        bytes.extend(record(CODE_LOAD, &code));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jit-7.dump");
+        std::fs::write(&path, bytes).unwrap();
+        JitDump::open(&SafeFile::open(&path, Links::Refuse).unwrap(), &path, 7).unwrap()
+    }
+
+    #[test]
+    fn the_lines_of_a_function_are_read_once_for_all_of_its_addresses() {
+        const LINES: u32 = 100_000;
+        let lines: Vec<(u64, u32)> = (0..LINES).map(|line| (line.into(), line)).collect();
+        let dump = dump(&lines, LINES as usize);
+        let start = dump.loads[0].code.start as u64;
+        let mut functions = dump.functions();
+        for line in 0..LINES {
+            let found = functions.at(start + u64::from(line)).unwrap();
+            assert_eq!(
+                (found.name, found.line),
+                (&b"f"[..], Some((&b"a.js"[..], line)))
+            );
+        }
+        assert_eq!(ENTRIES.get(), LINES as usize);
+    }
+
+    #[test]
+    fn of_lines_out_of_order_the_last_that_is_not_after_an_address_counts() {
+        let lines = [(4, 40), (6, 60), (2, 20), (2, 21), (8, 80), (5, 50)];
+        let dump = dump(&lines, 10);
+        let start = dump.loads[0].code.start as u64;
+        let mut functions = dump.functions();
+        for offset in 0..10 {
+            let expected = lines.iter().rfind(|&&(at, _)| at <= offset);
+            let found = functions.at(start + offset).unwrap().line;
+            assert_eq!(found.map(|(_, line)| line), expected.map(|&(_, line)| line));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A file in memory, of which no more is read than is looked at.
+
+use memmap2::{Advice, MmapOptions, MmapRaw};
+use object::ReadRef;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+use std::io;
+use std::ops::Range;
+use std::sync::OnceLock;
+use sto_model::files::{ReadAt, SafeFile};
+
+/// A file that has room in memory as a whole, and is read block by block.
+///
+/// It is not mapped: see [`ReadAt`]. Blocks that were not asked for, and holes of sparse files, take no
+/// memory.
+#[derive(Debug)]
+pub struct LazyFile {
+    file: SafeFile,
+    /// Anonymous memory, as long as the file, zero at first.
+    memory: MmapRaw,
+    /// Whether each block could be read, once that was tried.
+    blocks: Box<[OnceLock<bool>]>,
+}
+
+const BLOCK: usize = 1 << 16;
+
+impl LazyFile {
+    /// Makes room for a file.
+    ///
+    /// # Errors
+    /// Where the system has no addresses for it.
+    pub(crate) fn new(file: SafeFile) -> io::Result<LazyFile> {
+        let length = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let memory = MmapOptions::new()
+            .len(length.max(1))
+            .no_reserve_swap()
+            .map_anon()?;
+        // Most time of reading is that of pages that come one by one; it may fail where no large ones are.
+        let _ = memory.advise(Advice::HugePage);
+        Ok(LazyFile {
+            file,
+            memory: memory.into(),
+            blocks: (0..length.div_ceil(BLOCK))
+                .map(|_| OnceLock::new())
+                .collect(),
+        })
+    }
+
+    pub(crate) fn file(&self) -> &SafeFile {
+        &self.file
+    }
+
+    /// A part of the file; `None` where it ends after the file's end, or cannot be read.
+    pub(crate) fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
+        let length = self.file.size() as usize;
+        if part.start > part.end || part.end > length {
+            return None;
+        }
+        let blocks = part.start / BLOCK..part.end.div_ceil(BLOCK);
+        let is_read = |block: usize| *self.blocks[block].get_or_init(|| self.read(block).is_ok());
+        if !blocks.into_iter().all(is_read) {
+            return None;
+        }
+        let start = self.memory.as_ptr().wrapping_add(part.start);
+        // SAFETY: the part lies in the memory, which lives as long as `self`, and its blocks are never
+        // written to again.
+        Some(unsafe { std::slice::from_raw_parts(start, part.len()) })
+    }
+
+    fn read(&self, block: usize) -> io::Result<()> {
+        let start = block * BLOCK;
+        let end = (start + BLOCK).min(self.file.size() as usize);
+        if self.is_hole(start as u64, end as u64) {
+            return Ok(());
+        }
+        let memory = self.memory.as_mut_ptr().wrapping_add(start);
+        // SAFETY: the block lies in the memory, nobody else writes to it while its `OnceLock` is being
+        // set, and nobody reads from it before.
+        let memory = unsafe { std::slice::from_raw_parts_mut(memory, end - start) };
+        self.file.fill_at(memory, start as u64)
+    }
+
+    /// Whether a part of the file has only zeros as nothing was ever written there.
+    fn is_hole(&self, start: u64, end: u64) -> bool {
+        let is_hole = match seek(&self.file.file, SeekFrom::Data(start)) {
+            Ok(data) => data >= end,
+            Err(error) => error == Errno::NXIO,
+        };
+        is_hole && self.file.why_cut().is_none()
+    }
+}
+
+impl<'a> ReadRef<'a> for &'a LazyFile {
+    fn len(self) -> Result<u64, ()> {
+        Ok(self.file.size())
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
+        let end = offset.checked_add(size).ok_or(())?;
+        let [start, end] = [offset, end].map(usize::try_from);
+        self.bytes(start.map_err(drop)?..end.map_err(drop)?)
+            .ok_or(())
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
+        let [start, end] = [range.start, range.end].map(usize::try_from);
+        let (start, end) = (start.map_err(drop)?, end.map_err(drop)?);
+        let mut known = start;
+        while known < end {
+            let more = end.min((known / BLOCK + 1) * BLOCK);
+            let found = memchr::memchr(delimiter, self.bytes(known..more).ok_or(())?);
+            if let Some(length) = found {
+                return self.bytes(start..known + length).ok_or(());
+            }
+            known = more;
+        }
+        Err(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::path::Path;
+    use sto_model::files::Links;
+
+    fn open(path: &Path) -> LazyFile {
+        LazyFile::new(SafeFile::open(path, Links::Follow).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_part_is_as_the_file_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let bytes: Vec<u8> = (0..BLOCK as u32 * 3 + 17)
+            .map(|i| (i % 251) as u8)
+            .collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let file = open(&path);
+        for part in [1..9, BLOCK - 1..BLOCK + 1, 0..bytes.len(), 5..5] {
+            assert_eq!(file.bytes(part.clone()), Some(&bytes[part]));
+        }
+        assert_eq!(file.bytes(1..bytes.len() + 1), None);
+        assert_eq!((&file).read_bytes_at(u64::MAX, 2), Err(()));
+        let until = (&file).read_bytes_at_until(BLOCK as u64 - 3..bytes.len() as u64, 2);
+        let length = bytes[BLOCK - 3..]
+            .iter()
+            .position(|&byte| byte == 2)
+            .unwrap();
+        assert_eq!(until, Ok(&bytes[BLOCK - 3..BLOCK - 3 + length]));
+        assert_eq!((&file).read_bytes_at_until(0..9, 200), Err(()));
+        std::fs::write(&path, []).unwrap();
+        assert_eq!(open(&path).bytes(0..0), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_file_that_is_cut_has_no_more_than_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; BLOCK * 2]).unwrap();
+        let file = open(&path);
+        assert_eq!(file.bytes(0..2), Some(&[7, 7][..]));
+        File::create(&path).unwrap();
+        assert_eq!(file.bytes(0..2), Some(&[7, 7][..]));
+        assert_eq!(file.bytes(BLOCK..BLOCK + 2), None);
+        assert!(file.file().why_cut().is_some());
+    }
+
+    #[test]
+    fn holes_of_a_sparse_file_are_zeros() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let file = open(&path);
+        let part = file.bytes(1 << 39..(1 << 39) + (64 << 20)).unwrap();
+        assert!(part[..BLOCK].iter().all(|&byte| byte == 0));
+    }
+}

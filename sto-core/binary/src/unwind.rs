@@ -1,0 +1,305 @@
+//! Unwinding of saved stacks.
+
+use super::address_space::AddressSpace;
+use super::elf::{Elf, ElfFile, Segments};
+use super::find::find;
+use super::machine::{Aarch64, Bytes, Machine, Rules, UserRegs, X86_64};
+use super::signed_returns::without_signing;
+use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
+use hashbrown::HashMap;
+use object::{Architecture, Object, ObjectSection};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use sto_model::Module;
+use sto_model::SymbolOptions;
+
+/// The files that the stacks of a recording are unwound with, each read once for all threads.
+pub struct UnwindFiles<'a>(Files<'a>);
+
+/// The files by machine.
+enum Files<'a> {
+    X86_64(FilesOf<'a, X86_64>),
+    Aarch64(FilesOf<'a, Aarch64>),
+}
+
+/// Recovers call stacks from registers and a copy of the stack's memory.
+pub trait Unwind {
+    /// Appends the stack's addresses, innermost first: the instruction pointer, then return
+    /// addresses. False if it ends before its root.
+    fn unwind(
+        &mut self,
+        space: &AddressSpace,
+        regs: UserRegs,
+        stack: &[u8],
+        addresses: &mut Vec<u64>,
+    ) -> bool;
+
+    /// The caller of the code at an address, if the rules of its file say that the link register has it.
+    fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64>;
+}
+
+impl<'a> UnwindFiles<'a> {
+    /// Those of a machine.
+    pub fn new(machine: Machine, options: &'a SymbolOptions) -> Self {
+        UnwindFiles(match machine {
+            Machine::Aarch64 => Files::Aarch64(FilesOf::new(options)),
+            // Nothing of other machines is unwound.
+            Machine::X86_64 | Machine::Other => Files::X86_64(FilesOf::new(options)),
+        })
+    }
+
+    /// What unwinds with them, for a thread.
+    pub fn unwinder(&'a self) -> Box<dyn Unwind + 'a> {
+        match &self.0 {
+            Files::X86_64(files) => Box::new(Unwinder::new(files)),
+            Files::Aarch64(files) => Box::new(Unwinder::new(files)),
+        }
+    }
+}
+
+/// Processes map the same file at different addresses, but the rules for unwinding belong to the
+/// file. So each file is mapped once into an address space of our own, addresses are looked up there,
+/// and one cache of rules serves all processes.
+struct Unwinder<'a, R: Rules> {
+    shared: &'a FilesOf<'a, R>,
+    files: Vec<Option<Arc<OnceLock<UnwindFile<R>>>>>,
+    /// For code of no known file: has no rules.
+    unknown: R::Unwinder,
+    /// By address: one holds the rules of no more than 509.
+    caches: Vec<R::Cache>,
+}
+
+pub(crate) struct FilesOf<'a, R: Rules> {
+    options: &'a SymbolOptions,
+    /// By the index of the module.
+    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile<R>>>>>,
+}
+
+/// A file as it is mapped into our address space.
+struct UnwindFile<R: Rules> {
+    base: u64,
+    base_svma: u64,
+    segments: Segments,
+    /// Has this file's rules alone: each that another has more makes what the caches hold of its rules useless.
+    unwinder: R::Unwinder,
+}
+
+/// Room for each file: framehop's offsets within a module have 32 bits.
+const FILE_SPACE: u64 = 1 << 33;
+/// So many that the code which most samples stand in finds its rules there.
+const CACHES: usize = 32;
+/// Longest stack that is unwound: a guard against rules that go in circles.
+const MAX_DEPTH: usize = 4096;
+
+impl<R: Rules> Unwind for Unwinder<'_, R> {
+    fn unwind(
+        &mut self,
+        space: &AddressSpace,
+        regs: UserRegs,
+        stack: &[u8],
+        addresses: &mut Vec<u64>,
+    ) -> bool {
+        let mut read_stack = |address: u64| {
+            let at = usize::try_from(address.wrapping_sub(regs.sp)).map_err(|_| ())?;
+            let word = stack
+                .get(at..)
+                .and_then(|rest| rest.first_chunk::<8>())
+                .ok_or(())?;
+            Ok(u64::from_le_bytes(*word))
+        };
+        let mut state = R::start(regs, space.end());
+        let mut address = FrameAddress::from_instruction_pointer(regs.ip);
+        addresses.push(regs.ip);
+        while addresses.len() < MAX_DEPTH {
+            match self.step(space, address, &mut state, &mut read_stack) {
+                Ok(Some(caller)) => {
+                    addresses.push(caller);
+                    match FrameAddress::from_return_address(caller) {
+                        Some(caller) => address = caller,
+                        None => return true,
+                    }
+                }
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64> {
+        let regs = UserRegs {
+            ip,
+            link,
+            ..UserRegs::default()
+        };
+        let mut is_on_stack = false;
+        let mut read_stack = |_| {
+            is_on_stack = true;
+            Err(())
+        };
+        let mut state = R::start(regs, space.end());
+        let ip = FrameAddress::from_instruction_pointer(ip);
+        let caller = self.step(space, ip, &mut state, &mut read_stack);
+        caller.ok().flatten().filter(|_| !is_on_stack)
+    }
+}
+
+impl<'a, R: Rules> Unwinder<'a, R> {
+    fn new(shared: &'a FilesOf<'a, R>) -> Self {
+        Unwinder {
+            shared,
+            files: Vec::new(),
+            unknown: R::Unwinder::default(),
+            caches: (0..CACHES).map(|_| R::Cache::default()).collect(),
+        }
+    }
+
+    fn step(
+        &mut self,
+        space: &AddressSpace,
+        address: FrameAddress,
+        state: &mut R::Regs,
+        read_stack: &mut impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Result<Option<u64>, framehop::Error> {
+        let (file, mapped) = self.map(space, address);
+        let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
+        let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
+        let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
+        unwinder.unwind_frame(mapped, state, cache, read_stack)
+    }
+
+    /// An address of the process in our own address space, with the index of its file in `files`; unchanged where
+    /// no file is known.
+    fn map(
+        &mut self,
+        space: &AddressSpace,
+        address: FrameAddress,
+    ) -> (Option<usize>, FrameAddress) {
+        let lookup = address.address_for_lookup();
+        let Some(mapping) = space.find(lookup) else {
+            return (None, address);
+        };
+        let ix = mapping.module.get();
+        if self.files.len() <= ix {
+            self.files.resize_with(ix + 1, || None);
+        }
+        let offset = mapping.file_offset_of(lookup);
+        let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, &mapping.file));
+        let mapped = match file.get().and_then(|file| file.map(offset)) {
+            None => return (None, address),
+            Some(mapped) if address.is_return_address() => {
+                FrameAddress::from_return_address(mapped + 1).unwrap_or(address)
+            }
+            Some(mapped) => FrameAddress::from_instruction_pointer(mapped),
+        };
+        (Some(ix), mapped)
+    }
+}
+
+impl<'a, R: Rules> FilesOf<'a, R> {
+    fn new(options: &'a SymbolOptions) -> Self {
+        FilesOf {
+            options,
+            files: Mutex::default(),
+        }
+    }
+
+    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile<R>>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = Arc::clone(files.entry(ix).or_default());
+        drop(files);
+        file.get_or_init(|| self.open(ix, module));
+        file
+    }
+
+    /// Maps a file, and reads its rules for unwinding.
+    fn open(&self, ix: usize, module: &Module) -> UnwindFile<R> {
+        let base = (ix as u64 + 1) * FILE_SPACE;
+        let mut file = UnwindFile {
+            base,
+            base_svma: 0,
+            segments: Segments::default(),
+            unwinder: R::Unwinder::default(),
+        };
+        let Ok(found) = find(module, self.options) else {
+            return file;
+        };
+        let image = found.image.unwrap_or(found.symbols);
+        file.segments = image.segments();
+        file.base_svma = file.segments.first_address();
+        if let Some(sections) = sections(&image, file.base_svma) {
+            let range = base..base + FILE_SPACE;
+            let module = framehop::Module::new(String::new(), range, base, sections);
+            file.unwinder.add_module(module);
+        }
+        file
+    }
+}
+
+impl<R: Rules> UnwindFile<R> {
+    fn map(&self, offset: u64) -> Option<u64> {
+        let svma = self.segments.address_of(offset)?;
+        let within = svma.checked_sub(self.base_svma)?;
+        (within < FILE_SPACE).then(|| self.base + within)
+    }
+}
+
+/// The sections that have a file's rules for unwinding.
+fn sections(file: &ElfFile, base_svma: u64) -> Option<ExplicitModuleSectionInfo<Bytes>> {
+    let elf = file.parse().ok()?;
+    let section = |name: &str| {
+        let section = elf.section_by_name(name)?;
+        let svma = section.address()..section.address().checked_add(section.size())?;
+        let data = section.data().ok().filter(|data| !data.is_empty())?;
+        Some((svma, Bytes::from(data)))
+    };
+    let (eh_frame_svma, mut eh_frame) = section(".eh_frame").unzip();
+    if elf.architecture() == Architecture::Aarch64 {
+        eh_frame = eh_frame.map(|section| without_signing(section.to_vec()).into());
+    }
+    let eh_frame_hdr = section(".eh_frame_hdr").filter(|(svma, header)| {
+        eh_frame_svma
+            .as_ref()
+            .is_some_and(|eh_frame| is_search_table(header, svma.start, eh_frame))
+    });
+    let (eh_frame_hdr_svma, eh_frame_hdr) = eh_frame_hdr.unzip();
+    Some(ExplicitModuleSectionInfo {
+        base_svma,
+        text_svma: section_range(&elf, ".text"),
+        eh_frame_svma,
+        eh_frame,
+        eh_frame_hdr_svma,
+        eh_frame_hdr,
+        debug_frame: section(".debug_frame").map(|(_, section)| section),
+        ..ExplicitModuleSectionInfo::default()
+    })
+}
+
+fn section_range(elf: &Elf<'_>, name: &str) -> Option<Range<u64>> {
+    let section = elf.section_by_name(name)?;
+    Some(section.address()..section.address().checked_add(section.size())?)
+}
+
+/// Whether `.eh_frame_hdr` is as linkers write it: gimli 0.33 adds and multiplies what it says unchecked. Without it the
+/// entries of `.eh_frame` are listed.
+///
+/// Source: *Linux Standard Base Core Specification*, section *Exception Frame Header*.
+fn is_search_table(header: &[u8], start: u64, eh_frame: &Range<u64>) -> bool {
+    /// Version, and the encodings `DW_EH_PE_pcrel | sdata4`, `udata4` and `DW_EH_PE_datarel | sdata4`.
+    const LAYOUT: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+    let word = |at: usize| Some(i32::from_le_bytes(*header.get(at..)?.first_chunk()?));
+    let (Some(to_eh_frame), Some(count)) = (word(4), word(8)) else {
+        return false;
+    };
+    let table = header.get(12..).unwrap_or_default().chunks_exact(8);
+    header.starts_with(&LAYOUT)
+        && start.checked_add_signed(i64::from(to_eh_frame) + 4) == Some(eh_frame.start)
+        && usize::try_from(count).is_ok_and(|count| count <= table.len())
+        && table.clone().take(count as usize).all(|row| {
+            let entry = row[4..]
+                .first_chunk()
+                .map_or(0, |&entry| i32::from_le_bytes(entry));
+            let entry = start.checked_add_signed(entry.into());
+            entry.is_some_and(|entry| eh_frame.contains(&entry))
+        })
+}

@@ -1,0 +1,63 @@
+//! The functions that events name.
+
+use crate::names::NamedFrame;
+use crate::recording::{Built, LocationIx, RecordingBuilder};
+use hashbrown::HashMap;
+use sto_model::trace::paths::FunctionNo;
+
+/// Functions by their names, in the order in which they were named.
+#[derive(Default)]
+pub(crate) struct Functions {
+    numbers: HashMap<Vec<u8>, FunctionNo>,
+    names: Vec<String>,
+    locations: Vec<LocationIx>,
+}
+
+impl Functions {
+    /// The number of a function; `work (/srv/work.py:12)`, as VizTracer names calls, has a file and a line.
+    pub(crate) fn number(
+        &mut self,
+        name: &[u8],
+        builder: &mut RecordingBuilder,
+    ) -> Built<FunctionNo> {
+        if let Some(&known) = self.numbers.get(name) {
+            return Ok(known);
+        }
+        let (symbol, file, line) = name_and_source(name);
+        let frame = NamedFrame {
+            symbol,
+            file,
+            line,
+            ..NamedFrame::default()
+        };
+        let function = FunctionNo(self.locations.len() as u32);
+        self.locations.push(frame.add(builder)?);
+        self.names.push(builder.text(name).into_owned());
+        self.numbers.insert(name.to_owned(), function);
+        Ok(function)
+    }
+
+    pub(crate) fn name(&self, function: FunctionNo) -> &str {
+        &self.names[function.get()]
+    }
+
+    /// By their numbers.
+    pub(crate) fn locations(&self) -> &[LocationIx] {
+        &self.locations
+    }
+}
+
+/// The parts of `work (/srv/work.py:12)`.
+fn name_and_source(name: &[u8]) -> (&[u8], &[u8], u32) {
+    let parts = || {
+        let start = memchr::memmem::rfind(name, b" (")?;
+        let source = name[start + 2..].strip_suffix(b")")?;
+        let colon = memchr::memrchr(b':', source)?;
+        let line = std::str::from_utf8(&source[colon + 1..])
+            .ok()?
+            .parse()
+            .ok()?;
+        Some((&name[..start], &source[..colon], line))
+    };
+    parts().unwrap_or((name, b"", 0))
+}

@@ -1,0 +1,113 @@
+//! The calls of a thread, nested by their times.
+
+use super::misfits::{Misfits, Pieces, failed};
+use crate::error::Decoded;
+use sto_model::trace::arguments::CallArguments;
+use sto_model::trace::log::ThreadLog;
+use sto_model::trace::paths::FunctionNo;
+use sto_model::units::Nanoseconds;
+
+/// The open calls of a thread, outermost first.
+pub(super) struct Nested {
+    open: Vec<Open>,
+    /// When the last event of the thread is.
+    last: u64,
+}
+
+struct Open {
+    function: FunctionNo,
+    /// What it is called with, which the longest of its pieces is to have, until that begins.
+    with: Option<FunctionNo>,
+    end: u64,
+    /// The earliest end of the call and of those that it stands in.
+    earliest: u64,
+}
+
+impl Nested {
+    pub(super) fn new(last: u64) -> Nested {
+        Nested {
+            open: Vec::new(),
+            last,
+        }
+    }
+
+    /// Begins a call that begins no earlier than the one before; without an end, it ends with the one that it
+    /// begins in.
+    pub(super) fn begin(
+        &mut self,
+        (called, begin, end): (FunctionNo, u64, Option<u64>),
+        arguments: &CallArguments,
+        log: &mut ThreadLog,
+        misfits: &mut Misfits,
+        left: &mut Pieces,
+    ) -> Decoded<()> {
+        self.advance(begin, log, left)?;
+        let around = self.open.last().map(|open| open.earliest);
+        let end = end.unwrap_or_else(|| {
+            misfits.endless += 1;
+            around.unwrap_or(self.last.max(begin))
+        });
+        let around = around.unwrap_or(u64::MAX);
+        misfits.outlasting += u64::from(around < end);
+        let (function, _) = arguments.split(called);
+        let mut call = Open {
+            function,
+            with: Some(called),
+            end,
+            earliest: around.min(end),
+        };
+        call.begin_piece(begin, log)?;
+        self.open.push(call);
+        Ok(())
+    }
+
+    /// Goes on to a time; calls that end until then are ended.
+    pub(super) fn advance(
+        &mut self,
+        to: u64,
+        log: &mut ThreadLog,
+        left: &mut Pieces,
+    ) -> Decoded<()> {
+        while let Some(last) = self.open.last()
+            && last.earliest <= to
+        {
+            let at = last.earliest;
+            match last.end == at {
+                true => {
+                    log.end(None, Nanoseconds(at));
+                    self.open.pop();
+                }
+                false => self.end_within(at, log, left)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the calls that end at a time although calls within them go on. Those begin anew, without them.
+    fn end_within(&mut self, at: u64, log: &mut ThreadLog, left: &mut Pieces) -> Decoded<()> {
+        let first = self.open.partition_point(|call| call.earliest > at);
+        let ended = self.open.split_off(first);
+        left.take(ended.len() as u64)?;
+        ended.iter().for_each(|_| log.end(None, Nanoseconds(at)));
+        let around = self.open.last().map_or(u64::MAX, |open| open.earliest);
+        let mut earliest = around;
+        for call in ended.into_iter().filter(|call| call.end > at) {
+            earliest = earliest.min(call.end);
+            let mut call = Open { earliest, ..call };
+            call.begin_piece(at, log)?;
+            self.open.push(call);
+        }
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Begins the call, or what goes on of it: up to the earliest end, and maybe in further pieces.
+    fn begin_piece(&mut self, begin: u64, log: &mut ThreadLog) -> Decoded<()> {
+        let is_most = self.end - self.earliest <= self.earliest - begin;
+        let with = self.with.take_if(|_| is_most);
+        let with = with.unwrap_or(self.function);
+        log.begin_with(self.function, with, Nanoseconds(begin))
+            .map_err(failed)
+    }
+}

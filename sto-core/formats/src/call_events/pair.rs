@@ -1,0 +1,176 @@
+//! Calls of what begins and ends.
+
+use super::code::{Code, Kind};
+use super::misfits::Misfits;
+use hashbrown::HashMap;
+use std::io;
+use sto_model::trace::arguments::{CallArguments, NAMELESS};
+use sto_model::trace::paths::FunctionNo;
+
+/// An event, or a call by the event that begins it.
+#[derive(Clone, Copy)]
+pub(super) struct Paired {
+    pub(super) begin: u64,
+    pub(super) code: Code,
+    pub(super) process: u64,
+}
+
+impl Paired {
+    pub(super) fn new(begin: u64, code: Code, process: u64) -> Paired {
+        Paired {
+            begin,
+            code,
+            process,
+        }
+    }
+}
+
+/// Pairs the events of one track after the other, each by time.
+pub(super) struct Pairs {
+    arguments: CallArguments,
+    track: u64,
+    /// Calls whose end is not reached, outermost first.
+    open: Vec<Paired>,
+    names: HashMap<FunctionNo, OfName>,
+    /// Time of the last event.
+    last: u64,
+}
+
+/// Calls of a name that begin and end.
+#[derive(Default)]
+struct OfName {
+    open: usize,
+    /// How many were ended at a time by the end of their caller, and did not end themselves yet.
+    ended_with_caller: u64,
+    at: u64,
+}
+
+/// Takes a call: its track, the outermost one that it is made in, itself, and when it ended.
+pub(super) trait HandOn: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
+
+impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> HandOn for F {}
+
+impl Pairs {
+    /// Of events whose numbers of functions may stand for these arguments.
+    pub(super) fn of(arguments: CallArguments) -> Pairs {
+        Pairs {
+            arguments,
+            track: 0,
+            open: Vec::new(),
+            names: HashMap::new(),
+            last: 0,
+        }
+    }
+
+    pub(super) fn into_arguments(self) -> CallArguments {
+        self.arguments
+    }
+
+    /// The function that an event names, without arguments.
+    fn name(&self, event: &Paired) -> Option<FunctionNo> {
+        let (function, _) = self.arguments.split(event.code.function()?);
+        (function != NAMELESS).then_some(function)
+    }
+
+    /// The outermost open call, or this one, without arguments.
+    fn outermost(&self, call: &Paired) -> Paired {
+        let first = self.open.first().unwrap_or(call);
+        let code = match self.name(first) {
+            Some(function) => first.code.with_function(function),
+            None => first.code,
+        };
+        Paired { code, ..*first }
+    }
+
+    /// Takes the next event, and hands on the calls that it ends. `last` is the time up to which calls of a track last
+    /// that do not end, by that of its last event here.
+    pub(super) fn event(
+        &mut self,
+        track: u64,
+        event: Paired,
+        last: impl Fn(u64, u64) -> u64,
+        hand_on: &mut impl HandOn,
+        misfits: &mut Misfits,
+    ) -> io::Result<()> {
+        if track != self.track {
+            self.finish(last, hand_on, misfits)?;
+            self.track = track;
+        }
+        self.last = event.begin;
+        match (event.code.kind(), self.name(&event)) {
+            (Kind::Begin, Some(function)) => {
+                self.names.entry(function).or_default().open += 1;
+                self.open.push(event);
+                Ok(())
+            }
+            (Kind::End, name) => self.end(name, event, hand_on, misfits),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(
+        &mut self,
+        name: Option<FunctionNo>,
+        end: Paired,
+        hand_on: &mut impl HandOn,
+        misfits: &mut Misfits,
+    ) -> io::Result<()> {
+        let at = end.begin;
+        let ended = name.or_else(|| self.open.last().and_then(|open| self.name(open)));
+        match ended.and_then(|ended| self.names.get_mut(&ended)) {
+            Some(of_name) if of_name.open > 0 => {}
+            // Of ends at one time, that of the caller may stand first.
+            Some(of_name) if of_name.ended_with_caller > 0 && of_name.at == at => {
+                of_name.ended_with_caller -= 1;
+                misfits.ended_with_caller -= 1;
+                return Ok(());
+            }
+            _ => {
+                misfits.ends += 1;
+                return Ok(());
+            }
+        }
+        while let Some(mut open) = self.open.pop() {
+            let function = self.name(&open);
+            let outermost = self.outermost(&open);
+            if function == ended
+                && let (Some(begin), Some(end)) = (open.code.function(), end.code.function())
+            {
+                let both = self.arguments.together(begin, end);
+                open.code = open.code.with_function(both);
+            }
+            hand_on(self.track, &outermost, &open, at)?;
+            let Some(function) = function else {
+                continue;
+            };
+            let of_name = self.names.entry(function).or_default();
+            of_name.open -= 1;
+            if Some(function) == ended {
+                break;
+            }
+            if of_name.at != at {
+                of_name.ended_with_caller = 0;
+                of_name.at = at;
+            }
+            of_name.ended_with_caller += 1;
+            misfits.ended_with_caller += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends the calls that are open where their track ends.
+    pub(super) fn finish(
+        &mut self,
+        last: impl Fn(u64, u64) -> u64,
+        hand_on: &mut impl HandOn,
+        misfits: &mut Misfits,
+    ) -> io::Result<()> {
+        misfits.open += self.open.len() as u64;
+        while let Some(open) = self.open.pop() {
+            let outermost = self.outermost(&open);
+            hand_on(self.track, &outermost, &open, last(self.track, self.last))?;
+        }
+        self.names.clear();
+        Ok(())
+    }
+}

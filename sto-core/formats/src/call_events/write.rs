@@ -1,0 +1,182 @@
+//! Calls as threads of a log: those of a thread in its own, floating ones in the first that is free.
+
+use super::misfits::{Misfits, Pieces, failed};
+use super::nest::Nested;
+use super::sorter::Record;
+use super::{Code, Kind, PairedCalls, Row, in_order};
+use crate::error::Decoded;
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use sto_model::trace::CallThread;
+use sto_model::trace::arguments::CallArguments;
+use sto_model::trace::log::CallLogWriter;
+use sto_model::units::Bytes;
+
+impl PairedCalls {
+    /// Writes the calls to a log, with times from `zero` on; `name` says whose thread a row is. Returns sentences about
+    /// what does not fit together.
+    pub(crate) fn write(
+        self,
+        zero: i64,
+        file: Bytes,
+        log: &mut CallLogWriter,
+        mut name: impl FnMut(Row) -> CallThread,
+    ) -> Decoded<Vec<String>> {
+        let mut rows = Rows {
+            log,
+            known: HashMap::new(),
+            misfits: self.misfits,
+            zero: in_order(zero),
+            left: Pieces::of(file),
+            arguments: &self.arguments,
+        };
+        let mut calls = self.calls.sorted().map_err(failed)?;
+        rows.threads(|| calls.next(), &self.last, &mut name)?;
+        let mut floating = self.floating.sorted().map_err(failed)?;
+        rows.floating(|| floating.next(), &mut name)?;
+        let warnings = rows.misfits.warnings();
+        log.set_arguments(self.arguments);
+        Ok(warnings)
+    }
+}
+
+/// The threads that floating calls of one group share.
+#[derive(Default)]
+struct Lanes {
+    /// By lane: its thread of the log.
+    rows: Vec<usize>,
+    /// Lanes with the end of the calls in them, the earliest first.
+    busy: BinaryHeap<Reverse<(u64, usize)>>,
+    free: BinaryHeap<Reverse<usize>>,
+}
+
+impl Lanes {
+    /// The first lane that is free at a time, which may be a new one. Times only go on.
+    fn free_at(&mut self, time: u64) -> usize {
+        while let Some(&Reverse((end, lane))) = self.busy.peek()
+            && end <= time
+        {
+            self.busy.pop();
+            self.free.push(Reverse(lane));
+        }
+        self.free
+            .pop()
+            .map_or(self.rows.len(), |Reverse(lane)| lane)
+    }
+}
+
+/// Writes calls in order to the threads of a log.
+struct Rows<'l> {
+    log: &'l mut CallLogWriter,
+    /// How many threads are called so.
+    known: HashMap<CallThread, u32>,
+    misfits: Misfits,
+    zero: u64,
+    left: Pieces,
+    arguments: &'l CallArguments,
+}
+
+impl Rows<'_> {
+    fn threads(
+        &mut self,
+        mut next: impl FnMut() -> io::Result<Option<Record<4>>>,
+        last: &[u64],
+        name: &mut impl FnMut(Row) -> CallThread,
+    ) -> Decoded<()> {
+        let mut current: Option<(u64, Nested, usize)> = None;
+        while let Some([thread, begin, end, code]) = next().map_err(failed)? {
+            if current.as_ref().is_none_or(|&(open, ..)| open != thread) {
+                self.end(current.take())?;
+                let row = self.row(name(Row::Thread(thread as u32)));
+                let last = last.get(thread as usize).map_or(0, |last| last - self.zero);
+                current = Some((thread, Nested::new(last), row));
+            }
+            if let Some((_, nested, row)) = &mut current {
+                self.call(nested, *row, (begin, !end, Code(code)))?;
+            }
+        }
+        self.end(current)
+    }
+
+    /// Floating calls go to the first lane of their group that is free from the begin of the outermost one on.
+    fn floating(
+        &mut self,
+        mut next: impl FnMut() -> io::Result<Option<Record<6>>>,
+        name: &mut impl FnMut(Row) -> CallThread,
+    ) -> Decoded<()> {
+        let mut lanes = Lanes::default();
+        let mut last_group = None;
+        let mut current: Option<(Nested, usize)> = None;
+        let mut last = None;
+        let mut ended = 0;
+        while let Some([group, outermost, place, begin, end, code]) = next().map_err(failed)? {
+            if last != Some((group, outermost, place)) {
+                last = Some((group, outermost, place));
+                if let Some((nested, lane)) = current.take() {
+                    self.end(Some((0, nested, lanes.rows[lane])))?;
+                    lanes.busy.push(Reverse((ended, lane)));
+                }
+                if last_group != Some(group) {
+                    last_group = Some(group);
+                    lanes = Lanes::default();
+                }
+                let lane = lanes.free_at(outermost);
+                if lane == lanes.rows.len() {
+                    lanes.rows.push(self.row(name(Row::Group(group))));
+                }
+                ended = outermost;
+                current = Some((Nested::new(0), lane));
+            }
+            if let Some((nested, lane)) = &mut current {
+                ended = ended.max(!end);
+                self.call(nested, lanes.rows[*lane], (begin, !end, Code(code)))?;
+            }
+        }
+        let Some((nested, lane)) = current else {
+            return Ok(());
+        };
+        self.end(Some((0, nested, lanes.rows[lane])))
+    }
+
+    /// A thread of the log. Those that are called alike get numbers.
+    fn row(&mut self, thread: CallThread) -> usize {
+        let known = self.known.entry(thread.clone()).or_default();
+        *known += 1;
+        let mut thread = thread;
+        if *known > 1 {
+            thread.name = format!("{} ({known})", thread.name).trim_start().to_owned();
+        }
+        self.log.thread(thread).get()
+    }
+
+    fn call(
+        &mut self,
+        nested: &mut Nested,
+        row: usize,
+        (begin, end, code): (u64, u64, Code),
+    ) -> Decoded<()> {
+        let log = &mut self.log.thread_logs()[row];
+        let (begin, end) = (begin - self.zero, end - self.zero);
+        let Some(function) = code.function() else {
+            return Ok(());
+        };
+        let end = (code.kind() != Kind::Endless).then_some(end);
+        nested.begin(
+            (function, begin, end),
+            self.arguments,
+            log,
+            &mut self.misfits,
+            &mut self.left,
+        )
+    }
+
+    fn end(&mut self, row: Option<(u64, Nested, usize)>) -> Decoded<()> {
+        let Some((_, mut nested, row)) = row else {
+            return Ok(());
+        };
+        let log = &mut self.log.thread_logs()[row];
+        nested.advance(u64::MAX, log, &mut self.left)
+    }
+}

@@ -1,0 +1,184 @@
+//! Which paths of calls costs are divided among.
+
+use super::flow::{Flow, FlowIx};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// How many pieces the costs of a graph are divided into at most, where each function with a cost by line has
+/// one.
+const MAX_PIECES: usize = 1 << 18;
+
+/// A function on one path of calls from a root.
+pub(super) struct Context {
+    pub(super) function: FlowIx,
+    pub(super) caller: Option<usize>,
+    /// How much of all its function's cost belongs to this path, from 0 to 1.
+    pub(super) share: f64,
+}
+
+/// The paths that are kept, at least one to each function.
+pub(super) struct Paths<'f> {
+    flow: &'f Flow<'f>,
+    pub(super) contexts: Vec<Context>,
+    pub(super) pieces: usize,
+}
+
+impl<'f> Paths<'f> {
+    /// Paths with at most `most` pieces, or one to each function.
+    pub(super) fn of(flow: &'f Flow<'f>, most: usize) -> Paths<'f> {
+        let mut paths = Paths {
+            flow,
+            contexts: Vec::new(),
+            pieces: 0,
+        };
+        paths.seed();
+        paths.grow(most.min(MAX_PIECES));
+        paths
+    }
+
+    /// Gives each function one context: the dearest way to it.
+    fn seed(&mut self) {
+        // By function, the dearest way to it that was seen: its share and its caller's context.
+        let mut ways: Vec<(f64, Option<usize>)> = (0..self.flow.functions.len())
+            .map(|function| {
+                (
+                    self.flow.root_cost[function] / self.flow.total[function],
+                    None,
+                )
+            })
+            .collect();
+        for &function in &self.flow.order {
+            let (share, caller) = ways[function];
+            let context = self.contexts.len();
+            self.contexts.push(Context {
+                function,
+                caller,
+                share,
+            });
+            for call in &self.flow.calls[function] {
+                let way = &mut ways[call.called];
+                let share = share * call.cost as f64 / self.flow.total[call.called];
+                if share > way.0 {
+                    *way = (share, Some(context));
+                }
+            }
+        }
+    }
+
+    /// Adds contexts, the dearest first, until all are there or costs are in pieces enough.
+    fn grow(&mut self, most: usize) {
+        let seeds = self.contexts.len();
+        let mut seed_of = vec![0; self.flow.functions.len()];
+        let mut ways = BinaryHeap::new();
+        for context in 0..seeds {
+            let function = self.contexts[context].function;
+            seed_of[function] = context;
+            self.pieces += self.flow.own[function].len();
+            if self.contexts[context].caller.is_some() && self.flow.root_cost[function] > 0.0 {
+                let cost = self.flow.root_cost[function];
+                let target = Target::Root(function);
+                ways.push(Way { cost, target });
+            }
+            ways.extend(self.way(context, 0));
+        }
+        while let Some(Way { target, .. }) = ways.pop() {
+            let (function, caller, share) = match target {
+                Target::Root(function) => (
+                    function,
+                    None,
+                    self.flow.root_cost[function] / self.flow.total[function],
+                ),
+                Target::Call(caller, index) => {
+                    ways.extend(self.way(caller, index + 1));
+                    let call = &self.flow.calls[self.contexts[caller].function][index];
+                    let share = self.contexts[caller].share * call.cost as f64;
+                    let share = share / self.flow.total[call.called];
+                    (call.called, Some(caller), share)
+                }
+            };
+            if caller.is_some() && self.contexts[seed_of[function]].caller == caller {
+                continue;
+            }
+            let more = self.flow.own[function].len().max(1);
+            if self.pieces + more > most {
+                return;
+            }
+            self.pieces += more;
+            self.contexts.push(Context {
+                function,
+                caller,
+                share,
+            });
+            ways.extend(self.way(self.contexts.len() - 1, 0));
+        }
+    }
+
+    /// The call at an index among those of a context's function, if it cost there half a unit or more.
+    fn way(&self, caller: usize, index: usize) -> Option<Way> {
+        let Context {
+            function, share, ..
+        } = self.contexts[caller];
+        let cost = share * self.flow.calls[function].get(index)?.cost as f64;
+        let target = Target::Call(caller, index);
+        (cost >= 0.5).then_some(Way { cost, target })
+    }
+}
+
+/// A context that may be added, and what its calls and itself cost.
+struct Way {
+    cost: f64,
+    target: Target,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Root(FlowIx),
+    /// A context, and the index of one of its function's calls.
+    Call(usize, usize),
+}
+
+impl Ord for Way {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_cost = self.cost.total_cmp(&other.cost);
+        by_cost.then_with(|| other.target.cmp(&self.target))
+    }
+}
+
+impl PartialOrd for Way {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Way {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Way {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callgrind::graph::Graph;
+    use crate::callgrind::names::FunctionIx;
+
+    /// Functions of which each calls all that follow have paths by the power of their number.
+    #[test]
+    fn paths_are_no_more_than_asked_for_and_one_to_each_function_at_least() {
+        let all = || (0..24).map(FunctionIx);
+        let own = all().map(|function| (function, 1, 1 << 40)).collect();
+        let pairs = all().flat_map(|caller| all().map(move |called| (caller, called)));
+        let calls = pairs.filter(|(caller, called)| caller < called);
+        let calls = calls
+            .map(|(caller, called)| (caller, called, 1 << 40))
+            .collect();
+        let graph = Graph { own, calls };
+        let flow = Flow::of(&graph);
+        for (most, expected) in [(1000, 1000), (0, 24)] {
+            let paths = Paths::of(&flow, most);
+            assert_eq!((paths.pieces, paths.contexts.len()), (expected, expected));
+        }
+    }
+}

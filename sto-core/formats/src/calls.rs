@@ -1,0 +1,436 @@
+//! From a log of calls to a recording: what each path of calls took, and the calls over time, compressed.
+
+use super::error::{DecodeError, Decoded};
+use super::source::ReadOptions;
+use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, ThreadIx};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
+use sto_model::trace::arguments::{GatheredCalls, thin};
+use sto_model::trace::log::{CallLog, CallLogWriter, SpoolError, ThreadNo};
+use sto_model::trace::outliers::RunDurations;
+use sto_model::trace::paths::{FunctionNo, PathNo, Paths};
+use sto_model::trace::regtime::{Compressed, compress};
+use sto_model::trace::{CALLS, CallThread, CallsWith, RunCalls, ThreadCalls, WALL};
+use sto_model::units::{Cost, Nanoseconds, Unit};
+
+/// Adds the calls of a log to a recording: as samples of `wall`, which is the time that calls took without those that
+/// they made, and of `calls`; and as calls over time. `functions` are those of the log, by their numbers.
+pub(super) fn finish(
+    builder: RecordingBuilder,
+    log: CallLogWriter,
+    functions: &[LocationIx],
+    options: &ReadOptions,
+) -> Decoded<RecordingBuilder> {
+    finish_as(WALL, builder, log, functions, options)
+}
+
+/// The same, with the time as samples of this event: beside samples that were taken in the same threads, calls are
+/// another account of one time.
+pub(super) fn finish_as(
+    event: &str,
+    mut builder: RecordingBuilder,
+    log: CallLogWriter,
+    functions: &[LocationIx],
+    options: &ReadOptions,
+) -> Decoded<RecordingBuilder> {
+    let (log, warnings) = log.finish()?;
+    builder.warnings.extend(warnings);
+    builder.lost = builder.lost.saturating_add(log.lost());
+    let Some((begin, end)) = log.time_range() else {
+        return Ok(builder);
+    };
+    builder.origin().duration = Some(Nanoseconds(end.0 - begin.0));
+    let parts = options.call_parts.map(|count| Parts {
+        begin: begin.0,
+        end: end.0,
+        count,
+    });
+    let threads = log.threads().collect::<Vec<_>>().into_par_iter();
+    let threads = threads.map(|no| {
+        let mut calls = log.calls(no);
+        let (begin, end) = log.time(no);
+        let time = Nanoseconds(end.0 - begin.0);
+        let mut paths = Paths::default();
+        let mut gathered = GatheredCalls::default();
+        let arguments = log.arguments(no);
+        let has_arguments = !arguments.is_empty();
+        let seen = calls.by_ref().inspect(|call| {
+            if has_arguments {
+                gathered.add(call);
+            }
+        });
+        let compressed = compress(seen, &options.call_thresholds, time, &mut paths);
+        calls.check()?;
+        let gathered = gathered.finish(arguments);
+        let costs = match parts {
+            Some(parts) => costs_by_part(&log, no, &mut paths, parts)?,
+            None => costs(&compressed, &paths),
+        };
+        Ok((compressed, paths, costs, gathered))
+    });
+    let threads = threads.collect::<Result<Vec<_>, SpoolError>>()?;
+    let mut paths = Paths::default();
+    let numbers: Vec<Vec<PathNo>> = threads
+        .iter()
+        .map(|(_, of_thread, ..)| paths.append(of_thread))
+        .collect();
+    let stacks = stacks(&mut builder, &paths, functions)?;
+    let wall = builder.sample_type(event, Unit::Nanoseconds);
+    let calls = builder.sample_type(CALLS, Unit::Events);
+    let mut run = RunCalls {
+        thresholds: options.call_thresholds,
+        threads: Vec::with_capacity(threads.len()),
+        outliers: Vec::new(),
+        waits: Vec::new(),
+        arguments: Vec::new(),
+    };
+    let mut durations = RunDurations::default();
+    let threads = log.threads().zip(numbers).zip(threads);
+    for ((no, numbers), (compressed, of_thread, costs, gathered)) in threads {
+        durations.add(&compressed.durations, &numbers);
+        let stack = |path: PathNo| stacks[numbers[path.get()].get()];
+        let (thread, called) = thread_of(&mut builder, log.thread(no));
+        for PathCost {
+            path,
+            time,
+            called,
+            value,
+        } in costs
+        {
+            let stack = stack(path);
+            let cost = |value| Cost {
+                samples: called,
+                value,
+            };
+            let costs = [(wall, cost(value)), (calls, cost(called))];
+            for (sample_type, cost) in costs.into_iter().filter(|(_, cost)| !cost.is_zero()) {
+                builder.push((thread, sample_type), stack, time, cost);
+            }
+        }
+        let first = first_paths(&of_thread);
+        run.arguments.extend(
+            gathered
+                .into_iter()
+                .map(|(function, argument, calls)| CallsWith {
+                    thread: run.threads.len() as u32,
+                    stack: stack(first[&function]),
+                    argument,
+                    calls,
+                }),
+        );
+        run.threads.push(ThreadCalls {
+            thread: called,
+            begin: compressed.begin,
+            end: compressed.end,
+            calls: compressed.calls,
+            records: compressed
+                .records
+                .iter()
+                .map(|record| record.map(stack))
+                .collect(),
+        });
+    }
+    few(&mut run.arguments);
+    builder.calls = Some(run);
+    builder.logged = Some(Box::new(LoggedCalls {
+        log,
+        paths,
+        stacks,
+        durations,
+    }));
+    Ok(builder)
+}
+
+/// The first path of each function.
+fn first_paths(paths: &Paths) -> HashMap<FunctionNo, PathNo> {
+    let mut first = HashMap::new();
+    for path in paths.iter() {
+        first.entry(paths.function(path)).or_insert(path);
+    }
+    first
+}
+
+/// Calls that are kept by their arguments in all, before they become fewer.
+const MOST_WITH_ARGUMENTS: usize = 1 << 20;
+
+/// Makes calls with arguments so few that a run's are soon read.
+fn few(arguments: &mut [CallsWith<StackIx>]) {
+    let all: usize = arguments.iter().map(|of| of.calls.len()).sum();
+    if all > MOST_WITH_ARGUMENTS {
+        let each = (MOST_WITH_ARGUMENTS / arguments.len()).max(64);
+        arguments
+            .par_iter_mut()
+            .for_each(|of| thin(&mut of.calls, each));
+    }
+}
+
+/// The stack of each path.
+fn stacks(
+    builder: &mut RecordingBuilder,
+    paths: &Paths,
+    functions: &[LocationIx],
+) -> Decoded<Vec<StackIx>> {
+    let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.len());
+    for path in paths.iter() {
+        let caller = paths.caller(path).map(|caller| stacks[caller.get()]);
+        let function = functions[paths.function(path).get()];
+        let stack = builder.call(caller, function);
+        stacks.push(stack.map_err(DecodeError::at("its calls"))?);
+    }
+    Ok(stacks)
+}
+
+fn thread_of(builder: &mut RecordingBuilder, thread: &CallThread) -> (ThreadIx, CallThread) {
+    let process = builder.process(thread.pid, &thread.program);
+    let ix = builder.known_thread(process, thread.tid, &thread.name);
+    // Long names are cut there.
+    let called = CallThread {
+        program: builder.processes[process.get()].program.clone(),
+        name: builder.threads[ix.get()].name.clone(),
+        ..*thread
+    };
+    (ix, called)
+}
+
+/// What the calls of a path took by themselves, and how many began.
+struct PathCost {
+    path: PathNo,
+    time: Option<Nanoseconds>,
+    called: u64,
+    value: u64,
+}
+
+/// The costs of a thread's paths over all time.
+fn costs(compressed: &Compressed, paths: &Paths) -> Vec<PathCost> {
+    let mut own = vec![0; paths.len()];
+    for (path, of) in compressed.durations.iter() {
+        let total = of.durations.total().0;
+        // Callers stand before what they call.
+        own[path.get()] = total;
+        if let Some(caller) = paths.caller(path) {
+            own[caller.get()] = own[caller.get()].saturating_sub(total);
+        }
+    }
+    let paths = compressed.durations.iter();
+    let costs = paths.map(|(path, of)| PathCost {
+        path,
+        time: None,
+        called: of.durations.calls(),
+        value: own[path.get()],
+    });
+    costs.collect()
+}
+
+/// The time of a run in equal parts, as slices of time are cut.
+#[derive(Clone, Copy)]
+struct Parts {
+    begin: u64,
+    end: u64,
+    count: NonZeroU32,
+}
+
+impl Parts {
+    fn length(self) -> u128 {
+        u128::from(self.end - self.begin) + 1
+    }
+
+    fn of(self, time: u64) -> u32 {
+        let since = u128::from(time - self.begin);
+        (since * u128::from(self.count.get()) / self.length()) as u32
+    }
+
+    /// When a part begins.
+    fn border(self, part: u32) -> u64 {
+        let before = u128::from(part) * self.length();
+        self.begin + before.div_ceil(u128::from(self.count.get())) as u64
+    }
+
+    /// The time that a part's samples get: together they take all the time of the run.
+    fn time(self, part: u32) -> u64 {
+        match part + 1 == self.count.get() {
+            true => self.end,
+            false => self.border(part),
+        }
+    }
+}
+
+/// The costs of a thread's paths by part of the run's time, in order of time.
+fn costs_by_part(
+    log: &CallLog,
+    thread: ThreadNo,
+    paths: &mut Paths,
+    parts: Parts,
+) -> Result<Vec<PathCost>, SpoolError> {
+    let mut costs: BTreeMap<(u32, PathNo), (u64, u64)> = BTreeMap::new();
+    let mut took = |path: PathNo, mut from: u64, to: u64| {
+        while from < to {
+            let part = parts.of(from);
+            let end = to.min(parts.border(part + 1));
+            costs.entry((part, path)).or_default().1 += end - from;
+            from = end;
+        }
+    };
+    // The calls that are open, with their ends, and up to when time was given to one.
+    let mut open: Vec<(PathNo, u64)> = Vec::new();
+    let mut now = 0;
+    let mut called: BTreeMap<(u32, PathNo), u64> = BTreeMap::new();
+    let mut calls = log.calls(thread);
+    for call in calls.by_ref() {
+        while open.len() > call.depth as usize
+            && let Some((path, end)) = open.pop()
+        {
+            took(path, now, end);
+            now = now.max(end);
+        }
+        let caller = open.last().map(|&(path, _)| path);
+        if let Some(caller) = caller {
+            took(caller, now, call.begin.0);
+        }
+        now = call.begin.0;
+        let path = paths.call(caller, call.function);
+        *called.entry((parts.of(now), path)).or_default() += 1;
+        open.push((path, call.end().0));
+    }
+    calls.check()?;
+    while let Some((path, end)) = open.pop() {
+        took(path, now, end);
+        now = now.max(end);
+    }
+    for (key, called) in called {
+        costs.entry(key).or_default().0 = called;
+    }
+    let costs = costs.into_iter();
+    let costs = costs.map(|((part, path), (called, value))| PathCost {
+        path,
+        time: Some(Nanoseconds(parts.time(part))),
+        called,
+        value,
+    });
+    Ok(costs.collect())
+}
+
+impl From<SpoolError> for DecodeError {
+    fn from(error: SpoolError) -> DecodeError {
+        DecodeError::unsupported(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{Format, Recording};
+    use sto_model::FrameKind;
+    use sto_model::id::SourceDigest;
+    use sto_model::trace::paths::FunctionNo;
+    use sto_model::units::Bytes;
+
+    /// Two threads: `main` that calls `work` twice, for 20 of 100 ns each, and one that calls `work` for 10 ns.
+    fn recording(options: &ReadOptions) -> Recording {
+        let mut builder = RecordingBuilder::default();
+        let functions = ["main", "work"]
+            .map(|name| builder.function(FrameKind::User, name, "").unwrap())
+            .to_vec();
+        let mut log = CallLogWriter::new(None);
+        let [first, second] = [1, 2].map(|tid| {
+            log.thread(CallThread {
+                pid: 7,
+                program: "app".to_owned(),
+                tid,
+                name: format!("worker {tid}"),
+            })
+        });
+        let (main, work) = (FunctionNo(0), FunctionNo(1));
+        let mut event = |thread, begins, function, time| {
+            match begins {
+                true => log.begin(thread, function, Nanoseconds(time)).unwrap(),
+                false => log.end(thread, Some(function), Nanoseconds(time)),
+            };
+        };
+        event(first, true, main, 1000);
+        event(first, true, work, 1010);
+        event(first, false, work, 1030);
+        event(first, true, work, 1060);
+        event(first, false, work, 1080);
+        event(first, false, main, 1099);
+        event(second, true, work, 1050);
+        event(second, false, work, 1060);
+        let built = finish(builder, log, &functions, options).unwrap();
+        built.finish(Format::Folded, SourceDigest::of(b"calls"), Bytes(0))
+    }
+
+    /// Thread, event, depth of the stack, time, samples and value of each sample.
+    type Row = (u32, &'static str, usize, Option<u64>, u64, u64);
+
+    fn rows(recording: &Recording) -> Vec<Row> {
+        let rows = recording.samples.iter().map(|sample| {
+            let event = &recording.sample_types[sample.sample_type.get()].event;
+            (
+                recording.threads[sample.thread.get()].tid,
+                ["wall", "calls"]
+                    .into_iter()
+                    .find(|of| of == event)
+                    .unwrap(),
+                recording.stacks.depth(sample.stack),
+                sample.time.map(|time| time.0),
+                sample.cost.samples,
+                sample.cost.value,
+            )
+        });
+        let mut rows: Vec<Row> = rows.collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    #[test]
+    fn calls_are_samples_of_the_time_that_they_took_by_themselves_and_of_their_number() {
+        let recording = recording(&ReadOptions::default());
+        assert_eq!(
+            rows(&recording),
+            [
+                (1, "calls", 1, None, 1, 1),
+                (1, "calls", 2, None, 2, 2),
+                (1, "wall", 1, None, 1, 59),
+                (1, "wall", 2, None, 2, 40),
+                (2, "calls", 1, None, 1, 1),
+                (2, "wall", 1, None, 1, 10),
+            ]
+        );
+        assert_eq!(recording.origin.duration, Some(Nanoseconds(99)));
+        let calls = recording.calls.as_ref().unwrap();
+        let names: Vec<&str> = calls.threads.iter().map(|of| &*of.thread.name).collect();
+        assert_eq!(names, ["worker 1", "worker 2"]);
+        assert_eq!(calls.threads[0].calls, 3);
+        assert_eq!(calls.threads[0].record_count(), 3);
+    }
+
+    #[test]
+    fn the_time_of_calls_is_divided_among_the_parts_of_a_run() {
+        let recording = recording(&ReadOptions {
+            call_parts: NonZeroU32::new(4),
+            ..ReadOptions::default()
+        });
+        assert_eq!(
+            rows(&recording),
+            [
+                (1, "calls", 1, Some(1000), 1, 1),
+                (1, "calls", 2, Some(1000), 1, 1),
+                (1, "calls", 2, Some(1050), 1, 1),
+                (1, "wall", 1, Some(1000), 1, 10),
+                (1, "wall", 1, Some(1025), 0, 20),
+                (1, "wall", 1, Some(1050), 0, 10),
+                (1, "wall", 1, Some(1099), 0, 19),
+                (1, "wall", 2, Some(1000), 1, 15),
+                (1, "wall", 2, Some(1025), 0, 5),
+                (1, "wall", 2, Some(1050), 1, 15),
+                (1, "wall", 2, Some(1099), 0, 5),
+                (2, "calls", 1, Some(1050), 1, 1),
+                (2, "wall", 1, Some(1050), 1, 10),
+            ]
+        );
+        assert_eq!(
+            recording.time_range(),
+            Some((Nanoseconds(1000), Nanoseconds(1099)))
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Demangling: from the names that linkers see to the names that people write.
+
+mod itanium;
+
+use std::fmt::{self, Write};
+use sto_model::limits::{MAX_NAME, cap, cut};
+
+/// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
+const MAX_MANGLED: usize = 1 << 16;
+
+/// As much of a name as is looked at: many symbols may share the end of a long one, and what is cut here is no
+/// longer demangled.
+pub fn readable(raw: &[u8]) -> &[u8] {
+    &raw[..raw.len().min(MAX_MANGLED + 1)]
+}
+
+/// The name of a symbol as people write it; what is not mangled stays as it is.
+///
+/// Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends in `…`.
+pub fn demangle(raw: &[u8]) -> String {
+    let raw = readable(raw);
+    let mangled = std::str::from_utf8(raw).ok();
+    mangled
+        .and_then(demangled)
+        .unwrap_or_else(|| cap(&String::from_utf8_lossy(raw)))
+}
+
+/// The name that a mangled one stands for, as frames carry it; `None` where it is not mangled.
+///
+/// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
+/// their parameters and result, as in `perf report`. What compilers and linkers add after a
+/// mangled name (`.cold`, `.llvm.123`, `@plt`) stays after the demangled one. A name of more than
+/// 4096 bytes is cut and ends in `…`.
+///
+/// ```
+/// # use sto_formats as sto_core;
+/// use sto_core::demangled;
+/// assert_eq!(demangled("_ZN4shop4Cart3addEi.cold").as_deref(), Some("shop::Cart::add.cold"));
+/// assert_eq!(demangled("main"), None);
+/// ```
+pub fn demangled(mangled: &str) -> Option<String> {
+    let mut name = Capped::default();
+    let is_written = mangled.len() <= MAX_MANGLED
+        && (write_rust(mangled, &mut name) || write_cpp(mangled, &mut name));
+    is_written.then(|| name.finish())
+}
+
+fn write_rust(mangled: &str, out: &mut Capped) -> bool {
+    if !(mangled.starts_with("_R") || mangled.starts_with("_ZN")) {
+        return false;
+    }
+    // rustc_demangle drops this suffix and keeps all others.
+    let (mangled, llvm) = match mangled.find(".llvm.") {
+        Some(at) => mangled.split_at(at),
+        None => (mangled, ""),
+    };
+    // A C++ name of the form `_ZN...E` is a variable, which no code runs in.
+    let Ok(demangled) = rustc_demangle::try_demangle(mangled) else {
+        return false;
+    };
+    out.try_write(|out| write!(out, "{demangled:#}{llvm}"))
+}
+
+fn write_cpp(mangled: &str, out: &mut Capped) -> bool {
+    if !mangled.starts_with("_Z") {
+        return false;
+    }
+    let end = mangled.find(['.', '@']).unwrap_or(mangled.len());
+    let (mangled, suffix) = mangled.split_at(end);
+    let Some((symbol, is_parsed)) = itanium::parse(mangled.as_bytes()) else {
+        return false;
+    };
+    is_parsed.set(true);
+    let options = cpp_demangle::DemangleOptions::new()
+        .no_params()
+        .no_return_type();
+    out.try_write(|out| {
+        symbol.structured_demangle(out, &options)?;
+        out.write_str(suffix)
+    })
+}
+
+/// A string that takes no more than [`MAX_NAME`] bytes: a mangled name of a few bytes can stand for
+/// gigabytes.
+#[derive(Default)]
+struct Capped {
+    text: String,
+    full: bool,
+}
+
+impl Capped {
+    /// Whether `write` wrote a name; if not, nothing was written. A name that was cut is one.
+    fn try_write(&mut self, write: impl FnOnce(&mut Capped) -> fmt::Result) -> bool {
+        let written = write(self).is_ok() || self.full;
+        if !written {
+            self.text.clear();
+        }
+        written
+    }
+
+    fn finish(self) -> String {
+        self.text
+    }
+}
+
+impl Write for Capped {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.full {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        if self.text.len() > MAX_NAME {
+            cut(&mut self.text, MAX_NAME);
+            self.full = true;
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_people_write_them() {
+        let cases = [
+            // Rust, legacy mangling: the hash goes, what is after it stays.
+            (
+                "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+                "core::fmt::Write::write_fmt",
+            ),
+            (
+                "_ZN51_$LT$app..Cart$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE.cold",
+                "<app::Cart as core::ops::drop::Drop>::drop.cold",
+            ),
+            (
+                "_ZN3app4work17h0123456789abcdefE.llvm.12345678901234567890",
+                "app::work.llvm.12345678901234567890",
+            ),
+            // Rust, v0 mangling.
+            ("_RNvNtCs1234_3app4shop5total", "app::shop::total"),
+            (
+                "_RNvNtCs1234_3app4shop5total.llvm.42",
+                "app::shop::total.llvm.42",
+            ),
+            // C++.
+            ("_ZN4shop4Cart3addEiPKc", "shop::Cart::add"),
+            (
+                "_ZNSt6vectorIiSaIiEE9push_backERKi",
+                "std::vector<int, std::allocator<int> >::push_back",
+            ),
+            ("_Z4workl.constprop.0.isra.1", "work.constprop.0.isra.1"),
+            ("_Z3maxIlET_S0_S0_", "max<long>"),
+            ("_ZdlPv@plt", "operator delete@plt"),
+            // Everything else.
+            ("main", "main"),
+            ("do_execveat_common.isra.0", "do_execveat_common.isra.0"),
+            ("memcpy@@GLIBC_2.14", "memcpy@@GLIBC_2.14"),
+            ("_Zed", "_Zed"),
+            ("_R", "_R"),
+            ("_ZN", "_ZN"),
+            ("", ""),
+        ];
+        for (raw, expected) in cases {
+            assert_eq!(demangle(raw.as_bytes()), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(demangle(b"work\xff\xfe"), "work\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_name_that_would_be_parsed_over_and_over_stays_mangled() {
+        let shapes = [
+            ("_Z3fooIX", "dl"),
+            ("_Z3fooIX", "da"),
+            ("_Z3fooIX", "nw"),
+            ("_Z3fooIX", "nadl"),
+            ("_Z3fooIX", "gsdl"),
+            ("_Z3fooIXsr", "T_I"),
+            ("_Z", "cv"),
+            ("_Z3foo", "Ul"),
+            ("_Z3foo", "CI1"),
+            ("_Z3foo", "SaI"),
+            ("_Z3fooIi", "S_I"),
+            ("_Z3fooI", "T_I"),
+            ("_ZN3foocv", "T_I"),
+            ("_Z3fooIXcv", "fLU3fooI"),
+            // A number that is none of an identifier hides nothing.
+            ("_Z3fooILi80E", "XdlLi80E"),
+            ("_Z3fooIXLi90EE", "Xdl"),
+        ];
+        for (start, part) in shapes {
+            for times in [20, 40, 80] {
+                let name = start.to_owned() + &part.repeat(times);
+                assert_eq!(demangle(name.as_bytes()), name);
+                let ended = name + &"E".repeat(times);
+                assert!(!demangle(ended.as_bytes()).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_at_its_limit() {
+        // A few bytes that stand for many: each type holds the one before it twice.
+        let mut bomb = "_Z1fISt4pairIiiE".to_owned();
+        for ix in "0123456789ABCDEF".chars() {
+            bomb.push_str(&format!("S_IS{ix}_S{ix}_E"));
+        }
+        bomb.push_str("Evv");
+        let long = format!("_Z5000{}v", "a".repeat(5000));
+        let mangled_long = "_ZN".repeat(100_000);
+        for (raw, start) in [
+            (bomb, "f<std::pair<int, int>, "),
+            (long, "aaaa"),
+            (mangled_long, "_ZN_ZN"),
+            ("é".repeat(4000), "éé"),
+        ] {
+            let name = demangle(raw.as_bytes());
+            assert!(name.len() <= MAX_NAME && name.len() > MAX_NAME - 4);
+            assert!(name.starts_with(start) && name.ends_with('…'), "{name}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The processed profiles of the Firefox Profiler, as samply and others write them.
+//!
+//! ```text
+//! slabs      slabs      JSON, with its columns in it
+//!   |
+//! JSON       schema     columns, as they are
+//!   |        frames     frames by name, or by address where nothing named them yet
+//!   v
+//! threads    samples    weights, CPU times, allocations
+//! counters   counters   metrics over time
+//! ```
+//!
+//! Source: `docs-developer/processed-profile-format.md` and `src/types/profile.ts` of
+//! <https://github.com/firefox-devtools/profiler>.
+
+mod counters;
+mod frames;
+mod samples;
+mod schema;
+mod slabs;
+
+use super::error::{DecodeError, Decoded};
+use super::json::add_thread;
+use super::source::{Head, ReadOptions};
+use super::wire::json::{entry, parse};
+use crate::recording::RecordingBuilder;
+use frames::{Tree, modules};
+use json_slabs::MAGIC;
+use samples::Samples;
+use schema::Profile;
+use sto_model::units::UnixSeconds;
+
+/// Whether a file begins with the facts of a profile, or as one that is saved in slabs.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    let is_json = || {
+        head.keys().contains(&&b"meta"[..])
+            && memchr::memmem::find(head.bytes, b"\"preprocessedProfileVersion\"").is_some()
+    };
+    head.bytes.starts_with(&MAGIC) || is_json()
+}
+
+/// The newest version whose changes are known to be read here.
+const NEWEST_VERSION: u32 = 80;
+
+pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
+    if !bytes.starts_with(&MAGIC) {
+        return parts_of(parse(bytes)?, options);
+    }
+    let json = slabs::json(bytes)?;
+    let profile = parse(&json).map_err(|error| error.within("the JSON that its slabs make"));
+    parts_of(profile?, options)
+}
+
+/// Brings the libraries of threads to where newer versions have them.
+fn gather_libs(profile: &mut Profile<'_>) -> Decoded<()> {
+    for (ix, thread) in profile.threads.iter_mut().enumerate() {
+        let first = profile.libs.len() as i64;
+        let table = thread.resource_table.as_mut();
+        let libs = table.into_iter().flat_map(|table| &mut table.lib).flatten();
+        for lib in libs.filter(|lib| **lib >= 0 && !thread.libs.is_empty()) {
+            let at = || format!("threads[{ix}].resourceTable.lib");
+            entry(&thread.libs, *lib, "the thread's libs", at)?;
+            *lib += first;
+        }
+        profile.libs.append(&mut thread.libs);
+    }
+    Ok(())
+}
+
+fn parts_of(mut profile: Profile<'_>, options: &ReadOptions) -> Decoded<RecordingBuilder> {
+    gather_libs(&mut profile)?;
+    let profile = &profile;
+    let version = profile.meta.preprocessed_profile_version;
+    if version > NEWEST_VERSION {
+        return Err(DecodeError::new(
+            "meta.preprocessedProfileVersion",
+            format!("{version}; profiles up to version {NEWEST_VERSION} are read"),
+        ));
+    }
+    let mut builder = options.builder();
+    let modules = modules(profile, &mut builder);
+    let mut samples = Samples::new(&profile.meta);
+    let mut shared = None;
+    for (ix, thread) in profile.threads.iter().enumerate() {
+        let at = format!("threads[{ix}]");
+        let thread_ix = add_thread(
+            &mut builder,
+            (&thread.pid, &thread.process_name),
+            (&thread.tid, &thread.name),
+        );
+        let mut own;
+        let is_shared = thread.stack_table.is_none();
+        let tree = match &mut shared {
+            Some(tree) if is_shared => tree,
+            shared if is_shared => {
+                shared.insert(Tree::of(profile, thread, &at, &modules, &mut builder)?)
+            }
+            _ => {
+                own = Tree::of(profile, thread, &at, &modules, &mut builder)?;
+                &mut own
+            }
+        };
+        samples.add(thread, &at, thread_ix, tree, &mut builder)?;
+    }
+    let left_out = counters::add(profile, &mut builder);
+    builder.warnings.extend(left_out);
+    let start = profile.meta.start_time / 1000.0;
+    builder.origin.recorded = (start >= 1.0).then_some(UnixSeconds(start as u64));
+    builder.modules = modules;
+    Ok(builder)
+}

@@ -1,0 +1,118 @@
+//! JSON slabs (JSLB), in which the profiler's page saves profiles: JSON, and its long columns beside it as
+//! arrays of numbers.
+//!
+//! `{"$s": 7}` in JSON stands for slab 7, an array or more JSON. With each of them put in, it is the JSON
+//! that the page saves else.
+//!
+//! Source: `FORMAT.md` of <https://github.com/mstange/json-slabs>.
+
+use crate::error::{DecodeError, Decoded};
+use crate::wire::text::decimal;
+use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimitive, SlabType};
+use serde::Serializer;
+use serde_json::Value;
+
+/// Most bytes of slabs that are put in, for each byte of the file. Writers use each slab once; slabs that
+/// hold each other have no end.
+const MAX_USE: usize = 2;
+
+/// The JSON that a file stands for.
+pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
+    let slabs = ParsedFile::parse(file).map_err(|error| match error {
+        ParseError::TooShort(_)
+        | ParseError::SlabTableOverrun
+        | ParseError::SlabDataOverrun { .. } => {
+            DecodeError::cut(file.len(), "in the middle of its slabs")
+        }
+        _ => {
+            let problem = format!("{error}; was the file edited? Save it as JSON");
+            DecodeError::new("the table of its slabs", problem)
+        }
+    })?;
+    let mut json = Vec::with_capacity(file.len());
+    let mut used = 0;
+    // What is left of each, the innermost last.
+    let mut open = vec![slabs.root_json_bytes()];
+    while let Some(text) = open.pop() {
+        let Some(Placeholder { before, ix, after }) = Placeholder::first_of(text) else {
+            json.extend_from_slice(text);
+            continue;
+        };
+        json.extend_from_slice(before);
+        open.push(after);
+        let path = || format!("slab {ix}");
+        let slab = slabs.slab_at(SlabPlaceholder(ix)).map_err(|_| {
+            let count = slabs.slabs().len();
+            let problem =
+                format!("the file has {count}, from 0 on; was it edited? Save it as JSON");
+            DecodeError::new(path(), problem)
+        })?;
+        used += slab.bytes.len();
+        if used > MAX_USE * file.len() {
+            let problem = "the slabs that are put in up to this one are twice as large as the file; \
+                           expected each once: do they hold each other? Save it as JSON";
+            return Err(DecodeError::new(path(), problem));
+        }
+        match slab.slab_type {
+            SlabType::Json => open.push(slab.bytes),
+            SlabType::Int8 => write(slab, |number: i8| number.into(), &mut json),
+            SlabType::Uint8 => write(slab, |number: u8| number.into(), &mut json),
+            SlabType::Int16 => write(slab, |number: i16| number.into(), &mut json),
+            SlabType::Uint16 => write(slab, |number: u16| number.into(), &mut json),
+            SlabType::Int32 => write(slab, |number: i32| number.into(), &mut json),
+            SlabType::Uint32 => write(slab, |number: u32| number.into(), &mut json),
+            SlabType::Int64 => write(slab, |number: i64| number.into(), &mut json),
+            SlabType::Uint64 => write(slab, |number: u64| number.into(), &mut json),
+            SlabType::Float32 => write(slab, |number: f32| fraction(number.into()), &mut json),
+            SlabType::Float64 => write(slab, fraction, &mut json),
+        }
+    }
+    Ok(json)
+}
+
+fn write<T: SlabPrimitive>(slab: &SlabBytes<'_>, value: impl Fn(T) -> Value, json: &mut Vec<u8>) {
+    let numbers = slab.bytes.chunks_exact(slab.slab_type.element_size());
+    let values = numbers.map(|bytes| value(T::from_le_bytes(bytes)));
+    let written = serde_json::Serializer::new(json).collect_seq(values);
+    written.expect("numbers can be written into memory");
+}
+
+/// A number as JavaScript writes it: a whole one as such, and `null` for what is no number.
+fn fraction(number: f64) -> Value {
+    const MAX_SAFE_INTEGER: f64 = ((1u64 << 53) - 1) as f64;
+    match number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER {
+        true => (number as i64).into(),
+        false => number.into(),
+    }
+}
+
+/// An object that stands for a slab, and the text around it.
+struct Placeholder<'b> {
+    before: &'b [u8],
+    ix: usize,
+    after: &'b [u8],
+}
+
+impl<'b> Placeholder<'b> {
+    /// The first one of a text. Strings cannot have it: a quote in a string is escaped.
+    fn first_of(json: &'b [u8]) -> Option<Placeholder<'b>> {
+        let key = b"\"$s\"";
+        memchr::memmem::find_iter(json, key).find_map(|at| {
+            let (before, value) = (&json[..at], &json[at + key.len()..]);
+            let value = value
+                .trim_ascii_start()
+                .strip_prefix(b":")?
+                .trim_ascii_start();
+            let digits = value
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let (ix, after) = value.split_at(digits);
+            Some(Placeholder {
+                before: before.trim_ascii_end().strip_suffix(b"{")?,
+                ix: usize::try_from(decimal(ix)?).ok()?,
+                after: after.trim_ascii_start().strip_prefix(b"}")?,
+            })
+        })
+    }
+}

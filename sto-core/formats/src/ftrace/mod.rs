@@ -1,0 +1,236 @@
+//! The text of ftrace's tracer `function_graph`: `/sys/kernel/tracing/trace`, and what `trace-cmd report` prints.
+//!
+//! Source: Linux, `Documentation/trace/ftrace.rst`.
+//!
+#![doc = include_str!("ftrace.md")]
+
+mod layout;
+mod line;
+
+use super::error::{DecodeError, Decoded};
+use super::names::NamedFrame;
+use super::source::{Head, LineReader, ReadOptions};
+use super::wire::text::lines;
+use super::{calls, excerpt};
+use crate::recording::RecordingBuilder;
+use hashbrown::HashMap;
+use layout::Calls;
+use line::{Event, Line, REPORTED, What, line};
+use sto_model::FrameKind;
+use sto_model::trace::CallThread;
+use sto_model::trace::log::{CallLogWriter, Lost, ThreadNo};
+use sto_model::trace::paths::FunctionNo;
+
+/// Whether a text begins with the tracer's name, or a line of it.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    /// Most lines that are looked at for the first call.
+    const MAX_LINES: usize = 64;
+    let mut begin = lines(head.whole_lines()).take(MAX_LINES);
+    begin.any(|(_, text)| {
+        let text = text.trim_ascii();
+        text.starts_with(b"# tracer: function_graph") || REPORTED.find(text).is_some()
+    }) || head
+        .first_line()
+        .is_some_and(|first| matches!(line(first), Some(Line::Event(_))))
+}
+
+/// Begins to read a text.
+pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Reader {
+        log: CallLogWriter::new(options.call_folder.as_deref()),
+        options: options.clone(),
+        threads: Vec::new(),
+        thread_of: HashMap::new(),
+        cpus: HashMap::new(),
+        names: HashMap::new(),
+        in_order: Vec::new(),
+        line: 0,
+        has_times: false,
+        unread: None,
+    })
+}
+
+struct Reader {
+    options: ReadOptions,
+    log: CallLogWriter,
+    /// By thread.
+    threads: Vec<Calls>,
+    /// By name and pid, and the processor of the idle task.
+    thread_of: HashMap<(Vec<u8>, u32, u32), usize>,
+    /// By processor: the thread that it runs, where that is said, and the end of its last call where there are no times.
+    cpus: HashMap<u32, Cpu>,
+    names: HashMap<Vec<u8>, FunctionNo>,
+    in_order: Vec<Vec<u8>>,
+    line: usize,
+    has_times: bool,
+    /// How many lines were not understood, and the first of them.
+    unread: Option<(u64, usize, String)>,
+}
+
+/// A processor.
+#[derive(Default)]
+struct Cpu {
+    thread: Option<usize>,
+    now: u64,
+}
+
+impl LineReader for Reader {
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        for (_, text) in lines(bytes) {
+            self.line += 1;
+            match line(text) {
+                Some(Line::Event(event)) => self.event(&event)?,
+                Some(Line::Switch { cpu, to }) => {
+                    let thread = self.thread(to.name, to.pid, cpu);
+                    self.cpus.entry(cpu).or_default().thread = Some(thread);
+                }
+                Some(Line::Lost { cpu, events }) => {
+                    let thread = self.running(cpu);
+                    let lost = if events > 0 {
+                        Lost::Events(events)
+                    } else {
+                        Lost::Unknown
+                    };
+                    self.log.lost(ThreadNo(thread as u32), lost);
+                }
+                Some(Line::Other) => {}
+                None => {
+                    let unread = self
+                        .unread
+                        .get_or_insert_with(|| (0, self.line, excerpt(text)));
+                    unread.0 += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
+        for thread in 0..self.threads.len() {
+            self.write(thread, 0)?;
+        }
+        let mut builder = RecordingBuilder::default();
+        if let Some((count, line, text)) = &self.unread {
+            builder.warnings.push(format!(
+                "{count} lines were not understood, and passed over; the first is line {line}: {text}."
+            ));
+        }
+        if !self.has_times && !self.in_order.is_empty() {
+            builder.warnings.push(
+                "The trace has no times, so the calls of a thread follow one another without gaps; record with the \
+                 option funcgraph-abstime to see when they were."
+                    .to_owned(),
+            );
+        }
+        let functions = self.in_order.iter().map(|name| {
+            let (symbol, module) = match name.split_last_chunk() {
+                Some((_, b"]")) => match memchr::memmem::rfind(name, b" [") {
+                    Some(at) => (&name[..at], &name[at + 1..]),
+                    None => (&name[..], &b"[kernel]"[..]),
+                },
+                _ => (&name[..], &b"[kernel]"[..]),
+            };
+            let frame = NamedFrame {
+                symbol,
+                module,
+                kind: Some(FrameKind::Kernel),
+                ..NamedFrame::default()
+            };
+            frame
+                .add(&mut builder)
+                .map_err(DecodeError::at("its functions"))
+        });
+        let functions = functions.collect::<Decoded<Vec<_>>>()?;
+        calls::finish(builder, self.log, &functions, &self.options)
+    }
+}
+
+impl Reader {
+    fn event(&mut self, event: &Event<'_>) -> Decoded<()> {
+        let Event {
+            cpu,
+            time,
+            duration,
+            ..
+        } = *event;
+        let thread = match event.task {
+            Some(task) => self.thread(task.name, task.pid, cpu),
+            None => self.running(cpu),
+        };
+        self.has_times |= time.is_some();
+        let no = match &event.what {
+            What::Begin(name) | What::Leaf(name) | What::End(Some(name)) => Some(self.number(name)),
+            What::End(None) => None,
+        };
+        let calls = &mut self.threads[thread];
+        let log = &mut self.log.thread_logs()[thread];
+        let have_ended = match (&event.what, no) {
+            (What::Begin(_), Some(no)) => {
+                calls.begin(no, time);
+                false
+            }
+            (What::Leaf(_), Some(no)) => {
+                calls.begin(no, time);
+                calls.end(None, (None, duration.or(Some(0))), log)
+            }
+            _ => calls.end(no, (time, duration), log),
+        };
+        match have_ended {
+            true => self.write(thread, cpu),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the calls of a thread, after those that its processor ran before where there are no times.
+    fn write(&mut self, thread: usize, cpu: u32) -> Decoded<()> {
+        let cpu = self.cpus.entry(cpu).or_default();
+        let earliest = match self.has_times {
+            true => 0,
+            false => cpu.now,
+        };
+        let log = &mut self.log.thread_logs()[thread];
+        cpu.now = self.threads[thread].write(earliest, log)?;
+        Ok(())
+    }
+
+    fn number(&mut self, name: &[u8]) -> FunctionNo {
+        if let Some(&known) = self.names.get(name) {
+            return known;
+        }
+        let no = FunctionNo(self.in_order.len() as u32);
+        self.names.insert(name.to_owned(), no);
+        self.in_order.push(name.to_owned());
+        no
+    }
+
+    /// The thread that a processor runs; as long as that is not said, the processor itself.
+    fn running(&mut self, cpu: u32) -> usize {
+        match self.cpus.get(&cpu).and_then(|cpu| cpu.thread) {
+            Some(thread) => thread,
+            None => {
+                let name = format!("CPU {cpu}");
+                self.thread(name.as_bytes(), 0, cpu)
+            }
+        }
+    }
+
+    /// A thread; the idle task of each processor, whose id is 0, is one.
+    fn thread(&mut self, name: &[u8], pid: u32, cpu: u32) -> usize {
+        let cpu = if pid == 0 { cpu } else { 0 };
+        if let Some(&known) = self.thread_of.get(&(name.to_owned(), pid, cpu)) {
+            return known;
+        }
+        let text = String::from_utf8_lossy(name).into_owned();
+        let no = self.log.thread(CallThread {
+            pid,
+            program: text.clone(),
+            tid: if pid == 0 { cpu } else { pid },
+            name: text,
+        });
+        if no.get() == self.threads.len() {
+            self.threads.push(Calls::default());
+        }
+        self.thread_of.insert((name.to_owned(), pid, cpu), no.get());
+        no.get()
+    }
+}

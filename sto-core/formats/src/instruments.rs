@@ -1,0 +1,193 @@
+//! Call trees that Apple's Instruments copies: *Edit > Deep Copy*, in versions 7 to 16.
+//!
+//! There is no documentation. A line is what a function cost with what it calls, by itself (or how often), and its name,
+//! which is indented by a space more than that of its caller.
+
+use super::excerpt;
+use super::names::{NamedFrame, without_rust_mangling};
+use super::report::{CallPath, Report, per, time};
+use super::source::Head;
+use super::wire::text::{decimal, scaled};
+use crate::recording::{Built, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use sto_model::units::{Cost, Unit};
+
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    head.first_line()
+        .is_some_and(|line| Columns::of(line).is_some())
+}
+
+/// What the first line says of the others.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// Whether the second column is what a function cost by itself.
+    has_own: bool,
+    /// Whether that is in milliseconds, without a unit.
+    is_own_in_ms: bool,
+}
+
+impl Columns {
+    fn of(line: &[u8]) -> Option<Columns> {
+        let mut names = line.trim_ascii_end().split(|&byte| byte == b'\t');
+        let (total, second, last) = (names.next()?, names.next()?, names.next_back()?);
+        let is_tree = matches!(last, b"Symbol Name" | b"Symbol Names");
+        let is_known = matches!(total, b"Weight" | b"Running Time" | b"Bytes Used");
+        (is_tree && is_known).then_some(Columns {
+            has_own: second.starts_with(b"Self"),
+            is_own_in_ms: second.ends_with(b"(ms)"),
+        })
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Instruments {
+    columns: Option<Columns>,
+    /// Spaces in front of the outermost names.
+    indent: Option<usize>,
+    /// The process whose calls follow, which stands above them.
+    thread: Option<ThreadIx>,
+    unit: Option<Unit>,
+    path: CallPath,
+}
+
+impl Report for Instruments {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
+        let Some(columns) = self.columns else {
+            self.columns = Columns::of(line);
+            return Ok(());
+        };
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let mut fields = line.split(|&byte| byte == b'\t');
+        let (Some(total), Some(second), Some(name)) =
+            (fields.next(), fields.next(), fields.next_back())
+        else {
+            return Err(format!(
+                "expected a cost, a second one and a name, found {}",
+                excerpt(line)
+            ));
+        };
+        let symbol = name.trim_ascii_start();
+        let indent = name.len() - symbol.len();
+        let depth = indent.checked_sub(*self.indent.get_or_insert(indent));
+        let depth = depth.ok_or_else(|| {
+            format!(
+                "expected a name that is indented as the first or more, found {}",
+                excerpt(name)
+            )
+        })?;
+        let (unit, total) = amount(total)?;
+        if *self.unit.get_or_insert(unit) != unit {
+            return Err(format!(
+                "expected the unit of the first line, found {}",
+                excerpt(line)
+            ));
+        }
+        let own = match columns.has_own {
+            false => None,
+            true => Some(match (second, columns.is_own_in_ms) {
+                (b"-" | b"0", _) => 0,
+                (digits, true) => amount(&[digits, b" ms"].concat())?.1,
+                (amount, false) => self::amount(amount)?.1,
+            }),
+        };
+        if depth == 0 {
+            self.leave(0, builder)?;
+            self.thread = process(symbol, builder);
+            if self.thread.is_some() {
+                return Ok(());
+            }
+        }
+        let depth = depth - usize::from(self.thread.is_some() && depth > 0);
+        let frame = NamedFrame {
+            symbol: &without_rust_mangling(symbol.trim_ascii_end()),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
+        let add = self.adder();
+        let stack = self.path.enter(depth, location, total, builder, add)?;
+        if let Some(own) = own {
+            self.path.own_is_known();
+            self.adder()(builder, stack, own)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        self.leave(0, builder)?;
+        match self.unit {
+            Some(Unit::Bytes) => builder.sample_type("alloc_space", Unit::Bytes),
+            Some(Unit::Events) => builder.sample_type("cycles", Unit::Events),
+            _ => builder.sample_type("time", Unit::Nanoseconds),
+        };
+        Ok(())
+    }
+}
+
+impl Instruments {
+    fn leave(&mut self, depth: usize, builder: &mut RecordingBuilder) -> Built<()> {
+        let add = self.adder();
+        self.path.leave(depth, builder, add)
+    }
+
+    /// Adds what a stack cost by itself.
+    fn adder(&self) -> impl Fn(&mut RecordingBuilder, StackIx, u64) -> Built<()> + use<> {
+        let (thread, unit) = (self.thread.unwrap_or(ThreadIx(0)), self.unit);
+        move |builder, stack, value| {
+            let cost: Cost = match unit {
+                Some(Unit::Bytes) => per(1024, value),
+                Some(Unit::Events) => per(1_000_000, value),
+                _ => time(value),
+            };
+            builder.add_cost(thread, SampleTypeIx(0), stack, cost)
+        }
+    }
+}
+
+/// `app (40414)`, an outermost line that is no function.
+fn process(name: &[u8], builder: &mut RecordingBuilder) -> Option<ThreadIx> {
+    let open = memchr::memmem::rfind(name, b" (")?;
+    let pid = decimal(name[open + 2..].strip_suffix(b")")?)?;
+    let program = builder.text(&name[..open]).into_owned();
+    let process = builder.process(u32::try_from(pid).ok()?, &program);
+    Some(builder.known_thread(process, 0, ""))
+}
+
+/// `4.93 s  100.0%`, `4273.0ms   99.9%`, `404.75 Mc`, ` 429.93 MB     100.0%`: in nanoseconds, cycles or bytes.
+fn amount(text: &[u8]) -> Result<(Unit, u64), String> {
+    let text = text.trim_ascii_start();
+    let end = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+        .count();
+    let unit = text[end..].trim_ascii_start();
+    let unit = unit
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
+    let (of, factor) = match unit {
+        b"ns" => (Unit::Nanoseconds, 1),
+        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" => (Unit::Nanoseconds, 1_000),
+        b"ms" => (Unit::Nanoseconds, 1_000_000),
+        b"s" => (Unit::Nanoseconds, 1_000_000_000),
+        b"min" => (Unit::Nanoseconds, 60_000_000_000),
+        b"c" | b"cycles" => (Unit::Events, 1),
+        b"Kc" => (Unit::Events, 1_000),
+        b"Mc" => (Unit::Events, 1_000_000),
+        b"Gc" => (Unit::Events, 1_000_000_000),
+        b"B" | b"Bytes" => (Unit::Bytes, 1),
+        b"KB" => (Unit::Bytes, 1 << 10),
+        b"MB" => (Unit::Bytes, 1 << 20),
+        b"GB" => (Unit::Bytes, 1 << 30),
+        _ => {
+            return Err(format!(
+                "expected a time, cycles or bytes, as in `4.93 s`, `96.08 Gc` or `429.93 MB`, found {}",
+                excerpt(text)
+            ));
+        }
+    };
+    let hundredths = u128::from(scaled(&text[..end], 2)?) * factor;
+    let amount = u64::try_from((hundredths + 50) / 100);
+    let amount = amount.map_err(|_| format!("{} is more than 2^64 - 1", excerpt(text)))?;
+    Ok((of, amount))
+}

@@ -1,0 +1,160 @@
+//! The header of a chunk.
+//!
+//! Source: `jfrChunk.cpp` and `jfrChunkWriter.cpp` of HotSpot.
+
+use super::cursor::{Cursor, Event};
+use crate::Salvage;
+use crate::error::{DecodeError, Decoded};
+use sto_model::units::Nanoseconds;
+
+/// How every chunk begins.
+pub(super) const MAGIC: [u8; 4] = *b"FLR\0";
+
+/// Length of a chunk's header, after which its events begin.
+const HEADER: usize = 68;
+
+/// A chunk: events, with the types and names that they refer to. A file is one or more of them.
+pub(super) struct Chunk<'b> {
+    /// The file up to the chunk's end.
+    pub(super) bytes: &'b [u8],
+    /// Where its first event is in the file.
+    pub(super) events: usize,
+    /// Where the event with the types is in the file.
+    pub(super) metadata: usize,
+    /// Where the last event with constants is in the file.
+    pub(super) constants: usize,
+    pub(super) clock: Clock,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Nanoseconds from 1970 to the chunk's beginning.
+    start: u64,
+    start_ticks: i64,
+    ticks_per_second: u64,
+}
+
+impl<'b> Chunk<'b> {
+    /// Reads the header of the chunk at an offset in the file.
+    pub(super) fn at(file: &'b [u8], at: usize) -> Decoded<Chunk<'b>> {
+        let malformed = |offset: usize, problem: String| DecodeError::new(at + offset, problem);
+        let truncated = |expected: u64| {
+            let cut = format!(
+                "the chunk at byte {at} ends at byte {expected}, but the file ends at byte {}",
+                file.len()
+            );
+            // The names of a chunk stand at its end, so of the last one nothing can be read.
+            let salvage = match at {
+                0 => Salvage::Impossible,
+                _ => Salvage::Possible,
+            };
+            DecodeError::cut_off(cut, salvage)
+        };
+        let rest = &file[at..];
+        if !rest.starts_with(&MAGIC[..rest.len().min(MAGIC.len())]) {
+            let problem = "expected a chunk, which begins with `FLR\\0`, found something else; was the file damaged, or put together from files that are no recordings?";
+            return Err(malformed(0, problem.to_owned()));
+        }
+        let Some(header) = rest.first_chunk::<HEADER>() else {
+            return Err(truncated((at + HEADER) as u64));
+        };
+        let number = |offset: usize| {
+            let bytes = header[offset..offset + 8].iter();
+            bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
+        };
+        let (major, minor) = (header[5], header[7]);
+        if (header[4], major) != (0, 2) {
+            return Err(DecodeError::unsupported(format!(
+                "the chunk at byte {at} is of version {major}.{minor}; those of version 2 are read, which OpenJDK writes since JDK 11 and 8u262. Record with a newer one"
+            )));
+        }
+        // Older JDKs write one number of four bytes here, which comes to the same.
+        if header[67] & 1 == 0 {
+            return Err(DecodeError::unsupported(format!(
+                "the numbers of the chunk at byte {at} are not compressed; record with a JDK of version 11 or later, or with async-profiler"
+            )));
+        }
+        let size = number(8);
+        if size < HEADER as u64 {
+            let problem = format!("a chunk of {size} bytes; expected {HEADER} or more");
+            return Err(malformed(8, problem));
+        }
+        let whole = usize::try_from(size).ok();
+        let Some(bytes) = whole.and_then(|size| file.get(..at.checked_add(size)?)) else {
+            return Err(truncated((at as u64).saturating_add(size)));
+        };
+        let event = |field: usize, what: &str| {
+            let offset = number(field);
+            if (HEADER as u64..size).contains(&offset) {
+                return Ok(at + offset as usize);
+            }
+            let problem = match offset {
+                0 => format!(
+                    "a chunk that has no {what} yet; was what recorded it killed? Record again"
+                ),
+                _ => format!(
+                    "the {what} at byte {offset} of a chunk of {size} bytes; expected {HEADER} or more, and less than its size"
+                ),
+            };
+            Err(malformed(field, problem))
+        };
+        let clock = Clock {
+            start: number(32),
+            start_ticks: number(48) as i64,
+            ticks_per_second: number(56),
+        };
+        if !(1..=i64::MAX as u64).contains(&clock.ticks_per_second) {
+            let problem = format!(
+                "{} ticks a second; expected 1 or more",
+                clock.ticks_per_second as i64
+            );
+            return Err(malformed(56, problem));
+        }
+        Ok(Chunk {
+            bytes,
+            events: at + HEADER,
+            metadata: event(24, "types")?,
+            constants: event(16, "constants")?,
+            clock,
+        })
+    }
+
+    /// Every event, in the order of the file.
+    pub(super) fn events(&self) -> impl Iterator<Item = Decoded<Event<'b>>> {
+        let mut cursor = Cursor::new(self.bytes, self.events);
+        std::iter::from_fn(move || {
+            if cursor.is_at_end() {
+                return None;
+            }
+            let event = cursor.event();
+            if event.is_err() {
+                cursor = Cursor::new(&[], 0);
+            }
+            Some(event)
+        })
+    }
+}
+
+impl Clock {
+    /// When the chunk begins, in nanoseconds since 1970.
+    pub(super) fn start(&self) -> Nanoseconds {
+        Nanoseconds(self.start)
+    }
+
+    /// Nanoseconds since 1970; `None` for what 64 bits do not hold.
+    pub(super) fn time(&self, ticks: i64) -> Option<Nanoseconds> {
+        let since = i128::from(ticks) - i128::from(self.start_ticks);
+        let time = i128::from(self.start) + self.nanoseconds(since);
+        u64::try_from(time).ok().map(Nanoseconds)
+    }
+
+    /// What a number of ticks lasts; `None` for what 64 bits do not hold.
+    pub(super) fn span(&self, ticks: u64) -> Option<Nanoseconds> {
+        let span = self.nanoseconds(i128::from(ticks));
+        u64::try_from(span).ok().map(Nanoseconds)
+    }
+
+    fn nanoseconds(&self, ticks: i128) -> i128 {
+        ticks * 1_000_000_000 / i128::from(self.ticks_per_second)
+    }
+}

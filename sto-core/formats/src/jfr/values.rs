@@ -1,0 +1,196 @@
+//! Values of a chunk's types: those that are wanted, by the names of their fields.
+
+use super::cursor::{Cursor, Text};
+use super::types::{Field, Shape, TypeIx, Types};
+use crate::error::{DecodeError, Decoded};
+use crate::excerpt;
+
+#[derive(Clone, Copy)]
+pub(super) enum Value<'b> {
+    /// There is no such field, or it is of a kind that nothing is read from.
+    None,
+    Number(i64),
+    Fraction(f64),
+    Text(Text<'b>),
+    /// The key of a constant of a type.
+    Key(TypeIx, i64),
+    /// Fields of a type, from here on.
+    Fields(TypeIx, Cursor<'b>),
+    /// So many values of a type that follow each other.
+    Array(TypeIx, usize, Cursor<'b>),
+}
+
+/// See [`Value::identity`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Identity {
+    Key(TypeIx, i64),
+    At(usize),
+    None,
+}
+
+impl Value<'_> {
+    /// The number; 0 for what is none.
+    pub(super) fn number(self) -> i64 {
+        match self {
+            Value::Number(number) => number,
+            _ => 0,
+        }
+    }
+
+    /// What distinguishes values that have fields.
+    pub(super) fn identity(self) -> Identity {
+        match self {
+            Value::Key(of, key) => Identity::Key(of, key),
+            Value::Fields(_, cursor) => Identity::At(cursor.at()),
+            _ => Identity::None,
+        }
+    }
+}
+
+/// Which fields of a type are wanted.
+pub(super) struct Wanted<const N: usize> {
+    of: TypeIx,
+    /// For each field its index among the wanted ones.
+    indices: Vec<Option<usize>>,
+}
+
+impl<const N: usize> Wanted<N> {
+    pub(super) fn of(types: &Types<'_>, of: TypeIx, names: [&str; N]) -> Wanted<N> {
+        let fields = types.fields(of).iter();
+        let index = |field| {
+            let name = types.name_of(field);
+            names.iter().position(|wanted| wanted.as_bytes() == name)
+        };
+        Wanted {
+            of,
+            indices: fields.map(index).collect(),
+        }
+    }
+
+    /// The values, in the order of their names.
+    pub(crate) fn read<'b>(
+        &self,
+        types: &Types<'_>,
+        cursor: &mut Cursor<'b>,
+    ) -> Decoded<[Value<'b>; N]> {
+        let mut values = [Value::None; N];
+        for (field, index) in types.fields(self.of).iter().zip(&self.indices) {
+            match index {
+                Some(index) => values[*index] = types.field_value(field, cursor)?,
+                None => types.skip_field(field, cursor)?,
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// The number in bytes of which the highest comes first.
+fn bits(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+}
+
+impl Types<'_> {
+    fn field_value<'b>(&self, field: &Field, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
+        let Some(of) = field.of else {
+            self.skip_field(field, cursor)?;
+            return Ok(Value::None);
+        };
+        if field.is_array {
+            let mut ahead = *cursor;
+            let count = ahead.count(self.least_of_item(field))?;
+            self.skip_field(field, cursor)?;
+            // Values without a byte could be as many as the file likes.
+            let has_bytes = !field.is_pooled && self.least(of) > 0;
+            return Ok(match has_bytes {
+                true => Value::Array(of, count, ahead),
+                false => Value::None,
+            });
+        }
+        if field.is_pooled {
+            return Ok(Value::Key(of, cursor.number()?));
+        }
+        self.value(of, cursor)
+    }
+
+    pub(super) fn value<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
+        Ok(match *self.shape(of) {
+            Shape::Byte => Value::Number(cursor.byte()?.into()),
+            Shape::Char => Value::Number((cursor.number()? as u16).into()),
+            Shape::Number(16) => Value::Number((cursor.number()? as i16).into()),
+            // Negative ones have no more bits than others.
+            Shape::Number(32) => Value::Number((cursor.number()? as i32).into()),
+            Shape::Number(_) => Value::Number(cursor.number()?),
+            Shape::Text => Value::Text(cursor.text()?),
+            Shape::Float => Value::Fraction(f32::from_bits(bits(cursor.take(4)?) as u32).into()),
+            Shape::Double => Value::Fraction(f64::from_bits(bits(cursor.take(8)?))),
+            Shape::Fields(_) => {
+                let start = *cursor;
+                self.skip(of, cursor)?;
+                Value::Fields(of, start)
+            }
+        })
+    }
+
+    /// The first field of a type with fields, else the value itself.
+    pub(super) fn first<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
+        match self.shape(of) {
+            Shape::Fields(fields) => match fields.first() {
+                Some(first) => self.field_value(first, cursor),
+                None => Ok(Value::None),
+            },
+            _ => self.value(of, cursor),
+        }
+    }
+
+    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Decoded<()> {
+        let count = match field.is_array {
+            true => cursor.count(self.least_of_item(field))?,
+            false => 1,
+        };
+        match field.of {
+            _ if field.is_pooled => {
+                for _ in 0..count {
+                    cursor.number()?;
+                }
+            }
+            Some(of) if self.least(of) > 0 => {
+                for _ in 0..count {
+                    self.skip(of, cursor)?;
+                }
+            }
+            Some(_) => {}
+            None => {
+                let problem = format!(
+                    "a field {} of a type that the chunk does not describe",
+                    excerpt(self.name_of(field))
+                );
+                return Err(DecodeError::new(cursor.at(), problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fewest bytes of one value of a field.
+    fn least_of_item(&self, field: &Field) -> u64 {
+        match field.of {
+            Some(of) if !field.is_pooled => self.least(of),
+            _ => 1,
+        }
+    }
+
+    /// Moves past a value.
+    pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Decoded<()> {
+        match self.shape(of) {
+            Shape::Byte => cursor.byte().map(|_| ()),
+            Shape::Char | Shape::Number(_) => cursor.number().map(|_| ()),
+            Shape::Float => cursor.take(4).map(|_| ()),
+            Shape::Double => cursor.take(8).map(|_| ()),
+            Shape::Text => cursor.text().map(|_| ()),
+            Shape::Fields(fields) => fields
+                .iter()
+                .try_for_each(|field| self.skip_field(field, cursor)),
+        }
+    }
+}

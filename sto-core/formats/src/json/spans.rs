@@ -1,0 +1,60 @@
+//! From calls that begin and end at a value that is no time to what each stack took of it.
+
+use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
+use sto_model::units::{Cost, Unit};
+
+/// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
+/// one stack.
+pub(crate) struct Spans {
+    measured: Measured,
+    unit: Unit,
+    /// Root first, each with its stack once that was sampled.
+    open: Vec<(LocationIx, Option<StackIx>)>,
+    now: u64,
+}
+
+impl Spans {
+    pub(crate) fn new(measured: Measured, unit: Unit) -> Spans {
+        Spans {
+            measured,
+            unit,
+            open: Vec::new(),
+            now: 0,
+        }
+    }
+
+    /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
+    pub(crate) fn advance(&mut self, to: u64, builder: &mut RecordingBuilder) -> Built<()> {
+        let value = to.saturating_sub(self.now);
+        if value > 0
+            && let Some(stack) = self.stack(builder)?
+        {
+            let samples = match self.unit {
+                Unit::Samples => value,
+                _ => 1,
+            };
+            builder.push(self.measured, stack, None, Cost { samples, value });
+        }
+        self.now = self.now.max(to);
+        Ok(())
+    }
+
+    /// The stack of the open calls, if there are any.
+    fn stack(&mut self, builder: &mut RecordingBuilder) -> Built<Option<StackIx>> {
+        let known = self.open.iter().rposition(|(_, stack)| stack.is_some());
+        let mut caller = known.and_then(|depth| self.open[depth].1);
+        for (location, stack) in &mut self.open[known.map_or(0, |depth| depth + 1)..] {
+            caller = Some(builder.call(caller, *location)?);
+            *stack = caller;
+        }
+        Ok(caller)
+    }
+
+    pub(crate) fn open(&mut self, location: LocationIx) {
+        self.open.push((location, None));
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.open.pop();
+    }
+}

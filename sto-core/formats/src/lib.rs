@@ -1,0 +1,103 @@
+//! Profile formats: one file or folder for each, from bytes to a [`Recording`](recording::Recording).
+//!
+//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+//!
+#![doc = include_str!("formats.md")]
+// Readers of native programs use more of the recording and its files than other formats.
+#![cfg_attr(not(feature = "symbols"), allow(dead_code, unused_imports))]
+
+// From a file to its format.
+mod compressed;
+mod encoding;
+mod error;
+mod read;
+mod registry;
+mod source;
+
+// What formats have in common.
+mod call_events;
+mod calls;
+pub mod demangle;
+mod json;
+mod labels;
+mod names;
+pub mod recording;
+mod report;
+mod v8;
+mod wire;
+
+pub use demangle::{demangle, demangled};
+
+// A format each.
+mod austin;
+mod bcc;
+mod bpftrace;
+mod bpftrace_json;
+mod callgrind;
+mod chrome;
+mod cpuprofile;
+mod dtrace;
+mod firefox;
+mod folded;
+mod ftrace;
+mod gdb;
+mod ghc;
+mod ghc_json;
+mod gperftools;
+mod gprof;
+mod heap_snapshot;
+mod heapprofile;
+mod heaptrack;
+mod hermes;
+mod instruments;
+mod jfr;
+mod memray;
+mod nettrace;
+mod nonsequitur;
+mod otlp;
+#[cfg(feature = "symbols")]
+mod perf_data;
+mod perf_script;
+mod perfetto;
+mod perun;
+mod phpspy;
+mod pprof;
+mod pstats;
+mod pyinstrument;
+mod rbspy;
+mod rprof;
+mod sample;
+mod scalene;
+mod simpleperf;
+mod speedscope;
+mod stackprof;
+mod sysprof;
+mod thread_dump;
+mod uftrace;
+mod v8_log;
+mod valgrind;
+mod visual_studio;
+mod vtune;
+mod xctrace;
+mod xhprof;
+#[cfg(feature = "symbols")]
+mod xray;
+mod yourkit;
+
+// Metrics over time, which stand beside a recording.
+#[doc(hidden)]
+pub mod metric_trace;
+
+pub use crate::recording::{Format, UnknownFormat};
+pub use error::{FormatError, Salvage};
+pub use metric_trace::{is_column_of_times, is_missing};
+pub(crate) use names::units_of_event;
+pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
+#[cfg(feature = "symbols")]
+pub use perf_data::run_time;
+pub use read::{is_recording, read, read_bytes, read_stream};
+pub use source::{OnRead, ReadOptions};
+pub use wire::text::{excerpt, excerpts};
+
+const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
+    `perf record -g` or `perf record --call-graph dwarf`.";

@@ -1,0 +1,255 @@
+//! Files of all allocations: calls, and what they allocate and free, in order of time.
+
+use super::frames::{Code, Threads};
+use super::header::Header;
+use super::heap::Heap;
+use super::record::{Read, add, native};
+use crate::names::NamedFrame;
+use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::wire::records::{Bytes, Stop, not_before};
+use hashbrown::HashMap;
+
+#[derive(Default)]
+pub(super) struct Allocations {
+    code: Code,
+    threads: Threads,
+    heap: Heap,
+    pointers: Pointers,
+    old: OldFrames,
+}
+
+/// The last address, and those that were used last, which are written by their place.
+#[derive(Default)]
+struct Pointers {
+    last: u64,
+    recent: [u64; 15],
+}
+
+impl Pointers {
+    fn add(&mut self, difference: i64) -> u64 {
+        self.last = self.last.wrapping_add_signed(difference);
+        self.last
+    }
+}
+
+/// Frames of version 11, which are written with their names and lines.
+#[derive(Default)]
+struct OldFrames {
+    last: u64,
+    line: i64,
+    frames: HashMap<u64, LocationIx>,
+}
+
+/// What an allocator does.
+enum Does {
+    Allocate,
+    Free,
+    Map,
+    Unmap,
+}
+
+impl Does {
+    fn of(version: u32, allocator: u8) -> Result<Does, String> {
+        Ok(match (version, allocator) {
+            (11, 2 | 15) | (12.., 1 | 5) => Does::Free,
+            (11, 10) | (12.., 14) => Does::Map,
+            (11, 11) | (12.., 15) => Does::Unmap,
+            (_, 1..=15) => Does::Allocate,
+            _ => {
+                return Err(format!(
+                    "an allocator {allocator}; expected 1 to 15, those that memray knows"
+                ));
+            }
+        })
+    }
+}
+
+/// A number whose lowest bits stand for a number of their own.
+const CACHED: u8 = 15;
+
+impl Allocations {
+    pub(super) fn record(
+        &mut self,
+        header: &Header,
+        bytes: &mut Bytes<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<Read, Stop> {
+        let token = bytes.byte()?;
+        if header.version == 11 {
+            return self.old_record(token, bytes, builder, header);
+        }
+        match token {
+            0 => return Ok(Read::Zeros),
+            1 => return Ok(Read::EndMark),
+            2 => {
+                let _resident_and_time = (bytes.number()?, bytes.number()?);
+            }
+            10 => self.threads.name(bytes.text()?)?,
+            12 => {
+                self.threads.enter(bytes.u64()?);
+            }
+            14 => self.code.function(bytes)?,
+            16..=31 => self.threads.end_calls(usize::from(token - 16) + 1)?,
+            32..=63 => {
+                let pointer = Pointer::read((token >> 1) & CACHED, bytes)?;
+                if header.has_native && token & 1 == 1 {
+                    let _native = bytes.signed()?;
+                }
+                self.pointer(pointer);
+            }
+            64..=127 => {
+                let location = self.code.frame(header, bytes, builder)?;
+                self.threads.call(header, location, builder)?;
+            }
+            128.. => self.allocation(header, token, bytes)?,
+            other => return native(other, bytes),
+        }
+        Ok(Read::Record)
+    }
+
+    fn allocation(
+        &mut self,
+        header: &Header,
+        token: u8,
+        bytes: &mut Bytes<'_>,
+    ) -> Result<(), Stop> {
+        let pointer = Pointer::read((token >> 3) & CACHED, bytes)?;
+        let allocator = match token & 7 {
+            0 => bytes.byte()?,
+            allocator => allocator,
+        };
+        let does = Does::of(header.version, allocator)?;
+        let mut size = 0;
+        if !matches!(does, Does::Free) {
+            if header.has_native {
+                let _native = bytes.signed()?;
+            }
+            size = bytes.number()?;
+        }
+        let address = self.pointer(pointer);
+        Ok(self.done(&does, address, size)?)
+    }
+
+    fn pointer(&mut self, pointer: Pointer) -> u64 {
+        let recent = &mut self.pointers.recent;
+        match pointer {
+            Pointer::Recent(place) => recent[place],
+            Pointer::Difference(difference) => {
+                // Allocators give addresses that 8 divides.
+                let address = self.pointers.add(difference) << 3;
+                let recent = &mut self.pointers.recent;
+                recent.rotate_right(1);
+                recent[0] = address;
+                address
+            }
+        }
+    }
+
+    fn done(&mut self, does: &Does, address: u64, size: u64) -> Result<(), String> {
+        let site = self.threads.site()?;
+        match does {
+            Does::Allocate => self.heap.allocate(site, address, size),
+            Does::Map => self.heap.map(site, address, size),
+            Does::Free => {
+                self.heap.free(address);
+                Ok(())
+            }
+            Does::Unmap => {
+                self.heap.unmap(address, size);
+                Ok(())
+            }
+        }
+    }
+
+    /// A record of version 11, whose kind is in the lower half of its first byte.
+    fn old_record(
+        &mut self,
+        token: u8,
+        bytes: &mut Bytes<'_>,
+        builder: &mut RecordingBuilder,
+        header: &Header,
+    ) -> Result<Read, Stop> {
+        let (kind, flags) = (token & 15, token >> 4);
+        match kind {
+            0 if flags == 0 => return Ok(Read::Zeros),
+            0 => return Ok(Read::EndMark),
+            1 => {
+                let does = Does::of(header.version, flags)?;
+                let difference = bytes.signed()?;
+                let size = match does {
+                    Does::Free => 0,
+                    _ => bytes.number()?,
+                };
+                let address = self.pointers.add(difference);
+                self.done(&does, address, size)?;
+            }
+            2 => {
+                let does = Does::of(header.version, flags)?;
+                let (difference, size) = (bytes.signed()?, bytes.number()?);
+                let _native = bytes.signed()?;
+                let address = self.pointers.add(difference);
+                self.done(&does, address, size)?;
+            }
+            3 => self.old.frame(bytes, builder)?,
+            4 => {
+                let location = self.old.called(bytes.signed()?)?;
+                self.threads.call(header, location, builder)?;
+            }
+            9 => self.threads.end_calls(usize::from(flags) + 1)?,
+            10 => self.threads.name(bytes.text()?)?,
+            11 => {
+                let _resident_and_time = (bytes.number()?, bytes.number()?);
+            }
+            12 => {
+                self.threads.enter(bytes.u64()?);
+            }
+            other => return native(other, bytes),
+        }
+        Ok(Read::Record)
+    }
+
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) -> Built<Threads> {
+        for (site, allocated) in self.heap.finish() {
+            let costs = [allocated.all, allocated.at_peak, allocated.left];
+            add(builder, site, costs)?;
+        }
+        Ok(self.threads)
+    }
+}
+
+/// An address as it is written.
+enum Pointer {
+    Recent(usize),
+    Difference(i64),
+}
+
+impl Pointer {
+    fn read(place: u8, bytes: &mut Bytes<'_>) -> Result<Pointer, Stop> {
+        Ok(match place {
+            CACHED => Pointer::Difference(bytes.signed()?),
+            place => Pointer::Recent(usize::from(place)),
+        })
+    }
+}
+
+impl OldFrames {
+    fn frame(&mut self, bytes: &mut Bytes<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
+        let (difference, symbol, file) = (bytes.signed()?, bytes.text()?, bytes.text()?);
+        self.line = self.line.wrapping_add(bytes.signed()?);
+        self.last = self.last.wrapping_add_signed(difference);
+        let frame = NamedFrame {
+            symbol,
+            file,
+            line: u32::try_from(self.line).unwrap_or(0),
+            ..NamedFrame::default()
+        };
+        self.frames.insert(self.last, frame.add(builder)?);
+        Ok(())
+    }
+
+    fn called(&mut self, difference: i64) -> Result<LocationIx, String> {
+        self.last = self.last.wrapping_add_signed(difference);
+        let known = self.frames.get(&self.last).copied();
+        known.ok_or_else(|| not_before("frame", self.last))
+    }
+}

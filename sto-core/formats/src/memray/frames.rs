@@ -1,0 +1,164 @@
+//! Functions of Python, and the stacks that threads have of them.
+
+use super::header::Header;
+use super::lines::line;
+use crate::names::NamedFrame;
+use crate::recording::{LocationIx, ProcessIx, RecordingBuilder, StackIx};
+use crate::wire::records::{Bytes, Stop, not_before};
+use hashbrown::HashMap;
+
+/// The code of functions, and the lines of them that were called from, since version 12.
+#[derive(Default)]
+pub(super) struct Code {
+    first_line: i64,
+    functions: HashMap<u64, Function>,
+    frames: HashMap<(u64, i64), LocationIx>,
+}
+
+struct Function {
+    symbol: Box<[u8]>,
+    file: Box<[u8]>,
+    first_line: i64,
+    table: Box<[u8]>,
+}
+
+impl Code {
+    /// Reads a function.
+    pub(super) fn function(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Stop> {
+        let (number, symbol, file) = (bytes.number()?, bytes.text()?, bytes.text()?);
+        let (lines, length) = (bytes.signed()?, bytes.number()?);
+        let table = bytes.take(length)?;
+        self.first_line = self.first_line.wrapping_add(lines);
+        let function = Function {
+            symbol: symbol.into(),
+            file: file.into(),
+            // Python has no more lines than these.
+            first_line: i64::from(self.first_line as i32),
+            table: table.into(),
+        };
+        self.functions.insert(number, function);
+        Ok(())
+    }
+
+    /// Reads a function by its number, and the instruction in it that is called from.
+    pub(super) fn frame(
+        &mut self,
+        header: &Header,
+        bytes: &mut Bytes<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<LocationIx, Stop> {
+        let (number, instruction) = (bytes.number()?, bytes.signed()?);
+        if let Some(&known) = self.frames.get(&(number, instruction)) {
+            return Ok(known);
+        }
+        let function = self
+            .functions
+            .get(&number)
+            .ok_or_else(|| not_before("function", number))?;
+        let (table, first) = (&function.table, function.first_line);
+        let frame = NamedFrame {
+            symbol: &function.symbol,
+            file: &function.file,
+            line: line(header.python, table, first, instruction),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
+        self.frames.insert((number, instruction), location);
+        Ok(location)
+    }
+}
+
+/// The threads in the order in which they are first named.
+#[derive(Default)]
+pub(super) struct Threads {
+    by_id: HashMap<u64, usize>,
+    threads: Vec<Thread>,
+    /// Which of them records are of.
+    current: Option<usize>,
+}
+
+struct Thread {
+    id: u64,
+    name: Box<[u8]>,
+    /// What it has called, each with its callers; nothing of frames that are memray's own.
+    stacks: Vec<Option<StackIx>>,
+}
+
+impl Threads {
+    pub(super) fn enter(&mut self, id: u64) -> usize {
+        let place = *self.by_id.entry(id).or_insert_with(|| {
+            self.threads.push(Thread {
+                id,
+                name: Box::default(),
+                stacks: Vec::new(),
+            });
+            self.threads.len() - 1
+        });
+        self.current = Some(place);
+        place
+    }
+
+    pub(super) fn name(&mut self, name: &[u8]) -> Result<(), String> {
+        let (_, thread) = self.current()?;
+        thread.name = name.into();
+        Ok(())
+    }
+
+    pub(super) fn call(
+        &mut self,
+        header: &Header,
+        location: LocationIx,
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), String> {
+        let (_, thread) = self.current()?;
+        let is_own = thread.id == header.main_thread && thread.stacks.len() < header.own_frames;
+        let stack = match is_own {
+            true => None,
+            false => Some(builder.call(thread.stacks.last().copied().flatten(), location)?),
+        };
+        thread.stacks.push(stack);
+        Ok(())
+    }
+
+    pub(super) fn end_calls(&mut self, count: usize) -> Result<(), String> {
+        let (_, thread) = self.current()?;
+        let left = thread.stacks.len().checked_sub(count);
+        let left = left.ok_or("more calls end than began; was the file damaged?")?;
+        thread.stacks.truncate(left);
+        Ok(())
+    }
+
+    /// Where the current thread is.
+    pub(super) fn site(&mut self) -> Result<(usize, Option<StackIx>), String> {
+        let (place, thread) = self.current()?;
+        Ok((place, thread.stacks.last().copied().flatten()))
+    }
+
+    fn current(&mut self) -> Result<(usize, &mut Thread), String> {
+        let current = self
+            .current
+            .and_then(|place| Some((place, self.threads.get_mut(place)?)));
+        current.ok_or_else(|| "a record of a thread, before the first thread".to_owned())
+    }
+
+    /// Whether a thread is the one that memray's own frames are on.
+    pub(super) fn is_main(&self, header: &Header, place: usize) -> bool {
+        self.threads
+            .get(place)
+            .is_some_and(|thread| thread.id == header.main_thread)
+    }
+
+    /// Adds the threads by their places.
+    pub(super) fn add(self, process: ProcessIx, builder: &mut RecordingBuilder) {
+        for thread in self.threads {
+            let name = builder.text(&thread.name).into_owned();
+            match u32::try_from(thread.id) {
+                Ok(id) => builder.new_thread(process, id, &name),
+                Err(_) if name.is_empty() => {
+                    builder.new_thread(process, 0, &format!("{:#x}", thread.id))
+                }
+                Err(_) => builder.new_thread(process, 0, &name),
+            };
+        }
+    }
+}

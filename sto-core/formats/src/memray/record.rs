@@ -1,0 +1,54 @@
+//! What all kinds of records have in common.
+
+use super::heap::Site;
+use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::wire::records::{Bytes, Stop};
+use sto_model::units::Cost;
+
+/// What a record was.
+pub(super) enum Read {
+    Record,
+    EndMark,
+    /// The file goes on with zeros that were never written over.
+    Zeros,
+}
+
+/// Adds what a stack of a thread cost of some sample types, by their order.
+pub(super) fn add(
+    builder: &mut RecordingBuilder,
+    (thread, stack): Site,
+    costs: impl IntoIterator<Item = Cost>,
+) -> Built<()> {
+    let stack = match stack {
+        Some(stack) => stack,
+        None => builder.stack(&[])?,
+    };
+    for (cost, sample_type) in costs.into_iter().zip(0..) {
+        let thread = ThreadIx(thread as u32);
+        builder.add_cost(thread, SampleTypeIx(sample_type), stack, cost)?;
+    }
+    Ok(())
+}
+
+/// Reads what files of all kinds have of native code: frames, and where modules are in memory.
+pub(super) fn native(kind: u8, bytes: &mut Bytes<'_>) -> Result<Read, Stop> {
+    match kind {
+        5 => {
+            let _pointer_and_caller = (bytes.signed()?, bytes.signed()?);
+        }
+        6 => {}
+        7 => {
+            let _module = (bytes.text()?, bytes.number()?, bytes.u64()?);
+        }
+        8 => {
+            let _segment = (bytes.u64()?, bytes.number()?);
+        }
+        other => {
+            return Err(format!(
+                "a record of kind {other}, which memray does not write; was the file damaged?"
+            )
+            .into());
+        }
+    }
+    Ok(Read::Record)
+}

@@ -1,0 +1,213 @@
+//! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
+//! an event.
+
+use super::wire::text::base_name;
+use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
+use std::borrow::Cow;
+use sto_model::source_path;
+use sto_model::units::Unit;
+use sto_model::{Frame, FrameKind, GnuBuildId};
+
+/// A function as a file names it; empty is what it does not name.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NamedFrame<'b> {
+    pub(super) symbol: &'b [u8],
+    pub(super) module: &'b [u8],
+    pub(super) file: &'b [u8],
+    pub(super) line: u32,
+    /// Where the file says it.
+    pub(super) kind: Option<FrameKind>,
+}
+
+impl NamedFrame<'_> {
+    pub(super) fn add(self, builder: &mut RecordingBuilder) -> Built<LocationIx> {
+        let symbol = builder.text(match self.symbol {
+            b"" => b"[unknown]",
+            symbol => symbol,
+        });
+        let (module, file) = (builder.text(self.module), builder.text(self.file));
+        builder.frame(Frame {
+            kind: self.kind.unwrap_or_else(|| kind_by_names(&symbol, &module)),
+            symbol: &symbol,
+            module: &module,
+            file: &source_path(&file),
+            line: self.line,
+        })
+    }
+}
+
+/// The kind that a frame is taken for where its format does not say it: unresolved where its name
+/// stands for an address, kernel or compiled just in time where its module is called as perf calls
+/// the like, else user.
+pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
+    match module {
+        _ if is_unresolved(symbol.as_bytes()) => FrameKind::Unresolved,
+        "[jit]" => FrameKind::Jit,
+        _ => kind_by_module(module.as_bytes()),
+    }
+}
+
+/// Suffixes of the system name of a function in pprof that say its kind, in the order of
+/// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
+/// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
+/// location, else [`kind_by_names`] decides.
+pub const PPROF_SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
+    "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
+];
+
+/// Whether a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
+/// `[libc.so.6+0x1234]`, `0x7f00deadbeef`, `??`.
+pub(super) fn is_unresolved(name: &[u8]) -> bool {
+    match name {
+        b"??" => true,
+        [b'[', inside @ .., b']'] => !inside.iter().any(u8::is_ascii_whitespace),
+        name => is_address(name),
+    }
+}
+
+/// `0x7f00deadbeef`.
+pub(super) fn is_address(name: &[u8]) -> bool {
+    let digits = name.strip_prefix(b"0x").unwrap_or_default();
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// The kind of code in a file, or what stands for one, of this path.
+pub(super) fn kind_by_module(path: &[u8]) -> FrameKind {
+    if is_jit(path) {
+        FrameKind::Jit
+    } else if is_kernel(path) {
+        FrameKind::Kernel
+    } else {
+        FrameKind::User
+    }
+}
+
+/// The name that frames carry of a file, or of what stands for one, as perf writes them; empty if unknown.
+pub(super) fn module_name(path: &[u8]) -> &[u8] {
+    match path {
+        b"[unknown]" | b"inlined" => b"",
+        b"[kernel]" | b"[kernel.kallsyms]" | b"[kernel.vmlinux]" => b"[kernel]",
+        _ if is_jit(path) => b"[jit]",
+        path => base_name(path.strip_suffix(b" (deleted)").unwrap_or(path)),
+    }
+}
+
+/// The module of a path as a file has it; `file` is its kind where the path is that of a file.
+pub(super) fn module_of_path(
+    path: &[u8],
+    file: ModuleKind,
+    build_id: Option<GnuBuildId>,
+    builder: &mut RecordingBuilder,
+) -> Module {
+    let name = builder.text(module_name(beginning(path))).into_owned();
+    let kind = match kind_by_names("function", &name) {
+        FrameKind::Kernel if name == "[kernel]" => ModuleKind::Kernel,
+        FrameKind::Kernel => ModuleKind::KernelModule,
+        _ if matches!(path.first(), None | Some(b'[')) || path.starts_with(b"//anon") => {
+            ModuleKind::Anonymous
+        }
+        _ => file,
+    };
+    Module {
+        path: match kind == file {
+            true => builder.text(path).into_owned(),
+            false => name,
+        },
+        kind,
+        build_id,
+        inode: None,
+        text_address: None,
+        alias: None,
+    }
+}
+
+/// Kernel code: the kernel itself, `[a_module]` or its file, of the host or a guest, and BPF
+/// programs.
+fn is_kernel(path: &[u8]) -> bool {
+    const USER: [&[u8]; 7] = [
+        b"[unknown]",
+        b"[vdso]",
+        b"[vdso32]",
+        b"[vdsox32]",
+        b"[vsyscall]",
+        b"[heap]",
+        b"[stack]",
+    ];
+    let name = module_name(path);
+    let bracketed = name.starts_with(b"[") && name.ends_with(b"]");
+    let module_file = [&b".ko"[..], b".ko.gz", b".ko.xz", b".ko.zst"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix));
+    module_file
+        || name.starts_with(b"bpf_prog_")
+        || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
+}
+
+/// `/tmp/perf-PID.map`, in which just-in-time compilers write their symbols for perf, or
+/// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
+fn is_jit(path: &[u8]) -> bool {
+    let name = base_name(path);
+    let between = |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
+    let number = between(b"perf-", b".map").or_else(|| between(b"jitted-", b".so"));
+    number.is_some_and(|number| {
+        number.iter().any(u8::is_ascii_digit)
+            && number
+                .iter()
+                .all(|&byte| byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+/// A symbol as people write it, where macOS or DTrace shows what Rust writes for linkers by half: with its escapes
+/// (`_$LT$impl$u20$`), its hash, or what LLVM appends to it.
+pub(super) fn without_rust_mangling(symbol: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(symbol) = std::str::from_utf8(beginning(symbol)) else {
+        return symbol.into();
+    };
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let suffix = symbol.rsplit_once(" (.llvm.");
+    let symbol = match suffix.and_then(|(name, suffix)| Some((name, suffix.strip_suffix(')')?))) {
+        Some((name, number)) if is_digits(number) => name,
+        _ => symbol,
+    };
+    let is_hash = |part: &str| {
+        let hash = part.strip_prefix('h').filter(|hash| hash.len() == 16);
+        hash.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let has_hash = symbol
+        .rsplit_once("::")
+        .is_some_and(|(_, last)| is_hash(last));
+    if !has_hash && !symbol.contains("_$LT$") {
+        return symbol.as_bytes().into();
+    }
+    let parts = symbol
+        .split("::")
+        .map(|part| format!("{}{part}", part.len()));
+    let mangled = format!("_ZN{}E", parts.collect::<String>());
+    match rustc_demangle::try_demangle(&mangled) {
+        Ok(name) => format!("{name:#}").into_bytes().into(),
+        Err(_) => symbol.as_bytes().into(),
+    }
+}
+
+pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
+    Some(match unit {
+        b"nanoseconds" | b"nanosecond" | b"ns" => 1,
+        b"microseconds" | b"microsecond" | b"us" => 1_000,
+        b"milliseconds" | b"millisecond" | b"ms" => 1_000_000,
+        b"seconds" | b"second" | b"s" => 1_000_000_000,
+        _ => return None,
+    })
+}
+
+/// The unit of an event's periods: nanoseconds for perf's two software clocks (`cpu-clock`,
+/// `task-clock`, with or without modifiers as in `cpu-clock:u`), occurrences for every other
+/// event.
+///
+/// Source: the kernel's `kernel/events/core.c`, which runs these two from a high-resolution timer
+/// whose period is in nanoseconds.
+pub(crate) fn units_of_event(event: &str) -> Unit {
+    match event.split(':').next() {
+        Some("cpu-clock" | "task-clock") => Unit::Nanoseconds,
+        _ => Unit::Events,
+    }
+}

@@ -1,0 +1,96 @@
+//! What code is at which addresses, as the runtime's events say it.
+
+use super::cursor::Cursor;
+use crate::error::Decoded;
+use crate::names::NamedFrame;
+use crate::recording::{Built, Location, LocationIx, RecordingBuilder};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use sto_model::FrameKind;
+
+#[derive(Default)]
+pub(super) struct Methods {
+    /// By the address at which each begins; of one that was compiled again there are several.
+    by_address: BTreeMap<u64, Method>,
+    /// Names of modules, by their ids.
+    modules: HashMap<u64, String>,
+    known: HashMap<u64, LocationIx>,
+}
+
+struct Method {
+    end: u64,
+    module: u64,
+    symbol: String,
+    kind: FrameKind,
+}
+
+impl Methods {
+    /// `MethodLoadVerbose` and `MethodDCEndVerbose`.
+    pub(super) fn method(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
+        payload.bytes(8)?;
+        let (module, start, size) = (payload.number(8)?, payload.number(8)?, payload.number(4)?);
+        payload.bytes(4)?;
+        let flags = payload.number(4)?;
+        let (class, name, signature) = (payload.text()?, payload.text()?, payload.text()?);
+        let parameters = signature.find('(').map_or("", |at| &signature[at..]);
+        let symbol = match &*class {
+            "" => format!("{name}{parameters}"),
+            class => format!("{class}.{name}{parameters}"),
+        };
+        let method = Method {
+            end: start.saturating_add(size),
+            module,
+            symbol,
+            kind: kind(flags),
+        };
+        self.by_address.insert(start, method);
+        Ok(())
+    }
+
+    /// `ModuleLoad` and `ModuleDCEnd`.
+    pub(super) fn module(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
+        let id = payload.number(8)?;
+        payload.bytes(16)?;
+        let path = payload.text()?;
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        self.modules.insert(id, name.to_owned());
+        Ok(())
+    }
+
+    /// The method at an address, which is that of a call but at the leaf.
+    pub(super) fn location(
+        &mut self,
+        address: u64,
+        builder: &mut RecordingBuilder,
+    ) -> Built<LocationIx> {
+        if let Some(&known) = self.known.get(&address) {
+            return Ok(known);
+        }
+        let method = self.by_address.range(..=address).next_back();
+        let location = match method.filter(|(_, method)| address < method.end) {
+            Some((_, method)) => {
+                let module = self.modules.get(&method.module);
+                let frame = NamedFrame {
+                    symbol: method.symbol.as_bytes(),
+                    module: module.map_or("", String::as_str).as_bytes(),
+                    kind: Some(method.kind),
+                    ..NamedFrame::default()
+                };
+                frame.add(builder)?
+            }
+            None => builder.nameless(Location::Unmapped)?,
+        };
+        self.known.insert(address, location);
+        Ok(location)
+    }
+}
+
+/// How a method was compiled, by `MethodFlags`.
+fn kind(flags: u64) -> FrameKind {
+    let (is_jitted, tier) = (flags & 8 != 0, flags >> 7 & 7);
+    match (is_jitted, tier) {
+        (false, _) | (_, 5) => FrameKind::User,
+        (true, 1 | 3) => FrameKind::JitBaseline,
+        (true, _) => FrameKind::Jit,
+    }
+}

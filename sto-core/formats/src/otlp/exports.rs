@@ -1,0 +1,169 @@
+//! Cuts a file into exports, of which one is held at a time.
+
+use super::json;
+use super::samples::{Numbering, Samples};
+use super::{framed, is_protobuf};
+use crate::compressed::CompressedParts;
+use crate::error::{DecodeError, Decoded};
+use crate::recording::Recording;
+use crate::source::{Head, ReadOptions};
+use crate::wire::protobuf::Message;
+use crate::{Format, FormatError};
+use std::path::Path;
+use sto_model::files::ReadAt;
+use sto_model::id::SourceHasher;
+use sto_model::units::Bytes;
+
+/// How much of a file is read at once.
+const PIECE: usize = 1 << 18;
+
+/// A file that is read from its first byte to its last.
+struct Input<'f> {
+    path: &'f Path,
+    file: &'f dyn ReadAt,
+    options: &'f ReadOptions,
+    digest: SourceHasher,
+    held: Vec<u8>,
+    /// How much of it is done with.
+    done: usize,
+    /// Where in the file it begins.
+    at: usize,
+}
+
+impl Input<'_> {
+    /// Where the rest begins in the file.
+    fn at(&self) -> usize {
+        self.at + self.done
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.held[self.done..]
+    }
+
+    /// Reads on, if there is more.
+    fn more(&mut self) -> Result<bool, FormatError> {
+        self.held.drain(..self.done);
+        self.at += self.done;
+        self.done = 0;
+        let start = self.held.len();
+        let left = self.file.size() - (self.at + start) as u64;
+        self.held.resize(start + left.min(PIECE as u64) as usize, 0);
+        let new = &mut self.held[start..];
+        let read = self.file.fill_at(new, (self.at + start) as u64);
+        read.map_err(FormatError::io(self.path))?;
+        self.digest.update(new);
+        let reported = self.options.on_read.call(new.len() as u64);
+        reported.map_err(FormatError::Cancelled)?;
+        Ok(left > 0)
+    }
+
+    /// Reads on until the rest has so many bytes, or the file ends.
+    fn fill(&mut self, length: usize) -> Result<(), FormatError> {
+        while self.rest().len() < length && self.more()? {}
+        Ok(())
+    }
+
+    fn error(&self, error: DecodeError) -> FormatError {
+        error.in_file(self.path, self.file.size() as usize)
+    }
+}
+
+/// Reads an export, or several that follow each other.
+pub(crate) fn read(
+    path: &Path,
+    file: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let size = file.size() as usize;
+    let mut input = Input {
+        path,
+        file,
+        options,
+        digest: SourceHasher::new(),
+        held: Vec::new(),
+        done: 0,
+        at: 0,
+    };
+    let mut samples = Samples::of_file(size, options);
+    input.more()?;
+    let head = Head::new(input.rest(), input.rest().len() == size);
+    if is_protobuf(&head) {
+        input.fill(size)?;
+        let added = samples.add(Message::of_file(input.rest()), None);
+        added.map_err(|error| input.error(error))?;
+    } else if input.rest().trim_ascii_start().starts_with(b"{") {
+        read_json(&mut input, &mut samples)?;
+    } else {
+        read_framed(&mut input, &mut samples)?;
+    }
+    let (source, size) = (input.digest.finish(), Bytes(size as u64));
+    Ok(samples.finish().finish(Format::Otlp, source, size))
+}
+
+/// Messages that each stand behind their length, compressed one by one where the exporter was told to.
+fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), FormatError> {
+    let mut parts = CompressedParts::new(input.options);
+    loop {
+        input.fill(4)?;
+        if input.rest().is_empty() {
+            return Ok(());
+        }
+        let at = input.at() + 4;
+        let Some((length, _)) = framed(input.rest()) else {
+            let problem = "expected the 4 bytes of a message's length; was the copy cut short?";
+            return Err(input.error(DecodeError::new(at - 4, problem)));
+        };
+        input.fill(4 + length)?;
+        let Some(message) = input.rest().get(4..4 + length) else {
+            let problem = "a message that ends beyond the end of the file; was the copy cut short?";
+            return Err(input.error(DecodeError::new(at, problem)));
+        };
+        match CompressedParts::has(message) {
+            true => {
+                let name = format!("{}: the message at byte {at}", input.path.display());
+                let message = parts.expand(name.as_ref(), message)?;
+                let added = add(samples, Message::of_file(&message));
+                let within = format!("the compressed message at byte {at}");
+                added.map_err(|error| input.error(error.within(&within)))?;
+            }
+            false => {
+                let added = add(samples, Message::of_part(message, at));
+                added.map_err(|error| input.error(error))?;
+            }
+        }
+        input.done += 4 + length;
+    }
+}
+
+/// Adds a message in Protocol Buffers or in JSON, which the exporter writes so where it compresses.
+fn add(samples: &mut Samples, message: Message<'_>) -> Decoded<()> {
+    match message.bytes().starts_with(b"{") {
+        true => {
+            let export = json::export(message.bytes(), message.at())?;
+            let added = samples.add(Message::of_file(&export), Some(Numbering::V1_10));
+            added.map_err(|error| error.moved(|byte| json::path(&export, byte)))
+        }
+        false => samples.add(message, None),
+    }
+}
+
+fn read_json(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), FormatError> {
+    let mut line = 1;
+    loop {
+        let mut value = json::Value::default();
+        while !value.ends_in(input.rest()) && input.more()? {}
+        let text = &input.rest()[..value.length()];
+        if text.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let export = json::export(text, input.at()).map_err(|error| input.error(error))?;
+        let blank = text.len() - text.trim_ascii_start().len();
+        let lines = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
+        let begins = line + lines(&text[..blank]);
+        let added = samples.add(Message::of_file(&export), Some(Numbering::V1_10));
+        let at = |byte| format!("line {begins}, {}", json::path(&export, byte));
+        added.map_err(|error| input.error(error.moved(at)))?;
+        line += lines(text);
+        input.done += value.length();
+    }
+}

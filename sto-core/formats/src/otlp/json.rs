@@ -1,0 +1,299 @@
+//! OTLP in JSON: each export becomes the bytes of the same message in Protocol Buffers.
+//!
+//! So there is one reader, and what it says of a byte is said of the value in JSON that was written
+//! there.
+//!
+//! Source: <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding> and
+//! <https://protobuf.dev/programming-guides/json/>.
+
+use super::messages::{EXPORT, Field, Kind};
+use super::schema::too_old;
+use crate::error::Decoded;
+use crate::wire::json::{Text, syntax};
+use crate::wire::protobuf::{Message, Writer};
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
+    Unexpected, Visitor,
+};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+/// An export, which begins at this byte of a file, as Protocol Buffers, in the numbering of 1.10.
+pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
+    match serde_json::from_slice(text) {
+        Ok(Encoded(Writer { bytes })) => Ok(bytes),
+        Err(error) => Err(syntax(text, at, &error)),
+    }
+}
+
+/// Where in JSON the value stands that became this byte of an export: `dictionary.stackTable[4].locationIndices[0]`.
+pub(super) fn path(export: &[u8], byte: usize) -> String {
+    let mut path = String::new();
+    let (mut fields, mut message) = (EXPORT, Message::of_file(export));
+    let (mut start, mut separator) = (0, "");
+    let mut counts = BTreeMap::new();
+    // What is said of a message is said of the byte at which its first field begins.
+    while byte > start
+        && let Ok(Some(part)) = message.next()
+    {
+        let count: &mut usize = counts.entry(part.number).or_default();
+        *count += 1;
+        let field = fields.iter().find(|field| field.number == part.number);
+        let Some(field) = field.filter(|_| byte < message.at()) else {
+            continue;
+        };
+        let _ = write!(path, "{separator}{}", field.name);
+        if field.is_list {
+            let _ = write!(path, "[{}]", *count - 1);
+        }
+        match (field.kind, part.message()) {
+            (Kind::Message(inner), Ok(inside)) => {
+                (fields, message) = (inner, inside);
+                (start, separator) = (inside.at(), ".");
+                counts.clear();
+            }
+            _ => break,
+        }
+    }
+    path
+}
+
+/// How far an object goes that comes in parts, which ends where its last brace does.
+#[derive(Default)]
+pub(super) struct Value {
+    seen: usize,
+    depth: u32,
+    is_string: bool,
+    is_done: bool,
+}
+
+impl Value {
+    /// Whether it ends in this text, which begins with what was there before.
+    pub(super) fn ends_in(&mut self, text: &[u8]) -> bool {
+        while !self.is_done && self.seen < text.len() {
+            let rest = &text[self.seen..];
+            if self.is_string {
+                // An escaped quote is passed over with its backslash, which may be the last byte yet.
+                let at = memchr::memchr2(b'"', b'\\', rest);
+                match at.map(|at| &rest[at..]) {
+                    None => self.seen = text.len(),
+                    Some([b'\\']) => {
+                        self.seen = text.len() - 1;
+                        return false;
+                    }
+                    Some(found) => {
+                        self.is_string = found[0] == b'\\';
+                        let passed = 1 + usize::from(self.is_string);
+                        self.seen = text.len() - found.len() + passed;
+                    }
+                }
+                continue;
+            }
+            match rest[0] {
+                b'"' => self.is_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.is_done = self.depth == 0;
+                }
+                _ => {}
+            }
+            self.seen += 1;
+        }
+        self.is_done
+    }
+
+    /// How many bytes of the text it has.
+    pub(super) fn length(&self) -> usize {
+        self.seen
+    }
+}
+
+/// A message in Protocol Buffers.
+struct Encoded(Writer);
+
+impl<'d> Deserialize<'d> for Encoded {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Encoded, D::Error> {
+        let mut out = Writer::default();
+        deserializer.deserialize_map(Object {
+            fields: EXPORT,
+            out: &mut out,
+        })?;
+        Ok(Encoded(out))
+    }
+}
+
+/// An object: the fields of a message.
+struct Object<'o> {
+    fields: &'static [Field],
+    out: &'o mut Writer,
+}
+
+impl<'d> Visitor<'d> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<(), A::Error> {
+        let Object { fields, out } = self;
+        while let Some(name) = map.next_key::<Text<'d>>()? {
+            let field = fields
+                .iter()
+                .find(|field| field.name.as_bytes() == &*name.0);
+            match field {
+                Some(field) => map.next_value_seed(Member(One { field, out }))?,
+                None => map.next_value::<IgnoredAny>().map(|_| ())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What follows a field's name: a value, a list of them, or `null` for none.
+struct Member<'o>(One<'o>);
+
+impl<'d> DeserializeSeed<'d> for Member<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'d> Visitor<'d> for Member<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.0.field.is_list {
+            true => deserializer.deserialize_seq(self),
+            false => self.0.deserialize(deserializer),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut list: A) -> Result<(), A::Error> {
+        let One { field, out } = self.0;
+        while let Some(()) = list.next_element_seed(One { field, out })? {}
+        Ok(())
+    }
+}
+
+struct One<'o> {
+    field: &'static Field,
+    out: &'o mut Writer,
+}
+
+impl<'d> DeserializeSeed<'d> for One<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.field.kind {
+            // Names may be no text: JSON can write halves of characters.
+            Kind::Text => deserializer.deserialize_bytes(self),
+            _ => deserializer.deserialize_any(self),
+        }
+    }
+}
+
+impl<'d> Visitor<'d> for One<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.field.kind {
+            Kind::Integer => "a whole number of 64 bits",
+            Kind::Fixed64 => "a whole number from 0 to 2^64 - 1",
+            Kind::Double => "a number",
+            Kind::Bool => "true or false",
+            Kind::Text => "a string",
+            Kind::Bytes => "a string in base64",
+            Kind::Message(_) => "an object",
+        })
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        match self.field.kind {
+            Kind::Bool => self.out.number(self.field.number, value.into()),
+            _ => return Err(E::invalid_type(Unexpected::Bool(value), &self)),
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        match self.field.kind {
+            Kind::Integer => self.out.number(self.field.number, value),
+            Kind::Fixed64 => self.out.fixed64(self.field.number, value),
+            Kind::Double => return self.visit_f64(value as f64),
+            _ => return Err(E::invalid_type(Unexpected::Unsigned(value), &self)),
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        match self.field.kind {
+            Kind::Integer => self.out.number(self.field.number, value as u64),
+            Kind::Double => return self.visit_f64(value as f64),
+            _ => return Err(E::invalid_value(Unexpected::Signed(value), &self)),
+        }
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        match self.field.kind {
+            Kind::Double => self.out.fixed64(self.field.number, value.to_bits()),
+            _ => return Err(E::invalid_type(Unexpected::Float(value), &self)),
+        }
+        Ok(())
+    }
+
+    /// Numbers may be strings: those of JavaScript have 53 bits, and JSON has no infinite ones.
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        let kind = self.field.kind;
+        let whole = matches!(kind, Kind::Integer | Kind::Fixed64);
+        if whole && let Ok(value) = text.parse() {
+            self.visit_u64(value)
+        } else if matches!(kind, Kind::Integer)
+            && let Ok(value) = text.parse()
+        {
+            self.visit_i64(value)
+        } else if matches!(kind, Kind::Double)
+            && let Ok(value) = text.parse()
+        {
+            self.visit_f64(value)
+        } else if matches!(kind, Kind::Bytes)
+            && let Ok(bytes) = BASE64_STANDARD.decode(text)
+        {
+            self.visit_bytes(&bytes)
+        } else {
+            Err(E::invalid_value(Unexpected::Str(text), &self))
+        }
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<(), E> {
+        let write = |out: &mut Writer| out.bytes.extend_from_slice(bytes);
+        self.out.part(self.field.number, write);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, map: A) -> Result<(), A::Error> {
+        let Kind::Message(fields) = self.field.kind else {
+            return Err(A::Error::invalid_type(Unexpected::Map, &self));
+        };
+        let write = |out: &mut Writer| Object { fields, out }.visit_map(map);
+        self.out.part(self.field.number, write)
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, _: A) -> Result<(), A::Error> {
+        let found = format!("{} is a list", self.field.name);
+        Err(A::Error::custom(too_old(&found)))
+    }
+}

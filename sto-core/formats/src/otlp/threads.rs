@@ -1,0 +1,66 @@
+//! The processes and threads that attributes name, and what else they say of samples.
+
+use super::attributes::{Attribute, Value, Whose};
+use crate::excerpts;
+use crate::labels::{LabelIx, LabelledThreads, RawLabel, ThreadName};
+use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(super) struct Threads {
+    threads: LabelledThreads,
+    /// Keys of attributes whose values are lists or maps.
+    not_kept: BTreeSet<Vec<u8>>,
+}
+
+impl Threads {
+    /// The thread of a sample, by what its profile says and by its own attributes.
+    pub(super) fn of<'b>(
+        &mut self,
+        mut whose: Whose<'b>,
+        attributes: Vec<Attribute<'b>>,
+        builder: &mut RecordingBuilder,
+    ) -> ThreadIx {
+        let mut labels = Vec::new();
+        for attribute in attributes {
+            whose.set(attribute);
+            if let Attribute::Other(key, value) = attribute {
+                labels.extend(self.label(key, value));
+            }
+        }
+        let thread = ThreadName {
+            program: whose.program(),
+            ..whose.thread
+        };
+        self.threads.thread(thread, labels, builder)
+    }
+
+    fn label(&mut self, key: &[u8], value: Value<'_>) -> Option<LabelIx> {
+        let Some(value) = value.of_label() else {
+            self.not_kept.insert(key.to_vec());
+            return None;
+        };
+        Some(self.threads.label(RawLabel { key, value }))
+    }
+
+    /// Gives the threads their labels, and the processes their main modules: the first file that has the
+    /// program's name.
+    pub(super) fn finish(self, builder: &mut RecordingBuilder) {
+        let mut first = HashMap::new();
+        for (module, ix) in builder.modules.iter().zip(0..) {
+            if module.kind == ModuleKind::File {
+                first.entry(module.name()).or_insert(ModuleIx(ix));
+            }
+        }
+        for process in &mut builder.processes {
+            process.main_module = first.get(&*process.program).copied();
+        }
+        drop(first);
+        let not_kept = self.not_kept.iter().map(Vec::as_slice).collect();
+        builder.warnings.extend(excerpts(&not_kept).map(|keys| {
+            format!("Attributes of samples that are lists or maps are not kept: {keys}.")
+        }));
+        self.threads.finish(builder);
+    }
+}

@@ -1,0 +1,141 @@
+//! What each event's `struct perf_event_attr` announces of its samples, as the file has it.
+//!
+//! linux-perf-event-reader leaves out bits that it does not know. Each may add a field to a sample, and
+//! the fields say where those after them begin: what is not known here is refused.
+
+use super::check::Mode;
+use sto_model::files::{ReadAt, Window};
+
+/// Where the header has the size of an event's description, and the offset and size of the section of
+/// them.
+const ATTR_SIZE: u64 = 16;
+const ATTRS_OFFSET: u64 = 24;
+const ATTRS_SIZE: u64 = 32;
+const PIPE_HEADER_SIZE: u64 = 16;
+const RECORD_HEADER_SIZE: u64 = 8;
+const RECORD_HEADER_ATTR: u32 = 64;
+const RECORD_HEADER_FEATURE: u32 = 80;
+
+/// Where `struct perf_event_attr` of `include/uapi/linux/perf_event.h` has its own size and these.
+const SIZE: u64 = 4;
+const SAMPLE_TYPE: u64 = 24;
+const READ_FORMAT: u64 = 32;
+const FLAGS: u64 = 40;
+const BRANCH_SAMPLE_TYPE: u64 = 72;
+
+/// The number of bits that Linux 6.19 has of each: the last are `PERF_SAMPLE_WEIGHT_STRUCT`,
+/// `PERF_FORMAT_LOST` and `PERF_SAMPLE_BRANCH_COUNTERS`.
+const SAMPLE_TYPE_BITS: u32 = 25;
+const READ_FORMAT_BITS: u32 = 5;
+const BRANCH_SAMPLE_TYPE_BITS: u32 = 20;
+
+const SAMPLE_READ: u64 = 1 << 4;
+const SAMPLE_BRANCH_STACK: u64 = 1 << 11;
+const BRANCH_COUNTERS: u64 = 1 << 19;
+const DEFER_CALLCHAIN: u64 = 1 << 38;
+
+/// The bits of an event that decide what its samples have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attributes {
+    sample_type: u64,
+    pub(super) read_format: u64,
+    flags: u64,
+    branch_sample_type: u64,
+}
+
+impl Attributes {
+    fn at(file: &mut Window<'_>, attr: u64) -> Attributes {
+        let mut field = |at| file.u64_at(attr.saturating_add(at)).unwrap_or_default();
+        let size = u64::from(field(SIZE) as u32);
+        Attributes {
+            sample_type: field(SAMPLE_TYPE),
+            read_format: field(READ_FORMAT),
+            flags: field(FLAGS),
+            // Linux 3.4 added it.
+            branch_sample_type: match size > BRANCH_SAMPLE_TYPE {
+                true => field(BRANCH_SAMPLE_TYPE),
+                false => 0,
+            },
+        }
+    }
+
+    /// Whether the event asks the processor to count others between branches.
+    pub(super) fn counts_branches(&self) -> bool {
+        self.branch_sample_type & BRANCH_COUNTERS != 0
+    }
+
+    /// Why its samples cannot be read, where they cannot.
+    pub(super) fn problem(&self) -> Option<String> {
+        if self.flags & DEFER_CALLCHAIN != 0 {
+            return Some(
+                "its call chains of user space were deferred (`--call-graph fp,defer`), and are \
+                 separately from its samples. Record without `defer`, or run `perf script`, which joins \
+                 them, and ingest its text"
+                    .into(),
+            );
+        }
+        let has = |bit: u64| self.sample_type & bit != 0;
+        let fields = [
+            ("sample_type", self.sample_type, SAMPLE_TYPE_BITS, true),
+            (
+                "read_format",
+                self.read_format,
+                READ_FORMAT_BITS,
+                has(SAMPLE_READ),
+            ),
+            (
+                "branch_sample_type",
+                self.branch_sample_type,
+                BRANCH_SAMPLE_TYPE_BITS,
+                has(SAMPLE_BRANCH_STACK),
+            ),
+        ];
+        let unknown = |&(_, bits, known, used): &(_, u64, u32, bool)| used && bits >> known != 0;
+        fields.into_iter().find(unknown).map(|(name, bits, ..)| {
+            format!(
+                "its samples have fields that this sto does not know (bit {} of {name}), so those \
+                 after them cannot be found. Use a newer sto, or run `perf script` and ingest its \
+                 text",
+                bits.ilog2()
+            )
+        })
+    }
+}
+
+/// Of each event of a file whose shape was checked, in the order of the events.
+pub(super) fn attributes(file: &dyn ReadAt, mode: Mode) -> Vec<Attributes> {
+    let mut file = Window::new(file);
+    let attrs = match mode {
+        Mode::File => in_section(&mut file).unwrap_or_default(),
+        Mode::Pipe => in_records(&mut file),
+    };
+    let attrs = attrs.into_iter();
+    attrs.map(|attr| Attributes::at(&mut file, attr)).collect()
+}
+
+fn in_section(file: &mut Window<'_>) -> Option<Vec<u64>> {
+    let mut field = |at| file.u64_at(at).ok();
+    let (start, size) = (field(ATTRS_OFFSET)?, field(ATTRS_SIZE)?);
+    let attr_size = usize::try_from(field(ATTR_SIZE)?).ok();
+    let attr_size = attr_size.filter(|&size| size > 0)?;
+    Some(
+        (start..start.checked_add(size)?)
+            .step_by(attr_size)
+            .collect(),
+    )
+}
+
+fn in_records(file: &mut Window<'_>) -> Vec<u64> {
+    let mut attrs = Vec::new();
+    let mut at = PIPE_HEADER_SIZE;
+    // perf writes descriptions before anything else.
+    while let Ok(header) = file.u64_at(at) {
+        match header as u32 {
+            RECORD_HEADER_ATTR => attrs.push(at + RECORD_HEADER_SIZE),
+            RECORD_HEADER_FEATURE => {}
+            _ => break,
+        }
+        at += header >> 48;
+    }
+    attrs
+}

@@ -1,0 +1,121 @@
+//! The digest of a file, made of what is read of it to check it.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use sto_model::files::ReadAt;
+use sto_model::id::{SourceDigest, SourceHasher};
+
+/// Bytes that are digested where they are read from the first to the last.
+pub(super) struct Digested<'a> {
+    source: &'a dyn ReadAt,
+    digest: Mutex<Digest>,
+}
+
+#[derive(Default)]
+struct Digest {
+    hasher: SourceHasher,
+    /// How many bytes it is of.
+    end: u64,
+}
+
+/// Bytes that are read at once, so that few are read besides them.
+pub(super) const PIECE: usize = 1 << 18;
+
+impl<'a> Digested<'a> {
+    pub(super) fn new(source: &'a dyn ReadAt) -> Self {
+        Digested {
+            source,
+            digest: Mutex::default(),
+        }
+    }
+
+    /// The digest of all bytes; those that were not read in order are read now.
+    ///
+    /// # Errors
+    /// As [`ReadAt::fill_at`].
+    pub(super) fn finish(self) -> io::Result<SourceDigest> {
+        let mut digest = self
+            .digest
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        digest.go_on_to(self.source, self.source.size())?;
+        Ok(digest.hasher.finish())
+    }
+}
+
+impl ReadAt for Digested<'_> {
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.source.fill_at(buffer, offset)?;
+        let mut digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
+        if offset.saturating_sub(digest.end) <= PIECE as u64 {
+            digest.go_on_to(self.source, offset)?;
+            let known = usize::try_from(digest.end - offset).unwrap_or(usize::MAX);
+            if let Some(new) = buffer.get(known..) {
+                digest.add(new);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.end += bytes.len() as u64;
+    }
+
+    fn go_on_to(&mut self, source: &dyn ReadAt, end: u64) -> io::Result<()> {
+        let mut piece = Vec::new();
+        while self.end < end {
+            piece.resize((end - self.end).min(PIECE as u64) as usize, 0);
+            source.fill_at(&mut piece, self.end)?;
+            self.add(&piece);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_that_of_all_bytes_whatever_was_read() {
+        let bytes: Vec<u8> = (0..PIECE as u32 * 3 + 17)
+            .map(|i| (i % 251) as u8)
+            .collect();
+        let source = &bytes[..];
+        let all = source.len();
+        let read: [&[(usize, usize)]; 6] = [
+            &[],
+            &[(0, all)],
+            &[
+                (0, 64),
+                (8, PIECE),
+                (PIECE + 60_000, PIECE),
+                (0, 64),
+                (PIECE * 3, 17),
+            ],
+            &[(all - 9, 9), (0, 9)],
+            &[(PIECE, 9), (5, PIECE), (5, 5)],
+            &[(9, 0), (all, 0)],
+        ];
+        for parts in read {
+            let digested = Digested::new(&source);
+            for &(offset, length) in parts {
+                let mut buffer = vec![0; length];
+                digested.fill_at(&mut buffer, offset as u64).unwrap();
+                assert!(buffer == source[offset..offset + length]);
+            }
+            assert_eq!(
+                digested.finish().unwrap(),
+                SourceDigest::of(source),
+                "{parts:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The events that a recording sampled.
+
+use super::attributes::{Attributes, attributes};
+use super::check::Mode;
+use super::sample::Layout;
+use crate::{FormatError, units_of_event};
+use hashbrown::HashMap;
+use linux_perf_data::linux_perf_event_reader::{ClockId, PerfClock};
+use linux_perf_data::{Feature, PerfFile};
+use std::ops::Range;
+use std::path::Path;
+use sto_binary::Machine;
+use sto_model::files::ReadAt;
+use sto_model::limits::{MAX_NAME, cut};
+use sto_model::units::SampleType;
+
+/// The events of a recording, in the order of its attributes.
+pub(super) struct Events {
+    pub(super) sample_types: Vec<SampleType>,
+    pub(super) layouts: Vec<Layout>,
+    /// The number of the event that an id is of.
+    pub(super) of_id: HashMap<u64, u32>,
+    /// Whether times are of `CLOCK_MONOTONIC`: `perf record -k mono`.
+    pub(super) is_monotonic: bool,
+}
+
+impl Events {
+    /// The events of a file whose shape was checked; fails where their samples cannot be read.
+    pub(super) fn of(
+        path: &Path,
+        file: &PerfFile,
+        bytes: &dyn ReadAt,
+        mode: Mode,
+        machine: Machine,
+    ) -> Result<Events, FormatError> {
+        let mut events = Events {
+            sample_types: Vec::new(),
+            layouts: Vec::new(),
+            of_id: HashMap::new(),
+            is_monotonic: false,
+        };
+        let announced = attributes(bytes, mode);
+        let group_desc = file.feature_section_data(Feature::GROUP_DESC);
+        let counting = count_branches(&announced, group_desc.unwrap_or_default());
+        for (number, description) in file.event_attributes().iter().enumerate() {
+            let mut name = match description.name() {
+                Some(name) => name.to_owned(),
+                None => format!("event-{number}"),
+            };
+            cut(&mut name, MAX_NAME);
+            let attr = description.attributes();
+            events.sample_types.push(SampleType {
+                unit: units_of_event(&name),
+                event: name,
+            });
+            let ids = description.ids().iter();
+            events.of_id.extend(ids.map(|&id| (id, number as u32)));
+            let announced = announced.get(number);
+            if let Some(problem) = announced.and_then(Attributes::problem) {
+                return Err(FormatError::Unsupported {
+                    path: path.into(),
+                    problem: format!("event {number}: {problem}"),
+                });
+            }
+            let read = announced.map_or(attr.read_format.bits(), |event| event.read_format);
+            let counts_branches = counting.get(number) == Some(&true);
+            let layout = Layout::of(machine, attr, read, counts_branches);
+            events.layouts.push(layout);
+            events.is_monotonic = matches!(attr.clock, PerfClock::ClockId(ClockId::Monotonic));
+        }
+        Ok(events)
+    }
+
+    pub(super) fn have_stacks(&self) -> bool {
+        self.layouts.iter().any(Layout::has_stacks)
+    }
+
+    pub(super) fn save_stacks(&self) -> bool {
+        self.layouts.iter().any(Layout::saves_stacks)
+    }
+
+    pub(super) fn rely_on_frame_pointers(&self) -> bool {
+        let mut with_stacks = self.layouts.iter().filter(|layout| layout.has_stacks());
+        with_stacks.all(Layout::relies_on_frame_pointers)
+    }
+}
+
+/// Whether each event's samples have counters of their branches: all of a group have them if one of the
+/// group's events asks for them (`is_branch_counters_group` of `arch/x86/events/perf_event.h`).
+fn count_branches(events: &[Attributes], group_desc: &[u8]) -> Vec<bool> {
+    let mut counting: Vec<bool> = events.iter().map(Attributes::counts_branches).collect();
+    for group in groups(group_desc) {
+        let group = counting.get_mut(group).unwrap_or_default();
+        let counts = group.contains(&true);
+        group.fill(counts);
+    }
+    counting
+}
+
+/// `HEADER_GROUP_DESC` of `tools/perf/util/header.c`: the number of groups of two events or more, and
+/// of each its name, its first event and how many it has.
+fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let number = |at: usize| {
+        let number = section.get(at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*number) as usize)
+    };
+    let mut at = 4;
+    let group = move || {
+        let after_name = at + 4 + number(at)?;
+        let (first, events) = (number(after_name)?, number(after_name + 4)?);
+        at = after_name + 8;
+        Some(first..first + events)
+    };
+    std::iter::from_fn(group).take(number(0).unwrap_or_default())
+}

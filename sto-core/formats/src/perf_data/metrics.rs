@@ -1,0 +1,176 @@
+//! Metrics over time: counters of groups, and events beside those that have stacks.
+
+use super::events::Events;
+use super::sample::{Counter, Reading};
+use crate::recording::over_time::{self, Span};
+use crate::recording::{Sample, times_of};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use sto_model::MetricSeries;
+
+/// Most differences of readings that are looked at; of more readings of a counter some are passed over.
+const MAX_DIFFERENCES: usize = 1 << 20;
+
+/// The readings of a counter up to here.
+struct Counted {
+    /// The one that is the beginning of the next difference.
+    from: Reading,
+    latest: Reading,
+    /// How many there are from that one on.
+    count: usize,
+}
+
+/// What each event of the groups counted from sample to sample, on all processors and in all threads; batches of
+/// readings are in order of time.
+pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<MetricSeries> {
+    let every = batches
+        .iter()
+        .map(Vec::len)
+        .sum::<usize>()
+        .div_ceil(MAX_DIFFERENCES);
+    let mut counters: HashMap<Counter, Counted> = HashMap::new();
+    let mut by_event: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+    let mut add = |from: &Reading, to: &Reading| {
+        let event = events.of_id.get(&to.counter.id);
+        if let (Some(&event), Some(amount)) = (event, to.since(from)) {
+            by_event.entry(event).or_default().push(Span {
+                from: from.time,
+                to: to.time,
+                amount,
+            });
+        }
+    };
+    for reading in batches.into_iter().flatten() {
+        let first = || Counted {
+            from: reading,
+            latest: reading,
+            count: 0,
+        };
+        let counted = counters.entry(reading.counter).or_insert_with(first);
+        if reading.value < counted.latest.value {
+            // It began anew.
+            add(&counted.from, &counted.latest);
+            *counted = first();
+        }
+        counted.latest = reading;
+        counted.count += 1;
+        if counted.count > every {
+            add(&counted.from, &reading);
+            counted.from = reading;
+            counted.count = 1;
+        }
+    }
+    for counted in counters.values().filter(|counted| counted.count > 1) {
+        add(&counted.from, &counted.latest);
+    }
+    let series = by_event.into_iter().filter_map(|(event, spans)| {
+        let name = &events.sample_types.get(event as usize)?.event;
+        over_time::spans(name, spans)
+    });
+    series.collect()
+}
+
+impl Reading {
+    /// What was counted since another one, as if the counter had counted all the time that it was enabled; `None`
+    /// of one that began anew.
+    fn since(&self, before: &Reading) -> Option<f64> {
+        let counted = self.value.checked_sub(before.value)? as f64;
+        let (Some((enabled, running)), Some((enabled_before, running_before))) =
+            (self.times, before.times)
+        else {
+            return Some(counted);
+        };
+        let enabled = enabled.checked_sub(enabled_before)?;
+        let running = running.checked_sub(running_before)?;
+        Some(match running {
+            0 => counted,
+            _ => counted * enabled as f64 / running as f64,
+        })
+    }
+}
+
+/// The events whose samples have no stacks, beside such whose samples have.
+pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> Vec<MetricSeries> {
+    let has_stacks: Vec<bool> = events
+        .layouts
+        .iter()
+        .map(|layout| layout.has_stacks())
+        .collect();
+    if !has_stacks.contains(&false) || !events.have_stacks() {
+        return Vec::new();
+    }
+    let Some(times) = times_of(samples) else {
+        return Vec::new();
+    };
+    let mut points = vec![Vec::new(); has_stacks.len()];
+    for sample in samples {
+        let event = sample.sample_type.0 as usize;
+        if let (Some(time), false) = (sample.time, has_stacks[event]) {
+            points[event].push((time, sample.cost.value as f64));
+        }
+    }
+    let series = points.into_iter().zip(&events.sample_types);
+    let series = series
+        .filter_map(|(points, sample_type)| over_time::events(&sample_type.event, times, points));
+    series.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sto_model::limits::MAX_METRIC_POINTS;
+    use sto_model::units::Nanoseconds;
+    use sto_model::units::{SampleType, Unit};
+
+    fn events() -> Events {
+        let sample_type = |event: &str| SampleType {
+            event: event.to_owned(),
+            unit: Unit::Events,
+        };
+        Events {
+            sample_types: vec![sample_type("cycles"), sample_type("instructions")],
+            layouts: Vec::new(),
+            of_id: [(7, 0), (8, 1), (9, 1)].into_iter().collect(),
+            is_monotonic: false,
+        }
+    }
+
+    fn reading(time: u64, id: u64, value: u64) -> Reading {
+        Reading {
+            time: Nanoseconds(time),
+            counter: Counter { id, tid: None },
+            value,
+            times: None,
+        }
+    }
+
+    #[test]
+    fn a_counter_that_begins_anew_counts_what_it_had_and_what_comes() {
+        let values = [(1, 10), (2, 15), (3, 2), (4, 2), (5, 9)];
+        let readings = values.map(|(time, value)| reading(time, 7, value));
+        let unknown = reading(6, 1000, 5);
+        let metrics = of_groups(&events(), vec![readings.to_vec(), vec![unknown]]);
+        assert_eq!(metrics.len(), 1);
+        assert_eq!(metrics[0].name(), "cycles");
+        assert_eq!(metrics[0].values(), [0.0, 5.0, 0.0, 0.0, 7.0]);
+    }
+
+    #[test]
+    fn of_very_many_readings_nothing_is_lost_but_some_of_their_times() {
+        let count = 5 * MAX_DIFFERENCES as u64 / 8;
+        let of = |id, by| (0..count).map(move |ix| reading(10 + 2 * ix + id, id, 5 + by * ix));
+        let readings: Vec<_> = of(8, 3).zip(of(9, 4)).flat_map(|(a, b)| [a, b]).collect();
+        let batches: Vec<_> = readings.chunks(4096).map(<[_]>::to_vec).collect();
+        let metrics = of_groups(&events(), batches);
+        assert_eq!(metrics.len(), 1);
+        let metric = &metrics[0];
+        assert_eq!(metric.name(), "instructions");
+        assert_eq!(
+            metric.values().iter().sum::<f64>(),
+            (7 * (count - 1)) as f64
+        );
+        let (first, last) = (metric.times()[0], *metric.times().last().unwrap());
+        assert_eq!((first.0, last.0), (18, 10 + 2 * (count - 1) + 9));
+        assert!((MAX_METRIC_POINTS / 2..=MAX_METRIC_POINTS).contains(&metric.values().len()));
+    }
+}

@@ -1,0 +1,342 @@
+//! `perf.data`, in file and pipe mode, compressed or not.
+//!
+//! One walk over the records learns what was mapped where and when; samples are decoded and looked
+//! up after it, on every core. linux-perf-data reads the header. A record's layout is that of `perf_event_open(2)`; the file's is that of
+//! `tools/perf/Documentation/perf.data-file-format.txt`.
+//!
+#![doc = include_str!("perf_data.md")]
+
+mod attributes;
+mod check;
+mod digested;
+mod events;
+mod expansion;
+mod metrics;
+mod processes;
+mod records;
+mod run_time;
+mod salvage;
+mod sample;
+mod stacks;
+mod walk;
+
+pub(super) use check::matches;
+pub use run_time::run_time;
+
+use super::{Format, FormatError, NO_CALL_CHAINS, ReadOptions};
+use crate::recording::{
+    Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, Samples, StackIx,
+    Stacks,
+};
+use digested::Digested;
+use events::Events;
+use linux_perf_data::linux_perf_event_reader::RecordType;
+use rayon::prelude::*;
+use records::{Records, take_event};
+use stacks::{Batch, LocatedBatch, LocationTable, Part, Worker, too_large};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use sto_binary::{Machine, UnwindFiles};
+use sto_model::files::ReadAt;
+use sto_model::limits::MAX_SAMPLE_TYPES;
+use sto_model::units::{Bytes, SampleType};
+use walk::Walk;
+
+/// How many of a hundred samples may lack callers before a warning says so.
+const MAX_CUT: usize = 20;
+
+/// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
+pub(super) fn read(
+    path: &Path,
+    file: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let digested = Digested::new(file);
+    let builder = match read_records(path, file, &digested, options) {
+        Err(error) if options.allow_truncated && !matches!(error, FormatError::Cancelled(_)) => {
+            let Some(whole) = salvage::salvage(file) else {
+                return Err(error);
+            };
+            let mut builder = read_records(path, &whole, &whole, options)?;
+            builder.warnings.push(format!(
+                "The file is cut off or damaged after byte {}: {} bytes were left out, and with them \
+                 the names of events and the description of the machine.",
+                whole.size(),
+                file.size() - whole.size()
+            ));
+            builder
+        }
+        builder => builder?,
+    };
+    let source = digested.finish().map_err(FormatError::io(path))?;
+    Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
+}
+
+/// Reads the records of a file; `walked` has the same bytes, and is read from the first to the last.
+fn read_records(
+    path: &Path,
+    file: &dyn ReadAt,
+    walked: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<RecordingBuilder, FormatError> {
+    let (mode, records) = check::check(path, walked)?;
+    let header = records::header(path, file, mode)?;
+    let origin = records::origin(&header);
+    let arch = origin.arch.as_deref().unwrap_or("x86_64");
+    let machine = Machine::named(arch);
+    let events = Events::of(path, &header, file, mode, machine)?;
+    if machine == Machine::Other && events.save_stacks() {
+        let problem = format!(
+            "has copies of stacks of {arch} (`--call-graph dwarf`); sto unwinds those of x86_64 and aarch64. Record \
+             with --call-graph fp, or run `perf script` on the recording machine and ingest its text"
+        );
+        return Err(FormatError::Unsupported {
+            path: path.into(),
+            problem,
+        });
+    }
+    let walk = Walk::new(path, walked, records, &header, &options.on_read);
+    let records = Records::new(&header, &options.symbols);
+    let files = UnwindFiles::new(machine, &options.symbols);
+    let worker = || Worker::new(path, &events, &files);
+    let (records, located) = locate(path, walk, records, worker)?;
+    let Numbered {
+        locations,
+        stacks,
+        mut samples,
+        readings,
+    } = number(path, located)?;
+    let mut warnings = records.warnings();
+    if !events.have_stacks() {
+        warnings.push(NO_CALL_CHAINS.to_owned());
+    } else if events.rely_on_frame_pointers() {
+        warnings.extend(warn_of_missing_callers(&events, &samples, &stacks));
+    }
+    let mut metrics = metrics::of_groups(&events, readings);
+    metrics.extend(metrics::of_events_without_stacks(&events, &samples));
+    let sample_types = keep_sampled(events.sample_types, &mut samples);
+    if sample_types.len() > MAX_SAMPLE_TYPES {
+        let problem = format!(
+            "has samples of {} events; up to {MAX_SAMPLE_TYPES} are read. Record fewer at once",
+            sample_types.len()
+        );
+        return Err(FormatError::Unsupported {
+            path: path.into(),
+            problem,
+        });
+    }
+    let mut builder = RecordingBuilder::of_addresses(locations, stacks);
+    for metric in metrics {
+        builder.add_metric(metric);
+    }
+    builder.origin = origin;
+    builder.sample_types = sample_types;
+    builder.samples = Samples::of(samples);
+    builder.origin.duration = builder.duration();
+    builder.lost = records.lost();
+    let mut processes = records.processes;
+    builder.modules = processes.take_modules();
+    builder.processes = processes.processes;
+    builder.threads = processes.threads;
+    builder.warnings = warnings;
+    Ok(builder)
+}
+
+/// Says what helps where frame pointers do not lead to callers.
+fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks) -> Option<String> {
+    let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
+    let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
+    let samples = samples.iter().filter(should_have);
+    let (all, cut) = (samples.clone().count(), samples.filter(is_cut).count());
+    (cut * 100 > all * MAX_CUT).then(|| {
+        format!(
+            "{} % of samples have no callers or not all of them, as where code is built without frame \
+             pointers; build it with -fno-omit-frame-pointer, or record with --call-graph dwarf",
+            cut * 100 / all
+        )
+    })
+}
+
+/// The events that took samples; perf adds others that only carry records (`dummy:HG`).
+fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType> {
+    let mut sampled = vec![false; all.len()];
+    for sample in samples.iter() {
+        sampled[sample.sample_type.0 as usize] = true;
+    }
+    let mut kept = Vec::new();
+    let mut indices = Vec::new();
+    for (sample_type, sampled) in all.into_iter().zip(sampled) {
+        indices.push(SampleTypeIx(kept.len() as u32));
+        kept.extend(sampled.then_some(sample_type));
+    }
+    for sample in samples {
+        sample.sample_type = indices[sample.sample_type.0 as usize];
+    }
+    kept
+}
+
+/// Batches in order, each with the worker that located it; and what each worker numbered.
+type LocatedBatches = (Vec<(usize, LocatedBatch)>, Vec<LocationTable>);
+
+/// Walks over the records on this thread while others locate samples.
+fn locate<'a>(
+    path: &Path,
+    walk: Walk<'_>,
+    records: Records,
+    worker: impl Fn() -> Worker<'a> + Sync,
+) -> Result<(Records, LocatedBatches), FormatError> {
+    let cores = rayon::current_num_threads();
+    // Threads besides the only one that there is would wait for it.
+    let workers = if cores == 1 { 0 } else { cores };
+    let (full, to_locate) = sync_channel::<Batch>(cores);
+    // The workers own it together: when the last one is gone, sending fails instead of waiting.
+    let to_locate = Arc::new(Mutex::new(to_locate));
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map_while(|_| {
+                let (to_locate, worker) = (Arc::clone(&to_locate), &worker);
+                let work = move || work(&to_locate, worker());
+                thread::Builder::new().spawn_scoped(scope, work).ok()
+            })
+            .collect();
+        drop(to_locate);
+        // Where the system gives no thread, this one does their work.
+        let mut here = threads.is_empty().then(&worker);
+        let own = &mut here;
+        // It owns the sender: when all is read, the threads see its end.
+        let give = move |batch: Batch| match own {
+            Some(here) => here.take(&batch),
+            // It fails only where every worker has failed; joining them says why.
+            None => drop(full.send(batch)),
+        };
+        let records = feed(path, walk, records, give);
+        let joined: Vec<_> = threads.into_iter().map(join).collect();
+        let parts = joined.into_iter().chain(here.map(Worker::finish));
+        let records = records?;
+        let (mut batches, mut tables, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for (worker, part) in parts.enumerate() {
+            match part.located {
+                Ok(located) => batches.extend(located.into_iter().map(|batch| (worker, batch))),
+                Err(error) => errors.push(error),
+            }
+            tables.push(part.table);
+        }
+        // Batches are taken in order, so that the first one in error was looked at.
+        match errors.into_iter().min_by_key(|&(batch, _)| batch) {
+            Some((_, error)) => Err(error),
+            None => {
+                batches.sort_unstable_by_key(|(_, batch)| batch.number);
+                Ok((records, (batches, tables)))
+            }
+        }
+    })
+}
+
+/// Gives away the samples of all records in batches; anything else goes into what is known by its time.
+fn feed(
+    path: &Path,
+    mut walk: Walk<'_>,
+    mut records: Records,
+    mut give: impl FnMut(Batch),
+) -> Result<Records, FormatError> {
+    let mut batch = Batch::new(0, records.processes.kernel());
+    while let Some(record) = walk.next()? {
+        if record.kind == RecordType::SAMPLE {
+            batch.push(records.sample(record));
+        } else if take_event(&walk.raw(&record), &mut records).is_none() {
+            return Err(record.malformed(path));
+        }
+        let kernel = records.processes.kernel();
+        if batch.is_full() || !batch.sees(kernel) {
+            let next = Batch::new(batch.number + 1, kernel);
+            let done = std::mem::replace(&mut batch, next);
+            if !done.is_empty() {
+                give(done);
+            }
+        }
+    }
+    give(batch);
+    Ok(records)
+}
+
+fn work(to_locate: &Mutex<Receiver<Batch>>, mut worker: Worker<'_>) -> Part {
+    while worker.goes_on() {
+        let batch = match to_locate.lock() {
+            Ok(receiver) => receiver.recv(),
+            Err(_) => break,
+        };
+        let Ok(batch) = batch else { break };
+        worker.take(&batch);
+    }
+    worker.finish()
+}
+
+/// The result of a thread; where it panicked, this thread goes on with that panic.
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The samples of all workers, by numbers that they share.
+struct Numbered {
+    locations: Vec<Location>,
+    stacks: Stacks,
+    samples: Vec<Sample>,
+    /// By batch, of batches with any.
+    readings: Vec<Vec<sample::Reading>>,
+}
+
+/// Numbers stacks as samples need them, so that their numbers do not depend on which worker was faster.
+fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, FormatError> {
+    let (locations, renumber) = merge(&tables);
+    let mut stacks = Stacks::default();
+    // By worker and its number of the stack.
+    let mut known: Vec<Vec<Option<StackIx>>> = tables
+        .iter()
+        .map(|table| vec![None; table.stacks.len()])
+        .collect();
+    let (mut samples, mut readings) = (Vec::new(), Vec::new());
+    let mut stack = Vec::new();
+    for (worker, batch) in batches {
+        if !batch.readings.is_empty() {
+            readings.push(batch.readings);
+        }
+        for mut sample in batch.samples {
+            let known = &mut known[worker][sample.stack.0 as usize];
+            sample.stack = match *known {
+                Some(ix) => ix,
+                None => {
+                    let own = tables[worker].stacks.get(sample.stack);
+                    stack.clear();
+                    stack.extend(own.iter().map(|ix| renumber[worker][ix.0 as usize]));
+                    let ix = stacks.try_insert(&stack).ok_or_else(|| too_large(path))?;
+                    *known.insert(ix)
+                }
+            };
+            samples.push(sample);
+        }
+    }
+    Ok(Numbered {
+        locations,
+        stacks,
+        samples,
+        readings,
+    })
+}
+
+/// One sorted list of all workers' locations, and for each worker the indices of its own in it.
+fn merge(workers: &[LocationTable]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
+    let own = workers.iter().map(|table| &*table.locations);
+    let mut all: Vec<Location> = own.clone().flatten().copied().collect();
+    all.par_sort_unstable();
+    all.dedup();
+    let index = |location: &Location| {
+        let index = all.partition_point(|other| other < location);
+        LocationIx(index as u32)
+    };
+    let renumber = own.map(|own| own.par_iter().map(index).collect()).collect();
+    (all, renumber)
+}

@@ -1,0 +1,338 @@
+//! Which program a sample ran in, and what was mapped there at that time.
+
+use crate::recording::{
+    Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
+};
+use hashbrown::HashMap;
+use std::sync::Arc;
+use sto_binary::{AddressSpace, JitDump, Mapping, dump_of, find_dump};
+use sto_model::GnuBuildId;
+use sto_model::SymbolOptions;
+use sto_model::limits::{MAX_PROCESS_NAME, cut};
+
+/// A mapping as a record has it.
+pub(super) struct Mapped<'a> {
+    pub(super) pid: u32,
+    pub(super) start: u64,
+    pub(super) length: u64,
+    pub(super) file_offset: u64,
+    pub(super) path: &'a str,
+    pub(super) executable: bool,
+    pub(super) inode: Option<u64>,
+    pub(super) build_id: Option<GnuBuildId>,
+}
+
+/// The processes, threads and mappings of a recording, as its records change them over time.
+#[derive(Default)]
+pub(super) struct Processes {
+    pub(super) processes: Vec<Process>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) modules: Vec<Arc<Module>>,
+    module_index: HashMap<Module, ModuleIx>,
+    build_ids: HashMap<String, GnuBuildId>,
+    kernel: Arc<AddressSpace>,
+    live: HashMap<u32, Live>,
+    thread_of: HashMap<u32, ThreadIx>,
+    comm_of: HashMap<u32, String>,
+    /// Where jitdumps are looked for.
+    symbols: SymbolOptions,
+    /// By path; none where there was none.
+    jit_dumps: HashMap<String, Option<(ModuleIx, Arc<JitDump>)>>,
+}
+
+/// A process while it runs one program; an `exec` begins another.
+#[derive(Clone, Default)]
+struct Live {
+    /// Its entry, once a sample was taken in it.
+    process: Option<ProcessIx>,
+    main_module: Option<ModuleIx>,
+    space: Arc<AddressSpace>,
+}
+
+impl Processes {
+    pub(super) fn new(symbols: &SymbolOptions) -> Processes {
+        Processes {
+            symbols: symbols.clone(),
+            ..Processes::default()
+        }
+    }
+
+    /// The build id of a file that the recording lists separately from its mappings.
+    pub(super) fn add_build_id(&mut self, path: &str, build_id: GnuBuildId) {
+        self.build_ids.insert(path.to_owned(), build_id);
+    }
+
+    /// A process has a new program, and nothing mapped yet.
+    pub(super) fn exec(&mut self, pid: u32) {
+        self.live.insert(pid, Live::default());
+    }
+
+    /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
+    pub(super) fn comm(&mut self, pid: u32, tid: u32, name: &str, exec: bool) {
+        if exec {
+            self.exec(pid);
+        }
+        self.comm_of.insert(tid, name.to_owned());
+        if let Some(&thread) = self.thread_of.get(&tid) {
+            name.clone_into(&mut self.threads[thread.0 as usize].name);
+        }
+    }
+
+    /// `PERF_RECORD_FORK`: a new thread, or a new process that starts as a copy of its parent.
+    pub(super) fn fork(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
+        if pid != parent_pid {
+            let parent = self.live.get(&parent_pid).cloned().unwrap_or_default();
+            let child = Live {
+                process: None,
+                ..parent
+            };
+            self.live.insert(pid, child);
+        }
+        self.thread_of.remove(&tid);
+        if let Some(name) = self.comm_of.get(&parent_tid).cloned() {
+            self.comm_of.insert(tid, name);
+        }
+    }
+
+    /// `PERF_RECORD_MMAP2`, or an old kernel's `PERF_RECORD_MMAP`, in user space.
+    pub(super) fn map_user(&mut self, mapped: Mapped<'_>) {
+        let end = mapped.start.saturating_add(mapped.length);
+        if !mapped.executable {
+            let live = self.live.entry(mapped.pid).or_default();
+            if live.space.overlaps(mapped.start, end) {
+                Arc::make_mut(&mut live.space).unmap(mapped.start, end);
+            }
+            return;
+        }
+        if let Some((path, pid)) = dump_of(mapped.path)
+            && let Some((module, dump)) = self.jit_dump(path, pid, mapped.inode)
+        {
+            let live = self.live.entry(mapped.pid).or_default();
+            Arc::make_mut(&mut live.space).set_jit_dump(module, dump);
+            return;
+        }
+        let (path, kind) = user_module(mapped.path, mapped.pid);
+        let build_id = mapped
+            .build_id
+            .or_else(|| self.build_ids.get(path).cloned());
+        let inode = mapped.inode.filter(|_| kind == ModuleKind::File);
+        let module = self.module(Module {
+            path: path.into(),
+            kind,
+            build_id,
+            inode,
+            text_address: None,
+            alias: None,
+        });
+        let mapping = Mapping {
+            start: mapped.start,
+            end,
+            file_offset: if kind == ModuleKind::File {
+                mapped.file_offset
+            } else {
+                mapped.start
+            },
+            module,
+            file: Arc::clone(&self.modules[module.0 as usize]),
+        };
+        let live = self.live.entry(mapped.pid).or_default();
+        Arc::make_mut(&mut live.space).map(mapping);
+        // The kernel maps a program before its loader and libraries.
+        if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
+            live.main_module = Some(module);
+            if let Some(process) = live.process {
+                let process = &mut self.processes[process.0 as usize];
+                process.main_module = Some(module);
+                process.program = program_of(&self.modules[module.0 as usize]);
+            }
+        }
+    }
+
+    /// The jitdump of a process, and the module that it is: once a path.
+    fn jit_dump(
+        &mut self,
+        path: String,
+        pid: u32,
+        inode: Option<u64>,
+    ) -> Option<(ModuleIx, Arc<JitDump>)> {
+        if let Some(known) = self.jit_dumps.get(&path) {
+            return known.clone();
+        }
+        let dump = find_dump(&path, pid, inode, &self.symbols).ok();
+        let found = dump.map(|dump| {
+            let module = self.module(Module {
+                path: path.clone(),
+                kind: ModuleKind::JitDump { pid },
+                build_id: None,
+                inode,
+                text_address: None,
+                alias: None,
+            });
+            (module, Arc::new(dump))
+        });
+        self.jit_dumps.insert(path, found.clone());
+        found
+    }
+
+    /// The location of all code of virtual machines' guests.
+    pub(super) fn guest(&mut self, name: &str) -> Location {
+        let module = self.module(Module {
+            path: name.to_owned(),
+            kind: ModuleKind::Anonymous,
+            build_id: None,
+            inode: None,
+            text_address: None,
+            alias: None,
+        });
+        Location::Address { module, address: 0 }
+    }
+
+    /// `PERF_RECORD_MMAP` of the kernel or one of its modules.
+    pub(super) fn map_kernel(&mut self, mapped: Mapped<'_>) {
+        let main = mapped.path.starts_with("[kernel.kallsyms]") || mapped.path.contains("vmlinux");
+        let path = if main { KERNEL } else { mapped.path };
+        let kind = if main {
+            ModuleKind::Kernel
+        } else {
+            ModuleKind::KernelModule
+        };
+        let build_id = mapped
+            .build_id
+            .or_else(|| self.build_ids.get(path).cloned());
+        // Of a module `.text` is mapped. simpleperf does not say where the kernel's is.
+        let text = if main {
+            mapped.file_offset
+        } else {
+            mapped.start
+        };
+        let text_address = Some(text).filter(|&address| address != 0);
+        let module = self.module(Module {
+            path: path.into(),
+            kind,
+            build_id,
+            inode: None,
+            text_address,
+            alias: None,
+        });
+        let mapping = Mapping {
+            start: mapped.start,
+            end: mapped.start.saturating_add(mapped.length),
+            file_offset: mapped.start,
+            module,
+            file: Arc::clone(&self.modules[module.0 as usize]),
+        };
+        Arc::make_mut(&mut self.kernel).map(mapping);
+    }
+
+    /// What the kernel has mapped.
+    pub(super) fn kernel(&self) -> &Arc<AddressSpace> {
+        &self.kernel
+    }
+
+    /// What a process has mapped.
+    pub(super) fn space(&mut self, pid: u32) -> Arc<AddressSpace> {
+        Arc::clone(&self.live.entry(pid).or_default().space)
+    }
+
+    /// The thread that a sample was taken in; makes entries at the first one.
+    pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadIx {
+        let process = self.process(pid);
+        if let Some(&thread) = self.thread_of.get(&tid)
+            && self.threads[thread.0 as usize].process == process
+        {
+            return thread;
+        }
+        let thread = ThreadIx(self.threads.len() as u32);
+        let name = self.comm_of.get(&tid).or_else(|| self.comm_of.get(&pid));
+        let name = name.cloned().unwrap_or_default();
+        self.threads.push(Thread {
+            tid,
+            name,
+            process,
+            labels: Arc::default(),
+        });
+        self.thread_of.insert(tid, thread);
+        thread
+    }
+
+    fn process(&mut self, pid: u32) -> ProcessIx {
+        let live = self.live.entry(pid).or_default();
+        if let Some(process) = live.process {
+            return process;
+        }
+        let process = ProcessIx(self.processes.len() as u32);
+        live.process = Some(process);
+        let program = match live.main_module {
+            Some(module) => program_of(&self.modules[module.0 as usize]),
+            None if pid == 0 => IDLE.to_owned(),
+            None => self.comm_of.get(&pid).cloned().unwrap_or_default(),
+        };
+        self.processes.push(Process {
+            pid,
+            program,
+            main_module: live.main_module,
+        });
+        process
+    }
+
+    fn module(&mut self, module: Module) -> ModuleIx {
+        *self
+            .module_index
+            .entry(module)
+            .or_insert_with_key(|module| {
+                self.modules.push(Arc::new(module.clone()));
+                ModuleIx(self.modules.len() as u32 - 1)
+            })
+    }
+
+    /// The modules, with the build ids that the recording lists after their mappings (pipe mode).
+    pub(super) fn take_modules(&mut self) -> Vec<Module> {
+        let with_build_id = |module: &Arc<Module>| {
+            let mut module = Module::clone(module);
+            if module.build_id.is_none() {
+                module.build_id = self.build_ids.get(&module.path).cloned();
+            }
+            module
+        };
+        self.modules.iter().map(with_build_id).collect()
+    }
+}
+
+/// The kernel's path in every recording of ours, whichever image perf found.
+pub(super) const KERNEL: &str = "[kernel.kallsyms]";
+const VDSO: &str = "[vdso]";
+/// The program of process 0, as perf calls it.
+const IDLE: &str = "swapper";
+
+fn program_of(main: &Module) -> String {
+    let mut name = main.name().to_owned();
+    cut(&mut name, MAX_PROCESS_NAME);
+    name
+}
+
+/// The path of a user mapping without what the kernel adds to it, and what kind of thing it is.
+fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    match path {
+        VDSO => return (path, ModuleKind::File),
+        // The kernel's own, in every process.
+        "[vsyscall]" | "[uprobes]" => return (path, ModuleKind::Anonymous),
+        _ => {}
+    }
+    if path.starts_with("/memfd:") {
+        // The name is the program's own choice, often random.
+        return ("[memfd]", ModuleKind::Memory { pid });
+    }
+    let special = [
+        "//anon",
+        "/dev/zero",
+        "/anon_hugepage",
+        "/SYSV",
+        "[",
+        "anon_inode:",
+    ];
+    if path.is_empty() || special.iter().any(|start| path.starts_with(start)) {
+        return (path, ModuleKind::Memory { pid });
+    }
+    (path, ModuleKind::File)
+}

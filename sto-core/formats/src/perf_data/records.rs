@@ -1,0 +1,250 @@
+//! What records say of processes and their mappings, by which samples are looked up, and what the header says.
+
+use super::check::Mode;
+use super::processes::{KERNEL, Mapped, Processes};
+use super::stacks::Pending;
+use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
+use crate::FormatError;
+use crate::recording::GUEST;
+use linux_perf_data::linux_perf_event_reader::{
+    CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,
+};
+use linux_perf_data::{DsoKey, Feature, PerfFile, PerfFileReader};
+use std::borrow::Cow;
+use std::path::Path;
+use sto_model::SymbolOptions;
+use sto_model::files::{ReadAt, Window};
+use sto_model::limits::{MAX_NAME, MAX_PROCESS_NAME, cut};
+use sto_model::{GnuBuildId, Origin};
+
+/// `PROT_EXEC`.
+const EXECUTABLE: u32 = 4;
+/// Offset of the length of the build id in a `PERF_RECORD_MMAP2`, and its greatest value.
+const BUILD_ID_LENGTH_AT: usize = 32;
+const BUILD_ID_MAX: u8 = 20;
+
+/// What records other than samples say.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) processes: Processes,
+    lost_events: u64,
+    lost_samples: u64,
+    throttled: u64,
+}
+
+impl Records {
+    /// What is known before the first record.
+    pub(super) fn new(header: &PerfFile, options: &SymbolOptions) -> Records {
+        let mut processes = Processes::new(options);
+        for (key, info) in header.build_ids().unwrap_or_default() {
+            let path = match key {
+                DsoKey::Kernel => Cow::Borrowed(KERNEL),
+                _ => String::from_utf8_lossy(&info.path),
+            };
+            if let Some(build_id) = GnuBuildId::from_bytes(&info.build_id) {
+                processes.add_build_id(&path, build_id);
+            }
+        }
+        Records {
+            processes,
+            ..Records::default()
+        }
+    }
+
+    /// What a sample was taken in.
+    pub(super) fn sample(&mut self, record: Record) -> Pending {
+        let (pid, tid) = record.thread;
+        let guest = match CpuMode::from_misc(record.misc) {
+            CpuMode::GuestKernel => Some(self.processes.guest(GUEST[0])),
+            CpuMode::GuestUser => Some(self.processes.guest(GUEST[1])),
+            _ => None,
+        };
+        Pending {
+            thread: self.processes.thread(pid, tid),
+            space: self.processes.space(pid),
+            guest,
+            record,
+        }
+    }
+
+    /// Dropped events: perf counts them as they happen and, since 6.1, again at the end.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_events.max(self.lost_samples)
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        if self.throttled == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "the kernel throttled sampling {} times, so busy moments are undercounted; record at a \
+             lower frequency",
+            self.throttled
+        )]
+    }
+}
+
+/// What the header of a file says, whose shape was checked.
+pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfFile, FormatError> {
+    let window = Window::new(file);
+    let opened = match mode {
+        Mode::File => PerfFileReader::parse_file(window),
+        Mode::Pipe => PerfFileReader::parse_pipe(window),
+    };
+    opened.map(|opened| opened.perf_file).map_err(|error| {
+        let problem =
+            format!("{error}; the file is damaged or of an unknown kind, record it again");
+        FormatError::malformed(path, "the header", problem)
+    })
+}
+
+/// Where and how a recording was made, as the feature sections of its header say.
+pub(super) fn origin(file: &PerfFile) -> Origin {
+    let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
+        let value: Option<&str> = value.unwrap_or(None);
+        value.filter(|text| !text.is_empty()).map(|text| {
+            let mut text = text.to_owned();
+            cut(&mut text, MAX_NAME);
+            text
+        })
+    };
+    Origin {
+        host: text(file.hostname()),
+        kernel: text(file.os_release()),
+        arch: text(file.arch()),
+        cpu: text(file.cpu_desc()),
+        command: command(file),
+        ..Origin::default()
+    }
+}
+
+/// The command line, if its section holds as many strings as it says.
+fn command(file: &PerfFile) -> Option<String> {
+    let section = file.feature_section_data(Feature::CMDLINE)?;
+    let count = u32::from_le_bytes(section.first_chunk::<4>().copied()?);
+    // Each string takes at least the four bytes of its length.
+    if count as usize > section.len() / 4 {
+        return None;
+    }
+    let mut command = file.cmdline().ok()??.join(" ");
+    cut(&mut command, MAX_NAME);
+    Some(command)
+}
+
+/// `None` if the record is too short.
+pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> {
+    let Records {
+        processes,
+        lost_events,
+        lost_samples,
+        throttled,
+    } = records;
+    match record.record_type {
+        LOST_SAMPLES => {
+            let count = record.data.as_slice().first_chunk::<8>().copied()?;
+            *lost_samples = lost_samples.saturating_add(u64::from_le_bytes(count));
+            return Some(());
+        }
+        HEADER_BUILD_ID => {
+            take_build_id(&record.data.as_slice(), processes);
+            return Some(());
+        }
+        _ => {}
+    }
+    // The crate asserts this length.
+    if record.record_type == RecordType::MMAP2
+        && record.misc & constants::PERF_RECORD_MISC_MMAP_BUILD_ID != 0
+        && record
+            .data
+            .as_slice()
+            .get(BUILD_ID_LENGTH_AT)
+            .is_none_or(|&length| length > BUILD_ID_MAX)
+    {
+        return None;
+    }
+    match record.parse().ok()? {
+        EventRecord::Comm(comm) => {
+            let (pid, tid) = (comm.pid as u32, comm.tid as u32);
+            processes.comm(pid, tid, &text(comm.name, MAX_PROCESS_NAME), comm.is_execve);
+        }
+        EventRecord::Fork(fork) => {
+            let pid = fork.pid as u32;
+            processes.fork(pid, fork.tid as u32, fork.ppid as u32, fork.ptid as u32);
+            // perf writes such a record for a process that ran before: its program and mappings follow.
+            if record.misc & constants::PERF_RECORD_MISC_FORK_EXEC != 0 && fork.pid != fork.ppid {
+                processes.exec(pid);
+            }
+        }
+        EventRecord::Mmap(mmap) => {
+            let mapped = Mapped {
+                pid: mmap.pid as u32,
+                start: mmap.address,
+                length: mmap.length,
+                file_offset: mmap.page_offset,
+                path: &text(mmap.path, MAX_NAME),
+                executable: mmap.is_executable,
+                inode: None,
+                build_id: None,
+            };
+            map(processes, mmap.cpu_mode, mapped);
+        }
+        EventRecord::Mmap2(mmap) => {
+            let (inode, build_id) = match &mmap.file_id {
+                Mmap2FileId::InodeAndVersion(file) => (Some(file.inode), None),
+                Mmap2FileId::BuildId(bytes) => (None, GnuBuildId::from_bytes(bytes)),
+            };
+            let mapped = Mapped {
+                pid: mmap.pid as u32,
+                start: mmap.address,
+                length: mmap.length,
+                file_offset: mmap.page_offset,
+                path: &text(mmap.path, MAX_NAME),
+                executable: mmap.protection & EXECUTABLE != 0,
+                inode,
+                build_id,
+            };
+            map(processes, mmap.cpu_mode, mapped);
+        }
+        EventRecord::Lost(lost) => *lost_events = lost_events.saturating_add(lost.count),
+        EventRecord::Throttle(_) => *throttled += 1,
+        _ => {}
+    }
+    Some(())
+}
+
+fn map(processes: &mut Processes, mode: CpuMode, mapped: Mapped<'_>) {
+    match mode {
+        CpuMode::Kernel => processes.map_kernel(mapped),
+        CpuMode::User | CpuMode::Unknown => processes.map_user(mapped),
+        // Guests and hypervisors have address spaces of their own.
+        _ => {}
+    }
+}
+
+/// `PERF_RECORD_HEADER_BUILD_ID`, as pipe mode has it: pid, 20 bytes of build id with their number
+/// after them, padding to 24, path.
+fn take_build_id(body: &[u8], processes: &mut Processes) {
+    let Some((fixed, path)) = body.split_at_checked(4 + 24) else {
+        return;
+    };
+    let path: &[u8] = path.split(|&byte| byte == 0).next().unwrap_or_default();
+    let length = match fixed[24] {
+        0 => BUILD_ID_MAX,
+        length => length.min(BUILD_ID_MAX),
+    };
+    let path = String::from_utf8_lossy(path);
+    let path = if path.starts_with(KERNEL) {
+        KERNEL
+    } else {
+        &path
+    };
+    if let Some(build_id) = GnuBuildId::from_bytes(&fixed[4..4 + usize::from(length)]) {
+        processes.add_build_id(path, build_id);
+    }
+}
+
+fn text(data: RawData<'_>, limit: usize) -> String {
+    let mut text = String::from_utf8_lossy(&data.as_slice()).into_owned();
+    cut(&mut text, limit);
+    text
+}

@@ -1,0 +1,329 @@
+//! One `PERF_RECORD_SAMPLE`, decoded in place.
+//!
+//! The layout is that of `perf_event_open(2)` and `include/uapi/linux/perf_event.h`
+//! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
+//! `sample_type` and `read_format`. Only what a profile needs is kept.
+
+use linux_perf_data::linux_perf_event_reader::{
+    AttrFlags, BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
+};
+use sto_binary::{Machine, UserRegs};
+use sto_model::units::Nanoseconds;
+
+/// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
+const FORMAT_LOST: u64 = 1 << 4;
+
+/// `enum perf_sample_regs_abi`.
+const REGS_ABI_NONE: u64 = 0;
+const REGS_ABI_32: u64 = 1;
+const REGS_ABI_64: u64 = 2;
+
+/// Numbers of registers in `sample_regs_user`: `arch/*/include/uapi/asm/perf_regs.h`.
+struct RegisterNumbers {
+    ip: u32,
+    sp: u32,
+    fp: u32,
+    link: Option<u32>,
+}
+
+const X86: RegisterNumbers = RegisterNumbers {
+    ip: 8,
+    sp: 7,
+    fp: 6,
+    link: None,
+};
+
+const ARM64: RegisterNumbers = RegisterNumbers {
+    ip: 32,
+    sp: 31,
+    fp: 29,
+    link: Some(30),
+};
+
+/// What a sample's bytes mean, from its event's attributes.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    fields: SampleFormat,
+    read: u64,
+    is_inherited: bool,
+    branch: BranchSampleFormat,
+    counts_branches: bool,
+    machine: Machine,
+    user_regs: u64,
+    fixed_period: u64,
+}
+
+/// A counter of a group, when the group's leader took a sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    pub(super) time: Nanoseconds,
+    pub(super) counter: Counter,
+    /// What it had counted until then.
+    pub(super) value: u64,
+    /// How long it was enabled, and how long it really counted.
+    pub(super) times: Option<(u64, u64)>,
+}
+
+/// An event of a processor or thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Counter {
+    pub(super) id: u64,
+    /// The thread whose sample it is, where threads that are begun count by themselves under one id.
+    pub(super) tid: Option<u32>,
+}
+
+/// The fields of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RawSample<'a> {
+    pub(super) ip: Option<u64>,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) time: Option<u64>,
+    pub(super) period: u64,
+    /// The counters of its group.
+    pub(super) group: GroupRead<'a>,
+    /// Addresses, innermost first, with `PERF_CONTEXT_*` marks between them; 8 bytes each.
+    pub(super) chain: &'a [u8],
+    /// The calls of user space as the processor keeps them (`--call-graph lbr`), innermost first:
+    /// `struct perf_branch_entry`, 24 bytes each.
+    pub(super) branches: &'a [u8],
+    /// Those of user space that unwinding starts from.
+    pub(super) user_regs: Option<UserRegs>,
+    /// The link register of user space.
+    pub(super) link: Option<u64>,
+    /// Memory above the user's stack pointer.
+    pub(super) user_stack: &'a [u8],
+}
+
+/// What `PERF_FORMAT_GROUP` has of a group's counters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GroupRead<'a> {
+    /// How long the group was enabled, and how long it counted.
+    times: Option<(u64, u64)>,
+    /// Of each counter its value, its id, and perhaps more.
+    entries: &'a [u8],
+    /// Number of words of an entry.
+    words: usize,
+}
+
+impl Layout {
+    /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` says
+    /// whether counters follow their branches.
+    pub(super) fn of(
+        machine: Machine,
+        attr: &PerfEventAttr,
+        read: u64,
+        counts_branches: bool,
+    ) -> Layout {
+        Layout {
+            machine,
+            fields: attr.sample_format,
+            read,
+            is_inherited: attr.flags.contains(AttrFlags::INHERIT),
+            branch: attr.branch_sample_format,
+            counts_branches,
+            user_regs: attr.sample_regs_user,
+            fixed_period: match attr.sampling_policy {
+                SamplingPolicy::Period(period) => period.get(),
+                _ => 1,
+            },
+        }
+    }
+
+    /// Whether samples carry a call chain or a copy of the stack.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.fields
+            .intersects(SampleFormat::CALLCHAIN | SampleFormat::STACK_USER)
+    }
+
+    /// Whether saved stacks alone lead to callers in user space.
+    pub(super) fn saves_stacks(&self) -> bool {
+        self.fields.contains(SampleFormat::STACK_USER)
+    }
+
+    /// Whether nothing else leads to callers in user space.
+    pub(super) fn relies_on_frame_pointers(&self) -> bool {
+        let others = SampleFormat::STACK_USER | SampleFormat::BRANCH_STACK;
+        !self.fields.intersects(others)
+    }
+
+    /// Decodes a sample's body; `None` if it ends too soon or has registers of an unknown kind.
+    pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Option<RawSample<'a>> {
+        let has = |field| self.fields.contains(field);
+        let mut body = Reader(body);
+        let mut sample = RawSample {
+            period: self.fixed_period,
+            ..RawSample::default()
+        };
+        body.skip_if(has(SampleFormat::IDENTIFIER), 8)?;
+        if has(SampleFormat::IP) {
+            sample.ip = Some(body.u64()?);
+        }
+        if has(SampleFormat::TID) {
+            sample.pid = body.u32()?;
+            sample.tid = body.u32()?;
+        }
+        if has(SampleFormat::TIME) {
+            sample.time = Some(body.u64()?);
+        }
+        for field in [
+            SampleFormat::ADDR,
+            SampleFormat::ID,
+            SampleFormat::STREAM_ID,
+            SampleFormat::CPU,
+        ] {
+            body.skip_if(has(field), 8)?;
+        }
+        if has(SampleFormat::PERIOD) {
+            sample.period = body.u64()?;
+        }
+        if has(SampleFormat::READ) {
+            sample.group = self.read(&mut body)?;
+        }
+        if has(SampleFormat::CALLCHAIN) {
+            let entries = body.u64()?;
+            sample.chain = body.take(entries.checked_mul(8)?)?;
+        }
+        if has(SampleFormat::RAW) {
+            let size = body.u32()?;
+            body.take(u64::from(size))?;
+        }
+        if has(SampleFormat::BRANCH_STACK) {
+            let entries = body.u64()?;
+            body.skip_if(self.branch.contains(BranchSampleFormat::HW_INDEX), 8)?;
+            let branches = body.take(entries.checked_mul(24)?)?;
+            if self.branch.contains(BranchSampleFormat::CALL_STACK) {
+                sample.branches = branches;
+            }
+            body.skip_if(self.counts_branches, entries.checked_mul(8)?)?;
+        }
+        if has(SampleFormat::REGS_USER) {
+            match body.u64()? {
+                REGS_ABI_NONE => {}
+                abi @ (REGS_ABI_32 | REGS_ABI_64) => {
+                    let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
+                    self.take_registers(abi, regs, &mut sample);
+                }
+                _ => return None,
+            }
+        }
+        if has(SampleFormat::STACK_USER) {
+            let size = body.u64()?;
+            let stack = body.take(size)?;
+            if size != 0 {
+                let filled = usize::try_from(body.u64()?).ok()?;
+                sample.user_stack = &stack[..filled.min(stack.len())];
+            }
+        }
+        Some(sample)
+    }
+
+    fn read<'a>(&self, body: &mut Reader<'a>) -> Option<GroupRead<'a>> {
+        let has = |field: u64| self.read & field != 0;
+        let count = |field: u64| usize::from(has(field));
+        let times = count(ReadFormat::TOTAL_TIME_ENABLED.bits())
+            + count(ReadFormat::TOTAL_TIME_RUNNING.bits());
+        let words = 1 + count(ReadFormat::ID.bits()) + count(FORMAT_LOST);
+        if !has(ReadFormat::GROUP.bits()) {
+            body.take((words + times) as u64 * 8)?;
+            return Some(GroupRead::default());
+        }
+        let entries = body.u64()?;
+        let times = body.take(times as u64 * 8)?;
+        let entries = body.take(entries.checked_mul(words as u64 * 8)?)?;
+        Some(GroupRead {
+            times: times
+                .split_at_checked(8)
+                .filter(|(_, running)| !running.is_empty())
+                .map(|(enabled, running)| (word_of(enabled), word_of(running))),
+            // Without ids it is not known what was counted.
+            entries: if has(ReadFormat::ID.bits()) {
+                entries
+            } else {
+                &[]
+            },
+            words,
+        })
+    }
+
+    /// What a sample says of the counters of its group.
+    pub(super) fn readings<'a>(
+        &self,
+        sample: &RawSample<'a>,
+    ) -> impl Iterator<Item = Reading> + use<'a> {
+        let GroupRead {
+            times,
+            entries,
+            words,
+        } = sample.group;
+        let tid = self.is_inherited.then_some(sample.tid);
+        let entries = sample.time.into_iter().flat_map(move |time| {
+            let entries = entries.chunks_exact(words.max(2) * 8);
+            entries.map(move |entry| (Nanoseconds(time), entry))
+        });
+        entries.map(move |(time, entry)| Reading {
+            time,
+            counter: Counter {
+                id: word_of(&entry[8..16]),
+                tid,
+            },
+            value: word_of(&entry[..8]),
+            times,
+        })
+    }
+
+    fn take_registers(&self, abi: u64, regs: &[u8], sample: &mut RawSample<'_>) {
+        let register = |number: u32| {
+            let below = self.user_regs & ((1 << number) - 1);
+            let recorded = self.user_regs >> number & 1 == 1;
+            let word = regs.chunks_exact(8).nth(below.count_ones() as usize)?;
+            recorded.then(|| word_of(word))
+        };
+        let numbers = match (self.machine, abi) {
+            (Machine::X86_64, _) => X86,
+            (Machine::Aarch64, REGS_ABI_64) => ARM64,
+            // Those of 32-bit ARM have other rules.
+            (Machine::Aarch64 | Machine::Other, _) => return,
+        };
+        sample.link = numbers.link.and_then(register);
+        if let Some(ip) = register(numbers.ip)
+            && let Some(sp) = register(numbers.sp)
+            && let Some(fp) = register(numbers.fp)
+        {
+            let link = sample.link.unwrap_or_default();
+            sample.user_regs = Some(UserRegs { ip, sp, fp, link });
+        }
+    }
+}
+
+/// The little-endian word in 8 bytes.
+pub(super) fn word_of(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, size: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(usize::try_from(size).ok()?)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn skip_if(&mut self, present: bool, size: u64) -> Option<()> {
+        if present {
+            self.take(size).map(|_| ())
+        } else {
+            Some(())
+        }
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take(8).map(word_of)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        let bytes = self.take(4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(bytes))
+    }
+}

@@ -1,0 +1,268 @@
+//! From record to record through a file, and those that matter in order of time.
+//!
+//! Of samples no more is looked at than when and in which thread they were taken.
+
+use super::check::{Checked, HEADER_SIZE, Header};
+use super::digested::PIECE;
+use super::expansion::Expansion;
+use crate::FormatError;
+use crate::source::OnRead;
+use hashbrown::HashMap;
+use linux_perf_data::linux_perf_event_reader::{
+    Endianness, RawData, RawEventRecord, RecordParseInfo, RecordType, SampleFormat,
+};
+use linux_perf_data::{AttributeDescription, Feature, PerfFile};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::Path;
+use sto_model::files::{Part, ReadAt, Window};
+
+/// `PERF_RECORD_LOST_SAMPLES`.
+pub(super) const LOST_SAMPLES: RecordType = RecordType(13);
+/// `PERF_RECORD_*` of `tools/lib/perf/include/perf/event.h`, which perf writes itself.
+pub(super) const HEADER_BUILD_ID: RecordType = RecordType(67);
+const FINISHED_ROUND: RecordType = RecordType(68);
+const COMPRESSED: RecordType = RecordType(81);
+const COMPRESSED2: RecordType = RecordType(83);
+
+/// simpleperf ends no rounds, but writes records nearly in order: as many as these hold what is not.
+const SIMPLEPERF_ROUND: usize = 1024;
+
+/// A record that matters.
+pub(super) struct Record {
+    pub(super) kind: RecordType,
+    pub(super) misc: u16,
+    /// Its size in the file, with its header.
+    pub(super) size: u16,
+    /// Number of its event.
+    pub(super) event: u32,
+    /// Its offset in the file; of one that was compressed, that of its compressed bytes.
+    pub(super) at: u64,
+    pub(super) time: Option<u64>,
+    /// The process and the thread of a sample.
+    pub(super) thread: (u32, u32),
+    /// What follows its header.
+    pub(super) body: Part,
+}
+
+impl Record {
+    /// The error of a record that ends before its fields do.
+    pub(super) fn malformed(&self, path: &Path) -> FormatError {
+        FormatError::malformed(
+            path,
+            format_args!("the record at byte {}", self.at),
+            "it is not laid out as its event says; the file is damaged, or its perf is newer than this sto. \
+             Record it again, or run `perf script` and ingest its text",
+        )
+    }
+}
+
+/// A walk over the records of a file.
+pub(super) struct Walk<'a> {
+    file: Checked<'a>,
+    /// The records that are still to come.
+    left: Range<u64>,
+    on_read: &'a OnRead,
+    reported: u64,
+    events: RecordEvents,
+    expansion: Expansion,
+    rounds: Rounds,
+    /// Number of records that end a round where nothing else does.
+    round: Option<usize>,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk over these bytes of a file that begins as `header` says.
+    pub(super) fn new(
+        path: &'a Path,
+        file: &'a dyn ReadAt,
+        records: Range<u64>,
+        header: &PerfFile,
+        on_read: &'a OnRead,
+    ) -> Self {
+        let simpleperf = header.feature_section_data(Feature::SIMPLEPERF_META_INFO);
+        Walk {
+            file: Checked::new(path, file, Window::of_pieces(file, PIECE)),
+            reported: records.start,
+            left: records,
+            on_read,
+            events: RecordEvents::of(header),
+            expansion: Expansion::new(),
+            rounds: Rounds::default(),
+            round: simpleperf.map(|_| SIMPLEPERF_ROUND),
+        }
+    }
+
+    /// The next record that matters; `None` at the end.
+    ///
+    /// # Errors
+    /// Where a record does not end inside the file, or before its header, or cannot be expanded or read.
+    pub(super) fn next(&mut self) -> Result<Option<Record>, FormatError> {
+        while self.rounds.ready.is_empty() && !self.left.is_empty() {
+            self.step()?;
+        }
+        if self.left.is_empty() {
+            self.rounds.finish_all();
+        }
+        Ok(self.rounds.ready.pop_front())
+    }
+
+    /// What a record that is no sample says.
+    pub(super) fn raw<'r>(&self, record: &'r Record) -> RawEventRecord<'r> {
+        let event = record.event as usize;
+        self.events
+            .raw(record.kind, record.misc, event, &record.body)
+    }
+
+    fn step(&mut self) -> Result<(), FormatError> {
+        let at = self.left.start;
+        let header = self.file.record(at)?;
+        let end = self.file.end_of(at, header)?;
+        let part = format_args!("the record at byte {at}");
+        let (events, waiting) = (&self.events, &mut self.rounds.waiting);
+        match header.kind {
+            FINISHED_ROUND => {
+                self.expansion.finish_round();
+                self.rounds.finish();
+            }
+            COMPRESSED | COMPRESSED2 => {
+                let is_padded = header.kind == COMPRESSED2;
+                let compressed = self.file.compressed(is_padded, at, end)?;
+                let expanded = self.expansion.expand(compressed, |header, body| {
+                    if matters(header.kind) {
+                        waiting.push(events.record(at, header, body.into()));
+                    }
+                });
+                expanded.map_err(|problem| self.file.malformed(part, problem))?;
+            }
+            kind if matters(kind) => {
+                let body = self.file.part(at + HEADER_SIZE, end)?;
+                waiting.push(events.record(at, header, body));
+                let in_round = waiting.len() - self.rounds.begun;
+                if self.round.is_some_and(|round| in_round >= round) {
+                    self.rounds.finish();
+                }
+            }
+            _ => {}
+        }
+        self.left.start = end;
+        if end - self.reported >= PIECE as u64 {
+            let new = end - std::mem::replace(&mut self.reported, end);
+            self.on_read.call(new).map_err(FormatError::Cancelled)?;
+        }
+        Ok(())
+    }
+}
+
+/// Records in order of time.
+///
+/// perf reads the buffers of all processors round by round, and of each in order. So whatever a round brings is
+/// not older than what the last but one brought: see `PERF_RECORD_FINISHED_ROUND` in the format's description.
+#[derive(Default)]
+struct Rounds {
+    ready: VecDeque<Record>,
+    /// In the order of the file, after those that rounds before this one left.
+    waiting: Vec<Record>,
+    /// How many those are.
+    begun: usize,
+    /// The latest time of the rounds before this one.
+    latest: Option<u64>,
+}
+
+impl Rounds {
+    fn finish(&mut self) {
+        // Those of one processor are in order already; equal ones stay in the order of the file.
+        self.waiting.sort_by_key(|record| record.time);
+        let latest = self.latest;
+        let ready = self.waiting.partition_point(|record| record.time <= latest);
+        self.latest = latest.max(self.waiting.last().and_then(|record| record.time));
+        self.ready.extend(self.waiting.drain(..ready));
+        self.begun = self.waiting.len();
+    }
+
+    fn finish_all(&mut self) {
+        self.waiting.sort_by_key(|record| record.time);
+        self.ready.extend(self.waiting.drain(..));
+    }
+}
+
+/// Whether anything is made of records of a kind.
+fn matters(kind: RecordType) -> bool {
+    use RecordType as Kind;
+    matches!(
+        kind,
+        Kind::SAMPLE
+            | Kind::MMAP
+            | Kind::MMAP2
+            | Kind::COMM
+            | Kind::FORK
+            | Kind::EXIT
+            | Kind::LOST
+            | LOST_SAMPLES
+            | Kind::THROTTLE
+            | HEADER_BUILD_ID
+    )
+}
+
+/// What the bytes of records mean, by their events.
+struct RecordEvents {
+    infos: Vec<RecordParseInfo>,
+    of_id: HashMap<u64, u32>,
+}
+
+impl RecordEvents {
+    fn of(header: &PerfFile) -> Self {
+        let events = header.event_attributes();
+        let info = |event: &AttributeDescription| {
+            RecordParseInfo::new(event.attributes(), Endianness::LittleEndian)
+        };
+        let mut of_id = HashMap::new();
+        for (number, event) in (0..).zip(events) {
+            of_id.extend(event.ids().iter().map(|&id| (id, number)));
+        }
+        RecordEvents {
+            infos: events.iter().map(info).collect(),
+            of_id,
+        }
+    }
+
+    fn raw<'r>(
+        &self,
+        kind: RecordType,
+        misc: u16,
+        event: usize,
+        body: &'r [u8],
+    ) -> RawEventRecord<'r> {
+        RawEventRecord {
+            record_type: kind,
+            misc,
+            data: RawData::from(body),
+            parse_info: self.infos[event],
+        }
+    }
+
+    fn record(&self, at: u64, header: Header, body: Part) -> Record {
+        let Header { kind, misc, size } = header;
+        // The header's reader sees to it that all events have their identifiers at the same offset.
+        let id = self.raw(kind, misc, 0, &body).id();
+        let event = id.and_then(|id| self.of_id.get(&id).copied()).unwrap_or(0);
+        let raw = self.raw(kind, misc, event as usize, &body);
+        let fields = raw.parse_info.sample_format;
+        let before = SampleFormat::IDENTIFIER | SampleFormat::IP;
+        let thread = fields.contains(SampleFormat::TID).then(|| {
+            let offset = fields.intersection(before).bits().count_ones() as usize * 8;
+            let number = |at| Some(u32::from_le_bytes(*body.get(at..)?.first_chunk()?));
+            Some((number(offset)?, number(offset + 4)?))
+        });
+        Record {
+            kind,
+            misc,
+            size,
+            event,
+            at,
+            time: raw.timestamp(),
+            thread: thread.flatten().unwrap_or_default(),
+            body,
+        }
+    }
+}

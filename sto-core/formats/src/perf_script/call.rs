@@ -1,0 +1,132 @@
+//! One line of a stack: `ip symbol+0xoffset (dso)`.
+
+use crate::names::{kind_by_module, module_name};
+use sto_model::FrameKind;
+
+/// What one line of a stack says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    /// The instruction pointer: for code of a file usually its offset there, else an address.
+    pub(super) ip: u64,
+    /// The function, without its offset.
+    pub(super) symbol: &'a [u8],
+    /// Path of the file, `(inlined)`, or empty if the line has none.
+    pub(super) dso: &'a [u8],
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Call<'a>> {
+        let (ip, rest) = split_ip(line.trim_ascii_start())?;
+        let (symbol, dso) = split_dso(rest.trim_ascii());
+        Some(Call {
+            ip,
+            symbol: without_offset(symbol),
+            dso,
+        })
+    }
+
+    pub(super) fn is_inlined(&self) -> bool {
+        self.dso == b"inlined"
+    }
+
+    pub(super) fn is_resolved(&self) -> bool {
+        !matches!(self.symbol, b"" | b"[unknown]")
+    }
+
+    /// The name of the file that frames carry; empty if unknown.
+    pub(super) fn module(&self) -> &'a [u8] {
+        module_name(self.dso)
+    }
+
+    pub(super) fn kind(&self) -> FrameKind {
+        if !self.is_resolved() {
+            FrameKind::Unresolved
+        } else {
+            kind_by_module(self.dso)
+        }
+    }
+}
+
+/// Whether a line names a file to the closing parenthesis, so that nothing of it was cut off. Parameters of a
+/// function may stand in parentheses too.
+pub(super) fn ends_with_file(line: &[u8]) -> bool {
+    let (_, dso) = split_dso(line.trim_ascii_end());
+    dso == b"inlined" || dso.starts_with(b"/") || dso.starts_with(b"[")
+}
+
+/// The number that hexadecimal digits write up to a white space, and what stands from there.
+fn split_ip(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut ip = 0;
+    let mut len = 0;
+    for &byte in text {
+        let digit = HEXADECIMAL[usize::from(byte)];
+        if digit == NO_DIGIT {
+            break;
+        }
+        if ip >> 60 != 0 {
+            return None;
+        }
+        ip = ip << 4 | u64::from(digit);
+        len += 1;
+    }
+    let rest = &text[len..];
+    let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
+    (len > 0 && ends).then_some((ip, rest))
+}
+
+const NO_DIGIT: u8 = u8::MAX;
+
+/// The value of each digit. Which digits an address has nothing foretells, so a comparison would often
+/// be guessed wrong.
+const HEXADECIMAL: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
+
+/// The symbol and what stands in the last parentheses, which may hold others, as in
+/// `(/usr/bin/prog (deleted))`.
+fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
+    let Some(inside) = text.strip_suffix(b")") else {
+        return (text, b"");
+    };
+    let begin = match memchr::memrchr2(b'(', b')', inside) {
+        Some(at) if inside[at] == b')' => before_nested(inside),
+        begin => begin,
+    };
+    match begin {
+        // Without a space it is the parameters of a function, and there is no file.
+        Some(at) if at == 0 || text[at - 1] == b' ' => {
+            (text[..at].trim_ascii_end(), &inside[at + 1..])
+        }
+        _ => (text, b""),
+    }
+}
+
+/// Where the parenthesis stands that the end of a text closes, with others between.
+fn before_nested(text: &[u8]) -> Option<usize> {
+    let mut open = 1;
+    text.iter().rposition(|byte| {
+        match byte {
+            b')' => open += 1,
+            b'(' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    })
+}
+
+fn without_offset(symbol: &[u8]) -> &[u8] {
+    let Some(plus) = memchr::memrchr(b'+', symbol) else {
+        return symbol;
+    };
+    match &symbol[plus + 1..] {
+        [b'0', b'x', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit) => &symbol[..plus],
+        _ => symbol,
+    }
+}

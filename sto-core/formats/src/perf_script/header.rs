@@ -1,0 +1,154 @@
+//! The first line of a sample: `comm pid/tid [cpu] time: period event:`.
+//!
+//! Which fields there are depends on the recording and on `perf script -F`; perf separates them by
+//! any number of spaces, and a command name may itself have spaces and digits. So every number is
+//! tried as the thread id, and the one that the other fields follow is taken.
+
+use crate::wire::text::decimal;
+use sto_model::units::Nanoseconds;
+
+/// What the first line of a sample says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    pub(super) comm: &'a [u8],
+    /// Process id; `perf script` prints it only with `-F +pid`.
+    pub(super) pid: Option<u32>,
+    pub(super) tid: u32,
+    pub(super) time: Option<Nanoseconds>,
+    pub(super) period: Option<u64>,
+    pub(super) event: Option<&'a [u8]>,
+    /// What follows: without call chains the sampled function, for a tracepoint its fields.
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    /// Whether the line is of a record that is no sample, as `--show-mmap-events` prints them.
+    pub(super) fn is_other_record(&self) -> bool {
+        is_other_record(self.event.unwrap_or(self.rest))
+    }
+
+    pub(super) fn parse(line: &'a [u8]) -> Option<Header<'a>> {
+        let mut words = Words::of(line);
+        while words.first_len > 0 {
+            let comm_len = line.len() - words.text.len();
+            let rest = &words.text[words.first_len..];
+            if let Some((pid, tid)) = words.take(parse_ids)
+                && let Some(header) = Header::of(line[..comm_len].trim_ascii(), (pid, tid), words)
+            {
+                return Some(header);
+            }
+            words = Words::of(rest);
+        }
+        None
+    }
+
+    /// What follows the ids: `[cpu] misc time: period event:`, of which a time or an event must be there, or a
+    /// record that is no sample after them.
+    fn of(
+        comm: &'a [u8],
+        (pid, tid): (Option<u32>, u32),
+        mut words: Words<'a>,
+    ) -> Option<Header<'a>> {
+        words.take(parse_cpu);
+        words.take(parse_misc);
+        let time = words.take(parse_time);
+        let after_time = words.text;
+        let period = words.take(decimal);
+        let event = words.take(parse_event);
+        let is_one = time.is_some() || event.is_some() || is_other_record(after_time);
+        is_one.then(|| Header {
+            comm,
+            pid,
+            tid,
+            time,
+            period: period.filter(|_| event.is_some()),
+            event,
+            rest: match event {
+                Some(_) => words.text.trim_ascii(),
+                None => after_time.trim_ascii(),
+            },
+        })
+    }
+}
+
+/// Whether what follows the fields is a record that is no sample: `PERF_RECORD_MMAP2 1/1: [...]`.
+fn is_other_record(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"PERF_RECORD_")
+}
+
+/// A text, seen as words with white space between.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    /// All of it, but for white space in front.
+    text: &'a [u8],
+    /// Length of the first word; 0 where there is none.
+    first_len: usize,
+}
+
+impl<'a> Words<'a> {
+    fn of(text: &'a [u8]) -> Words<'a> {
+        let text = text.trim_ascii_start();
+        let first_len = text.iter().position(u8::is_ascii_whitespace);
+        Words {
+            text,
+            first_len: first_len.unwrap_or(text.len()),
+        }
+    }
+
+    /// Takes the first word off, if it can be parsed.
+    fn take<T>(&mut self, parse: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
+        let (first, rest) = self.text.split_at(self.first_len);
+        let parsed = parse(first).filter(|_| !first.is_empty())?;
+        *self = Words::of(rest);
+        Some(parsed)
+    }
+}
+
+/// `tid` or `pid/tid`.
+fn parse_ids(token: &[u8]) -> Option<(Option<u32>, u32)> {
+    match memchr::memchr(b'/', token) {
+        Some(slash) => Some((
+            Some(parse_id(&token[..slash])?),
+            parse_id(&token[slash + 1..])?,
+        )),
+        None => Some((None, parse_id(token)?)),
+    }
+}
+
+/// A process or thread id; perf writes -1 where it does not know one.
+fn parse_id(token: &[u8]) -> Option<u32> {
+    match token {
+        b"-1" => Some(u32::MAX),
+        _ => decimal(token)?.try_into().ok(),
+    }
+}
+
+fn parse_cpu(token: &[u8]) -> Option<u64> {
+    decimal(token.strip_prefix(b"[")?.strip_suffix(b"]")?)
+}
+
+/// The mode that the sample was taken in, and what else `-F +misc` prints: `U`, `KM`.
+fn parse_misc(token: &[u8]) -> Option<()> {
+    let is_misc = token.iter().all(|flag| b"UKHGgMEcSFDA".contains(flag));
+    is_misc.then_some(())
+}
+
+/// Seconds with a fraction of up to nine digits, and a colon.
+fn parse_time(token: &[u8]) -> Option<Nanoseconds> {
+    let token = token.strip_suffix(b":")?;
+    let point = memchr::memchr(b'.', token)?;
+    let (seconds, fraction) = (&token[..point], &token[point + 1..]);
+    let scale = 10u64.pow(9u32.checked_sub(fraction.len() as u32)?);
+    let nanoseconds = decimal(seconds)?
+        .checked_mul(1_000_000_000)?
+        .checked_add(decimal(fraction)? * scale)?;
+    Some(Nanoseconds(nanoseconds))
+}
+
+/// An event's name and a colon; the name may end in modifiers, as in `cycles:u:`.
+fn parse_event(token: &[u8]) -> Option<&[u8]> {
+    let event = token.strip_suffix(b":")?;
+    // Text of Go's heap profiles has `1: 4 [20: 400]`.
+    let is_name = |first: &u8| !first.is_ascii_digit() && *first != b'[';
+    event.first().is_some_and(is_name).then_some(event)
+}

@@ -1,0 +1,312 @@
+//! Probes of where functions begin and return, as `perf probe` sets them: calls, with the fields as arguments.
+
+use super::header::Header;
+use super::reader::{Reader, header};
+use super::threads::WITHOUT_PIDS;
+use crate::call_events::{CallEvents, Functions, Row, Track};
+use crate::calls;
+use crate::error::{At, DecodeError, Decoded};
+use crate::recording::{RecordingBuilder, process_name};
+use crate::source::ReadOptions;
+use crate::wire::text::{lines, words};
+use hashbrown::HashMap;
+use sto_model::trace::CallThread;
+use sto_model::trace::log::CallLogWriter;
+use sto_model::trace::paths::FunctionNo;
+use sto_model::units::Bytes;
+
+/// Most arguments that are read of a call.
+const MOST: usize = 16;
+
+/// Most events that wait until it is known which functions return.
+const MOST_HELD: usize = 1 << 20;
+
+/// Whether text begins with a probe, and samples have no stacks.
+pub(super) fn begins(text: &[u8]) -> bool {
+    let lines = lines(text).map(|(_, line)| line);
+    let mut lines = lines.filter(|line| !line.starts_with(b"#"));
+    let first = lines.find_map(header);
+    let is_header = |line: &[u8]| header(line).is_some();
+    first.is_some_and(|first| Probe::of(&first).is_some()) && lines.next().is_none_or(is_header)
+}
+
+/// Where a function begins or returns.
+struct Probe<'a> {
+    name: &'a [u8],
+    is_return: bool,
+    /// Where the function begins.
+    address: u64,
+    fields: &'a [u8],
+}
+
+impl<'a> Probe<'a> {
+    /// `prog:work: (ADDRESS) n=5`, or `prog:work__return: (ADDRESS <- CALLER) arg1=0x7`.
+    fn of(header: &Header<'a>) -> Option<Probe<'a>> {
+        let event = header.event?;
+        let colon = memchr::memchr(b':', event)?;
+        let name = event[colon + 1..].split(|byte| *byte == b':').next()?;
+        let places = header.rest.strip_prefix(b"(")?;
+        let end = memchr::memchr(b')', places)?;
+        let (places, fields) = (&places[..end], &places[end + 1..]);
+        let arrow = memchr::memmem::find(places, b" <- ");
+        Some(Probe {
+            name: match arrow {
+                Some(_) => name.strip_suffix(b"__return").unwrap_or(name),
+                None => name,
+            },
+            is_return: arrow.is_some(),
+            address: hexadecimal(&places[..arrow.unwrap_or(end)])?,
+            fields,
+        })
+    }
+
+    /// The fields that are numbers: `n=5`, `n=-5` and `n=0x5`.
+    fn arguments(&self) -> Vec<(&'a str, f64)> {
+        let numbers = words(self.fields).filter_map(|word| {
+            let (name, value) = std::str::from_utf8(word).ok()?.split_once('=')?;
+            let number = match value.strip_prefix("0x") {
+                Some(digits) => hexadecimal(digits.as_bytes())? as f64,
+                None => value.parse::<i128>().ok()? as f64,
+            };
+            Some((name, number))
+        });
+        numbers.take(MOST).collect()
+    }
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Reads probes, line by line.
+pub(super) struct Probes {
+    options: ReadOptions,
+    /// Takes what is no event: comments, and what was lost.
+    others: Reader,
+    events: CallEvents,
+    functions: Functions,
+    threads: Vec<CallThread>,
+    /// Of threads, by process and thread id.
+    numbers: HashMap<(u32, u32), u32>,
+    any_without_pid: bool,
+    /// By thread and address.
+    begun: HashMap<(u32, u64), FunctionNo>,
+    ends: HashMap<FunctionNo, Ends>,
+    /// What came since a function of which it is not known whether it returns.
+    held: Vec<Event>,
+    /// How many such functions there are.
+    unknown: usize,
+    left_out: u64,
+    without_return: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Event {
+    thread: u32,
+    function: FunctionNo,
+    /// With arguments.
+    called: FunctionNo,
+    time: i64,
+    is_return: bool,
+}
+
+/// Whether a function returns.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// It began so often, and did not return.
+    Unknown(u64),
+    Known,
+    Never,
+}
+
+impl Probes {
+    pub(super) fn new(options: &ReadOptions) -> Probes {
+        Probes {
+            options: options.clone(),
+            others: Reader::default(),
+            events: CallEvents::new(options),
+            functions: Functions::default(),
+            threads: Vec::new(),
+            numbers: HashMap::new(),
+            any_without_pid: false,
+            begun: HashMap::new(),
+            ends: HashMap::new(),
+            held: Vec::new(),
+            unknown: 0,
+            left_out: 0,
+            without_return: 0,
+        }
+    }
+
+    /// The number of the last line.
+    pub(super) fn line_number(&self) -> usize {
+        self.others.line_number
+    }
+
+    pub(super) fn block(&mut self, text: &[u8]) -> Decoded<()> {
+        for (_, line) in lines(text) {
+            match header(line) {
+                Some(header) if !header.is_other_record() => {
+                    self.others.line_number += 1;
+                    self.event(&header)?;
+                }
+                None if line.starts_with(b"\t") => self.others.line_number += 1,
+                _ => {
+                    let read = self.others.line(line);
+                    read.map_err(DecodeError::at(At::Line(self.others.line_number)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, header: &Header<'_>) -> Decoded<()> {
+        let at = At::Line(self.others.line_number);
+        let probe = Probe::of(header);
+        let time = header.time.and_then(|time| i64::try_from(time.0).ok());
+        let (Some(probe), Some(time)) = (probe, time) else {
+            self.left_out += 1;
+            return Ok(());
+        };
+        let thread = self.thread(header);
+        let place = (thread, probe.address);
+        // Whoever sets a probe may give it any name.
+        let known = self.begun.get(&place).filter(|_| probe.is_return);
+        let function = match known {
+            Some(function) => *function,
+            None => {
+                let builder = self.others.builder();
+                let function = self.functions.number(probe.name, builder);
+                function.map_err(DecodeError::at(at))?
+            }
+        };
+        if !probe.is_return {
+            self.begun.insert(place, function);
+        }
+        let called = match &probe.arguments()[..] {
+            [] => function,
+            arguments => self.events.arguments().number(function, arguments),
+        };
+        let ends = self.ends.entry(function).or_insert_with(|| {
+            self.unknown += 1;
+            Ends::Unknown(0)
+        });
+        match (probe.is_return, *ends) {
+            (true, Ends::Unknown(_)) => {
+                *ends = Ends::Known;
+                self.unknown -= 1;
+            }
+            (false, Ends::Unknown(count)) => *ends = Ends::Unknown(count + 1),
+            _ => {}
+        }
+        self.held.push(Event {
+            thread,
+            function,
+            called,
+            time,
+            is_return: probe.is_return,
+        });
+        if self.held.len() >= MOST_HELD {
+            self.decide();
+        }
+        match self.unknown {
+            0 => self.hand_on(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes functions that did not return for such that never do, but for those that began once.
+    fn decide(&mut self) {
+        for ends in self.ends.values_mut() {
+            match ends {
+                Ends::Unknown(1) => *ends = Ends::Known,
+                Ends::Unknown(_) => *ends = Ends::Never,
+                Ends::Known | Ends::Never => {}
+            }
+        }
+        self.unknown = 0;
+    }
+
+    fn hand_on(&mut self) -> Decoded<()> {
+        for event in self.held.drain(..) {
+            let Event {
+                thread,
+                called,
+                time,
+                ..
+            } = event;
+            let track = Track::Thread(thread);
+            match (event.is_return, self.ends.get(&event.function)) {
+                (true, _) => self.events.end(track, Some(called), time)?,
+                (false, Some(Ends::Never)) => {
+                    self.without_return += 1;
+                    self.events.call(thread, called, time, Some(time))?;
+                }
+                (false, _) => self.events.begin(track, called, time)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn thread(&mut self, header: &Header<'_>) -> u32 {
+        self.any_without_pid |= header.pid.is_none();
+        let (pid, tid) = (header.pid.unwrap_or(header.tid), header.tid);
+        let number = *self.numbers.entry((pid, tid)).or_insert_with(|| {
+            self.threads.push(CallThread {
+                pid,
+                program: String::new(),
+                tid,
+                name: String::new(),
+            });
+            self.threads.len() as u32 - 1
+        });
+        let name = &mut self.threads[number as usize].name;
+        if name.as_bytes() != header.comm {
+            *name = process_name(header.comm);
+        }
+        number
+    }
+
+    pub(super) fn finish(mut self, size: u64) -> Decoded<RecordingBuilder> {
+        self.decide();
+        self.hand_on()?;
+        let at = At::Line(self.others.line_number);
+        let mut builder = self.others.finish().map_err(DecodeError::at(at))?;
+        let counts = [
+            (
+                self.left_out,
+                "events are no probes of where functions begin or return, or have no time; they were left out",
+            ),
+            (
+                self.without_return,
+                "calls are of functions whose return is not probed: they are counted, and how long they took is not known; \
+                 add such probes, as in `perf probe -x PROGRAM 'FUNCTION%return'`",
+            ),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts = counts.map(|(count, what)| format!("{count} {what}."));
+        builder.warnings.extend(counts);
+        if self.any_without_pid && self.threads.len() > 1 {
+            builder.warnings.push(WITHOUT_PIDS.to_owned());
+        }
+        let mut log = CallLogWriter::new(self.options.call_folder.as_deref());
+        let (threads, numbers) = (&self.threads, &self.numbers);
+        let row = |row: Row| {
+            let thread = match row {
+                Row::Thread(thread) => &threads[thread as usize],
+                Row::Group(_) => &threads[0],
+            };
+            let main = numbers.get(&(thread.pid, thread.pid));
+            let main = main.map_or(thread, |&main| &threads[main as usize]);
+            CallThread {
+                program: main.name.clone(),
+                ..thread.clone()
+            }
+        };
+        let paired = self.events.paired(|_| 0)?;
+        let misfits = paired.write(0, Bytes(size), &mut log, row)?;
+        builder.warnings.extend(misfits);
+        calls::finish(builder, log, self.functions.locations(), &self.options)
+    }
+}

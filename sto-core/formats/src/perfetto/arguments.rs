@@ -1,0 +1,37 @@
+//! Arguments of calls that are numbers: debug annotations.
+
+use super::schema::Annotation;
+use super::sequence::Sequence;
+use crate::error::Decoded;
+use crate::wire::protobuf::Message;
+
+/// Most arguments that are read of a call, and entries of a dictionary.
+const MOST: usize = 16;
+
+/// Those of an event: numbers, and text that is a number. Those of a dictionary are named after both: `func_args.n`.
+pub(super) fn numbers(
+    annotations: &[Message<'_>],
+    sequence: &Sequence,
+) -> Decoded<Vec<(String, f64)>> {
+    let mut found = Vec::new();
+    for &annotation in annotations.iter().take(MOST) {
+        let outer = Annotation::read(annotation)?;
+        let name = name(&outer, sequence);
+        found.extend(outer.number().map(|number| (name.clone(), number)));
+        for &entry in outer.entries.iter().take(MOST) {
+            let inner = Annotation::read(entry)?;
+            let name = || format!("{name}.{}", self::name(&inner, sequence));
+            found.extend(inner.number().map(|number| (name(), number)));
+        }
+    }
+    found.truncate(MOST);
+    Ok(found)
+}
+
+fn name(annotation: &Annotation<'_>, sequence: &Sequence) -> String {
+    let name = match annotation.name_id {
+        0 => annotation.name,
+        id => sequence.annotation(id),
+    };
+    String::from_utf8_lossy(name.unwrap_or(b"[unknown]")).into_owned()
+}

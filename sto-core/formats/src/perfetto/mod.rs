@@ -1,0 +1,160 @@
+//! Perfetto's traces in Protocol Buffers: track events, as the SDKs of Perfetto and Chrome write them, and samples of call
+//! stacks.
+//!
+#![doc = include_str!("perfetto.md")]
+
+mod arguments;
+mod calls;
+mod callstacks;
+mod clocks;
+mod samples;
+mod schema;
+mod sequence;
+mod tracks;
+
+use super::Salvage;
+use super::error::{DecodeError, Decoded};
+use super::source::{Head, LineReader, ReadOptions};
+use super::wire::cutter::Cutter;
+use super::wire::protobuf::Message;
+use crate::recording::RecordingBuilder;
+use calls::Calls;
+use flate2::read::ZlibDecoder;
+use schema::{Packet, kind_of};
+use std::collections::BTreeMap;
+use std::io::Read;
+use sto_model::limits::MAX_LINE;
+
+/// Whether a file begins with a packet: a message under the number 1, with a field that only packets have.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    let mut file = Message::of_file(head.bytes);
+    let packet = match file.next() {
+        Ok(Some(field)) if field.number == 1 => field.message().ok(),
+        Err(_) => file
+            .begun()
+            .and_then(|(number, begun)| (number == 1).then_some(begun)),
+        _ => None,
+    };
+    packet.is_some_and(schema::is_packet)
+}
+
+pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Reader {
+        cutter: Cutter::default(),
+        allow_truncated: options.allow_truncated,
+        calls: Calls::new(options),
+        passed: BTreeMap::new(),
+        builder: options.builder(),
+    })
+}
+
+struct Reader {
+    cutter: Cutter,
+    allow_truncated: bool,
+    calls: Calls,
+    /// How many packets of other kinds there are, by the name of the kind.
+    passed: BTreeMap<&'static str, u64>,
+    builder: RecordingBuilder,
+}
+
+/// Most bytes that a packet of compressed packets expands to; Perfetto makes them of less than 512 KiB.
+const MAX_EXPANDED: u64 = 64 << 20;
+
+impl LineReader for Reader {
+    fn takes_parts_of_lines(&self) -> bool {
+        true
+    }
+
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        let rest = self.cutter.rest();
+        if rest.bytes().len() > MAX_LINE {
+            let problem = format!("a packet of more than {} MiB", MAX_LINE >> 20);
+            return Err(DecodeError::new(rest.at(), problem));
+        }
+        self.cutter.add(bytes);
+        while let Some(mut field) = self.cutter.field()? {
+            if let Some(field) = field.next()?.filter(|field| field.number == 1) {
+                Self::packet(
+                    field.message()?,
+                    &mut self.calls,
+                    &mut self.passed,
+                    &mut self.builder,
+                    true,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
+        let rest = self.cutter.rest();
+        let (packet, size) = (rest.at(), rest.at() + rest.bytes().len());
+        let cut = format!("the file ends at byte {size}, within the packet at byte {packet}");
+        let is_cut = packet < size;
+        if is_cut && !self.allow_truncated {
+            return Err(DecodeError::cut_off(cut, Salvage::Possible));
+        }
+        if !self.passed.is_empty() {
+            let kinds = self.passed.iter();
+            let kinds: Vec<String> = kinds
+                .map(|(kind, count)| format!("{count} {kind}"))
+                .collect();
+            self.builder.warnings.push(format!(
+                "Of the trace, calls and samples are read; what else it has was passed over: packets of {}.",
+                kinds.join(", ")
+            ));
+        }
+        let left_out = is_cut.then(|| format!("T{}, which was left out.", &cut[1..]));
+        self.builder.warnings.extend(left_out);
+        self.calls.finish(size, self.builder)
+    }
+}
+
+impl Reader {
+    fn packet(
+        message: Message<'_>,
+        calls: &mut Calls,
+        passed: &mut BTreeMap<&'static str, u64>,
+        builder: &mut RecordingBuilder,
+        is_outermost: bool,
+    ) -> Decoded<()> {
+        let at = message.at();
+        let packet = Packet::read(message)?;
+        if let Some(kind) = packet.other.and_then(kind_of) {
+            *passed.entry(kind).or_default() += 1;
+        }
+        let expanded = match (packet.deflated, packet.zstd) {
+            (Some(deflated), _) => expand(ZlibDecoder::new(deflated), at)?,
+            (None, Some(zstd)) => match zstd::stream::read::Decoder::new(zstd) {
+                Ok(decoder) => expand(decoder, at)?,
+                Err(error) => return Err(DecodeError::new(at, error.to_string())),
+            },
+            (None, None) => return calls.packet(&packet, builder),
+        };
+        if !is_outermost {
+            let problem = "compressed packets within compressed packets; expected them once";
+            return Err(DecodeError::new(at, problem));
+        }
+        let part = format!("the compressed packets at byte {at}");
+        let mut packets = Message::of_file(&expanded);
+        while let Some(field) = packets.next().map_err(|error| error.within(&part))? {
+            if field.number == 1 {
+                let message = field.message().map_err(|error| error.within(&part))?;
+                let read = Self::packet(message, calls, passed, builder, false);
+                read.map_err(|error| error.within(&part))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expand(decoder: impl Read, at: usize) -> Decoded<Vec<u8>> {
+    let mut expanded = Vec::new();
+    let read = decoder.take(MAX_EXPANDED + 1).read_to_end(&mut expanded);
+    let problem = match read {
+        Ok(_) if expanded.len() as u64 <= MAX_EXPANDED => return Ok(expanded),
+        Ok(_) => format!("compressed packets of more than {} MiB", MAX_EXPANDED >> 20),
+        Err(error) => format!("compressed packets that are damaged: {error}"),
+    };
+    Err(DecodeError::new(at, problem))
+}

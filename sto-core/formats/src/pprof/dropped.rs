@@ -1,0 +1,105 @@
+//! Frames that a profile says are not to be shown.
+
+use super::schema::Profile;
+use crate::error::{DecodeError, Decoded};
+use crate::recording::beginning;
+use hashbrown::HashMap;
+use regex_lite::{Regex, RegexBuilder};
+
+/// The functions that a profile drops, with all that they call: allocators in a profile of
+/// allocations, the profiler's own signal handler.
+///
+/// Their cost is their caller's. The rule is that of `Profile.Prune` in pprof's `prune.go`.
+pub(super) struct Dropped {
+    patterns: Option<(Regex, Option<Regex>)>,
+    /// How many states both may have at once, and that times the length of each name that was compared.
+    states: usize,
+    work: u64,
+    /// By string of the profile.
+    known: HashMap<u64, bool>,
+}
+
+/// Most steps of comparing names with patterns: it takes time by the length of both. The pattern of tcmalloc has
+/// 1,400 bytes.
+const MAX_WORK: u64 = 1 << 32;
+/// Largest a compiled pattern may be, in bytes, and how many states that is.
+const MAX_PATTERN: usize = 1 << 18;
+const MAX_STATES: usize = MAX_PATTERN / 32;
+const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
+
+impl Dropped {
+    pub(super) fn of(profile: &Profile<'_>) -> Decoded<Dropped> {
+        let texts = (
+            profile.text(profile.drop_frames)?,
+            profile.text(profile.keep_frames)?,
+        );
+        let (drop, keep) = (pattern(texts.0)?, pattern(texts.1)?);
+        Ok(Dropped {
+            patterns: drop.map(|drop| (drop, keep)),
+            states: match texts.0.contains(&b'{') || texts.1.contains(&b'{') {
+                true => 2 * MAX_STATES,
+                false => texts.0.len() + texts.1.len(),
+            },
+            work: 0,
+            known: HashMap::new(),
+        })
+    }
+
+    /// Whether the function of a name, which is this string of the profile, is dropped.
+    pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Decoded<bool> {
+        let Some((drop, keep)) = &self.patterns else {
+            return Ok(false);
+        };
+        if let Some(&known) = self.known.get(&ix) {
+            return Ok(known);
+        }
+        let name = String::from_utf8_lossy(beginning(name));
+        let name = without_parameters(&name);
+        self.work += (name.len() * self.states) as u64;
+        if self.work > MAX_WORK {
+            let problem = format!(
+                "patterns for the frames to drop that take more than {MAX_WORK} steps to compare with all \
+                 functions; {WITHOUT_THEM}"
+            );
+            return Err(DecodeError::new(0, problem));
+        }
+        let is_dropped =
+            drop.is_match(name) && !keep.as_ref().is_some_and(|keep| keep.is_match(name));
+        self.known.insert(ix, is_dropped);
+        Ok(is_dropped)
+    }
+}
+
+/// A pattern for whole names; `None` for an empty one.
+fn pattern(text: &[u8]) -> Decoded<Option<Regex>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let compiled = std::str::from_utf8(text)
+        .map_err(|error| error.to_string())
+        .and_then(|text| {
+            RegexBuilder::new(&format!("^(?:{text})$"))
+                .size_limit(MAX_PATTERN)
+                .build()
+                .map_err(|error| error.to_string())
+        });
+    compiled.map(Some).map_err(|problem| {
+        let problem =
+            format!("the frames to drop are no regular expression: {problem}; {WITHOUT_THEM}");
+        DecodeError::new(0, problem)
+    })
+}
+
+/// A name up to its parameters, without the dot that PowerPC puts before it.
+fn without_parameters(name: &str) -> &str {
+    let name = name.strip_prefix('.').unwrap_or(name);
+    let is_part_of_name = |at: usize| {
+        name[at..].starts_with("(anonymous namespace)")
+            || name[..at].ends_with("operator") && name[at..].starts_with("()")
+    };
+    let end = name
+        .match_indices('(')
+        .map(|(at, _)| at)
+        .find(|&at| !is_part_of_name(at));
+    &name[..end.unwrap_or(name.len())]
+}

@@ -1,0 +1,276 @@
+//! pprof: the profiles of Go, gperftools, Parca, Pyroscope, py-spy and many others.
+//!
+//! ```text
+//! bytes            protobuf     fields of messages, in place
+//!   |              schema       tables of strings, mappings, locations, functions
+//!   v
+//! values           columns      sample types and costs
+//! locations        frames       named frames, inlined ones, addresses; dropped ones taken out
+//! labels           threads      threads, processes, times, other labels
+//! ```
+//!
+//! Source: `proto/profile.proto` and `proto/README.md` of <https://github.com/google/pprof>.
+//!
+#![doc = include_str!("pprof.md")]
+
+pub(super) mod columns;
+mod dropped;
+pub(super) mod frames;
+pub(super) mod schema;
+mod threads;
+
+pub(super) use frames::build_id;
+
+use super::error::{DecodeError, Decoded};
+use super::source::{Head, ReadOptions};
+use super::wire::cutter::each_field;
+use super::wire::protobuf::{Field, Message, fields};
+use super::{Format, FormatError};
+use crate::recording::{Recording, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use columns::{Column, Measured, columns};
+use frames::{Frames, Modules};
+use hashbrown::HashMap;
+use schema::Profile;
+use std::ops::Range;
+use std::path::Path;
+use sto_model::Origin;
+use sto_model::files::ReadAt;
+use sto_model::id::SourceHasher;
+use sto_model::limits::{MAX_NAME, cut};
+use sto_model::units::{Bytes, Nanoseconds, UnixSeconds};
+use threads::Threads;
+
+/// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
+/// sample type. Writers put few fields before the sample types, if any.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    let mut profile = Message::of_file(head.bytes);
+    while let Ok(Some(field)) = profile.next() {
+        // One that says nothing, before others.
+        if field.number == 1 && field.message().is_ok_and(|of| of.bytes().is_empty()) {
+            continue;
+        }
+        let fits = match field.number {
+            1 | 11 => field.message().is_ok_and(is_value_type),
+            2..=6 => field.message().is_ok(),
+            7..=10 | 12 | 14..=15 => field.number().is_ok(),
+            13 => true,
+            _ => false,
+        };
+        if !fits || field.number == 1 {
+            return fits;
+        }
+    }
+    false
+}
+
+fn is_value_type(mut message: Message<'_>) -> bool {
+    let mut fields = 0;
+    while let Ok(Some(field)) = message.next() {
+        if !matches!(field.number, 1 | 2) || field.number().is_err() {
+            return false;
+        }
+        fields += 1;
+    }
+    // What cannot be read is left.
+    fields > 0 && message.bytes().is_empty()
+}
+
+/// Reads a profile twice: what samples refer to stands after them.
+pub(super) fn read(
+    path: &Path,
+    file: &dyn ReadAt,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let size = file.size() as usize;
+    let in_file = |error: DecodeError| error.in_file(path, size);
+    let mut digest = SourceHasher::new();
+    let mut tables = Tables::default();
+    let on_piece = |piece: &[u8]| {
+        digest.update(piece);
+        let read = options.on_read.call(piece.len() as u64);
+        read.map_err(FormatError::Cancelled)
+    };
+    each_field(path, file, on_piece, |field| {
+        tables.add(field);
+        Ok(())
+    })?;
+    let profile = Profile::parse(tables.parts(), size).map_err(in_file)?;
+    let mut reader = SampleReader::new(&profile, size, options).map_err(in_file)?;
+    each_field(
+        path,
+        file,
+        |_| Ok(()),
+        |mut field| match field.next()?.filter(is_sample) {
+            Some(sample) => reader.read(sample.message()?),
+            None => Ok(()),
+        },
+    )?;
+    let builder = reader.finish().map_err(in_file)?;
+    Ok(builder.finish(Format::Pprof, digest.finish(), Bytes(size as u64)))
+}
+
+fn is_sample(field: &Field<'_>) -> bool {
+    field.number == 2
+}
+
+/// The parts of a file that are no samples.
+#[derive(Default)]
+struct Tables {
+    bytes: Vec<u8>,
+    /// Where in the file parts begin, and which of the bytes are theirs.
+    parts: Vec<(usize, Range<usize>)>,
+}
+
+impl Tables {
+    fn add(&mut self, field: Message<'_>) {
+        if matches!(field.begun(), Some((2, _))) {
+            return;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(field.bytes());
+        let end = self.bytes.len();
+        match self.parts.last_mut() {
+            Some((at, last)) if *at + last.len() == field.at() => last.end = end,
+            _ => self.parts.push((field.at(), start..end)),
+        }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = Message<'_>> {
+        let parts = self.parts.iter();
+        parts.map(|(at, range)| Message::of_part(&self.bytes[range.clone()], *at))
+    }
+}
+
+/// When and how long was recorded; its comments stand where other formats have a command line.
+fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origin> {
+    let mut comments = Vec::new();
+    for &comment in &profile.comments {
+        comments.push(stacks.text(profile.text(comment)?).into_owned());
+    }
+    let mut comments = comments.join("\n");
+    cut(&mut comments, MAX_NAME);
+    // A year has more than 3 * 10^16 nanoseconds; what is negative here was never set.
+    let known = |nanoseconds: u64| {
+        (1..=i64::MAX as u64)
+            .contains(&nanoseconds)
+            .then_some(nanoseconds)
+    };
+    Ok(Origin {
+        recorded: known(profile.time).map(|time| UnixSeconds(time / 1_000_000_000)),
+        duration: known(profile.duration).map(Nanoseconds),
+        command: (!comments.is_empty()).then_some(comments),
+        ..Origin::default()
+    })
+}
+
+struct SampleReader<'b> {
+    profile: &'b Profile<'b>,
+    columns: Vec<Column>,
+    frames: Frames,
+    builder: RecordingBuilder,
+    threads: Threads<'b>,
+    /// By the ids of its locations, as they are written: most samples are of stacks that are known.
+    stack_of: HashMap<Box<[u8]>, StackIx>,
+    /// The same of labels that have no time.
+    thread_of: HashMap<Box<[u8]>, ThreadIx>,
+    /// Of the sample that is being read, its fields.
+    locations: Vec<u8>,
+    labels: Vec<u8>,
+    values: Vec<u64>,
+}
+
+impl<'b> SampleReader<'b> {
+    fn new(
+        profile: &'b Profile<'b>,
+        size: usize,
+        options: &ReadOptions,
+    ) -> Decoded<SampleReader<'b>> {
+        let mut builder = RecordingBuilder::of_file(size).summing(options.sum_samples);
+        let columns = columns(&Measured::of(profile)?, &mut builder)?;
+        let mut modules = Modules::default();
+        let frames = Frames::of(profile, &mut modules, &mut builder)?;
+        builder.modules = modules.modules;
+        Ok(SampleReader {
+            profile,
+            columns,
+            frames,
+            threads: Threads::new(profile),
+            builder,
+            stack_of: HashMap::new(),
+            thread_of: HashMap::new(),
+            locations: Vec::new(),
+            labels: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    fn read(&mut self, message: Message<'_>) -> Decoded<()> {
+        let at = message.at();
+        self.locations.clear();
+        self.labels.clear();
+        self.values.clear();
+        let mut rest = message;
+        loop {
+            let before = rest;
+            let Some(field) = rest.next()? else { break };
+            match field.number {
+                1 => self.locations.extend_from_slice(rest.since(&before)),
+                2 => field.numbers_into(&mut self.values)?,
+                3 => self.labels.extend_from_slice(rest.since(&before)),
+                _ => {}
+            }
+        }
+        let types = self.profile.sample_types.len();
+        if self.values.len() != types {
+            let problem = format!(
+                "a sample of {} values; expected {types}, one a sample type",
+                self.values.len()
+            );
+            return Err(DecodeError::new(at, problem));
+        }
+        let stack = self.stack(message)?;
+        let (thread, time) = self.thread(message)?;
+        for (column, ix) in self.columns.iter().zip((0..).map(SampleTypeIx)) {
+            if let Some(cost) = column.cost(&self.values, at)? {
+                self.builder.push((thread, ix), stack, time, cost);
+            }
+        }
+        Ok(())
+    }
+
+    fn stack(&mut self, message: Message<'_>) -> Decoded<StackIx> {
+        if let Some(&known) = self.stack_of.get(&*self.locations) {
+            return Ok(known);
+        }
+        let (at, mut indices) = (message.at(), Vec::new());
+        fields!(message, { 1 => indices });
+        self.profile.locations.indices_of(&mut indices, at)?;
+        let stack = self.frames.stack(&indices, &mut self.builder);
+        let stack = stack.map_err(DecodeError::at(at))?;
+        self.stack_of
+            .insert(self.locations.as_slice().into(), stack);
+        Ok(stack)
+    }
+
+    fn thread(&mut self, message: Message<'_>) -> Decoded<(ThreadIx, Option<Nanoseconds>)> {
+        if let Some(&known) = self.thread_of.get(&*self.labels) {
+            return Ok((known, None));
+        }
+        let mut labels = Vec::new();
+        fields!(message, { 3 => labels });
+        let (thread, time) = self.threads.read(&labels, &mut self.builder)?;
+        if time.is_none() {
+            self.thread_of.insert(self.labels.as_slice().into(), thread);
+        }
+        Ok((thread, time))
+    }
+
+    fn finish(self) -> Decoded<RecordingBuilder> {
+        let mut builder = self.builder;
+        builder.origin = origin(self.profile, &mut builder)?;
+        self.threads.finish(&mut builder);
+        let types = self.columns.into_iter().map(|column| column.sample_type);
+        builder.sample_types = types.collect();
+        Ok(builder)
+    }
+}

@@ -1,0 +1,413 @@
+//! From a file, a stream or memory to a recording.
+
+use super::compressed::{Compression, failed};
+use super::encoding::Encoding;
+use super::error::{At, DecodeError, Decoded};
+use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
+use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
+use super::wire::json::first_keys;
+use super::wire::text::read_block;
+use super::{FormatError, Salvage, excerpt};
+use crate::recording::{Format, Recording, RecordingBuilder, known};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+use sto_model::files::{ReadAt, SafeFile, Window};
+use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::limits::MAX_LINE;
+use sto_model::units::{Bytes, UnixSeconds};
+
+/// Most that is looked at to recognise the format: comments of that length stand before no profile.
+const MAX_HEAD: usize = 64 << 20;
+
+/// How much of a file shows whether its format is one that is read piece by piece.
+const FIRST: u64 = 1 << 16;
+
+/// Reads a profile file of any known format, also one that gzip or zstd compressed, or a folder that [is one
+/// recording](is_recording).
+///
+/// Where the recording does not say when it was made, that is the time at which its file was last
+/// written.
+///
+/// # Errors
+/// Where the file cannot be read, is of no known format, or breaks the rules of its format.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
+    let io = FormatError::io(path);
+    let file = File::open(path).map_err(&io)?;
+    let metadata = file.metadata().map_err(&io)?;
+    if metadata.is_dir() {
+        let mut recording = read_folder(path, options)?;
+        recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&metadata));
+        return Ok(recording);
+    }
+    if !metadata.is_file() || metadata.len() == 0 {
+        // Pipes and files of /proc have no length.
+        return read_stream(path, file, options);
+    }
+    let file = SafeFile { file, metadata };
+    let read = read_file(path, &file, options);
+    let mut recording = read.map_err(|error| file.why_cut().map_or(error, &io))?;
+    recording.parts_mut().origin.recorded = recording.origin.recorded.or(written(&file.metadata));
+    Ok(recording)
+}
+
+/// Whether a folder is one recording, and not a place where recordings are.
+pub fn is_recording(folder: &Path) -> bool {
+    folder_reader_of(folder, None).is_some()
+}
+
+fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
+    let reader = folder_reader_of(folder, options.format).ok_or_else(|| {
+        let problem = "a folder that is not one recording; name a file in it";
+        FormatError::unsupported(folder, problem.to_owned())
+    })?;
+    with_samples(folder, reader(folder, options)?, false)
+}
+
+/// Reads what a file has when it is opened, and holds no more of it than its format needs.
+fn read_file(
+    path: &Path,
+    file: &SafeFile,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let mut start = Vec::new();
+    let mut window = Window::new(file);
+    let read = (&mut window).take(FIRST).read_to_end(&mut start);
+    read.map_err(FormatError::io(path))?;
+    let head = Head::new(&start, start.len() as u64 == file.size());
+    let is_plain = Compression::of(&start).is_none();
+    match chosen(&head, options)
+        .filter(|_| is_plain)
+        .and_then(reader_of)
+    {
+        Some(Reader::Pieces(read) | Reader::Passes(read)) => {
+            let recording = read(path, file, options)?;
+            with_samples(path, recording, is_named_otherwise(&head, options))
+        }
+        _ => read_from(path, Window::new(file), file.size(), options),
+    }
+}
+
+fn written(metadata: &Metadata) -> Option<UnixSeconds> {
+    let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(UnixSeconds(since_1970.as_secs()))
+}
+
+/// Reads a profile of any known format from memory, also a compressed one.
+///
+/// `path` stands in error messages: the file that the bytes come from, or a name for the source.
+///
+/// # Errors
+/// Where the bytes are of no known format, or break the rules of their format.
+pub fn read_bytes(
+    path: &Path,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    if Compression::of(bytes).is_some() || Encoding::of(bytes).is_some() {
+        return read_stream(path, bytes, options);
+    }
+    let head = Head::all(bytes);
+    let format = chosen(&head, options).ok_or_else(|| unknown(path, bytes))?;
+    let recording = read_plain(path, bytes, format, options)?;
+    with_samples(path, recording, is_named_otherwise(&head, options))
+}
+
+/// Reads a profile of any known format from a stream, as standard input is one; also a compressed
+/// one.
+///
+/// Formats of lines are read as they come, so that memory is needed for what is distinct in them
+/// alone; others are held in memory first. `path` stands in error messages: a name for the source.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stream(
+    path: &Path,
+    input: impl Read,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    read_from(path, input, 0, options)
+}
+
+/// The same, of a stream that is known to have so many bytes at least.
+fn read_from(
+    path: &Path,
+    input: impl Read,
+    size: u64,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let input = Reporting::new(input, &options.on_read);
+    let mut input = Compression::see_through(path, input, options)?;
+    let mut bytes = Vec::new();
+    let (format, is_named_otherwise) = loop {
+        let ends = read_block(&mut input, &mut bytes);
+        let head = Head::new(&bytes, *ends.as_ref().unwrap_or(&true));
+        let format = chosen(&head, options);
+        let is_named_otherwise = is_named_otherwise(&head, options);
+        ends.map_err(failed(path, format.map_or(Salvage::Possible, salvage_of)))?;
+        match format {
+            Some(format) => break (format, is_named_otherwise),
+            None if head.is_all || bytes.len() > MAX_HEAD => return Err(unknown(path, &bytes)),
+            None => {}
+        }
+    };
+    let mut recording = match built_reader_of(path, format)? {
+        Reader::Lines(reader) => {
+            let reader = reader(options);
+            let recording = read_lines((path, format), bytes, &mut input, reader, options)?;
+            with_samples(path, recording, is_named_otherwise)?
+        }
+        Reader::Whole(_)
+        | Reader::Timed(_)
+        | Reader::Chunks(_)
+        | Reader::Pieces(_)
+        | Reader::Passes(_) => {
+            let held = input.hold(&mut bytes, size);
+            held.map_err(failed(path, salvage_of(format)))?;
+            let options = ReadOptions {
+                // All of it was reported as it came.
+                on_read: OnRead::default(),
+                ..options.clone()
+            };
+            let recording = read_plain(path, &bytes, format, &options)?;
+            with_samples(path, recording, is_named_otherwise)?
+        }
+    };
+    recording.parts_mut().warnings.extend(input.warning());
+    Ok(recording)
+}
+
+/// Reads all bytes of a profile of this format.
+fn read_plain(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    match built_reader_of(path, format)? {
+        Reader::Whole(read) => read_whole((path, format), bytes, read),
+        Reader::Timed(read) => {
+            let read = |bytes: &[u8]| read(bytes, options);
+            read_whole((path, format), bytes, read)
+        }
+        Reader::Chunks(read) => {
+            let read = |bytes: &[u8]| read(bytes, options);
+            read_whole((path, format), bytes, read)
+        }
+        Reader::Pieces(read) | Reader::Passes(read) => read(path, &bytes, options),
+        Reader::Lines(reader) => {
+            let (mut input, mut begun) = (Reporting::new(bytes, &options.on_read), Vec::new());
+            read_block(&mut input, &mut begun).map_err(FormatError::io(path))?;
+            read_lines((path, format), begun, input, reader(options), options)
+        }
+    }
+}
+
+fn built_reader_of(path: &Path, format: Format) -> Result<Reader, FormatError> {
+    reader_of(format).ok_or_else(|| {
+        let problem = format!(
+            "this program was built without reading {}; it reads {}",
+            format.name(),
+            known()
+        );
+        FormatError::unsupported(path, problem)
+    })
+}
+
+/// Reads all bytes of a profile, and digests them meanwhile.
+fn read_whole(
+    (path, format): (&Path, Format),
+    bytes: &[u8],
+    read: impl FnOnce(&[u8]) -> Decoded<RecordingBuilder> + Send,
+) -> Result<Recording, FormatError> {
+    let (source, built) = rayon::join(|| SourceDigest::of(bytes), || read(bytes));
+    let built = built.map_err(|error| error.in_file(path, bytes.len()))?;
+    Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
+}
+
+/// Whether the user says that a profile is of another format than its content shows.
+fn is_named_otherwise(head: &Head<'_>, options: &ReadOptions) -> bool {
+    options
+        .format
+        .is_some_and(|named| format_of(head) != Some(named))
+}
+
+/// Refuses a recording without samples, whatever its format. One whose content shows another format is another
+/// source than it is by that.
+fn with_samples(
+    path: &Path,
+    mut recording: Recording,
+    is_named_otherwise: bool,
+) -> Result<Recording, FormatError> {
+    if is_named_otherwise {
+        recording.parts_mut().source = recording
+            .source
+            .read_with("format", recording.format.name());
+    }
+    match recording.samples.is_empty() {
+        true => Err(FormatError::NoSamples {
+            path: path.to_owned(),
+        }),
+        false => Ok(recording),
+    }
+}
+
+/// The format that the user names, else the one that the content has.
+fn chosen(head: &Head<'_>, options: &ReadOptions) -> Option<Format> {
+    if head.bytes.is_empty() {
+        return None;
+    }
+    options.format.or_else(|| format_of(head))
+}
+
+fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
+    let path = path.to_owned();
+    match bytes {
+        [] => FormatError::Empty { path },
+        _ => FormatError::Unknown {
+            path,
+            found: found(bytes),
+            formats: Format::all().count(),
+        },
+    }
+}
+
+/// How much of a file is looked at for these marks.
+const RECOGNISED: usize = 128;
+
+const METHOD_TRACE: &str =
+    "a method trace of Android's runtime: record with simpleperf or Perfetto instead";
+
+/// Marks of files that are not read, what they are, and what to do.
+const MADE_BY: [(&[u8], &str); 5] = [
+    (b"*version\n", METHOD_TRACE),
+    // As it is written while the program runs.
+    (b"SLOW\xf3\0", METHOD_TRACE),
+    (
+        b"tracemalloc\x94",
+        "a snapshot of tracemalloc: record memory with memray or Austin instead",
+    ),
+    (
+        b"#Perl profile database",
+        "of Devel::NYTProf: `nytprofcalls FILE` writes folded stacks, which sto reads",
+    ),
+    (
+        b"line_profiler",
+        "of line_profiler, which knows no callers: record with py-spy or Austin instead",
+    ),
+];
+
+/// The first bytes, and which compression they show that is not seen through.
+fn found(bytes: &[u8]) -> String {
+    let start = excerpt(bytes.trim_ascii_start());
+    let head = &bytes[..bytes.len().min(RECOGNISED)];
+    let made_by = MADE_BY
+        .iter()
+        .find(|(mark, _)| memchr::memmem::find(head, mark).is_some());
+    if let Some((_, what)) = made_by {
+        return format!("{start} ({what})");
+    }
+    match bytes {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format!("{start} (xz: unpack it first)"),
+        [b'B', b'Z', b'h', ..] => format!("{start} (bzip2: unpack it first)"),
+        [b'g', b'm', b'o', b'n', ..] => {
+            format!("{start} (gprof's own file: give what `gprof PROGRAM gmon.out` prints)")
+        }
+        [b'P', b'K', 3, 4, ..] => format!("{start} (a ZIP archive: unpack it first)"),
+        [b'{', ..] if is_of_gecko(bytes) => format!(
+            "{start} (as Firefox itself writes it: open it at profiler.firefox.com, and give what that saves)"
+        ),
+        _ => start,
+    }
+}
+
+/// Whether a file is an object with what Firefox records, before its profiler's page has processed that.
+fn is_of_gecko(bytes: &[u8]) -> bool {
+    let keys = first_keys(bytes);
+    [&b"meta"[..], b"libs"].iter().all(|key| keys.contains(key))
+}
+
+/// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and
+/// this says so.
+fn read_unfinished(
+    reader: &mut dyn LineReader,
+    line: &[u8],
+    options: &ReadOptions,
+) -> Decoded<Option<String>> {
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if options.allow_truncated {
+        return Ok(Some(format!(
+            "Its last line has no line end, so it may be cut off and was left out: {}.",
+            excerpt(line)
+        )));
+    }
+    let read = reader.block(line);
+    read.map_err(|error| error.in_last_line(Salvage::Possible))?;
+    Ok(None)
+}
+
+/// Reads lines as they come: `begun`, then the rest of the input. While one block is read, the next one
+/// comes in, and is expanded where it is compressed; of the text no more than these two are held, or
+/// than its longest line.
+fn read_lines(
+    (path, format): (&Path, Format),
+    begun: Vec<u8>,
+    mut input: impl Read,
+    mut reader: Box<dyn LineReader>,
+    options: &ReadOptions,
+) -> Result<Recording, FormatError> {
+    let in_file = |error: DecodeError| error.in_file(path, 0);
+    let mut digest = SourceHasher::new();
+    let mut size = 0;
+    let mut block = begun;
+    let mut next = Vec::new();
+    // The bytes of an unfinished line, which were digested already.
+    let mut left = 0;
+    loop {
+        let line_end = match reader.takes_parts_of_lines() {
+            true => Some(block.len()),
+            false => memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1),
+        };
+        let ended = block.len() == left;
+        let lines = line_end.unwrap_or(0);
+        if block.len() - lines > MAX_LINE {
+            let at = At::Byte(size as usize - left + lines);
+            let problem = format!(
+                "a line of more than {} MiB; is it text at all?",
+                MAX_LINE >> 20
+            );
+            return Err(FormatError::malformed(path, at, problem));
+        }
+        next.extend_from_slice(&block[lines..]);
+        let mut read = Ok(());
+        let came = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| {
+                ((), read) = rayon::join(
+                    || digest.update(&block[left..]),
+                    || reader.block(&block[..lines]),
+                );
+            });
+            match ended {
+                true => Ok(true),
+                false => read_block(&mut input, &mut next),
+            }
+        });
+        read.map_err(in_file)?;
+        size += (block.len() - left) as u64;
+        if ended {
+            let warning = read_unfinished(&mut *reader, &block[lines..], options);
+            let warning = warning.map_err(in_file)?;
+            let read = reader.finish().map_err(in_file)?;
+            let mut recording = read.finish(format, digest.finish(), Bytes(size));
+            recording.parts_mut().warnings.extend(warning);
+            return Ok(recording);
+        }
+        came.map_err(failed(path, Salvage::Possible))?;
+        left = block.len() - lines;
+        block.clear();
+        std::mem::swap(&mut block, &mut next);
+    }
+}

@@ -1,0 +1,405 @@
+//! The one way to make a [`Recording`].
+
+mod frames;
+
+use super::parts::{
+    Built, Location, LocationIx, Module, ModuleIx, Process, ProcessIx, RecordingError, Sample,
+    SampleTypeIx, StackIx, Thread, ThreadIx, process_name, within,
+};
+use super::samples::Samples;
+use super::{Format, LoggedCalls, Recording, RecordingParts, Stacks};
+use hashbrown::HashMap;
+use std::sync::Arc;
+use sto_model::id::SourceDigest;
+use sto_model::limits::{MAX_DEPTH, MAX_RECORDED_METRICS, MAX_SAMPLE_TYPES, most_frames};
+use sto_model::trace::RunCalls;
+use sto_model::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
+use sto_model::{FrameKind, FrameTable, MetricSeries, Origin};
+
+/// Makes a [`Recording`], as every format does.
+///
+/// The indices that it hands out are the only ones that it takes, so that a recording is always whole.
+///
+/// The front page of `sto-core` has an example.
+#[derive(Default)]
+pub struct RecordingBuilder {
+    pub(crate) origin: Origin,
+    pub(crate) sample_types: Vec<SampleType>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) samples: Samples,
+    pub(crate) lost: u64,
+    pub(crate) warnings: Vec<String>,
+    process_of: HashMap<(u32, String), ProcessIx>,
+    thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
+    /// By sample type, of costs that were added.
+    sums: HashMap<SampleTypeIx, Cost>,
+    metrics: Vec<MetricSeries>,
+    pub(crate) calls: Option<RunCalls<StackIx>>,
+    pub(crate) logged: Option<Box<LoggedCalls>>,
+    /// How many of each name there are.
+    metric_names: HashMap<String, usize>,
+    /// How many metrics beyond the most of a recording there are.
+    more_metrics: usize,
+    frames: FrameTable,
+    /// By frame.
+    of_frame: Vec<LocationIx>,
+    nameless: HashMap<Location, LocationIx>,
+    locations: Vec<Location>,
+    stacks: Stacks,
+    /// Frames that stacks were made into by parts of the file that stand for several, and how large that is.
+    expanded: u64,
+    file: Bytes,
+    lossy: bool,
+    cut: bool,
+}
+
+/// Where samples were taken, and of what.
+pub(crate) type Measured = (ThreadIx, SampleTypeIx);
+
+const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
+const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
+
+impl RecordingBuilder {
+    /// That of a file of this length.
+    pub(crate) fn of_file(length: usize) -> RecordingBuilder {
+        RecordingBuilder {
+            file: Bytes(length as u64),
+            ..RecordingBuilder::default()
+        }
+    }
+
+    /// The same, whose samples that differ in their time alone are summed, if asked for.
+    pub(crate) fn summing(self, is_so: bool) -> RecordingBuilder {
+        RecordingBuilder {
+            samples: Samples::new(is_so),
+            ..self
+        }
+    }
+
+    /// That of these stacks of addresses.
+    pub(crate) fn of_addresses(locations: Vec<Location>, stacks: Stacks) -> RecordingBuilder {
+        RecordingBuilder {
+            locations,
+            stacks,
+            ..RecordingBuilder::default()
+        }
+    }
+
+    /// Where and how the recording was made.
+    pub fn origin(&mut self) -> &mut Origin {
+        &mut self.origin
+    }
+
+    /// What was measured; the same twice is one.
+    pub fn sample_type(&mut self, event: &str, unit: Unit) -> SampleTypeIx {
+        let is_same = |known: &SampleType| known.event == event && known.unit == unit;
+        let known = self.sample_types.iter().position(is_same);
+        SampleTypeIx(known.unwrap_or_else(|| {
+            self.sample_types.push(SampleType {
+                event: event.to_owned(),
+                unit,
+            });
+            self.sample_types.len() - 1
+        }) as u32)
+    }
+
+    /// The same, of no more than a profile may have.
+    pub(crate) fn one_more_sample_type(&mut self, event: &str, unit: Unit) -> Built<SampleTypeIx> {
+        let ix = self.sample_type(event, unit);
+        if self.sample_types.len() > MAX_SAMPLE_TYPES {
+            return Err(RecordingError::new(format!(
+                "more than {MAX_SAMPLE_TYPES} sample types, the most of a profile; record fewer events, or \
+                 split the file"
+            )));
+        }
+        Ok(ix)
+    }
+
+    /// The process of this id that ran this program; names of more than 255 bytes are cut.
+    pub fn process(&mut self, pid: u32, program: &str) -> ProcessIx {
+        let program = process_name(program.as_bytes());
+        let next = ProcessIx(self.processes.len() as u32);
+        let known = self.process_of.entry((pid, program));
+        *known.or_insert_with_key(|(_, program)| {
+            self.processes.push(Process {
+                pid,
+                program: program.clone(),
+                main_module: None,
+            });
+            next
+        })
+    }
+
+    /// The thread of this id and name; names of more than 255 bytes are cut.
+    ///
+    /// # Errors
+    /// Where the process is of another builder.
+    pub fn thread(
+        &mut self,
+        process: ProcessIx,
+        tid: u32,
+        name: &str,
+    ) -> Result<ThreadIx, RecordingError> {
+        within("a thread", process.0, ("processes", self.processes.len()))?;
+        Ok(self.known_thread(process, tid, name))
+    }
+
+    /// The thread of this id and name.
+    pub(crate) fn known_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
+        let key = (process, tid, process_name(name.as_bytes()));
+        if let Some(&known) = self.thread_of.get(&key) {
+            return known;
+        }
+        let thread = self.new_thread(process, tid, name);
+        self.thread_of.insert(key, thread);
+        thread
+    }
+
+    /// A thread beside others of its id and name.
+    pub(crate) fn new_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
+        self.threads.push(Thread {
+            tid,
+            name: process_name(name.as_bytes()),
+            process,
+            labels: Arc::default(),
+        });
+        ThreadIx(self.threads.len() as u32 - 1)
+    }
+
+    /// A file that code was loaded from.
+    pub fn module(&mut self, module: Module) -> ModuleIx {
+        self.modules.push(module);
+        ModuleIx(self.modules.len() as u32 - 1)
+    }
+
+    /// A stack, root first; an empty one becomes one frame `[unknown]`.
+    ///
+    /// # Errors
+    /// Where it has more than [`MAX_DEPTH`] frames or one of another builder, or all stacks together reach 2^32
+    /// frames.
+    pub fn stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, RecordingError> {
+        if root_first.is_empty() {
+            let unknown = self.function(FrameKind::Unresolved, "[unknown]", "")?;
+            return self.stack(&[unknown]);
+        }
+        check_depth(root_first.len())?;
+        for location in root_first {
+            within("a stack", location.0, ("locations", self.locations.len()))?;
+        }
+        self.stacks.try_insert(root_first).ok_or_else(too_many)
+    }
+
+    /// The stack that a stack becomes by calling a location; without a caller, the location is a root. For
+    /// formats that write a caller once for many stacks.
+    pub(crate) fn call(&mut self, caller: Option<StackIx>, callee: LocationIx) -> Built<StackIx> {
+        check_depth(caller.map_or(0, |caller| self.stacks.depth(caller)) + 1)?;
+        self.stacks
+            .try_insert_call(caller, callee)
+            .ok_or_else(too_many)
+    }
+
+    /// Counts frames that a file does not spell, but makes by parts that stand for several, before they are
+    /// made; an error where a file of its size may not have as many.
+    pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
+        self.expanded += frames as u64;
+        let limit = most_frames(self.file);
+        match self.expanded > limit {
+            true => Err(RecordingError::new(format!(
+                "its stacks up to here have {} frames, those of inlined functions and shared callers among \
+                 them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
+                 functions, or record for a shorter time",
+                self.expanded, self.file.0
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the frames and stacks that were read of the text after this one, in their order; returns the
+    /// indices of its stacks here.
+    pub(crate) fn append(&mut self, later: &RecordingBuilder) -> Built<Vec<StackIx>> {
+        self.lossy |= later.lossy;
+        self.cut |= later.cut;
+        let locations = later.locations.iter().map(|&location| match location {
+            Location::Named(frame) => self.frame(later.frames.frame(frame)),
+            nameless => self.nameless(nameless),
+        });
+        let locations = locations.collect::<Result<Vec<_>, _>>()?;
+        let mut here = Vec::new();
+        let stacks = later.stacks.iter().map(|stack| {
+            here.clear();
+            let there = later.stacks.get(stack);
+            here.extend(there.iter().map(|there| locations[there.get()]));
+            self.stack(&here)
+        });
+        stacks.collect()
+    }
+
+    /// Adds to what a stack of a thread cost; nothing where that is zero.
+    ///
+    /// # Errors
+    /// Where an index is of another builder, or the costs of the sample type leave 64 bits.
+    pub fn add(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+        cost: Cost,
+    ) -> Result<(), RecordingError> {
+        let sample_types = ("sample_types", self.sample_types.len());
+        within("a cost", thread.0, ("threads", self.threads.len()))?;
+        within("a cost", sample_type.0, sample_types)?;
+        within("a cost", stack.0, ("stacks", self.stacks.len()))?;
+        self.add_cost(thread, sample_type, stack, cost)
+    }
+
+    /// The same, where threads and sample types may be added later.
+    pub(crate) fn add_cost(
+        &mut self,
+        thread: ThreadIx,
+        sample_type: SampleTypeIx,
+        stack: StackIx,
+        cost: Cost,
+    ) -> Built<()> {
+        if cost.is_zero() {
+            return Ok(());
+        }
+        let sum = self.sums.entry(sample_type).or_default();
+        *sum = sum.checked_add(cost).ok_or_else(|| {
+            RecordingError::new(
+                "the costs up to here add up to more than 2^64 - 1; was the file edited?",
+            )
+        })?;
+        self.samples.add((thread, sample_type, stack), cost);
+        Ok(())
+    }
+
+    /// Adds a sample of a stack that goes up to its root.
+    pub(crate) fn push(
+        &mut self,
+        (thread, sample_type): Measured,
+        stack: StackIx,
+        time: Option<Nanoseconds>,
+        cost: Cost,
+    ) {
+        self.push_sample(Sample {
+            stack,
+            thread,
+            sample_type,
+            time,
+            cost,
+            truncated: false,
+        });
+    }
+
+    /// Adds a sample.
+    pub(crate) fn push_sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    /// Adds a metric over time. Of several with one name all but the first get a number: `heap (2)`.
+    pub(crate) fn add_metric(&mut self, metric: MetricSeries) {
+        if self.metrics.len() == MAX_RECORDED_METRICS {
+            self.more_metrics += 1;
+            return;
+        }
+        let mut metric = metric;
+        loop {
+            let known = self
+                .metric_names
+                .entry(metric.name().to_owned())
+                .or_default();
+            *known += 1;
+            if *known == 1 {
+                break;
+            }
+            metric = metric.numbered(*known);
+        }
+        self.metrics.push(metric);
+    }
+
+    /// A warning where the costs of a sample type that were added do not come to the total that the file states.
+    /// Each of its rows may be off by `rounding`.
+    pub(crate) fn differs_from(
+        &self,
+        sample_type: SampleTypeIx,
+        total: u64,
+        (rows, rounding): (usize, u64),
+    ) -> Option<String> {
+        let sum = self.sums.get(&sample_type)?.value;
+        let is_rounding = sum.abs_diff(total) <= rounding.saturating_mul(rows as u64);
+        (!is_rounding && total > 0).then(|| {
+            format!(
+                "What functions cost by themselves adds up to {:.2}% of the total that the file states; was it \
+                 filtered or edited?",
+                sum as f64 / total as f64 * 100.0
+            )
+        })
+    }
+
+    /// Time between the first sample and the last.
+    pub(crate) fn duration(&self) -> Option<Nanoseconds> {
+        let (first, last) = self.samples.times()?;
+        Some(Nanoseconds(last.0 - first.0))
+    }
+
+    /// The recording, of a source with this digest and size. Its samples are in order of time where they have
+    /// one; without processes and threads it has one without a name.
+    pub fn finish(
+        mut self,
+        format: Format,
+        source: SourceDigest,
+        source_bytes: Bytes,
+    ) -> Recording {
+        if self.threads.is_empty() {
+            let process = self.process(0, "");
+            self.new_thread(process, 0, "");
+        }
+        if self.more_metrics > 0 {
+            self.warnings.push(format!(
+                "{} metrics over time were left out: of a recording, {MAX_RECORDED_METRICS} are read.",
+                self.more_metrics
+            ));
+        }
+        let warnings = [(self.lossy, LOSSY), (self.cut, CUT)];
+        let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
+        self.warnings
+            .extend(warnings.map(|(_, warning)| warning.to_owned()));
+        let parts = RecordingParts {
+            format,
+            source,
+            source_bytes,
+            origin: self.origin,
+            sample_types: self.sample_types,
+            processes: self.processes,
+            threads: self.threads,
+            modules: self.modules,
+            locations: self.locations,
+            named: self.frames,
+            stacks: self.stacks,
+            samples: self.samples.finish(),
+            metrics: self.metrics,
+            calls: self.calls,
+            lost: self.lost,
+            warnings: self.warnings,
+        };
+        Recording {
+            parts,
+            logged: self.logged,
+        }
+    }
+}
+
+fn check_depth(depth: usize) -> Built<()> {
+    (depth <= MAX_DEPTH).then_some(()).ok_or_else(|| {
+        RecordingError::new(format!(
+            "a stack of {depth} frames; stacks of up to {MAX_DEPTH} are read. Cut it at its leaf, or fold its \
+             recursion"
+        ))
+    })
+}
+
+fn too_many() -> RecordingError {
+    RecordingError::new("the distinct stacks up to here have more than 2^32 frames; split the file")
+}

@@ -1,0 +1,153 @@
+//! Names, frames and locations of a recording that is being built.
+
+use super::RecordingBuilder;
+use crate::recording::parts::{Built, RecordingError, beginning, within};
+use crate::recording::{Location, LocationIx, ModuleIx};
+use std::borrow::Cow;
+use sto_model::limits::{MAX_NAME, cut};
+use sto_model::{Frame, FrameIx, FrameKind, FrameRow};
+
+const MOST: usize = u32::MAX as usize;
+
+impl RecordingBuilder {
+    /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
+    /// once in the end.
+    pub(crate) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
+        let kept = beginning(name);
+        let mut text = String::from_utf8_lossy(kept);
+        if name.len() > MAX_NAME {
+            self.cut = true;
+            cut(text.to_mut(), MAX_NAME);
+        } else if let Cow::Owned(text) = &mut text {
+            self.lossy = true;
+            // A byte became three.
+            cut(text, MAX_NAME);
+        }
+        text
+    }
+
+    /// A function of which the format says neither source file nor line.
+    pub(crate) fn function(
+        &mut self,
+        kind: FrameKind,
+        symbol: &str,
+        module: &str,
+    ) -> Built<LocationIx> {
+        self.frame(Frame {
+            module,
+            symbol,
+            kind,
+            file: "",
+            line: 0,
+        })
+    }
+
+    /// A frame, as the format names it.
+    ///
+    /// # Errors
+    /// Where its names and those before reach 2^32 bytes.
+    pub fn frame(&mut self, frame: Frame<'_>) -> Result<LocationIx, RecordingError> {
+        self.check_room(frame.symbol.len() + frame.module.len() + frame.file.len())?;
+        let frame = self.frames.insert(frame);
+        Ok(self.location_of(frame))
+    }
+
+    /// A function that was inlined into another: it stands in the same module.
+    pub(crate) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Built<LocationIx> {
+        self.check_room(symbol.len())?;
+        let Location::Named(into) = self.locations[into.get()] else {
+            return self.function(FrameKind::Inlined, symbol, "");
+        };
+        let row = FrameRow {
+            kind: FrameKind::Inlined,
+            symbol: self.frames.intern_string(symbol),
+            line: 0,
+            ..self.frames.row(into)
+        };
+        let frame = self.frames.insert_row(row);
+        Ok(self.location_of(frame))
+    }
+
+    /// The same function where it was inlined into another.
+    pub(crate) fn as_inlined(&mut self, location: LocationIx) -> Built<LocationIx> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.get()] else {
+            return Ok(location);
+        };
+        let row = FrameRow {
+            kind: FrameKind::Inlined,
+            ..self.frames.row(frame)
+        };
+        let frame = self.frames.insert_row(row);
+        Ok(self.location_of(frame))
+    }
+
+    /// The same function at another line.
+    pub(crate) fn at_line(&mut self, location: LocationIx, line: u32) -> Built<LocationIx> {
+        self.check_room(0)?;
+        let Location::Named(frame) = self.locations[location.get()] else {
+            return Ok(location);
+        };
+        let row = self.frames.row(frame);
+        let frame = self.frames.insert_row(FrameRow { line, ..row });
+        Ok(self.location_of(frame))
+    }
+
+    /// An address in a module, to be symbolized: of a return address, one less than it is.
+    ///
+    /// # Errors
+    /// Where the module is of another builder.
+    pub fn address(
+        &mut self,
+        module: ModuleIx,
+        address: u64,
+    ) -> Result<LocationIx, RecordingError> {
+        within("an address", module.0, ("modules", self.modules.len()))?;
+        self.nameless(Location::Address { module, address })
+    }
+
+    /// A location that the format has no name for.
+    pub(crate) fn nameless(&mut self, location: Location) -> Built<LocationIx> {
+        self.check_room(0)?;
+        if let Some(&known) = self.nameless.get(&location) {
+            return Ok(known);
+        }
+        let ix = self.push_location(location);
+        self.nameless.insert(location, ix);
+        Ok(ix)
+    }
+
+    fn location_of(&mut self, frame: FrameIx) -> LocationIx {
+        if frame.get() == self.of_frame.len() {
+            let location = self.push_location(Location::Named(frame));
+            self.of_frame.push(location);
+        }
+        self.of_frame[frame.get()]
+    }
+
+    fn push_location(&mut self, location: Location) -> LocationIx {
+        self.locations.push(location);
+        LocationIx(self.locations.len() as u32 - 1)
+    }
+
+    fn check_room(&self, more_text: usize) -> Built<()> {
+        let fits = self.locations.len() < MOST && more_text <= MOST - self.frames.text_len();
+        fits.then_some(()).ok_or_else(|| {
+            RecordingError::new(
+                "the distinct names up to here are more than 2^32 bytes; split the file",
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_text_than_indices_reach_is_refused() {
+        let named = RecordingBuilder::default();
+        assert_eq!(named.check_room(MOST), Ok(()));
+        assert!(named.check_room(MOST + 1).is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! Metrics over time, made of what a recording says in any order.
+
+use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRIC_POINTS, cut};
+use sto_model::units::Nanoseconds;
+use sto_model::{MetricKind, MetricSeries};
+
+/// What was counted between two times, at an even pace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) from: Nanoseconds,
+    pub(crate) to: Nanoseconds,
+    pub(crate) amount: f64,
+}
+
+/// A level that had these values, of which the last one of a time counts; `None` where there is none.
+pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
+    points.retain(|(_, value)| value.is_finite());
+    points.sort_by_key(|&(time, _)| time);
+    points.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        if is_same {
+            kept.1 = later.1;
+        }
+        is_same
+    });
+    series(name, MetricKind::Level, points)
+}
+
+/// A count of events that each count for an amount, from the first time of the recording to its last; `None` where
+/// there is none.
+pub(crate) fn events(
+    name: &str,
+    (first, last): (Nanoseconds, Nanoseconds),
+    mut points: Vec<(Nanoseconds, f64)>,
+) -> Option<MetricSeries> {
+    points.retain(|(_, amount)| is_amount(*amount));
+    if points.is_empty() {
+        return None;
+    }
+    points.push((last, 0.0));
+    points.sort_by_key(|&(time, _)| time);
+    let begin = points[0].0.min(first);
+    // Counting takes time: what was counted when it began was a nanosecond later.
+    let second = Nanoseconds(begin.0.checked_add(1)?);
+    let mut counted = vec![(begin, 0.0)];
+    for (time, amount) in points {
+        let time = time.max(second);
+        match counted.last_mut() {
+            Some(last) if last.0 == time => last.1 += amount,
+            _ => counted.push((time, amount)),
+        }
+    }
+    series(name, MetricKind::Count, counted)
+}
+
+/// What spans count together, which may overlap; `None` where there is none.
+pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option<MetricSeries> {
+    let counts = |span: &Span| is_amount(span.amount) && (span.from < span.to || span.amount > 0.0);
+    let spans: Vec<Span> = spans.into_iter().filter(counts).collect();
+    // In whole numbers, so that what ends leaves nothing behind, and the order of spans does not matter: in parts
+    // so small that all together are nearly 2^125 of them.
+    let total: f64 = spans.iter().map(|span| span.amount).sum();
+    let one = (124.0 - total.max(1.0).log2().ceil()).exp2();
+    let mut edges = Vec::new();
+    for &Span { from, to, amount } in &spans {
+        let (from, to) = match from < to {
+            true => (from.0, to.0),
+            false => (to.0.saturating_sub(1), to.0.max(1)),
+        };
+        let amount = (amount * one) as i128;
+        let took = i128::from(to - from);
+        let (pace, rest) = (amount / took, amount % took);
+        edges.push((from, pace, 0));
+        edges.push((to, -pace, rest));
+    }
+    edges.sort_unstable_by_key(|&(time, ..)| time);
+    // Whole amounts stay whole, which takes less room.
+    let is_whole = spans.iter().all(|span| span.amount.fract() == 0.0);
+    let whole = |total: i128| (total as f64 / one).round();
+    let mut points: Vec<(Nanoseconds, f64)> = Vec::new();
+    let (mut pace, mut before, mut total) = (0, 0, 0);
+    for at_once in edges.chunk_by(|(a, ..), (b, ..)| a == b) {
+        let time = at_once[0].0;
+        let total_before = total;
+        total += pace * i128::from(time - before);
+        for (_, more, rest) in at_once {
+            pace += more;
+            total += rest;
+        }
+        let amount = match is_whole {
+            true => whole(total) - whole(total_before),
+            false => (total - total_before) as f64 / one,
+        };
+        points.push((Nanoseconds(time), amount));
+        before = time;
+    }
+    series(name, MetricKind::Count, points)
+}
+
+fn is_amount(amount: f64) -> bool {
+    amount.is_finite() && amount >= 0.0
+}
+
+/// The series of points in order of time; of more than [`MAX_METRIC_POINTS`] so many that follow each other become one.
+fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
+    if points.is_empty() {
+        return None;
+    }
+    let mut name = match name {
+        "" => "unnamed".to_owned(),
+        name => name.to_owned(),
+    };
+    cut(&mut name, MAX_GIVEN_NAME);
+    let one = |several: &[(Nanoseconds, f64)]| {
+        let sum: f64 = several.iter().map(|(_, value)| value).sum();
+        let (first, last) = (several[0].0, several[several.len() - 1].0);
+        match kind {
+            MetricKind::Count => (last, sum),
+            MetricKind::Level => {
+                let middle = first.0 + (last.0 - first.0) / 2;
+                (Nanoseconds(middle), sum / several.len() as f64)
+            }
+        }
+    };
+    // Counting begins at the first point as it is.
+    let kept = match kind {
+        MetricKind::Count => 1,
+        MetricKind::Level => 0,
+    };
+    let (first, rest) = points.split_at(kept);
+    let at_once = rest.len().div_ceil(MAX_METRIC_POINTS - kept).max(1);
+    let merged = first.chunks(1).chain(rest.chunks(at_once)).map(one);
+    let (times, values): (Vec<_>, Vec<_>) = merged.unzip();
+    // Sums of what is finite may not be.
+    MetricSeries::new(name, kind, times.into(), values).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn points(series: &MetricSeries) -> Vec<(u64, f64)> {
+        let times = series.times().iter().map(|time| time.0);
+        times.zip(series.values().iter().copied()).collect()
+    }
+
+    fn span(from: u64, to: u64, amount: f64) -> Span {
+        let (from, to) = (Nanoseconds(from), Nanoseconds(to));
+        Span { from, to, amount }
+    }
+
+    fn at(points: &[(u64, f64)]) -> Vec<(Nanoseconds, f64)> {
+        let points = points.iter();
+        points
+            .map(|&(time, value)| (Nanoseconds(time), value))
+            .collect()
+    }
+
+    #[test]
+    fn spans_that_overlap_add_up_at_an_even_pace() {
+        let both = spans(
+            "busy",
+            [span(10, 30, 20.0), span(20, 30, 10.0), span(50, 52, 2.0)],
+        );
+        let expected = [(10, 0.0), (20, 10.0), (30, 20.0), (50, 0.0), (52, 2.0)];
+        assert_eq!(points(&both.unwrap()), expected);
+    }
+
+    #[test]
+    fn what_takes_no_time_is_counted_in_the_nanosecond_before() {
+        let once = spans("busy", [span(10, 10, 3.0), span(9, 2, 1.0)]);
+        let expected = [(1, 0.0), (2, 1.0), (9, 0.0), (10, 3.0)];
+        assert_eq!(points(&once.unwrap()), expected);
+        let at_zero = spans("busy", [span(0, 0, 3.0)]);
+        assert_eq!(points(&at_zero.unwrap()), [(0, 0.0), (1, 3.0)]);
+    }
+
+    #[test]
+    fn events_count_from_the_recordings_begin_to_its_end() {
+        let faults = |first, last, of: &[(u64, f64)]| {
+            let faults = events("faults", (Nanoseconds(first), Nanoseconds(last)), at(of));
+            points(&faults.unwrap())
+        };
+        let once = faults(3, 12, &[(9, 2.0), (5, 1.0), (9, 4.0)]);
+        assert_eq!(once, [(3, 0.0), (5, 1.0), (9, 6.0), (12, 0.0)]);
+        let at_once = [(5, 1.0), (6, 2.0)];
+        assert_eq!(faults(7, 7, &at_once), [(5, 0.0), (6, 3.0), (7, 0.0)]);
+        assert_eq!(faults(0, 6, &at_once), [(0, 0.0), (5, 1.0), (6, 2.0)]);
+    }
+
+    #[test]
+    fn of_levels_at_one_time_the_last_one_stays() {
+        let heap = levels("heap", at(&[(9, 2.0), (5, 1.0), (9, f64::NAN), (5, -3.0)]));
+        assert_eq!(points(&heap.unwrap()), [(5, -3.0), (9, 2.0)]);
+    }
+
+    #[test]
+    fn what_is_no_number_or_no_count_is_left_out() {
+        let wrong = [f64::NAN, f64::INFINITY, -1.0];
+        let none = wrong.map(|wrong| (Nanoseconds(4), wrong)).to_vec();
+        assert_eq!(levels("a", at(&[(4, f64::NAN)])), None);
+        let all = (Nanoseconds(0), Nanoseconds(u64::MAX));
+        assert_eq!(events("a", all, none), None);
+        assert_eq!(spans("a", wrong.map(|wrong| span(1, 2, wrong))), None);
+        let end = (Nanoseconds(u64::MAX), Nanoseconds(u64::MAX));
+        assert_eq!(events("a", end, at(&[(u64::MAX, 1.0)])), None);
+        assert_eq!(
+            spans("a", [span(0, 1, f64::MAX), span(0, 9, f64::MAX)]),
+            None
+        );
+        let huge = spans("a", [span(0, 2, f64::MAX / 4.0), span(1, u64::MAX, 1e300)]);
+        let sum: f64 = huge.unwrap().values().iter().sum();
+        assert!((sum / (f64::MAX / 4.0) - 1.0).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_metrics_without_one_are_called_so() {
+        let long = levels(&"é".repeat(4096), at(&[(1, 1.0)])).unwrap();
+        assert!(long.name().len() <= MAX_GIVEN_NAME && long.name().ends_with("é…"));
+        assert_eq!(levels("", at(&[(1, 1.0)])).unwrap().name(), "unnamed");
+    }
+
+    #[test]
+    fn more_points_than_are_kept_become_fewer_of_the_same_sum_and_mean() {
+        let count = 3 * MAX_METRIC_POINTS as u64 + 7;
+        let of = |value: f64| (0..count).map(|time| (Nanoseconds(time), value)).collect();
+        let events = events("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
+        assert!((MAX_METRIC_POINTS / 2..=MAX_METRIC_POINTS).contains(&events.values().len()));
+        assert_eq!(events.values().iter().sum::<f64>(), 2.0 * count as f64);
+        assert_eq!(events.times().last(), Some(&Nanoseconds(count - 1)));
+        let levels = levels("heap", of(5.0)).unwrap();
+        assert!(levels.values().len() <= MAX_METRIC_POINTS);
+        assert!(levels.values().iter().all(|&level| level == 5.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_total_of_counts_is_conserved_and_their_order_is_of_no_consequence(
+            counts in prop::collection::vec((0u64..200, 0u64..200, 0u32..1000), 1..60),
+        ) {
+            let total: f64 = counts.iter().map(|&(.., amount)| f64::from(amount)).sum();
+            let each = |&(from, to, amount): &(u64, u64, u32)| span(from, to, amount.into());
+            let summed = spans("a", counts.iter().map(each)).unwrap();
+            let back = spans("a", counts.iter().rev().map(each)).unwrap();
+            prop_assert_eq!(&summed, &back);
+            let sum: f64 = summed.values().iter().sum();
+            prop_assert_eq!(sum, total);
+            // Up to each point it is what all spans count up to there.
+            let mut counted = 0.0;
+            for (time, value) in points(&summed) {
+                counted += value;
+                let part = |&(from, to, amount): &(u64, u64, u32)| {
+                    let (from, to) = if from < to { (from, to) } else { (to.saturating_sub(1), to.max(1)) };
+                    let done = time.clamp(from, to) - from;
+                    f64::from(amount) * done as f64 / (to - from) as f64
+                };
+                let expected: f64 = counts.iter().map(part).sum();
+                prop_assert!((counted - expected).abs() <= 0.5 + 1e-6, "{}: {} {}", time, counted, expected);
+            }
+            let once = counts.iter().map(|&(time, _, amount)| (Nanoseconds(time), amount.into()));
+            let events = events("a", (Nanoseconds(100), Nanoseconds(150)), once.collect()).unwrap();
+            prop_assert_eq!(events.values().iter().sum::<f64>(), total);
+        }
+    }
+}

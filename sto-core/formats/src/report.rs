@@ -1,0 +1,192 @@
+//! Text that profilers print for people: read line by line into sums.
+//!
+#![doc = include_str!("reports.md")]
+
+use super::error::{At, DecodeError, Decoded};
+use super::source::LineReader;
+use super::wire::text::lines;
+use super::{ReadOptions, Salvage};
+use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use sto_model::units::Cost;
+
+/// What is particular about the text of one profiler.
+pub(super) trait Report: Send {
+    /// Whether the text itself says where it ends.
+    const HAS_END: bool = false;
+
+    /// Sees the next lines before they are taken one by one.
+    fn block(&mut self, _lines: &[u8]) {}
+
+    /// Takes the next line, without its line end.
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String>;
+
+    /// What the text ends within, where it is not there to its end.
+    fn cut(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Adds what is left, and what the text says beside its samples.
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String>;
+}
+
+/// Begins to read a report.
+pub(super) fn reader<R: Report + Default + 'static>(options: &ReadOptions) -> Box<dyn LineReader> {
+    Box::new(Reader {
+        allow_truncated: options.allow_truncated,
+        report: R::default(),
+        builder: options.builder(),
+        line_number: 0,
+        ends_within_line: false,
+    })
+}
+
+struct Reader<R> {
+    allow_truncated: bool,
+    report: R,
+    builder: RecordingBuilder,
+    line_number: usize,
+    ends_within_line: bool,
+}
+
+pub(super) const WITHIN_LINE: &str = "The last line has no line end; if the file was cut short there, \
+    its costs are too small.";
+const CUT: &str = "The text ends early; what there is of it was read.";
+
+impl<R: Report> LineReader for Reader<R> {
+    fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
+        self.ends_within_line = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        self.report.block(bytes);
+        for (_, line) in lines(bytes) {
+            self.line_number += 1;
+            let taken = self.report.line(line, &mut self.builder);
+            taken.map_err(DecodeError::at(At::Line(self.line_number)))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
+        let cut = self.report.cut();
+        if let Some(within) = cut.filter(|_| !self.allow_truncated) {
+            let cut = format!(
+                "the file ends at line {}, within {within}",
+                self.line_number
+            );
+            return Err(DecodeError::cut_off(cut, Salvage::Possible));
+        }
+        let finished = self.report.finish(&mut self.builder);
+        finished.map_err(DecodeError::unsupported)?;
+        let warnings = &mut self.builder.warnings;
+        warnings.extend(cut.map(|_| CUT.to_owned()));
+        let is_within_line = self.ends_within_line && !R::HAS_END;
+        warnings.extend(is_within_line.then(|| WITHIN_LINE.to_owned()));
+        Ok(self.builder)
+    }
+}
+
+/// A cost of the only thread.
+pub(super) fn one_thread(
+    builder: &mut RecordingBuilder,
+    sample_type: u32,
+    stack: StackIx,
+    cost: Cost,
+) -> Built<()> {
+    builder.add_cost(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
+}
+
+/// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares
+/// of time.
+pub(super) fn time(nanoseconds: u64) -> Cost {
+    per(1_000_000, nanoseconds)
+}
+
+/// A cost with a sample for each `unit` of its value, rounded; one at least where there is any.
+pub(super) fn per(unit: u64, value: u64) -> Cost {
+    let rounded = value / unit + u64::from(value % unit >= unit.div_ceil(2));
+    Cost {
+        samples: rounded.max(u64::from(value > 0)),
+        value,
+    }
+}
+
+/// A tree of calls whose nodes come one after the other, each with its depth: the path to the last.
+#[derive(Default)]
+pub(super) struct CallPath {
+    calls: Vec<Call>,
+}
+
+struct Call {
+    stack: StackIx,
+    /// What it cost, but for what its calls up to here did, unless that is known.
+    left: Option<u64>,
+}
+
+impl CallPath {
+    /// Goes to a node that costs `total` with its calls, and returns its stack. Nodes that end before it have
+    /// what is left as their own cost, which is given to `own` with their stack.
+    pub(super) fn enter(
+        &mut self,
+        depth: usize,
+        location: LocationIx,
+        total: u64,
+        builder: &mut RecordingBuilder,
+        own: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Built<()>,
+    ) -> Built<StackIx> {
+        if depth > self.calls.len() {
+            return Err(format!(
+                "a call at depth {depth}, where the line before is at depth {}; expected at most one \
+                 more. Was a line lost?",
+                self.calls.len() as i64 - 1
+            )
+            .into());
+        }
+        self.leave(depth, builder, own)?;
+        let mut caller = None;
+        if let Some(Call { stack, left }) = self.calls.last_mut() {
+            caller = Some(*stack);
+            // Rounded times of calls may add up to more than their caller's.
+            *left = left.map(|left| left.saturating_sub(total));
+        }
+        let stack = builder.call(caller, location)?;
+        let left = Some(total);
+        self.calls.push(Call { stack, left });
+        Ok(stack)
+    }
+
+    /// The same of a tree whose nodes have their own costs.
+    pub(super) fn call(
+        &mut self,
+        depth: usize,
+        location: LocationIx,
+        builder: &mut RecordingBuilder,
+    ) -> Built<StackIx> {
+        self.enter(depth, location, 0, builder, |_, _, _| Ok(()))
+    }
+
+    /// Ends all nodes of a depth and below.
+    pub(super) fn leave(
+        &mut self,
+        depth: usize,
+        builder: &mut RecordingBuilder,
+        mut own: impl FnMut(&mut RecordingBuilder, StackIx, u64) -> Built<()>,
+    ) -> Built<()> {
+        while self.calls.len() > depth {
+            if let Some(Call { stack, left }) = self.calls.pop()
+                && let Some(left) = left
+            {
+                own(builder, stack, left)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the last node costs by itself is known: nothing is left of it.
+    pub(super) fn own_is_known(&mut self) {
+        if let Some(last) = self.calls.last_mut() {
+            last.left = None;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+}

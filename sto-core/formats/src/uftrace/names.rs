@@ -1,0 +1,50 @@
+//! Names and arguments of the functions at addresses.
+
+use super::arguments::{Field, Specs};
+use super::sessions::{Mapping, Sessions};
+use super::symbols::{Function, Symbols};
+use crate::demangle::demangle;
+use hashbrown::HashMap;
+
+/// A function at an address of a session, by its index.
+pub(super) type Address = (usize, u64);
+
+/// Which functions there are at which addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub(super) sessions: &'a Sessions,
+    pub(super) symbols: &'a HashMap<String, Symbols>,
+    pub(super) are_relative: bool,
+}
+
+impl<'a> Names<'a> {
+    /// The file in memory that an address is in, and the function.
+    pub(super) fn of(
+        self,
+        (session, address): Address,
+    ) -> Option<(&'a Mapping, Option<Function<'a>>)> {
+        let mapping = self.sessions.list.get(session)?.mapping(address)?;
+        let lookup = match self.are_relative {
+            true => address - mapping.begin,
+            false => address,
+        };
+        let symbols = self.symbols.get(&mapping.file);
+        Some((
+            mapping,
+            symbols.and_then(|symbols| symbols.function(lookup)),
+        ))
+    }
+}
+
+/// Which arguments of functions were recorded.
+pub(super) struct Arguments<'a> {
+    pub(super) names: Names<'a>,
+    pub(super) specs: Specs,
+}
+
+impl Arguments<'_> {
+    pub(super) fn of(&self, address: Address) -> Option<&[Field]> {
+        let (_, function) = self.names.of(address)?;
+        self.specs.function(&demangle(function?.name))
+    }
+}

@@ -1,0 +1,270 @@
+//! The calls of a thread: `TID.dat`, records of 16 bytes, some with data after them.
+//!
+//! Source: uftrace, `uftrace.h` (`struct uftrace_record`), of which the layout is.
+
+use super::arguments::{Field, numbers};
+use super::names::{Address, Arguments};
+use super::sessions::{Session, Sessions};
+use crate::Salvage;
+use crate::error::{DecodeError, Decoded};
+use hashbrown::HashMap;
+use std::io;
+use sto_model::files::{ReadAt, Window};
+use sto_model::trace::log::{Lost, ThreadLog};
+use sto_model::trace::paths::FunctionNo;
+use sto_model::units::Nanoseconds;
+
+const RECORD: usize = 16;
+
+/// Bytes of a file that are looked at together.
+const VIEW: usize = 1 << 18;
+
+/// Most bytes of data after a record: of the arguments of a call, of what it returned, or of an event.
+const MAX_DATA: usize = 1024 + 8;
+
+/// What every record has, so that what is none can be seen.
+const MAGIC: u64 = 5;
+
+/// Reads the records of a thread.
+pub(super) struct Reader<'a> {
+    sessions: &'a Sessions,
+    /// From when on the process of the thread ran which session.
+    of_process: &'a [(u64, usize)],
+    session: usize,
+    /// When the next session begins.
+    until: u64,
+    log: &'a mut ThreadLog,
+    arguments: &'a Arguments<'a>,
+    /// By the numbers of functions: their arguments, where some were recorded.
+    fields: Vec<Option<&'a [Field]>>,
+    functions: HashMap<Address, FunctionNo>,
+    /// The calls that did not end, with their depths, outermost first.
+    open: Vec<(u16, FunctionNo)>,
+    time: u64,
+    pub(super) read: ReadThread,
+}
+
+/// What was read of a thread, beside its calls.
+#[derive(Default)]
+pub(super) struct ReadThread {
+    /// What its numbers of functions stand for.
+    pub(super) addresses: Vec<Address>,
+    /// Calls that were left without an exit, as `longjmp` and `exec` do.
+    pub(super) left: u64,
+    /// Records that are none of calls.
+    pub(super) events: u64,
+    /// Where the file is cut off or damaged.
+    pub(super) damaged: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Record {
+    time: u64,
+    kind: u64,
+    has_data: bool,
+    magic: u64,
+    depth: u16,
+    address: u64,
+}
+
+const ENTRY: u64 = 0;
+const EXIT: u64 = 1;
+const LOST: u64 = 2;
+
+/// A function that is never open.
+const NONE: FunctionNo = FunctionNo(u32::MAX);
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        arguments: &'a Arguments<'a>,
+        pid: u32,
+        log: &'a mut ThreadLog,
+    ) -> Reader<'a> {
+        let sessions = arguments.names.sessions;
+        Reader {
+            sessions,
+            of_process: sessions.of_process(pid),
+            session: 0,
+            until: 0,
+            log,
+            arguments,
+            fields: Vec::new(),
+            functions: HashMap::new(),
+            open: Vec::new(),
+            time: 0,
+            read: ReadThread::default(),
+        }
+    }
+
+    /// Reads all records of a file, or those up to where it is cut off or damaged, where it may be.
+    pub(super) fn read(mut self, file: &dyn ReadAt, allow_truncated: bool) -> Decoded<ReadThread> {
+        let mut window = Window::of_pieces(file, VIEW);
+        let mut at = 0;
+        while at < file.size() {
+            let wrong = match self.read_view(&mut window, &mut at)? {
+                None => continue,
+                Some(wrong) => wrong,
+            };
+            if !allow_truncated {
+                return Err(wrong);
+            }
+            self.log.lost(Lost::Unknown);
+            self.read.damaged = Some(at);
+            break;
+        }
+        Ok(self.read)
+    }
+
+    /// Reads the records of a part of the file, and moves on to the next; returns what is wrong with one.
+    fn read_view(&mut self, window: &mut Window<'_>, at: &mut u64) -> Decoded<Option<DecodeError>> {
+        let left = window.size() - *at;
+        let view = window
+            .slice(*at, left.min(VIEW as u64) as usize)
+            .map_err(unreadable)?;
+        let is_last = view.len() as u64 == left;
+        let mut within = 0;
+        let wrong = loop {
+            let bytes = &view[within..];
+            // Data are looked for in what is there of the view.
+            if bytes.is_empty() || !is_last && bytes.len() < RECORD + MAX_DATA + RECORD {
+                break None;
+            }
+            let here = *at + within as u64;
+            let Some(record) = Record::of(bytes) else {
+                let cut = format!("the file ends within the record at byte {here}");
+                break Some(DecodeError::cut_off(cut, Salvage::Possible));
+            };
+            if record.magic != MAGIC {
+                let problem = "expected a record of uftrace; was the file damaged?";
+                break Some(DecodeError::new(here as usize, problem));
+            }
+            within += RECORD;
+            let data = match record.has_data {
+                true => self.data(record, &view[within..]),
+                false => Some(0),
+            };
+            self.take(record, &view[within..within + data.unwrap_or(0)])?;
+            let Some(length) = data else {
+                let problem = "expected a record of uftrace after the data of this one; was the file damaged?";
+                break Some(DecodeError::new(here as usize, problem));
+            };
+            within += length;
+        };
+        *at += within as u64;
+        Ok(wrong)
+    }
+
+    fn take(&mut self, record: Record, data: &[u8]) -> Decoded<()> {
+        let time = Nanoseconds(record.time);
+        self.time = record.time;
+        match record.kind {
+            ENTRY => {
+                self.leave(|depth| depth >= record.depth, time);
+                let function = self.function(record);
+                match self.fields[function.get()] {
+                    Some(fields) if record.has_data => {
+                        self.log.call(function, &numbers(fields, data), time)?;
+                    }
+                    _ => self.log.begin(function, time)?,
+                }
+                self.open.push((record.depth, function));
+            }
+            EXIT => {
+                self.leave(|depth| depth > record.depth, time);
+                let function = self.function(record);
+                let innermost = self.open.last().copied();
+                if innermost == Some((record.depth, function)) {
+                    self.open.pop();
+                    self.log.end(Some(function), time);
+                } else {
+                    self.leave(|depth| depth == record.depth, time);
+                    self.log.end(Some(NONE), time);
+                }
+            }
+            LOST => self.log.lost(Lost::Events(record.address)),
+            _ => self.read.events += 1,
+        }
+        Ok(())
+    }
+
+    /// Ends calls of which there is no exit, as one that is further out went on.
+    fn leave(&mut self, is_left: impl Fn(u16) -> bool, time: Nanoseconds) {
+        while self.open.last().is_some_and(|&(depth, _)| is_left(depth)) {
+            self.open.pop();
+            self.log.end(None, time);
+            self.read.left += 1;
+        }
+    }
+
+    fn function(&mut self, record: Record) -> FunctionNo {
+        if record.time >= self.until {
+            self.change_session(record.time);
+        }
+        let address = (self.session, record.address);
+        *self.functions.entry(address).or_insert_with(|| {
+            self.read.addresses.push(address);
+            self.fields.push(self.arguments.of(address));
+            FunctionNo(self.read.addresses.len() as u32 - 1)
+        })
+    }
+
+    #[cold]
+    fn change_session(&mut self, time: u64) {
+        let after = self.of_process.partition_point(|&(begin, _)| begin <= time);
+        self.session = match self.of_process.get(after.saturating_sub(1)) {
+            Some(&(_, session)) => session,
+            None => 0,
+        };
+        let next = self.of_process.get(after.max(1));
+        self.until = next.map_or(u64::MAX, |&(begin, _)| begin);
+    }
+
+    /// The length of the data after a record, which no record says: they end where the next one is. `None` where
+    /// there is none.
+    fn data(&self, record: Record, bytes: &[u8]) -> Option<usize> {
+        let ends = (0..=MAX_DATA)
+            .step_by(8)
+            .take_while(|&at| at <= bytes.len());
+        let follows = |at: &usize| {
+            bytes.len() == *at
+                || Record::of(&bytes[*at..]).is_some_and(|next| self.follows(record, next))
+        };
+        ends.clone().find(follows)
+    }
+
+    /// Whether a record can be the next one after another.
+    fn follows(&self, record: Record, next: Record) -> bool {
+        /// An hour: data are no times of this run.
+        const LONG: u64 = 3_600_000_000_000;
+        let is_later = next
+            .time
+            .checked_sub(record.time)
+            .is_some_and(|passed| passed < LONG);
+        if next.magic != MAGIC || !is_later {
+            return false;
+        }
+        let mappings = self.sessions.list.get(self.session);
+        next.kind > EXIT
+            || mappings.is_none_or(|session: &Session| session.mapping(next.address).is_some())
+    }
+}
+
+impl Record {
+    /// The record that bytes begin with.
+    fn of(bytes: &[u8]) -> Option<Record> {
+        let (time, rest) = bytes.split_first_chunk()?;
+        let bits = u64::from_le_bytes(*rest.first_chunk()?);
+        Some(Record {
+            time: u64::from_le_bytes(*time),
+            kind: bits & 3,
+            has_data: bits & 4 > 0,
+            magic: bits >> 3 & 7,
+            depth: (bits >> 6 & 0x3ff) as u16,
+            address: bits >> 16,
+        })
+    }
+}
+
+fn unreadable(error: io::Error) -> DecodeError {
+    DecodeError::unsupported(format!("it cannot be read: {error}"))
+}

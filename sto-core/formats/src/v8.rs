@@ -1,0 +1,333 @@
+//! What V8's sampling profilers write, in a `.cpuprofile`, a `.heapprofile` and in a Chrome trace: call nodes, and
+//! samples of them.
+//!
+//! Source: the domain `Profiler` of the Chrome DevTools Protocol.
+
+use super::error::{DecodeError, Decoded};
+use super::json::{CallTree, Caller};
+use super::names::NamedFrame;
+use super::wire::json::{Number, Text};
+use super::wire::text::decimal;
+use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
+use hashbrown::HashMap;
+use serde::{Deserialize, Deserializer};
+use sto_model::units::{Cost, Nanoseconds};
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
+pub(super) struct Node<'b> {
+    pub(super) id: u64,
+    pub(super) call_frame: CallFrame<'b>,
+    pub(super) hit_count: Option<u64>,
+    #[serde(default)]
+    pub(super) children: Vec<u64>,
+    pub(super) parent: Option<u64>,
+    #[serde(default)]
+    pub(super) position_ticks: Vec<Ticks>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
+pub(super) struct CallFrame<'b> {
+    #[serde(default)]
+    pub(super) function_name: Text<'b>,
+    #[serde(default)]
+    pub(super) url: Text<'b>,
+    /// Where the function begins, from 0; -1 where that is nowhere.
+    pub(super) line_number: Option<i64>,
+}
+
+/// How many samples of a node were at a line, which counts from 1.
+#[derive(Deserialize)]
+pub(super) struct Ticks {
+    line: u32,
+    ticks: u64,
+}
+
+/// The nodes of a profile, by their ids.
+#[derive(Default)]
+pub(super) struct Nodes {
+    tree: CallTree,
+    indices: HashMap<u64, u32>,
+    /// By index.
+    nodes: Vec<KnownNode>,
+    /// Places of a node's frame at other lines.
+    at_lines: HashMap<(u32, u32), u32>,
+    /// How often a node is named that is not there; `None` where that is an error.
+    missing: Option<u64>,
+}
+
+struct KnownNode {
+    /// Place in the tree.
+    entry: u32,
+    /// Line and samples that were not yet given to it, by line.
+    ticks: Vec<(u32, u64)>,
+}
+
+impl Nodes {
+    /// Those of a profile whose parts may be lost.
+    pub(super) fn of_parts() -> Nodes {
+        Nodes {
+            missing: Some(0),
+            ..Nodes::default()
+        }
+    }
+
+    /// How often a node was named that is not there.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing.unwrap_or(0)
+    }
+
+    /// Whether a node may be missing, which one is.
+    fn may_miss(&mut self) -> bool {
+        self.missing = self.missing.map(|missing| missing + 1);
+        self.missing.is_some()
+    }
+
+    /// Adds a node; `at` is its JSON path.
+    pub(super) fn add(
+        &mut self,
+        node: &Node<'_>,
+        at: &str,
+        builder: &mut RecordingBuilder,
+    ) -> Decoded<()> {
+        let index = self.nodes.len() as u32;
+        if self.indices.insert(node.id, index).is_some() {
+            let problem = format!(
+                "{}, the id of another node; expected one of its own",
+                node.id
+            );
+            return Err(DecodeError::new(format!("{at}.id"), problem));
+        }
+        let caller = match node.parent {
+            None => None,
+            Some(parent) => match self.indices.get(&parent).copied() {
+                Some(parent) if parent != index => Some(self.nodes[parent as usize].entry),
+                None if self.may_miss() => None,
+                _ => {
+                    let problem = format!("{parent}; expected the id of a node before it");
+                    return Err(DecodeError::new(format!("{at}.parent"), problem));
+                }
+            },
+        };
+        let location = place(&node.call_frame, builder).map_err(DecodeError::at(at))?;
+        let mut ticks: Vec<_> = node
+            .position_ticks
+            .iter()
+            .map(|t| (t.line, t.ticks))
+            .collect();
+        ticks.sort_unstable();
+        ticks.reverse();
+        let entry = self.tree.push(Caller { caller, location });
+        self.nodes.push(KnownNode { entry, ticks });
+        Ok(())
+    }
+
+    /// Adds what nodes say of those that they call, once all are there.
+    pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Decoded<()> {
+        let before = self.nodes.len() - nodes.len();
+        for (index, node) in nodes.iter().enumerate() {
+            for (ix, child) in node.children.iter().enumerate() {
+                let path = || format!("{at}[{index}].children[{ix}]");
+                let Some(callee) = self.indices.get(child).copied() else {
+                    if self.may_miss() {
+                        continue;
+                    }
+                    return Err(DecodeError::new(
+                        path(),
+                        format!("{child}; expected the id of a node"),
+                    ));
+                };
+                let caller = self.nodes[before + index].entry;
+                if !self
+                    .tree
+                    .set_caller(self.nodes[callee as usize].entry, caller)
+                {
+                    let problem =
+                        format!("{child}, which another node calls already; expected a tree");
+                    return Err(DecodeError::new(path(), problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a sample of the node with this id, at `line` of its function where that is known.
+    ///
+    /// A `.cpuprofile` says how many of a node's samples were at which line, but not which: they are
+    /// given out in the order of lines.
+    fn stack(
+        &mut self,
+        id: u64,
+        line: Option<u32>,
+        builder: &mut RecordingBuilder,
+    ) -> Built<StackIx> {
+        let Some(index) = self.indices.get(&id).copied() else {
+            return match self.may_miss() {
+                true => builder.stack(&[]),
+                false => Err(format!("{id}; expected the id of a node").into()),
+            };
+        };
+        let node = &mut self.nodes[index as usize];
+        let line = line.or_else(|| {
+            while node.ticks.pop_if(|(_, left)| *left == 0).is_some() {}
+            let (line, left) = node.ticks.last_mut()?;
+            *left -= 1;
+            Some(*line)
+        });
+        let entry = node.entry;
+        let Caller { caller, location } = self.tree.get(entry);
+        let (Some(line @ 1..), Some(location)) = (line, location) else {
+            return self.tree.stack(entry, builder);
+        };
+        let location = builder.at_line(location, line)?;
+        let tree = &mut self.tree;
+        let entry = *self.at_lines.entry((index, line)).or_insert_with(|| {
+            tree.push(Caller {
+                caller,
+                location: Some(location),
+            })
+        });
+        self.tree.stack(entry, builder)
+    }
+
+    /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
+    /// `end`.
+    pub(super) fn samples(&mut self, run: Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
+        let mut times = run.deltas;
+        let mut now = run.start;
+        for (ix, Delta(time)) in times.iter_mut().enumerate() {
+            let delta = *time;
+            now = now.saturating_add(delta.into());
+            *time = i64::try_from(now.saturating_sub(run.zero)).map_err(|_| {
+                let path = (run.path)("timeDeltas", ix);
+                DecodeError::new(
+                    path,
+                    format!("{delta} ns; expected no more than 292 years in all"),
+                )
+            })?;
+        }
+        let end = run.end.map(|end| end.saturating_sub(run.zero));
+        // V8 writes some samples too late, and then a negative time since the one before.
+        let order = (!times.is_sorted()).then(|| {
+            let mut order: Vec<u32> = (0..times.len() as u32).collect();
+            order.sort_by_key(|&ix| times[ix as usize].0);
+            order
+        });
+        let in_order = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
+        for at in 0..times.len() {
+            let ix = in_order(at);
+            let line = run.lines.get(ix).copied().filter(|&line| line > 0);
+            let line = line.and_then(|line| u32::try_from(line).ok());
+            let stack = self.stack(run.ids[ix], line, builder);
+            let stack =
+                stack.map_err(|problem| DecodeError::new((run.path)("samples", ix), problem))?;
+            let next = (at + 1 < times.len()).then(|| i128::from(times[in_order(at + 1)].0));
+            let now = i128::from(times[ix].0);
+            let until = next.or(end).unwrap_or(now);
+            let took = u64::try_from(until.saturating_sub(now)).unwrap_or(0);
+            let since = u64::try_from(now).unwrap_or(0);
+            let cost = Cost {
+                samples: 1,
+                value: took,
+            };
+            builder.push(run.measured, stack, Some(Nanoseconds(since)), cost);
+        }
+        Ok(())
+    }
+
+    /// Adds the numbers of samples that nodes have, where single samples are not known.
+    pub(super) fn hits(
+        &mut self,
+        nodes: &[Node<'_>],
+        measured: Measured,
+        builder: &mut RecordingBuilder,
+    ) -> Decoded<()> {
+        for (ix, node) in nodes.iter().enumerate() {
+            let at = || format!("nodes[{ix}]");
+            let mut left = node.hit_count.unwrap_or(0);
+            let lines = node
+                .position_ticks
+                .iter()
+                .map(|ticks| (ticks.line, ticks.ticks));
+            for (line, hits) in lines.chain([(0, u64::MAX)]) {
+                let hits = hits.min(left);
+                left -= hits;
+                if hits == 0 {
+                    continue;
+                }
+                let stack = self.stack(node.id, Some(line), builder);
+                let stack = stack.map_err(|problem| DecodeError::new(at(), problem))?;
+                builder.push(measured, stack, None, Cost::counted(hits));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Samples in their order in the file.
+pub(super) struct Run<'r> {
+    pub(super) measured: Measured,
+    pub(super) ids: &'r [u64],
+    /// As many as samples.
+    pub(super) deltas: Vec<Delta>,
+    /// Lines, where they are known; 0 or less where one is not.
+    pub(super) lines: &'r [i64],
+    /// Nanoseconds: where the first delta counts from, the end, and the recording's start.
+    pub(super) start: i128,
+    pub(super) end: Option<i128>,
+    pub(super) zero: i128,
+    /// The JSON path of an entry of a column.
+    pub(super) path: &'r dyn Fn(&str, usize) -> String,
+}
+
+/// Nanoseconds from a sample to the next one that is written, which may be earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Delta(pub(super) i64);
+
+impl<'d> Deserialize<'d> for Delta {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Delta, D::Error> {
+        let microseconds = Number::deserialize(deserializer)?;
+        let nanoseconds = microseconds.times(1000);
+        let nanoseconds = nanoseconds.and_then(|nanoseconds| i64::try_from(nanoseconds).ok());
+        nanoseconds.map(Delta).ok_or_else(|| {
+            let problem = format!("{microseconds}, expected microseconds of up to 292 years");
+            serde::de::Error::custom(problem)
+        })
+    }
+}
+
+/// Where a node's function is; `None` of the root, which only holds the others together.
+pub(super) fn place(
+    frame: &CallFrame<'_>,
+    builder: &mut RecordingBuilder,
+) -> Built<Option<LocationIx>> {
+    if *frame.function_name.0 == *b"(root)" {
+        return Ok(None);
+    }
+    let line = frame.line_number.unwrap_or(-1).saturating_add(1);
+    let line = u32::try_from(line).unwrap_or(0);
+    let url = &*frame.url.0;
+    let frame = function(&frame.function_name.0, url, line);
+    frame.add(builder).map(Some)
+}
+
+/// A function of JavaScript, which need not have a name.
+pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFrame<'f> {
+    NamedFrame {
+        symbol: match name {
+            b"" => b"(anonymous)",
+            name => name,
+        },
+        file: url,
+        line,
+        ..NamedFrame::default()
+    }
+}
+
+/// What stands before a colon and a number, as lines and columns do behind a file.
+pub(super) fn without_number(text: &[u8]) -> Option<(&[u8], u32)> {
+    let colon = memchr::memrchr(b':', text)?;
+    let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;
+    Some((&text[..colon], number))
+}

@@ -1,0 +1,92 @@
+//! VTune's top-down tree in CSV: `vtune -report top-down -call-stack-mode all
+//! -column="CPU Time:Self","Module" -format csv -csv-delimiter comma`.
+//!
+//! Source: *Intel VTune Profiler User Guide*, command line reference.
+
+use super::names::NamedFrame;
+use super::report;
+use super::report::{CallPath, Report, one_thread};
+use super::source::Head;
+use super::wire::csv::{self, CsvColumns, Names};
+use super::wire::text::{base_name, scaled};
+use crate::recording::RecordingBuilder;
+use sto_model::units::Unit;
+
+const FUNCTION: &[u8] = b"Function Stack";
+const SELF_TIME: &[u8] = b"CPU Time:Self";
+
+/// Whether a profile begins with the names of the columns that are read.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    csv::begins_with::<CallTreeColumns>(head)
+}
+
+struct CallTreeColumns {
+    time: usize,
+    module: Option<usize>,
+}
+
+impl CsvColumns for CallTreeColumns {
+    fn of(names: &Names<'_>) -> Option<CallTreeColumns> {
+        if names.index(FUNCTION)? != 0 {
+            return None;
+        }
+        Some(CallTreeColumns {
+            time: names.index(SELF_TIME)?,
+            module: names.index(b"Module"),
+        })
+    }
+}
+
+#[derive(Default)]
+pub(super) struct VTune {
+    columns: Option<CallTreeColumns>,
+    path: CallPath,
+    /// Whether the first row is what VTune adds above all functions.
+    has_total: bool,
+}
+
+impl Report for VTune {
+    fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String> {
+        let Some((columns, row)) = csv::row(&mut self.columns, line) else {
+            return Ok(());
+        };
+        let spaces = |text: &[u8]| text.iter().take_while(|&&byte| byte == b' ').count();
+        let (function, time) = (row.field(0)?, row.field(columns.time)?);
+        let module = columns
+            .module
+            .map_or(Ok(&b""[..]), |column| row.field(column))?;
+        // Quotes stand around names after the spaces, or around both.
+        let depth = spaces(line) + spaces(function);
+        let time = match time {
+            b"" => 0,
+            time => scaled(time.strip_suffix(b"s").unwrap_or(time), 9)?,
+        };
+        let is_total = depth == 0
+            && function.trim_ascii() == b"Total"
+            && matches!(module, b"" | b"[Unknown]")
+            && time == 0;
+        if is_total && self.path.is_empty() {
+            self.has_total = true;
+            return Ok(());
+        }
+        let depth = depth.saturating_sub(usize::from(self.has_total));
+        let module = if module == b"[Unknown]" { b"" } else { module };
+        let frame = NamedFrame {
+            symbol: match function.trim_ascii() {
+                b"[Unknown stack frame(s)]" => b"",
+                function => function,
+            },
+            module: base_name(module),
+            ..NamedFrame::default()
+        };
+        let location = frame.add(builder)?;
+        let stack = self.path.call(depth, location, builder)?;
+        one_thread(builder, 0, stack, report::time(time))?;
+        Ok(())
+    }
+
+    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
+        builder.sample_type("cpu", Unit::Nanoseconds);
+        Ok(())
+    }
+}

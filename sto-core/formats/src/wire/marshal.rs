@@ -1,0 +1,175 @@
+//! Python's `marshal`, as versions 2 to 5 of it write numbers, names, tuples and dictionaries.
+//!
+//! Source: `Python/marshal.c` of CPython. Values that stand in a file twice are written once, so what is read refers to
+//! them by number, and takes no more memory than the file.
+
+pub(crate) use super::values::ValueIx;
+use super::values::{Cursor, Values, no_such};
+use crate::error::{DecodeError, Decoded};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value<'b> {
+    None,
+    Whole(i64),
+    Fraction(f64),
+    /// Bytes, or text.
+    Text(&'b [u8]),
+    Tuple(Vec<ValueIx>),
+    Dictionary(Vec<(ValueIx, ValueIx)>),
+}
+
+pub(crate) type Marshalled<'b> = Values<Value<'b>>;
+
+impl<'b> Marshalled<'b> {
+    pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
+        let mut reader = Reader {
+            cursor: Cursor::new(bytes, 0),
+            values: Vec::new(),
+            shared: Vec::new(),
+            interned: Vec::new(),
+        };
+        let root = reader.value(0)?;
+        let values = reader.values;
+        Ok(Marshalled { values, root })
+    }
+}
+
+/// Beside a value's kind: that others may refer to it.
+const SHARED: u8 = 0x80;
+/// Most values in each other; statistics have four.
+const MAX_DEPTH: usize = 16;
+
+struct Reader<'b> {
+    cursor: Cursor<'b>,
+    values: Vec<Value<'b>>,
+    /// Values that others may refer to, in the order in which they begin; `None` until one ends.
+    shared: Vec<Option<ValueIx>>,
+    /// The same of Python 2's names.
+    interned: Vec<ValueIx>,
+}
+
+impl<'b> Reader<'b> {
+    fn value(&mut self, depth: usize) -> Decoded<ValueIx> {
+        let begin = self.cursor.at();
+        let value = self.value_or_end(depth)?;
+        value.ok_or_else(|| {
+            DecodeError::new(begin, "expected a value, found the end of a dictionary")
+        })
+    }
+
+    /// The next value; `None` at the end of a dictionary.
+    fn value_or_end(&mut self, depth: usize) -> Decoded<Option<ValueIx>> {
+        let begin = self.cursor.at();
+        let [code] = self.cursor.array()?;
+        let share = (code & SHARED != 0).then(|| {
+            self.shared.push(None);
+            self.shared.len() - 1
+        });
+        let value = match code & !SHARED {
+            b'0' => return Ok(None),
+            b'r' => {
+                let number = self.length()?;
+                let known = self.shared.get(number).copied().flatten();
+                return known.map(Some).ok_or_else(|| no_such(begin, number));
+            }
+            b'R' => {
+                let number = self.length()?;
+                let known = self.interned.get(number).copied();
+                return known.map(Some).ok_or_else(|| no_such(begin, number));
+            }
+            b'N' => Value::None,
+            b'F' => Value::Whole(0),
+            b'T' => Value::Whole(1),
+            b'i' => Value::Whole(i32::from_le_bytes(self.cursor.array()?).into()),
+            b'I' => Value::Whole(i64::from_le_bytes(self.cursor.array()?)),
+            b'l' => Value::Whole(self.long(begin)?),
+            b'g' => Value::Fraction(f64::from_le_bytes(self.cursor.array()?)),
+            b'f' => {
+                let text = self.short()?;
+                let number = std::str::from_utf8(text)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+                Value::Fraction(number.ok_or_else(|| DecodeError::new(begin, "expected a number"))?)
+            }
+            b's' | b't' | b'u' | b'a' | b'A' => {
+                let length = self.length()?;
+                Value::Text(self.cursor.take(length)?)
+            }
+            b'z' | b'Z' => Value::Text(self.short()?),
+            b'(' | b'[' => {
+                let length = self.length()?;
+                Value::Tuple(self.tuple(length, depth)?)
+            }
+            b')' => {
+                let [length] = self.cursor.array()?;
+                Value::Tuple(self.tuple(length.into(), depth)?)
+            }
+            b'{' => Value::Dictionary(self.dictionary(depth)?),
+            other => {
+                let problem = format!(
+                    "a value of the kind `{}`; expected numbers, names, tuples and dictionaries",
+                    other.escape_ascii()
+                );
+                return Err(DecodeError::new(begin, problem));
+            }
+        };
+        let ix = ValueIx(self.values.len() as u32);
+        self.values.push(value);
+        if let Some(share) = share {
+            self.shared[share] = Some(ix);
+        }
+        if code & !SHARED == b't' {
+            self.interned.push(ix);
+        }
+        Ok(Some(ix))
+    }
+
+    fn tuple(&mut self, length: usize, depth: usize) -> Decoded<Vec<ValueIx>> {
+        self.check_depth(depth)?;
+        self.cursor.check_count(length)?;
+        (0..length).map(|_| self.value(depth + 1)).collect()
+    }
+
+    fn dictionary(&mut self, depth: usize) -> Decoded<Vec<(ValueIx, ValueIx)>> {
+        self.check_depth(depth)?;
+        let mut entries = Vec::new();
+        while let Some(key) = self.value_or_end(depth + 1)? {
+            entries.push((key, self.value(depth + 1)?));
+        }
+        Ok(entries)
+    }
+
+    fn check_depth(&self, depth: usize) -> Decoded<()> {
+        if depth < MAX_DEPTH {
+            return Ok(());
+        }
+        let problem =
+            format!("values in each other more than {MAX_DEPTH} deep; statistics have four");
+        Err(DecodeError::new(self.cursor.at(), problem))
+    }
+
+    /// Digits of 15 bits, as many as the number before them says, whose sign is that of all.
+    fn long(&mut self, begin: usize) -> Decoded<i64> {
+        let count = i32::from_le_bytes(self.cursor.array()?);
+        let mut number: i64 = 0;
+        for place in 0..count.unsigned_abs() {
+            let digit = i64::from(u16::from_le_bytes(self.cursor.array()?));
+            number = 1_i64
+                .checked_shl(15 * place)
+                .and_then(|one| digit.checked_mul(one))
+                .and_then(|digit| number.checked_add(digit))
+                .filter(|_| place < 4)
+                .ok_or_else(|| DecodeError::new(begin, "a number of more than 60 bits"))?;
+        }
+        Ok(if count < 0 { -number } else { number })
+    }
+
+    fn length(&mut self) -> Decoded<usize> {
+        Ok(u32::from_le_bytes(self.cursor.array()?) as usize)
+    }
+
+    fn short(&mut self) -> Decoded<&'b [u8]> {
+        let [length] = self.cursor.array()?;
+        self.cursor.take(length.into())
+    }
+}

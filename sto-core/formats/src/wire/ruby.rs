@@ -1,0 +1,218 @@
+//! Ruby's `Marshal`, version 4.8: numbers, names, arrays and hashes.
+//!
+//! Source: `marshal.c` of Ruby, and its `doc/marshal.rdoc`. What stands in a file twice may be written once, so what is read
+//! refers to values by number, and takes no more memory than the file; a number is one value wherever it stands.
+
+pub(crate) use super::values::ValueIx;
+use super::values::{Cursor, Values, no_such};
+use crate::error::{DecodeError, Decoded};
+use hashbrown::HashMap;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value<'b> {
+    Nil,
+    /// `true` and `false` are 1 and 0.
+    Whole(u64),
+    Negative,
+    Fraction(f64),
+    /// A string or a symbol.
+    Text(&'b [u8]),
+    Array(Vec<ValueIx>),
+    Hash(Vec<(ValueIx, ValueIx)>),
+}
+
+pub(crate) type Marshalled<'b> = Values<Value<'b>>;
+
+pub(crate) const MAGIC: &[u8] = &[4, 8];
+
+impl<'b> Marshalled<'b> {
+    pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
+        let mut reader = Reader {
+            cursor: Cursor::new(bytes, MAGIC.len()),
+            values: Vec::new(),
+            whole: HashMap::new(),
+            objects: Vec::new(),
+            symbols: Vec::new(),
+        };
+        let root = reader.value(0)?;
+        let values = reader.values;
+        Ok(Marshalled { values, root })
+    }
+}
+
+/// Most values in each other; profiles have five.
+const MAX_DEPTH: usize = 16;
+
+struct Reader<'b> {
+    cursor: Cursor<'b>,
+    values: Vec<Value<'b>>,
+    whole: HashMap<u64, ValueIx>,
+    /// Values that others may refer to, in the order in which they begin; `None` until one ends.
+    objects: Vec<Option<ValueIx>>,
+    symbols: Vec<ValueIx>,
+}
+
+impl<'b> Reader<'b> {
+    fn value(&mut self, depth: usize) -> Decoded<ValueIx> {
+        let begin = self.cursor.at();
+        if depth > MAX_DEPTH {
+            let problem =
+                format!("values in each other more than {MAX_DEPTH} deep; profiles have five");
+            return Err(DecodeError::new(begin, problem));
+        }
+        let [code] = self.cursor.array()?;
+        // With an encoding or other marks, which follow it.
+        if code == b'I' {
+            let value = self.value(depth + 1)?;
+            for _ in 0..self.length()? {
+                self.value(depth + 1)?;
+                self.value(depth + 1)?;
+            }
+            return Ok(value);
+        }
+        let object = self.objects.len();
+        if matches!(code, b'"' | b'f' | b'l' | b'[' | b'{' | b'}') {
+            self.objects.push(None);
+        }
+        let value = match code {
+            b'0' => Value::Nil,
+            b'T' => Value::Whole(1),
+            b'F' => Value::Whole(0),
+            b'i' => u64::try_from(self.number()?).map_or(Value::Negative, Value::Whole),
+            b'l' => self.long(begin)?,
+            b'f' => Value::Fraction(self.fraction(begin)?),
+            b'"' => Value::Text(self.text()?),
+            b':' => {
+                let text = Value::Text(self.text()?);
+                let symbol = self.push(text);
+                self.symbols.push(symbol);
+                return Ok(symbol);
+            }
+            b';' => {
+                let number = self.length()?;
+                let known = self.symbols.get(number).copied();
+                return known.ok_or_else(|| no_such(begin, number));
+            }
+            b'@' => {
+                let number = self.length()?;
+                let known = self.objects.get(number).copied().flatten();
+                let known = known.ok_or_else(|| no_such(begin, number))?;
+                return match self.values[known.get()] {
+                    // A small file could hold large ones often.
+                    Value::Array(_) | Value::Hash(_) => {
+                        let problem =
+                            "refers to an array or a hash; expected each where it belongs";
+                        Err(DecodeError::new(begin, problem))
+                    }
+                    _ => Ok(known),
+                };
+            }
+            b'[' => {
+                let count = self.count()?;
+                let values = (0..count).map(|_| self.value(depth + 1));
+                Value::Array(values.collect::<Decoded<_>>()?)
+            }
+            b'{' | b'}' => {
+                let count = self.count()?;
+                let entries =
+                    (0..count).map(|_| Ok((self.value(depth + 1)?, self.value(depth + 1)?)));
+                let entries = entries.collect::<Decoded<_>>()?;
+                if code == b'}' {
+                    let _default = self.value(depth + 1)?;
+                }
+                Value::Hash(entries)
+            }
+            other => {
+                let problem = format!(
+                    "a value of the kind `{}`; expected numbers, names, arrays and hashes",
+                    other.escape_ascii()
+                );
+                return Err(DecodeError::new(begin, problem));
+            }
+        };
+        let value = match value {
+            Value::Whole(number) => match self.whole.get(&number) {
+                Some(&known) => known,
+                None => {
+                    let ix = self.push(value);
+                    self.whole.insert(number, ix);
+                    ix
+                }
+            },
+            value => self.push(value),
+        };
+        if let Some(object) = self.objects.get_mut(object) {
+            *object = Some(value);
+        }
+        Ok(value)
+    }
+
+    fn push(&mut self, value: Value<'b>) -> ValueIx {
+        self.values.push(value);
+        ValueIx(self.values.len() as u32 - 1)
+    }
+
+    /// A number of up to 32 bits: in one byte, or as many as that says, which are its sign too.
+    fn number(&mut self) -> Decoded<i64> {
+        let [first] = self.cursor.array()?;
+        let first = i64::from(first as i8);
+        let size = match first {
+            0 => return Ok(0),
+            -4..=4 => first.unsigned_abs() as usize,
+            5.. => return Ok(first - 5),
+            _ => return Ok(first + 5),
+        };
+        let mut bytes = match first < 0 {
+            true => [0xff; 8],
+            false => [0; 8],
+        };
+        for (byte, read) in bytes.iter_mut().zip(self.cursor.take(size)?) {
+            *byte = *read;
+        }
+        Ok(i64::from_le_bytes(bytes))
+    }
+
+    /// A number in parts of 16 bits.
+    fn long(&mut self, begin: usize) -> Decoded<Value<'b>> {
+        let [sign] = self.cursor.array()?;
+        let size = 2 * self.length()?;
+        let parts = self.cursor.take(size)?;
+        let mut bytes = [0; 8];
+        for (at, &part) in parts.iter().enumerate() {
+            match bytes.get_mut(at) {
+                Some(byte) => *byte = part,
+                None if part == 0 => {}
+                None => return Err(DecodeError::new(begin, "a number of more than 64 bits")),
+            }
+        }
+        Ok(match sign {
+            b'-' => Value::Negative,
+            _ => Value::Whole(u64::from_le_bytes(bytes)),
+        })
+    }
+
+    fn fraction(&mut self, begin: usize) -> Decoded<f64> {
+        let text = std::str::from_utf8(self.text()?).ok();
+        let number = text.and_then(|text| text.parse().ok());
+        number.ok_or_else(|| DecodeError::new(begin, "expected a number"))
+    }
+
+    /// How many values follow.
+    fn count(&mut self) -> Decoded<usize> {
+        let count = self.length()?;
+        self.cursor.check_count(count)?;
+        Ok(count)
+    }
+
+    fn length(&mut self) -> Decoded<usize> {
+        let begin = self.cursor.at();
+        let length = self.number()?;
+        usize::try_from(length)
+            .map_err(|_| DecodeError::new(begin, format!("{length}; expected a length")))
+    }
+
+    fn text(&mut self) -> Decoded<&'b [u8]> {
+        let length = self.length()?;
+        self.cursor.take(length)
+    }
+}

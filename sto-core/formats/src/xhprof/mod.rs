@@ -1,0 +1,165 @@
+//! What PHP's XHProf and its successors return (`xhprof_disable()`, `tideways_xhprof_disable()`), in JSON or as PHP's
+//! `serialize` writes it: calls, `main()==>work`, each with how many there were (`ct`), microseconds of time (`wt`, `cpu`)
+//! and bytes by which memory grew (`mu`). Stacks are the same estimate as those of Callgrind's files. A function that is
+//! called by itself has a number behind its name for each level, `fib@2`, which is taken off; so its stacks are exact.
+//!
+//! Source: `extension/xhprof.c` of XHProf, `tracing.c` of tideways_xhprof; PHP's manual on `serialize`.
+
+mod php;
+
+use super::callgrind::{FunctionIx, Graph, Writer, add_graph};
+use super::error::{DecodeError, Decoded};
+use super::names::NamedFrame;
+use super::report::{one_thread, time};
+use super::source::Head;
+use super::wire::json::{Text, parse};
+use super::wire::text::decimal;
+use crate::recording::{LocationIx, RecordingBuilder};
+use hashbrown::HashMap;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use sto_model::units::Unit;
+
+const XHPROF: Writer = Writer {
+    name: "XHProf",
+    instead: "Record with a sampling profiler such as phpspy or Excimer",
+};
+
+/// Whether a file begins with a call, in either form.
+pub(super) fn matches(head: &Head<'_>) -> bool {
+    let is_call = |key: &[u8]| key == MAIN || memchr::memmem::find(key, ARROW).is_some();
+    let first = head.keys();
+    let is_json = first.first().is_some_and(|key| is_call(key))
+        && memchr::memmem::find(head.bytes, b"\"ct\"").is_some();
+    is_json || php::first_key(head.bytes).is_some_and(is_call)
+}
+
+const MAIN: &[u8] = b"main()";
+const ARROW: &[u8] = b"==>";
+
+/// What a function cost where another called it, with what it called in turn.
+#[derive(Clone, Copy, Default, Deserialize)]
+struct Costs {
+    ct: u64,
+    #[serde(default)]
+    wt: u64,
+    #[serde(default)]
+    cpu: u64,
+    /// Less than nothing where memory was freed.
+    #[serde(default)]
+    mu: i64,
+}
+
+type Calls<'b> = BTreeMap<Cow<'b, [u8]>, Costs>;
+
+pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
+    let calls: Calls<'_> = match php::first_key(bytes) {
+        Some(_) => php::read(bytes)?,
+        None => {
+            let calls: BTreeMap<Text<'_>, Costs> = parse(bytes)?;
+            calls
+                .into_iter()
+                .map(|(name, costs)| (name.0, costs))
+                .collect()
+        }
+    };
+    let mut builder = RecordingBuilder::default();
+    let mut functions = Functions::default();
+    let mut edges = Vec::new();
+    for (name, costs) in &calls {
+        let (caller, callee) = match memchr::memmem::find(name, ARROW) {
+            Some(at) => (Some(&name[..at]), &name[at + ARROW.len()..]),
+            None => (None, &**name),
+        };
+        let caller = caller
+            .map(|caller| functions.of(caller, &mut builder))
+            .transpose()?;
+        edges.push((caller, functions.of(callee, &mut builder)?, costs));
+    }
+    let microseconds = |time: u64| time.checked_mul(1000);
+    let measures: [(&str, Unit, Measure<'_>); 3] = [
+        ("wall", Unit::Nanoseconds, &|costs| microseconds(costs.wt)),
+        ("cpu", Unit::Nanoseconds, &|costs| microseconds(costs.cpu)),
+        ("memory", Unit::Bytes, &|costs| {
+            Some(u64::try_from(costs.mu).unwrap_or(0))
+        }),
+    ];
+    for (event, unit, measure) in measures {
+        let graph = graph(&edges, functions.frames.len(), measure)?;
+        if graph.own.is_empty() {
+            continue;
+        }
+        let sample_type = builder.sample_type(event, unit);
+        let add = |builder: &mut RecordingBuilder, stack, cost| {
+            one_thread(builder, sample_type.0, stack, time(cost))
+        };
+        let warnings = add_graph(&graph, &functions.frames, &XHPROF, &mut builder, add);
+        let warnings = warnings.map_err(DecodeError::at("its calls"))?;
+        // Of the first; the others have the same calls.
+        if sample_type.0 == 0 {
+            builder.warnings.extend(warnings);
+        }
+    }
+    Ok(builder)
+}
+
+type Edge<'c> = (Option<FunctionIx>, FunctionIx, &'c Costs);
+type Measure<'c> = &'c dyn Fn(&Costs) -> Option<u64>;
+
+/// What functions cost by themselves is what all calls of them cost, but for the calls that they make.
+fn graph(edges: &[Edge<'_>], functions: usize, measure: Measure<'_>) -> Decoded<Graph> {
+    let mut graph = Graph::default();
+    let mut own = vec![0i128; functions];
+    for &(caller, callee, costs) in edges {
+        let cost = measure(costs);
+        let cost = cost.ok_or_else(|| DecodeError::new("wt", "a time of more than 584 years"))?;
+        own[callee.get()] += i128::from(cost);
+        if let Some(caller) = caller {
+            own[caller.get()] -= i128::from(cost);
+            graph.calls.push((caller, callee, cost));
+        }
+    }
+    let mut all: u64 = 0;
+    for (function, cost) in (0..).map(FunctionIx).zip(own) {
+        // Calls may be rounded to more than their caller.
+        let cost = u64::try_from(cost.max(0)).ok();
+        let sum = cost.and_then(|cost| all.checked_add(cost));
+        let (Some(cost), Some(sum)) = (cost, sum) else {
+            let problem = "costs of more than 2^64 - 1; was the file edited?";
+            return Err(DecodeError::new("its calls", problem));
+        };
+        all = sum;
+        if cost > 0 {
+            graph.own.push((function, 0, cost));
+        }
+    }
+    graph.calls.sort_unstable();
+    Ok(graph)
+}
+
+#[derive(Default)]
+struct Functions<'b> {
+    known: HashMap<&'b [u8], FunctionIx>,
+    frames: Vec<LocationIx>,
+}
+
+impl<'b> Functions<'b> {
+    fn of(&mut self, name: &'b [u8], builder: &mut RecordingBuilder) -> Decoded<FunctionIx> {
+        if let Some(&known) = self.known.get(name) {
+            return Ok(known);
+        }
+        let level = memchr::memrchr(b'@', name).filter(|&at| decimal(&name[at + 1..]).is_some());
+        let frame = NamedFrame {
+            symbol: &name[..level.unwrap_or(name.len())],
+            ..NamedFrame::default()
+        };
+        let frame = frame
+            .add(builder)
+            .map_err(DecodeError::at("its functions"))?;
+        let function = FunctionIx(self.frames.len() as u32);
+        self.frames.push(frame);
+        self.known.insert(name, function);
+        Ok(function)
+    }
+}

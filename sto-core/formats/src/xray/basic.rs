@@ -1,0 +1,190 @@
+//! The basic mode: records of 32 bytes, each with its thread. Threads write them in batches, each in the order of
+//! time.
+//!
+//! Source: compiler-rt, `include/xray/xray_records.h`, of which the layout is.
+
+use super::header::{HEADER, Header};
+use super::threads::{Functions, Threads};
+use super::{Damage, FIRST_ARGUMENT, Log};
+use crate::FormatError;
+use rayon::prelude::*;
+use std::ops::Range;
+use sto_model::id::{SourceDigest, SourceHasher};
+use sto_model::trace::log::{SpoolError, ThreadLog};
+
+const RECORD: usize = 32;
+
+/// Bytes that are read at once: a whole number of records.
+const PIECE: usize = 1 << 22;
+
+/// Which records of a piece are a thread's, as bytes of it.
+type Batches = Vec<Range<usize>>;
+
+/// Reads all records, and digests the file meanwhile. Threads that a piece has records of are read side by side.
+pub(super) fn read(
+    log: &Log<'_>,
+    threads: &mut Threads<Batches>,
+) -> Result<(SourceDigest, Option<Damage>), FormatError> {
+    let mut digest = SourceHasher::new();
+    let (mut piece, mut next) = (Vec::new(), Vec::new());
+    let (mut offset, mut damage) = (0, None);
+    log.fill(&mut piece, offset, PIECE)?;
+    while !piece.is_empty() {
+        let end = offset + piece.len() as u64;
+        let begin = HEADER * usize::from(offset == 0);
+        let (_, (filled, read)) = rayon::join(
+            || digest.update(&piece),
+            || {
+                rayon::join(
+                    || log.fill(&mut next, end, PIECE),
+                    || match damage {
+                        Some(_) => Ok(None),
+                        None => read_piece(&log.header, &piece[begin..], threads),
+                    },
+                )
+            },
+        );
+        let read = read.map_err(|error| log.spool(error))?;
+        if let Some((at, problem)) = read {
+            let at = offset + (begin + at) as u64;
+            damage = Some(log.damage(at, log.file.size() - at, problem)?);
+        }
+        filled?;
+        log.was_read(piece.len())?;
+        offset = end;
+        std::mem::swap(&mut piece, &mut next);
+    }
+    Ok((digest.finish(), damage))
+}
+
+/// What is wrong with a record, and where it is in a piece; without a sentence, it is cut.
+type Wrong = (usize, Option<String>);
+
+/// Reads the records of a piece up to the first that is wrong.
+fn read_piece(
+    header: &Header,
+    piece: &[u8],
+    threads: &mut Threads<Batches>,
+) -> Result<Option<Wrong>, SpoolError> {
+    let wrong = split(header, piece, threads);
+    threads.all().try_for_each(|(log, (functions, batches))| {
+        let mut batches = batches.drain(..);
+        batches.try_for_each(|batch| read_batch(header, &piece[batch], log, functions))
+    })?;
+    Ok(wrong)
+}
+
+/// Finds out which records are of which thread.
+fn split(header: &Header, piece: &[u8], threads: &mut Threads<Batches>) -> Option<Wrong> {
+    // The thread of the records before, and where its batch begins.
+    let mut last: Option<((u32, u32), usize)> = None;
+    let mut at = 0;
+    let mut wrong = None;
+    while let Some(bytes) = piece[at..].first_chunk() {
+        let record = Record(bytes);
+        match record.check() {
+            Ok(Content::Call) => {
+                let pid = match header.has_processes() {
+                    true => record.u32(20),
+                    false => 0,
+                };
+                let thread = (pid, record.u32(16));
+                match last {
+                    Some((same, _)) if same == thread => {}
+                    _ => {
+                        close(threads, last.replace((thread, at)), at);
+                    }
+                }
+            }
+            // That of the call before.
+            Ok(Content::Argument) => {}
+            Err(problem) => {
+                wrong = Some((at, Some(problem)));
+                break;
+            }
+        }
+        at += RECORD;
+    }
+    close(threads, last, at);
+    wrong.or((at < piece.len()).then_some((at, None)))
+}
+
+fn close(threads: &mut Threads<Batches>, batch: Option<((u32, u32), usize)>, end: usize) {
+    if let Some(((pid, tid), begin)) = batch {
+        threads.of(pid, tid).push(begin..end);
+    }
+}
+
+/// Reads records of one thread.
+fn read_batch(
+    header: &Header,
+    records: &[u8],
+    log: &mut ThreadLog,
+    functions: &mut Functions,
+) -> Result<(), SpoolError> {
+    let mut records = records.as_chunks().0.iter().map(Record).peekable();
+    while let Some(record) = records.next() {
+        if record.u16(0) != CALL {
+            continue;
+        }
+        let function = functions.number(record.u32(4));
+        let time = header.clock.time(record.u64(8));
+        match record.0[3] {
+            ENTER_WITH_ARGUMENTS => {
+                let argument = records.next_if(|next| next.u16(0) == ARGUMENT);
+                let argument = argument.map(|of| (FIRST_ARGUMENT, of.u64(16) as f64));
+                log.call(function, argument.as_slice(), time)?;
+            }
+            ENTER => log.begin(function, time)?,
+            _ => log.end(Some(function), time),
+        }
+    }
+    Ok(())
+}
+
+/// What a record is of.
+const CALL: u16 = 0;
+const ARGUMENT: u16 = 1;
+
+/// What a function does: it is called, with arguments in the records that follow, returns, or ends as it calls
+/// another in its place.
+const ENTER: u8 = 0;
+const EXIT: u8 = 1;
+const TAIL_EXIT: u8 = 2;
+const ENTER_WITH_ARGUMENTS: u8 = 3;
+
+enum Content {
+    Call,
+    Argument,
+}
+
+struct Record<'a>(&'a [u8; RECORD]);
+
+impl Record<'_> {
+    /// What it is, or what is wrong with it.
+    #[inline]
+    fn check(&self) -> Result<Content, String> {
+        match (self.u16(0), self.0[3], self.u32(4)) {
+            (CALL, ENTER | EXIT | TAIL_EXIT | ENTER_WITH_ARGUMENTS, 1..) => Ok(Content::Call),
+            (ARGUMENT, ..) => Ok(Content::Argument),
+            (kind, does, function) => Err(format!(
+                "expected a record of a call (0, of 0 to 3, of a function from 1 on) or of an argument (1), found {kind}, {does}, {function}; was the log damaged?"
+            )),
+        }
+    }
+
+    #[inline]
+    fn u16(&self, at: usize) -> u16 {
+        u16::from_le_bytes([self.0[at], self.0[at + 1]])
+    }
+
+    #[inline]
+    fn u32(&self, at: usize) -> u32 {
+        u32::from(self.u16(at)) | u32::from(self.u16(at + 2)) << 16
+    }
+
+    #[inline]
+    fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+    }
+}

@@ -1,0 +1,261 @@
+//! The program that a log is of. The log has numbers of functions, and neither names nor its program: that has
+//! the list of its functions with their addresses (`xray_instr_map`).
+//!
+//! Source: LLVM, *XRay Instrumentation*, <https://llvm.org/docs/XRay.html>.
+
+use crate::recording::{Module, ModuleKind};
+use hashbrown::HashMap;
+use object::{Object, ObjectSection, RelocationTarget};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use sto_binary::elf::ElfFile;
+use sto_model::SymbolOptions;
+
+/// The functions of a program, by their number.
+#[derive(Debug)]
+pub(super) struct Program {
+    file: ElfFile,
+    /// Where the function of number `index + 1` begins in the file.
+    entries: Vec<u64>,
+}
+
+/// Most files of a folder that are looked at for a program of another name than the log's.
+const MAX_FILES: usize = 4096;
+
+/// Bytes of an entry of the list of functions: a place in a function that can be patched.
+const SLED: usize = 32;
+
+impl Program {
+    /// Finds the program of a log: by the log's name in the folders of symbols, then beside the log; else the only
+    /// program with a list of functions that is there.
+    ///
+    /// # Errors
+    /// With a sentence that says what was looked for, and what to do.
+    pub(super) fn find(log: &Path, options: &SymbolOptions) -> Result<Program, String> {
+        let folders = options.symbol_dirs.iter().chain(&options.recording_dir);
+        let names = names_in(log);
+        let by_name = folders
+            .clone()
+            .flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        if let Some(program) = by_name.filter_map(|path| Program::open(&path)).next() {
+            return Ok(program);
+        }
+        let others = folders.flat_map(|folder| files_in(folder));
+        let mut others = others.filter_map(|path| Program::open(&path));
+        match (others.next(), others.next()) {
+            (Some(program), None) => Ok(program),
+            (Some(one), Some(other)) => Err(format!(
+                "there are several that it may be of ({} and {}), so its functions have no names; name the folder of the one that ran, or a folder that has it alone",
+                one.file.path.display(),
+                other.file.path.display()
+            )),
+            (None, _) => Err(format!(
+                "no program with XRay's list of functions (xray_instr_map) was found under the name that the log has, so its functions have no names; put {} beside the log, or name its folder as one with symbols",
+                name_of(log).map_or_else(
+                    || "the program".into(),
+                    |name| format!("the program {name}")
+                )
+            )),
+        }
+    }
+
+    fn open(path: &Path) -> Option<Program> {
+        let file = ElfFile::open(path).ok()??;
+        let entries = entries(&file)?;
+        Some(Program { file, entries })
+    }
+
+    /// Where a function begins in the file.
+    pub(super) fn entry(&self, function: u32) -> Option<u64> {
+        let index = usize::try_from(function).ok()?.checked_sub(1)?;
+        self.entries.get(index).copied()
+    }
+
+    /// Why the program cannot be the one that called a function.
+    pub(super) fn mismatch(&self, greatest: u32) -> Option<String> {
+        (greatest as usize > self.entries.len()).then(|| {
+            format!(
+                "{} has {} functions that XRay calls, and the log has function {greatest}: it is another program or build, so the log's functions have no names; name the folder of the one that ran",
+                self.path().display(),
+                self.entries.len()
+            )
+        })
+    }
+
+    /// What to know of the names.
+    pub(super) fn warning(&self, options: &SymbolOptions) -> Option<String> {
+        let is_newer = options
+            .recorded
+            .is_some_and(|recorded| self.file.written > Some(recorded));
+        is_newer.then(|| {
+            format!(
+                "{} was written after the log; where it was built anew since, functions have the names of others.",
+                self.path().display()
+            )
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    pub(super) fn module(&self) -> Module {
+        let path = fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned());
+        Module {
+            path: path.display().to_string(),
+            kind: ModuleKind::Functions,
+            build_id: self.file.build_id.clone(),
+            inode: Some(self.file.inode),
+            text_address: None,
+            alias: None,
+        }
+    }
+}
+
+/// The name of the program that a log of XRay's own naming has: `xray-log.PROGRAM.AbCdEf`.
+pub(super) fn name_of(log: &Path) -> Option<String> {
+    let name = log.file_name()?.to_str()?;
+    let (program, _) = name.strip_prefix("xray-log.")?.rsplit_once('.')?;
+    Some(program.to_owned())
+}
+
+/// The names that the program of a log may have: of a log that begins otherwise (`xray_logfile_base`), any end of
+/// its name. XRay adds a dot and six characters, and a user who compressed the log, more.
+fn names_in(log: &Path) -> Vec<String> {
+    let mut names: Vec<String> = name_of(log).into_iter().collect();
+    let mut stem = log.file_name().and_then(OsStr::to_str);
+    while let Some(name) = stem {
+        let separators = name.match_indices(['.', '-', '_']).map(|(at, _)| at + 1);
+        names.extend(
+            [0].into_iter()
+                .chain(separators)
+                .map(|at| name[at..].to_owned()),
+        );
+        stem = name.rsplit_once('.').map(|(stem, _)| stem);
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.take(MAX_FILES).map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Where functions begin in a file: each is listed by the places in it that can be patched, one after another, and
+/// has the number of its first one. The section `xray_fn_idx`, which not all programs have, has the same order.
+fn entries(file: &ElfFile) -> Option<Vec<u64>> {
+    let elf = file.parse().ok()?;
+    let section = elf.section_by_name("xray_instr_map")?;
+    let address = section.address();
+    let sleds = section.uncompressed_data().ok()?;
+    if !elf.is_64() || !elf.is_little_endian() {
+        return None;
+    }
+    let segments = file.segments();
+    // Before version 2, addresses stand there, or where a program may be at any the dynamic linker fills them in.
+    let mut filled_in: HashMap<u64, u64> = HashMap::new();
+    if sleds.chunks_exact(SLED).any(|sled| sled[18] < 2) {
+        let list = address..address.saturating_add(sleds.len() as u64);
+        let relocations = elf.dynamic_relocations().into_iter().flatten();
+        let of_list = relocations.filter(|(at, relocation)| {
+            list.contains(at)
+                && relocation.target() == RelocationTarget::Absolute
+                && !relocation.has_implicit_addend()
+        });
+        filled_in.extend(of_list.map(|(at, relocation)| (at, relocation.addend() as u64)));
+    }
+    let mut entries = Vec::new();
+    let mut last = None;
+    for (sled, at) in sleds.chunks_exact(SLED).zip((0..).step_by(SLED)) {
+        let mut function = u64::from_le_bytes(*sled[8..].first_chunk()?);
+        let place = address.wrapping_add(at + 8);
+        if sled[18] >= 2 {
+            // Since then they count from where they stand.
+            function = function.wrapping_add(place);
+        } else if let Some(&filled_in) = filled_in.get(&place) {
+            function = filled_in;
+        }
+        if last != Some(function) {
+            last = Some(function);
+            entries.push(segments.offset_of(function)?);
+        }
+    }
+    (!entries.is_empty()).then_some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::{Object, ObjectSection};
+
+    /// The program of the tests with a list as it was before version 2: with addresses, which the dynamic linker fills
+    /// in or not.
+    fn with_old_list(is_filled_in: bool) -> Vec<u8> {
+        let mut bytes = fs::read(calls()).unwrap();
+        let elf = object::File::parse(&*bytes).unwrap();
+        let list = elf.section_by_name("xray_instr_map").unwrap();
+        let (address, (offset, size)) = (list.address(), list.file_range().unwrap());
+        let relocations = elf.section_by_name(".rela.dyn").unwrap().index().0;
+        let mut table = Vec::new();
+        for at in (0..size).step_by(SLED) {
+            let sled = &mut bytes[(offset + at) as usize..][..SLED];
+            let place = address + at + 8;
+            let function = u64::from_le_bytes(sled[8..16].try_into().unwrap()).wrapping_add(place);
+            let stands_there = if is_filled_in { 0 } else { function };
+            sled[8..16].copy_from_slice(&stands_there.to_le_bytes());
+            sled[18] = 0;
+            const RELATIVE: u64 = 8;
+            table.extend([place, RELATIVE, function].map(u64::to_le_bytes).concat());
+        }
+        if is_filled_in {
+            // In place of the table that the program has.
+            let headers = u64::from_le_bytes(bytes[0x28..0x30].try_into().unwrap()) as usize;
+            let header = headers + relocations * 64;
+            let place = [bytes.len() as u64, table.len() as u64].map(u64::to_le_bytes);
+            bytes[header + 24..header + 40].copy_from_slice(&place.concat());
+            bytes.extend(table);
+        }
+        bytes
+    }
+
+    fn calls() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/xray/calls")
+    }
+
+    #[test]
+    fn functions_are_where_old_lists_say_and_where_the_dynamic_linker_fills_them_in() {
+        let expected = Program::open(&calls()).unwrap().entries;
+        assert_eq!(expected.len(), 6);
+        let folder = tempfile::tempdir().unwrap();
+        for is_filled_in in [false, true] {
+            let path = folder.path().join("old");
+            fs::write(&path, with_old_list(is_filled_in)).unwrap();
+            assert_eq!(Program::open(&path).unwrap().entries, expected);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_log_leads_to_its_program() {
+        for (log, program) in [
+            ("xray-log.demo.AbCdEf", "demo"),
+            ("xray-log.my.app.AbCdEf", "my.app"),
+            ("xray-log.demo.AbCdEf.zst", "demo"),
+            ("/tmp/trace-demo.AbCdEf", "demo"),
+            ("runs/demo.xray", "demo"),
+        ] {
+            assert!(
+                names_in(Path::new(log)).contains(&program.to_owned()),
+                "{log}"
+            );
+        }
+        assert_eq!(
+            name_of(Path::new("xray-log.my.app.AbCdEf")).as_deref(),
+            Some("my.app")
+        );
+        assert!(names_in(Path::new("/")).is_empty());
+    }
+}

@@ -1,0 +1,107 @@
+//! Commits of git that builds were made of.
+
+use crate::units::UnixSeconds;
+use crate::{ParseError, bytes_of_hex, serde_text_or_parts};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The id of a git commit: 20 bytes (SHA-1) or 32 (SHA-256).
+///
+/// Written and parsed as lower-case hexadecimal, all of it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommitHash(Vec<u8>);
+
+impl CommitHash {
+    /// A commit's id from its bytes; `None` where they are not 20 or 32.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        matches!(bytes.len(), 20 | 32).then(|| CommitHash(bytes.to_vec()))
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The commit that a revision names in full, as `git describe --long --abbrev=40` writes it:
+    /// `v1.2-3-gHASH`, `HASH`, either with `-dirty` after it.
+    pub fn of_revision(revision: &str) -> Option<Self> {
+        let clean = revision.strip_suffix(DIRTY).unwrap_or(revision);
+        let hash = clean.rsplit_once("-g").map_or(clean, |(_, hash)| hash);
+        hash.parse().ok()
+    }
+}
+
+/// What a revision ends in whose work tree had changes that were not committed.
+const DIRTY: &str = "-dirty";
+
+impl fmt::Display for CommitHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for CommitHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CommitHash({self})")
+    }
+}
+
+impl FromStr for CommitHash {
+    type Err = ParseError;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let hash = bytes_of_hex(text).and_then(|bytes| CommitHash::from_bytes(&bytes));
+        hash.ok_or_else(|| ParseError::new("a commit's id of 40 or 64 hexadecimal digits", text))
+    }
+}
+
+serde_text_or_parts!(CommitHash, Vec<u8>, |hash| hash.0.clone(), |bytes| {
+    CommitHash::from_bytes(&bytes)
+});
+
+/// The commit that a build was made of. What it says follows from its id, but for `dirty`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Commit {
+    /// Its id.
+    pub hash: CommitHash,
+    /// The commits that it follows: none of the first, several of a merge.
+    pub parents: Vec<CommitHash>,
+    /// When its author wrote it.
+    pub author_time: UnixSeconds,
+    /// The first paragraph of its message.
+    pub subject: String,
+    /// Whether the work tree had changes that were not committed.
+    pub dirty: bool,
+}
+
+impl Commit {
+    /// Whether a revision says that the work tree had changes that were not committed.
+    pub fn is_dirty(revision: &str) -> bool {
+        revision.ends_with(DIRTY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_with_a_whole_id_names_a_commit() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        for text in [
+            id.to_owned(),
+            format!("{id}-dirty"),
+            format!("v1.2-0-g{id}"),
+            format!("v1-good-13-g{id}-dirty"),
+        ] {
+            let hash = CommitHash::of_revision(&text).map(|hash| hash.to_string());
+            assert_eq!(hash.as_deref(), Some(id), "{text}");
+        }
+        for text in ["v1.2", "v1.2-3-g0123456", "0123456", "", "-dirty", "-g"] {
+            assert_eq!(CommitHash::of_revision(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Frames: what stands at one level of a call stack.
+
+use crate::id::FrameId;
+use crate::id::canonical::Field::{Text, U8, U32};
+use crate::id::canonical::digest;
+use crate::numbers;
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
+
+/// How the code of a frame came to run. A part of a frame's identity, never a suffix of its symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum FrameKind {
+    /// Compiled code in user space.
+    User = 0,
+    /// Code of the kernel or of a kernel module.
+    Kernel = 1,
+    /// A function that the compiler inlined into the frame before it.
+    Inlined = 2,
+    /// Code that a just-in-time compiler made and optimised, as far as the format says.
+    Jit = 3,
+    /// A function that an interpreter ran.
+    Interpreted = 4,
+    /// An address for which no symbol was found; the symbol is then `[module+0xoffset]`.
+    Unresolved = 5,
+    /// Code that a just-in-time compiler made quickly and improves later: HotSpot's C1.
+    JitBaseline = 6,
+    /// A function of the thread that woke the sampled one, as off-CPU profiles have it.
+    Waker = 7,
+}
+
+impl FrameKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [FrameKind; 8] = [
+        FrameKind::User,
+        FrameKind::Kernel,
+        FrameKind::Inlined,
+        FrameKind::Jit,
+        FrameKind::Interpreted,
+        FrameKind::Unresolved,
+        FrameKind::JitBaseline,
+        FrameKind::Waker,
+    ];
+
+    /// The kind with this number (see SPEC.md), or `None` where a newer format uses one.
+    pub fn from_number(number: u8) -> Option<FrameKind> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The name that JSON output shows: `user`, `kernel`, `inlined`, ...
+    pub fn name(self) -> &'static str {
+        const NAMES: [&str; FrameKind::ALL.len()] = [
+            "user",
+            "kernel",
+            "inlined",
+            "jit",
+            "interpreted",
+            "unresolved",
+            "jit-baseline",
+            "waker",
+        ];
+        NAMES[self as usize]
+    }
+}
+
+/// One level of a call stack: by default a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame<'a> {
+    /// Base name of the file the code was loaded from (`libc.so.6`), `[kernel]`, or empty.
+    pub module: &'a str,
+    /// The function, demangled, or `[module+0xoffset]`.
+    pub symbol: &'a str,
+    /// How the code came to run.
+    #[doc(hidden)]
+    pub kind: FrameKind,
+    /// Source file, without what differs between checkouts and machines; empty if unknown.
+    pub file: &'a str,
+    /// Source line, counted from 1; 0 unless the profile was ingested by line.
+    #[doc(hidden)]
+    pub line: u32,
+}
+
+impl Frame<'_> {
+    /// The same by these indices of its symbol, module and file.
+    #[doc(hidden)]
+    pub fn row(&self, [symbol, module, file]: [StringIx; 3]) -> FrameRow {
+        FrameRow {
+            kind: self.kind,
+            symbol,
+            module,
+            file,
+            line: self.line,
+        }
+    }
+}
+
+impl FrameId {
+    /// `H("sto.frame.v1", kind, symbol, module, file, line)`.
+    pub fn of(frame: Frame<'_>) -> Self {
+        FrameId(digest(
+            "sto.frame.v1",
+            &[
+                U8(frame.kind as u8),
+                Text(frame.symbol),
+                Text(frame.module),
+                Text(frame.file),
+                U32(frame.line),
+            ],
+        ))
+    }
+}
+
+numbers! {
+    /// Index of a frame in one [`FrameTable`].
+    pub FrameIx;
+    /// Index of a string in one [`FrameTable`].
+    pub StringIx;
+}
+
+/// A frame whose strings stand in a [`FrameTable`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
+pub struct FrameRow {
+    pub kind: FrameKind,
+    pub symbol: StringIx,
+    pub module: StringIx,
+    pub file: StringIx,
+    pub line: u32,
+}
+
+/// Distinct frames; a frame is named by its index, [`FrameIx`].
+///
+/// Strings stand once each in one buffer. Inserting a frame twice gives the same index.
+#[derive(Clone, Default)]
+pub struct FrameTable {
+    text: String,
+    string_ends: Vec<u32>,
+    /// Indices of strings with their hashes, so that the table grows without hashing again.
+    string_index: HashTable<(u64, u32)>,
+    rows: Vec<FrameRow>,
+    frame_index: HashTable<u32>,
+    hasher: hashbrown::DefaultHashBuilder,
+}
+
+impl FrameTable {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no frame.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    #[doc(hidden)]
+    pub fn string_count(&self) -> usize {
+        self.string_ends.len()
+    }
+
+    /// Length of the distinct strings together, in bytes; it stays below 4 GiB.
+    #[doc(hidden)]
+    pub fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The string at an index of this table.
+    pub fn string(&self, ix: StringIx) -> &str {
+        string_at(&self.text, &self.string_ends, ix.get())
+    }
+
+    /// Adds a string, or finds it.
+    ///
+    /// # Panics
+    /// If the strings together reach 4 GiB.
+    pub fn intern_string(&mut self, string: &str) -> StringIx {
+        let Self {
+            text,
+            string_ends,
+            string_index,
+            hasher,
+            ..
+        } = self;
+        let hash = hasher.hash_one(string);
+        let is_this = |&(known, ix): &(u64, u32)| {
+            known == hash && string_at(text, string_ends, ix as usize) == string
+        };
+        if let Some(&(_, ix)) = string_index.find(hash, is_this) {
+            return StringIx(ix);
+        }
+        let ix = u32::try_from(string_ends.len()).expect("fewer than 2^32 strings");
+        text.push_str(string);
+        string_ends.push(u32::try_from(text.len()).expect("strings stay below 4 GiB"));
+        string_index.insert_unique(hash, (hash, ix), |&(hash, _)| hash);
+        StringIx(ix)
+    }
+
+    /// Adds a frame, or finds it.
+    pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
+        let strings = [frame.symbol, frame.module, frame.file];
+        let strings = strings.map(|string| self.intern_string(string));
+        self.insert_row(frame.row(strings))
+    }
+
+    /// The index of a frame of this table.
+    pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
+        let string = |string| self.find_string(string);
+        let (symbol, module) = (string(frame.symbol)?, string(frame.module)?);
+        self.find_row(frame.row([symbol, module, string(frame.file)?]))
+    }
+
+    #[doc(hidden)]
+    pub fn find_string(&self, string: &str) -> Option<StringIx> {
+        let hash = self.hasher.hash_one(string);
+        let found = self
+            .string_index
+            .find(hash, |&(_, ix)| self.string(StringIx(ix)) == string);
+        found.map(|&(_, ix)| StringIx(ix))
+    }
+
+    #[doc(hidden)]
+    pub fn find_row(&self, row: FrameRow) -> Option<FrameIx> {
+        let is_this = |&ix: &u32| self.rows[ix as usize] == row;
+        let found = self.frame_index.find(self.hasher.hash_one(row), is_this);
+        found.map(|&ix| FrameIx(ix))
+    }
+
+    /// Adds a frame whose strings already stand in this table.
+    #[doc(hidden)]
+    pub fn insert_row(&mut self, row: FrameRow) -> FrameIx {
+        let Self {
+            rows,
+            frame_index,
+            hasher,
+            ..
+        } = self;
+        let hash = hasher.hash_one(row);
+        if let Some(&ix) = frame_index.find(hash, |&ix| rows[ix as usize] == row) {
+            return FrameIx(ix);
+        }
+        let ix = u32::try_from(rows.len()).expect("fewer than 2^32 frames");
+        frame_index.insert_unique(hash, ix, |&ix| hasher.hash_one(rows[ix as usize]));
+        rows.push(row);
+        FrameIx(ix)
+    }
+
+    /// The frame at an index of this table.
+    pub fn frame(&self, ix: FrameIx) -> Frame<'_> {
+        let row = self.row(ix);
+        Frame {
+            kind: row.kind,
+            symbol: self.string(row.symbol),
+            module: self.string(row.module),
+            file: self.string(row.file),
+            line: row.line,
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn row(&self, ix: FrameIx) -> FrameRow {
+        self.rows[ix.get()]
+    }
+
+    /// The indices of a frame's strings: symbol, module, file.
+    pub fn strings_of(&self, ix: FrameIx) -> (StringIx, StringIx, StringIx) {
+        let row = self.row(ix);
+        (row.symbol, row.module, row.file)
+    }
+
+    /// Every frame, in the order of its index.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (FrameIx, Frame<'_>)> {
+        (0..self.len() as u32).map(|ix| (FrameIx(ix), self.frame(FrameIx(ix))))
+    }
+
+    /// The frames' order by module, symbol, kind, file and line: `ranks[frame]` is its position.
+    ///
+    /// It depends on the frames alone, not on when they were inserted.
+    pub fn ranks(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| self.frame(FrameIx(a)).cmp(&self.frame(FrameIx(b))));
+        let mut ranks = vec![0; order.len()];
+        for (rank, &ix) in order.iter().enumerate() {
+            ranks[ix as usize] = rank as u32;
+        }
+        ranks
+    }
+}
+
+fn string_at<'a>(text: &'a str, ends: &[u32], ix: usize) -> &'a str {
+    let start = if ix == 0 { 0 } else { ends[ix - 1] as usize };
+    &text[start..ends[ix] as usize]
+}
+
+impl std::fmt::Debug for FrameTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.iter().map(|(_, frame)| frame))
+            .finish()
+    }
+}

@@ -1,0 +1,48 @@
+//! The data that a profile consists of: numbers with units, content addresses, frames, builds, profiles, trees of
+//! stacks and traces of calls.
+//!
+//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+
+mod build;
+mod cancel;
+mod commit;
+pub mod files;
+mod frame;
+mod hint;
+pub mod id;
+pub mod limits;
+pub mod memory;
+mod metric_series;
+mod module;
+mod number;
+mod profile;
+mod source;
+mod source_path;
+mod symbol_options;
+mod text;
+pub mod trace;
+pub mod tree;
+pub mod units;
+
+pub use build::{Build, Executable, GnuBuildId};
+pub use cancel::{Cancel, Cancelled};
+pub use commit::{Commit, CommitHash};
+#[doc(hidden)]
+pub use frame::FrameRow;
+pub use frame::{Frame, FrameIx, FrameKind, FrameTable, StringIx};
+pub use hint::{Hint, Notice};
+pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};
+#[doc(hidden)]
+pub use module::JIT;
+pub use module::{Location, Module, ModuleIx, ModuleKind};
+pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};
+pub use source::{SourceDigest, SourceDigests, agreed_digests};
+#[doc(hidden)]
+pub use source_path::{CompilationDirs, normalize, source_path};
+pub use symbol_options::{Debuginfod, SymbolOptions};
+pub use text::ParseError;
+pub(crate) use text::{bytes_of_hex, serde_text_or_parts};
+
+#[cfg(test)]
+#[path = "../../tests/common/missing.rs"]
+mod missing;

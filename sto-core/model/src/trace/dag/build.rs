@@ -1,0 +1,229 @@
+//! From calls to pieces, each with its graph.
+
+use super::{Calls, DagNode, Item, Level, Piece, Repeated, levels};
+use crate::trace::log::Call;
+use crate::trace::paths::FunctionNo;
+use crate::units::Nanoseconds;
+use hashbrown::HashMap;
+
+/// Longest sequence of calls whose repetitions are found.
+const LONGEST_SEQUENCE: usize = 8;
+
+/// Cuts the calls of a thread into pieces of at most so many.
+pub struct Pieces<'a, I: Iterator<Item = Call>> {
+    calls: std::iter::Peekable<I>,
+    most: usize,
+    /// By function: its content address.
+    functions: &'a [[u8; 16]],
+    callers: Vec<Call>,
+}
+
+impl<'a, I: Iterator<Item = Call>> Pieces<'a, I> {
+    pub fn new(calls: I, most: usize, functions: &'a [[u8; 16]]) -> Self {
+        Pieces {
+            calls: calls.peekable(),
+            most,
+            functions,
+            callers: Vec::new(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = Call>> Iterator for Pieces<'_, I> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let first = *self.calls.peek()?;
+        self.callers.truncate(first.depth as usize);
+        let calls: Vec<Call> = self.calls.by_ref().take(self.most).collect();
+        let next_depth = self.calls.peek().map_or(0, |next| next.depth);
+        let mut builder = Builder::new(self.functions, &self.callers, first.begin);
+        calls.iter().for_each(|call| builder.add(call));
+        let piece = builder.finish(next_depth, &calls);
+        for call in calls {
+            self.callers.truncate(call.depth as usize);
+            self.callers.push(call);
+        }
+        Some(piece)
+    }
+}
+
+struct Builder<'a> {
+    functions: &'a [[u8; 16]],
+    ids: HashMap<[u8; 16], u32>,
+    /// By function: the node of a call that made none.
+    leaves: HashMap<FunctionNo, u32>,
+    /// By node: its content address.
+    addresses: Vec<[u8; 16]>,
+    /// Callers, outermost first; before them the thread itself.
+    levels: Vec<Level>,
+    piece: Piece,
+}
+
+impl<'a> Builder<'a> {
+    fn new(functions: &'a [[u8; 16]], callers: &[Call], begin: Nanoseconds) -> Self {
+        Builder {
+            functions,
+            ids: HashMap::new(),
+            leaves: HashMap::new(),
+            addresses: Vec::new(),
+            levels: levels(callers, begin),
+            piece: Piece {
+                callers: callers.to_vec(),
+                begin,
+                ..Piece::default()
+            },
+        }
+    }
+
+    fn add(&mut self, call: &Call) {
+        while self.levels.len() > call.depth as usize + 1 {
+            self.close();
+        }
+        let Some(caller) = self.levels.last_mut() else {
+            return;
+        };
+        let (begin, end) = (call.begin.0, call.end().0);
+        let index = self.piece.gaps.len();
+        self.piece.gaps.push(begin.wrapping_sub(caller.cursor));
+        self.piece.rests.push(0);
+        caller.cursor = end;
+        self.levels.push(Level {
+            call: Some((index, call.function)),
+            callees: Vec::new(),
+            cursor: begin,
+            end,
+        });
+    }
+
+    /// The last call made all its calls.
+    fn close(&mut self) {
+        let Some(level) = self.levels.pop() else {
+            return;
+        };
+        let depth = self.levels.len() as u32;
+        let Some((index, function)) = level.call else {
+            return self.put(depth, level.callees);
+        };
+        self.piece.rests[index] = level.end.wrapping_sub(level.cursor);
+        let node = match level.callees.is_empty() {
+            true => self.leaf(function),
+            false => {
+                let callees = self.sequences(level.callees);
+                self.node(Some(function), callees)
+            }
+        };
+        if let Some(caller) = self.levels.last_mut() {
+            match caller.callees.last_mut() {
+                Some((last, count)) if *last == node => *count += 1,
+                _ => caller.callees.push((node, 1)),
+            }
+        }
+    }
+
+    fn leaf(&mut self, function: FunctionNo) -> u32 {
+        match self.leaves.get(&function) {
+            Some(&node) => node,
+            None => {
+                let node = self.node(Some(function), Vec::new());
+                self.leaves.insert(function, node);
+                node
+            }
+        }
+    }
+
+    /// Calls whose caller is of a piece before, or goes on in the next one.
+    fn put(&mut self, depth: u32, callees: Vec<Repeated>) {
+        let callees = self.sequences(callees);
+        let items = callees.into_iter().map(|callee| Item {
+            depth,
+            what: Calls::Whole(callee),
+        });
+        self.piece.items.extend(items);
+    }
+
+    fn node(&mut self, function: Option<FunctionNo>, callees: Vec<Repeated>) -> u32 {
+        let callee = |&(node, count): &Repeated| (self.addresses[node as usize], count);
+        let function_id = function.map(|function| &self.functions[function.get()]);
+        let id = address(function_id, callees.iter().map(callee));
+        let nodes = &mut self.piece.nodes;
+        *self.ids.entry(id).or_insert_with(|| {
+            nodes.push(DagNode { function, callees });
+            self.addresses.push(id);
+            nodes.len() as u32 - 1
+        })
+    }
+
+    /// The same calls, with sequences that repeat as nodes of their own: of those that begin at a call, the one that
+    /// repeats over most calls, the shortest of equals.
+    fn sequences(&mut self, callees: Vec<Repeated>) -> Vec<Repeated> {
+        if callees.len() < 4 {
+            return callees;
+        }
+        let mut shorter: Vec<Repeated> = Vec::new();
+        let mut at = 0;
+        while at < callees.len() {
+            let rest = &callees[at..];
+            let repeats = |length: usize| {
+                let sequence = &rest[..length];
+                let repeated = rest.chunks_exact(length);
+                repeated.take_while(|chunk| *chunk == sequence).count()
+            };
+            let lengths = 2..=LONGEST_SEQUENCE.min(rest.len() / 2);
+            let best = lengths
+                .map(|length| (repeats(length) * length, length))
+                .filter(|&(all, length)| all > length)
+                .max_by_key(|&(all, length)| (all, std::cmp::Reverse(length)));
+            match best {
+                Some((all, length)) => {
+                    let node = self.node(None, rest[..length].to_vec());
+                    shorter.push((node, (all / length) as u64));
+                    at += all;
+                }
+                None => {
+                    shorter.push(rest[0]);
+                    at += 1;
+                }
+            }
+        }
+        shorter
+    }
+
+    /// The piece, where the call after it is made in so many.
+    fn finish(mut self, next_depth: u32, calls: &[Call]) -> Piece {
+        while self.levels.len() > next_depth as usize + 1 {
+            self.close();
+        }
+        for (depth, level) in (0..).zip(std::mem::take(&mut self.levels)) {
+            if let Some((index, function)) = level.call {
+                self.piece.rests[index] = calls[index].duration.0;
+                self.piece.items.push(Item {
+                    depth: depth - 1,
+                    what: Calls::Open(function),
+                });
+            }
+            self.put(depth, level.callees);
+        }
+        self.piece
+    }
+}
+
+/// The content address of calls of a function, or of a sequence without one.
+fn address(
+    function: Option<&[u8; 16]>,
+    callees: impl Iterator<Item = ([u8; 16], u64)>,
+) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"sto.calls.v1");
+    hasher.update(&[u8::from(function.is_some())]);
+    if let Some(function) = function {
+        hasher.update(function);
+    }
+    for (callee, count) in callees {
+        hasher.update(&callee);
+        hasher.update(&count.to_le_bytes());
+    }
+    let mut address = [0; 16];
+    address.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    address
+}

@@ -1,0 +1,114 @@
+//! From a piece back to its calls.
+
+use super::{Calls, DagNode, Level, Piece, Repeated, levels};
+use crate::trace::log::Call;
+use crate::trace::paths::FunctionNo;
+use crate::units::Nanoseconds;
+
+impl Piece {
+    /// Depths and functions of the calls in preorder, up to so many and one.
+    pub fn functions(&self, most: usize) -> Vec<(u32, FunctionNo)> {
+        let mut functions = Vec::new();
+        for item in &self.items {
+            match item.what {
+                Calls::Open(function) => functions.push((item.depth, function)),
+                Calls::Whole(repeated) => self.expand(item.depth, repeated, most, &mut functions),
+            }
+            if functions.len() > most {
+                break;
+            }
+        }
+        functions
+    }
+
+    fn expand(
+        &self,
+        depth: u32,
+        repeated: Repeated,
+        most: usize,
+        functions: &mut Vec<(u32, FunctionNo)>,
+    ) {
+        // What is still to come, last first: nodes with their depth, and how often.
+        let mut open = vec![(depth, repeated)];
+        while let Some((depth, (node, count))) = open.pop() {
+            if functions.len() > most {
+                return;
+            }
+            if count > 1 {
+                open.push((depth, (node, count - 1)));
+            }
+            let DagNode { function, callees } = &self.nodes[node as usize];
+            functions.extend(function.map(|function| (depth, function)));
+            let depth = depth + u32::from(function.is_some());
+            open.extend(callees.iter().rev().map(|&callee| (depth, callee)));
+        }
+    }
+
+    /// Its calls, of which these are the depths and functions; one for each gap and rest.
+    pub fn calls(&self, functions: &[(u32, FunctionNo)]) -> Vec<Call> {
+        let opens = self
+            .items
+            .iter()
+            .filter(|item| matches!(item.what, Calls::Open(_)));
+        let opens: Vec<u32> = opens.map(|item| item.depth).collect();
+        let mut calls: Vec<Call> = Vec::with_capacity(functions.len());
+        // By depth: the call that is open, and when the last of its calls ended.
+        let mut levels = levels(&self.callers, self.begin);
+        let close = |levels: &mut Vec<Level>, calls: &mut Vec<Call>, rests: &[u64]| {
+            let Some(Level {
+                call: Some((index, _)),
+                cursor,
+                ..
+            }) = levels.pop()
+            else {
+                return;
+            };
+            let call = &mut calls[index];
+            call.duration =
+                Nanoseconds(cursor.wrapping_add(rests[index]).wrapping_sub(call.begin.0));
+            if let Some(caller) = levels.last_mut() {
+                caller.cursor = call.begin.0.wrapping_add(call.duration.0);
+            }
+        };
+        for (index, &(depth, function)) in functions.iter().enumerate() {
+            while levels.len() > depth as usize + 1 {
+                close(&mut levels, &mut calls, &self.rests);
+            }
+            let Some(caller) = levels.last_mut() else {
+                break;
+            };
+            let begin = caller.cursor.wrapping_add(self.gaps[index]);
+            calls.push(Call {
+                depth,
+                function,
+                with: None,
+                begin: Nanoseconds(begin),
+                duration: Nanoseconds(0),
+            });
+            levels.push(Level {
+                call: Some((index, function)),
+                callees: Vec::new(),
+                cursor: begin,
+                end: 0,
+            });
+        }
+        // The innermost calls that are left: those that go on have all their time as their rest.
+        while levels.len() > 1 {
+            let is_open = opens.contains(&(levels.len() as u32 - 2));
+            match (is_open, levels.last()) {
+                (
+                    true,
+                    Some(Level {
+                        call: Some((index, _)),
+                        ..
+                    }),
+                ) => {
+                    calls[*index].duration = Nanoseconds(self.rests[*index]);
+                    levels.pop();
+                }
+                _ => close(&mut levels, &mut calls, &self.rests),
+            }
+        }
+        calls
+    }
+}

@@ -1,0 +1,38 @@
+//! Calls with time: what each thread of a program called, when and for how long, compressed by RegTime.
+//!
+//! Source: A. Wong, P. Bucci, I. Beschastnikh, A. Fedorova, "Making Sense of Multi-threaded Application Performance at
+//! Scale with NonSequitur", OOPSLA 2024, <https://doi.org/10.1145/3689793>. The rules are these:
+//!
+#![doc = include_str!("regtime.md")]
+
+#[doc(hidden)]
+pub mod arguments;
+mod calls;
+#[doc(hidden)]
+pub mod dag;
+mod durations;
+mod events;
+#[doc(hidden)]
+pub mod log;
+mod meanwhile;
+#[doc(hidden)]
+pub mod moments;
+#[doc(hidden)]
+pub mod outliers;
+mod packed;
+#[doc(hidden)]
+pub mod paths;
+#[doc(hidden)]
+pub mod regtime;
+mod thresholds;
+mod waits;
+
+pub use arguments::{CallsAt, CallsWith};
+pub use calls::{
+    CallThread, CalledStack, Expression, LongCall, Meanwhile, Outlier, Record, RunCalls,
+    ThreadCalls, Wait,
+};
+pub use events::{CALLS, SPANS, WALL, is_time_of_calls};
+pub use packed::PackedCalls;
+pub use thresholds::{CallThresholds, Threshold};
+pub use waits::is_wait_function;

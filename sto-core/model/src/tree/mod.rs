@@ -1,0 +1,17 @@
+//! One profile as one tree of dense indices, with columns of what its stacks cost.
+
+mod addresses;
+mod interned;
+mod line_cost;
+mod profile_id;
+mod slices;
+mod stack_tree;
+
+pub use addresses::{AddressStack, Addresses};
+pub use interned::Interned;
+pub use line_cost::LineCost;
+pub use slices::{
+    Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
+    Slices, label_sets,
+};
+pub use stack_tree::{NodeIx, SelfCosts, StackTree, total};

@@ -1,0 +1,143 @@
+//! The stack tree: parallel columns in preorder.
+
+use crate::id::{ExecutableId, FrameId, NodeId};
+use crate::numbers;
+use crate::units::Cost;
+use crate::{FrameIx, FrameTable};
+
+numbers! {
+    /// Index of a node in one [`StackTree`].
+    pub NodeIx;
+}
+
+/// What nodes cost by themselves: nodes in ascending order, none twice, none with a zero cost.
+pub type SelfCosts = Vec<(NodeIx, Cost)>;
+
+/// What all stacks cost together.
+pub fn total(costs: &[(NodeIx, Cost)]) -> Cost {
+    costs.iter().map(|&(_, cost)| cost).sum()
+}
+
+/// Call stacks as a forest: a node is a stack, that is, its last frame and the stack that called
+/// it.
+///
+/// Nodes stand in preorder: a parent before its children, and a subtree in one piece. So totals
+/// are one pass backwards, depths and recursion one pass forwards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackTree {
+    parents: Vec<u32>,
+    frames: Vec<FrameIx>,
+}
+
+const ROOT: u32 = u32::MAX;
+
+impl StackTree {
+    /// An empty forest.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty forest with room for so many nodes.
+    pub fn with_capacity(nodes: usize) -> Self {
+        StackTree {
+            parents: Vec::with_capacity(nodes),
+            frames: Vec::with_capacity(nodes),
+        }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Adds a node after all others.
+    ///
+    /// # Panics
+    /// If the parent is not the last node or one of its ancestors (debug builds only), or if
+    /// there are 2^32 - 1 nodes.
+    pub fn push(&mut self, parent: Option<NodeIx>, frame: FrameIx) -> NodeIx {
+        debug_assert!(
+            parent.is_none_or(|p| self.is_open(p)),
+            "nodes are added in preorder"
+        );
+        let ix = u32::try_from(self.len()).ok().filter(|&ix| ix != ROOT);
+        self.parents.push(parent.map_or(ROOT, |parent| parent.0));
+        self.frames.push(frame);
+        NodeIx(ix.expect("fewer than 2^32 - 1 nodes"))
+    }
+
+    fn is_open(&self, node: NodeIx) -> bool {
+        let mut open = self.len().checked_sub(1).map(|last| NodeIx(last as u32));
+        while open.is_some_and(|open| open > node) {
+            open = open.and_then(|open| self.parent(open));
+        }
+        open == Some(node)
+    }
+
+    /// The stack that called this one; `None` for a root.
+    pub fn parent(&self, node: NodeIx) -> Option<NodeIx> {
+        let parent = self.parents[node.get()];
+        (parent != ROOT).then_some(NodeIx(parent))
+    }
+
+    /// The last frame of this stack.
+    pub fn frame(&self, node: NodeIx) -> FrameIx {
+        self.frames[node.get()]
+    }
+
+    /// The frames, by node.
+    pub fn frames(&self) -> &[FrameIx] {
+        &self.frames
+    }
+
+    /// Every node in preorder; reversed, children come before their parents.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeIx> + DoubleEndedIterator + use<> {
+        (0..self.len() as u32).map(NodeIx)
+    }
+
+    /// The node and its callers, innermost first.
+    pub fn ancestors(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        std::iter::successors(Some(node), |&node| self.parent(node))
+    }
+
+    /// For each node the first node after its subtree: the subtree of `n` is `n..ends[n]`.
+    pub fn subtree_ends(&self) -> Vec<u32> {
+        let mut ends: Vec<u32> = (1..=self.len() as u32).collect();
+        for node in self.nodes().rev() {
+            if let Some(parent) = self.parent(node) {
+                ends[parent.get()] = ends[parent.get()].max(ends[node.get()]);
+            }
+        }
+        ends
+    }
+
+    /// For each node the number of its callers.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.len());
+        for node in self.nodes() {
+            let caller = self.parent(node);
+            depths.push(caller.map_or(0, |caller| depths[caller.get()] + 1));
+        }
+        depths
+    }
+
+    /// The content address of every node.
+    pub fn node_ids(&self, executable: ExecutableId, frames: &FrameTable) -> Vec<NodeId> {
+        let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::of(frame)).collect();
+        let mut ids: Vec<NodeId> = Vec::with_capacity(self.len());
+        for node in self.nodes() {
+            let parent = self.parent(node).map(|parent| ids[parent.get()]);
+            ids.push(NodeId::of(
+                parent,
+                executable,
+                frame_ids[self.frame(node).get()],
+            ));
+        }
+        ids
+    }
+}

@@ -1,0 +1,29 @@
+//! Sections of ELF files with DWARF.
+
+use gimli::{EndianSlice, RunTimeEndian};
+use object::{Object, ObjectSection};
+use std::borrow::Cow;
+use sto_binary::elf::ElfFile;
+
+pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// Why a section cannot be read.
+pub(super) struct Unreadable(pub(super) String);
+
+impl<E: std::error::Error> From<E> for Unreadable {
+    fn from(error: E) -> Unreadable {
+        Unreadable(error.to_string())
+    }
+}
+
+/// A section of a file; empty where it has none of that name.
+pub(super) fn section<'a>(
+    file: &'a ElfFile,
+    name: Option<&str>,
+) -> Result<Cow<'a, [u8]>, Unreadable> {
+    let elf = file.parse()?;
+    match name.and_then(|name| elf.section_by_name(name)) {
+        Some(section) => Ok(section.uncompressed_data()?),
+        None => Ok(Cow::Borrowed(&[])),
+    }
+}

@@ -1,0 +1,402 @@
+//! Varints and compressed columns.
+
+use super::DecodeError;
+use crate::tables::ZSTD_LEVEL;
+
+/// What the number of bytes is raised by where they stand in a column each.
+const SPLIT: usize = 4;
+
+/// Bytes under construction.
+#[derive(Default)]
+pub(super) struct Packer {
+    bytes: Vec<u8>,
+    /// Whether a column is longer than what can be read back.
+    too_long: bool,
+}
+
+impl Packer {
+    /// Appends a number, 7 bits a byte, lowest first; a set top bit says that more follow.
+    pub(super) fn number(&mut self, value: impl Into<u64>) {
+        let mut value = value.into();
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    /// Appends bytes as they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends what another one has.
+    pub(super) fn append(&mut self, other: Packer) {
+        self.too_long |= other.too_long;
+        self.raw(&other.bytes);
+    }
+
+    /// Number of bytes so far.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Appends a column: its length, its compressed length or 0 where it stands as it is, and the
+    /// shorter of the two forms.
+    pub(super) fn column(&mut self, column: Packer) {
+        let raw = column.bytes;
+        self.too_long |= column.too_long || raw.len() > LONGEST_COLUMN;
+        let packed = zstd::bulk::compress(&raw, ZSTD_LEVEL)
+            .ok()
+            .filter(|packed| packed.len() < raw.len());
+        self.number(raw.len() as u64);
+        self.number(packed.as_ref().map_or(0, |packed| packed.len() as u64));
+        self.raw(packed.as_ref().unwrap_or(&raw));
+    }
+
+    /// Appends numbers of 32 bits, in as many bytes each as the largest takes, the lowest first: one number
+    /// after the other, or in a column for each byte, whichever is shorter.
+    pub(super) fn numbers(&mut self, numbers: &[u32]) {
+        let width = numbers.iter().fold(1, |all, number| all | number).ilog2() as usize / 8 + 1;
+        let byte = |number: &u32, at: usize| number.to_le_bytes()[at];
+        let [mut whole, mut split] = [(); 2].map(|()| Packer::default());
+        whole.number(width as u64);
+        split.number((width + SPLIT) as u64);
+        let one_after_the_other = numbers
+            .iter()
+            .flat_map(|number| (0..width).map(move |at| byte(number, at)));
+        whole.column(Packer::of(one_after_the_other.collect()));
+        for at in 0..width {
+            split.column(Packer::of(
+                numbers.iter().map(|number| byte(number, at)).collect(),
+            ));
+        }
+        let shorter = match whole.bytes.len() <= split.bytes.len() {
+            true => whole,
+            false => split,
+        };
+        self.append(shorter);
+    }
+
+    /// These bytes.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Packer {
+            bytes,
+            too_long: false,
+        }
+    }
+
+    /// The bytes, unless no reader would take them.
+    pub(super) fn finish(self) -> Result<Vec<u8>, DecodeError> {
+        if self.too_long {
+            Err(DecodeError("one of its columns is longer than 1 GiB"))
+        } else {
+            Ok(self.bytes)
+        }
+    }
+}
+
+/// Most bytes of a number of 32 bits, and of 64.
+pub(super) const MOST_BYTES_32: usize = 5;
+pub(super) const MOST_BYTES_64: usize = 10;
+
+/// A block of 128 KiB that repeats one byte takes zstd 4 bytes, and nothing packs tighter; so a
+/// longer column cannot come out of this many times fewer bytes.
+const MOST_EXPANSION: usize = 128 * 1024 / 4;
+
+/// Longest column: what hostile bytes can make a reader reserve.
+pub(super) const LONGEST_COLUMN: usize = 1 << 30;
+
+/// Bytes being read.
+#[derive(Clone, Copy)]
+pub(super) struct Unpacker<'a>(&'a [u8]);
+
+impl<'a> Unpacker<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Unpacker(bytes)
+    }
+
+    /// Takes a number.
+    #[inline]
+    pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
+        match self.0 {
+            // Most by far.
+            &[byte @ ..0x80, ref rest @ ..] => {
+                self.0 = rest;
+                Ok(byte.into())
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u64, DecodeError> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte == 0 && shift > 0 {
+                return Err(LONGER);
+            }
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(DecodeError("a number takes more than 64 bits"))
+    }
+
+    /// Takes a number of 32 bits.
+    #[inline]
+    pub(super) fn number32(&mut self) -> Result<u32, DecodeError> {
+        // Up to four bytes at once, as a branch that depends on their number is mispredicted.
+        if let Some((&bytes, _)) = self.0.split_first_chunk() {
+            let word = u32::from_le_bytes(bytes);
+            let ends = !word & 0x8080_8080;
+            if ends != 0 {
+                let len = ends.trailing_zeros() as usize / 8 + 1;
+                let word = word & (ends ^ (ends - 1));
+                let bits = |byte: u32| (word >> byte) & (0x7f << (7 * byte));
+                let number = bits(0) | bits(1) | bits(2) | bits(3);
+                self.0 = &self.0[len..];
+                return match len > 1 && number >> (7 * (len - 1)) == 0 {
+                    true => Err(LONGER),
+                    false => Ok(number),
+                };
+            }
+        }
+        u32::try_from(self.number()?).map_err(|_| DecodeError("a number takes more than 32 bits"))
+    }
+
+    /// The byte that is next.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.0.first().copied()
+    }
+
+    /// Passes over numbers up to the zero that has so many others before it, and returns how many it passed
+    /// over.
+    pub(super) fn skip_to_zero(&mut self, nth: usize) -> Option<usize> {
+        // Sums of bytes, which compilers make of vectors.
+        let count = |bytes: &[u8], what: fn(u8) -> bool| -> u8 {
+            bytes.iter().map(|&byte| u8::from(what(byte))).sum()
+        };
+        let (mut zeros, mut numbers) = (nth, 0);
+        while let Some((bytes, rest)) = self.0.split_at_checked(64) {
+            let Some(left) = zeros.checked_sub(count(bytes, |byte| byte == 0).into()) else {
+                break;
+            };
+            (zeros, self.0) = (left, rest);
+            numbers += usize::from(count(bytes, |byte| byte < 0x80));
+        }
+        let (passed, rest) = self.0.split_at(memchr::memchr_iter(0, self.0).nth(zeros)?);
+        self.0 = rest;
+        Some(numbers + usize::from(count(passed, |byte| byte < 0x80)))
+    }
+
+    /// Takes bytes as they are.
+    pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
+        let (bytes, rest) = self.0.split_at_checked(len).ok_or(ENDS_EARLY)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    /// Passes over a column, and returns how many bytes it claims to have.
+    pub(super) fn pass_column(&mut self) -> Result<u64, DecodeError> {
+        let raw_len = self.len()?;
+        let packed_len = self.len()?;
+        self.raw(if packed_len == 0 { raw_len } else { packed_len })?;
+        Ok(raw_len as u64)
+    }
+
+    /// Takes a column of at most so many bytes.
+    pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, DecodeError> {
+        match Unpacker(self.0).len()? > most {
+            true => Err(DecodeError(
+                "a column has more bytes than what is in it can take",
+            )),
+            false => self.column(),
+        }
+    }
+
+    /// Takes a column.
+    pub(super) fn column(&mut self) -> Result<Vec<u8>, DecodeError> {
+        let raw_len = self.len()?;
+        let packed_len = self.len()?;
+        if packed_len == 0 {
+            return Ok(self.raw(raw_len)?.to_vec());
+        }
+        let packed = self.raw(packed_len)?;
+        if raw_len > LONGEST_COLUMN || raw_len / MOST_EXPANSION > packed_len {
+            return Err(DecodeError("a column claims to be longer than it can be"));
+        }
+        let raw = zstd::bulk::decompress(packed, raw_len)
+            .map_err(|_| DecodeError("a column does not decompress"))?;
+        if raw.len() != raw_len {
+            return Err(DecodeError("a column has another length than announced"));
+        }
+        Ok(raw)
+    }
+
+    /// Takes so many numbers of 32 bits.
+    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<u32>, DecodeError> {
+        const OTHER: DecodeError = DecodeError("there are not as many numbers as announced");
+        let form = self.len()?;
+        let mut numbers = Vec::new();
+        match form {
+            1..=4 => {
+                let bytes = form.saturating_mul(count);
+                let column = self.column_within(bytes)?;
+                if column.len() != bytes {
+                    return Err(OTHER);
+                }
+                numbers.resize(count, 0);
+                for (number, bytes) in numbers.iter_mut().zip(column.chunks_exact(form)) {
+                    let bytes = bytes.iter().rev();
+                    *number = bytes.fold(0, |number, &byte| number << 8 | u32::from(byte));
+                }
+            }
+            5..=8 => {
+                for at in 0..form - SPLIT {
+                    let column = self.column_within(count)?;
+                    if column.len() != count {
+                        return Err(OTHER);
+                    }
+                    numbers.resize(count, 0);
+                    for (number, byte) in numbers.iter_mut().zip(column) {
+                        *number |= u32::from(byte) << (8 * at);
+                    }
+                }
+            }
+            _ => return Err(DecodeError("a number has not 1 to 4 bytes")),
+        }
+        Ok(numbers)
+    }
+
+    fn len(&mut self) -> Result<usize, DecodeError> {
+        usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
+    }
+
+    /// Number of bytes left. As nothing takes less than a byte, no more things can follow.
+    pub(super) fn left(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Checks that everything was read.
+    pub(super) fn finish(self) -> Result<(), DecodeError> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(DecodeError("bytes are left over"))
+        }
+    }
+}
+
+/// The difference of two numbers modulo 2^32, small ones of either sign as small numbers.
+pub(super) fn difference(value: u32, previous: u32) -> u32 {
+    let difference = value.wrapping_sub(previous) as i32;
+    ((difference << 1) ^ (difference >> 31)) as u32
+}
+
+/// The number of which this is the difference to another.
+pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
+    previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
+}
+
+/// Small numbers of either sign, modulo 2^64, as small numbers.
+pub(super) fn zigzag(number: u64) -> u64 {
+    let number = number as i64;
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+/// The number of which this is the small one.
+pub(super) fn unzigzag(number: u64) -> u64 {
+    (number >> 1) ^ (number & 1).wrapping_neg()
+}
+
+pub(super) const ENDS_EARLY: DecodeError = DecodeError("it ends early");
+const LONGER: DecodeError = DecodeError("a number has more bytes than it takes");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(numbers: Vec<u64>) {
+            let mut packer = Packer::default();
+            for &number in &numbers {
+                packer.number(number);
+            }
+            let bytes = packer.finish().unwrap();
+            let mut unpacker = Unpacker::new(&bytes);
+            for number in numbers {
+                prop_assert_eq!(unpacker.number(), Ok(number));
+            }
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+        }
+
+        #[test]
+        fn columns_come_back(run in 0usize..300_000, tail: Vec<u8>) {
+            let mut column = vec![7; run];
+            column.extend(tail);
+            let mut packer = Packer::default();
+            let mut raw = Packer::default();
+            raw.raw(&column);
+            packer.column(raw);
+            let bytes = packer.finish().unwrap();
+            let mut unpacker = Unpacker::new(&bytes);
+            prop_assert_eq!(unpacker.column(), Ok(column));
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_few_bytes_come_back(numbers: Vec<u32>, shift in 0u32..32, repeat in 1usize..9) {
+            // Of some that come up again and again, whole numbers are shorter.
+            let numbers: Vec<u32> = numbers.into_iter().map(|number| number >> shift).collect();
+            let numbers = numbers.repeat(repeat);
+            let mut packer = Packer::default();
+            packer.numbers(&numbers);
+            let bytes = packer.finish().unwrap();
+            let mut unpacker = Unpacker::new(&bytes);
+            prop_assert_eq!(unpacker.numbers(numbers.len()), Ok(numbers.clone()));
+            prop_assert_eq!(unpacker.finish(), Ok(()));
+            prop_assert!(Unpacker::new(&bytes).numbers(numbers.len() + 1).is_err());
+        }
+
+        #[test]
+        fn differences_come_back(value: u32, previous: u32) {
+            prop_assert_eq!(add_difference(previous, difference(value, previous)), value);
+        }
+    }
+
+    #[test]
+    fn small_differences_are_small_numbers() {
+        assert_eq!([5, 4, 6, 3].map(|value| difference(value, 5)), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_number_of_65_bits_is_refused() {
+        let bytes = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert!(Unpacker::new(&bytes).number().is_err());
+    }
+
+    #[test]
+    fn a_column_cannot_claim_more_than_its_bytes_can_hold() {
+        let mut packer = Packer::default();
+        packer.number(u64::from(u32::MAX));
+        packer.number(4u64);
+        packer.raw(&[0; 4]);
+        let bytes = packer.finish().unwrap();
+        assert_eq!(
+            Unpacker::new(&bytes).column(),
+            Err(DecodeError("a column claims to be longer than it can be"))
+        );
+    }
+}

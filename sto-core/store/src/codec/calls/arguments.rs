@@ -1,0 +1,125 @@
+//! Calls by what they were called with.
+
+use super::columns::{Nodes, columns, more};
+use crate::codec::DecodeError;
+use crate::codec::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, difference};
+use sto_model::limits::{MAX_CALL_RECORDS, MAX_GIVEN_NAME};
+use sto_model::trace::{CallsAt, CallsWith};
+use sto_model::tree::NodeIx;
+use sto_model::units::Nanoseconds;
+
+/// Packs calls by their arguments, which were checked by [`check`](crate::read::call_rules::check).
+pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, DecodeError> {
+    let mut pack = Packer::default();
+    let calls = || all.iter().flat_map(|of| &of.calls);
+    pack.number(all.len() as u64);
+    pack.number(calls().count() as u64);
+    let mut columns: [Packer; 9] = Default::default();
+    let [
+        threads,
+        nodes,
+        names,
+        name,
+        counts,
+        values,
+        numbers,
+        durations,
+        others,
+    ] = &mut columns;
+    let mut last = 0;
+    for of in all {
+        threads.number(of.thread);
+        nodes.number(difference(of.stack.0, last));
+        last = of.stack.0;
+        names.number(of.argument.len() as u64);
+        name.raw(of.argument.as_bytes());
+        counts.number(of.calls.len() as u64);
+    }
+    for call in calls() {
+        // Whole numbers end in zeros, which become the highest.
+        values.number(call.value.to_bits().reverse_bits());
+        numbers.number(call.calls - 1);
+        durations.number(call.duration.0);
+        others.number(call.duration.0 - call.own.0);
+    }
+    for column in columns {
+        pack.column(column);
+    }
+    pack.finish()
+}
+
+/// Unpacks calls by their arguments. Whether they keep their rules is not looked at.
+pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, DecodeError> {
+    let mut pack = Unpacker::new(pack);
+    let (lists, mut calls_left) = head(&mut pack)?;
+    let [threads, nodes, names] = columns(&mut pack, lists * MOST_BYTES_32)?;
+    let [name] = columns(&mut pack, lists * MAX_GIVEN_NAME)?;
+    let [counts] = columns(&mut pack, lists * MOST_BYTES_32)?;
+    let [values, numbers, durations, others] = columns(&mut pack, calls_left * MOST_BYTES_64)?;
+    pack.finish()?;
+    let [mut threads, mut names, mut name, mut counts] =
+        [&threads, &names, &name, &counts].map(|of| Unpacker::new(of));
+    let mut nodes = Nodes::new(Unpacker::new(&nodes));
+    let [mut values, mut numbers, mut durations, mut others] =
+        [&values, &numbers, &durations, &others].map(|of| Unpacker::new(of));
+    if lists > threads.left() || calls_left > values.left() {
+        return Err(FEWER);
+    }
+    let mut all = Vec::with_capacity(lists);
+    for _ in 0..lists {
+        let thread = threads.number32()?;
+        let stack = nodes.next()?;
+        let argument = str::from_utf8(name.raw(names.number32()? as usize)?)
+            .map_err(|_| DecodeError("a name is not UTF-8"))?;
+        let count = counts.number32()? as usize;
+        calls_left = calls_left.checked_sub(count).ok_or(FEWER)?;
+        let calls = (0..count).map(|_| {
+            let value = f64::from_bits(values.number()?.reverse_bits());
+            let calls = more(numbers.number()?)?;
+            let duration = durations.number()?;
+            let own = duration.checked_sub(others.number()?);
+            Ok(CallsAt {
+                value,
+                calls,
+                duration: Nanoseconds(duration),
+                own: Nanoseconds(own.ok_or(LONGER)?),
+            })
+        });
+        all.push(CallsWith {
+            thread,
+            stack,
+            argument: argument.to_owned(),
+            calls: calls.collect::<Result<_, _>>()?,
+        });
+    }
+    if calls_left > 0 {
+        return Err(FEWER);
+    }
+    for column in [threads, names, name, counts, nodes.column] {
+        column.finish()?;
+    }
+    for column in [values, numbers, durations, others] {
+        column.finish()?;
+    }
+    Ok(all)
+}
+
+/// How many bytes these take in memory.
+pub(crate) fn claimed_by_arguments(pack: &[u8]) -> Result<u64, DecodeError> {
+    let (lists, calls) = head(&mut Unpacker::new(pack))?;
+    let lists = lists as u64 * size_of::<CallsWith<NodeIx>>() as u64;
+    Ok(lists + calls as u64 * size_of::<CallsAt>() as u64)
+}
+
+/// How many lists of calls there are, and how many calls are in them.
+fn head(pack: &mut Unpacker<'_>) -> Result<(usize, usize), DecodeError> {
+    let mut count = || {
+        let count = usize::try_from(pack.number()?).ok();
+        count.filter(|&count| count <= MAX_CALL_RECORDS).ok_or(MANY)
+    };
+    Ok((count()?, count()?))
+}
+
+const MANY: DecodeError = DecodeError("there are more calls by arguments than a run may have");
+const FEWER: DecodeError = DecodeError("there are not as many calls by arguments as announced");
+const LONGER: DecodeError = DecodeError("calls took longer by themselves than in all");

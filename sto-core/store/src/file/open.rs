@@ -1,0 +1,460 @@
+//! Finding, making and opening the store's file.
+
+use crate::error::{InternalError, StoreError, cannot};
+use crate::file::lock::{LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked};
+use crate::file::temporary::{check_room, name_of, remove_leftovers, temporary_beside};
+use crate::file::unrepaired::Unrepaired;
+use crate::guard::guarded;
+use crate::read::rows;
+use crate::tables::{CACHE_BYTES, FILE_NAME, REDB_MAGIC};
+use redb::backends::InMemoryBackend;
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use sto_model::files::Folder;
+use sto_model::units::Bytes;
+
+/// The folder and the file of a store at a path, which is that of either.
+pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
+    let is_file = match fs::metadata(path) {
+        Ok(found) => found.is_file(),
+        Err(error) => missing(path, error)?,
+    };
+    Ok(if is_file {
+        (Folder::path_of(path), path.to_owned())
+    } else {
+        (path.to_owned(), path.join(FILE_NAME))
+    })
+}
+
+/// Looks whether there is a store's file in a folder, without opening it as one.
+pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(not_a_folder(folder)),
+        Err(error) => return missing(folder, error),
+    }
+    let not_a_store = |found: &str| StoreError::NotAStore {
+        path: path.to_owned(),
+        found: found.to_owned(),
+    };
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(not_a_store("it is a folder")),
+        Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
+        Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
+        Ok(_) => {}
+        // Making the store would fail, as the link has its name.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Err(not_a_store("it is a symbolic link to nothing"));
+        }
+        Err(error) => return missing(path, error),
+    }
+    let mut magic = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(REDB_MAGIC.len() as u64).read_to_end(&mut magic))
+        .map_err(|error| cannot("read", path, error))?;
+    if magic == REDB_MAGIC {
+        Ok(true)
+    } else {
+        let start = magic.escape_ascii();
+        Err(not_a_store(&format!(
+            "it is no redb file: it starts with \"{start}\""
+        )))
+    }
+}
+
+/// What an error of looking at a path means: nothing is there, a file is where one of its folders
+/// should be, or the system does not say.
+fn missing(path: &Path, error: io::Error) -> Result<bool, StoreError> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(false),
+        io::ErrorKind::NotADirectory => Err(not_a_folder(first_file(path).unwrap_or(path))),
+        _ => Err(cannot("read", path, error)),
+    }
+}
+
+fn first_file(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|path| path.is_file())
+}
+
+fn not_a_folder(path: &Path) -> StoreError {
+    StoreError::NotAFolder {
+        path: path.to_owned(),
+    }
+}
+
+/// Where the file itself is: a link to a store stays one, and temporary files stand beside what it leads to.
+pub(crate) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
+    fs::canonicalize(file).map_err(|error| cannot("read", file, error))
+}
+
+/// Size of a file; zero where there is none.
+pub(crate) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Bytes(found.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bytes(0)),
+        Err(error) => Err(cannot("read", path, error)),
+    }
+}
+
+/// A store in memory.
+pub(crate) fn in_memory() -> Result<Database, InternalError> {
+    let database = builder().create_with_backend(InMemoryBackend::new())?;
+    make_tables(&database)?;
+    Ok(database)
+}
+
+/// Makes the folder, and in it an empty store with room for this many bytes; where another process
+/// is quicker, takes its store.
+pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
+    let made = make_folders(folder)?;
+    let path = folder.join(FILE_NAME);
+    // One makes it at a time, so that nobody takes another's file for one that was left over.
+    let next = lock_if_possible(&path, turn);
+    let result = next.and_then(|locked| match locked {
+        Some(_) if path.exists() => Ok(()),
+        locked => {
+            if let Some(locked) = &locked {
+                remove_leftovers(&path, locked);
+            }
+            check_room(&path, bytes, turn)?;
+            create_file(&path, turn)
+        }
+    });
+    if result.is_err() {
+        remove_folders(&made);
+    } else {
+        sync_folder(folder);
+        made.iter()
+            .for_each(|made| sync_folder(&Folder::path_of(made)));
+    }
+    result
+}
+
+/// Sees whether a store's file could be changed.
+pub(crate) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
+    let file = real_path(file)?;
+    let opened = File::options().append(true).open(&file);
+    opened.map_err(|error| cannot("write", &file, error))?;
+    check_folder(&file, turn)
+}
+
+/// Sees whether [`create`] could make a store.
+pub(crate) fn check_creatable(folder: &Path, path: &Path, turn: &Turn) -> Result<(), StoreError> {
+    let made = make_folders(folder)?;
+    let checked = check_folder(path, turn);
+    remove_folders(&made);
+    checked
+}
+
+/// Sees whether a temporary file could be made beside a file.
+fn check_folder(path: &Path, turn: &Turn) -> Result<(), StoreError> {
+    temporary_beside(path, turn).map(drop)
+}
+
+/// Makes a folder and those above it, and returns those that were missing, uppermost first.
+fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let exists = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let mut missing: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(exists)
+        .map(Path::to_owned)
+        .collect();
+    missing.reverse();
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            not_a_folder(first_file(folder).unwrap_or(folder))
+        }
+        _ => cannot("make", folder, error),
+    })?;
+    Ok(missing)
+}
+
+/// Removes what [`make_folders`] made, where nothing came in.
+fn remove_folders(made: &[PathBuf]) {
+    for folder in made.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
+    let new = temporary_beside(path, turn)?;
+    let file = new.file().try_clone();
+    let made = file.map_err(InternalError::from).and_then(fresh);
+    drop(made.map_err(|error| error.at(path, "make"))?);
+    match new.publish(name_of(path)) {
+        // Who was quicker may have taken this file for one that was left over.
+        Err(_) if path.exists() => Ok(()),
+        published => published.map_err(|error| cannot("make", path, error)),
+    }
+}
+
+fn make_tables(database: &Database) -> Result<(), InternalError> {
+    let transaction = database.begin_write()?;
+    rows::create(&transaction)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Opens the file for writing once there is room for this many bytes more, where any are needed. Waits for
+/// other processes; those that come to read meanwhile [let this one pass](let_writers_pass).
+pub(crate) fn writing(
+    path: &Path,
+    bytes: Option<u64>,
+    turn: &Turn,
+) -> Result<Arc<Database>, StoreError> {
+    if let Some(database) = turn.shared() {
+        return Ok(database);
+    }
+    // While the folder is locked, nobody replaces this one by a rewritten file. Where the
+    // file system does not lock folders, nobody can.
+    let next = lock_if_possible(path, turn)?;
+    if let Some(locked) = &next {
+        remove_leftovers(path, locked);
+    }
+    if let Some(bytes) = bytes {
+        check_room(path, bytes, turn)?;
+    }
+    let open = || match turn.shared() {
+        Some(database) => Ok(database),
+        None => {
+            let database = Arc::new(builder().open(path)?);
+            turn.share(&database);
+            Ok(database)
+        }
+    };
+    let database = locked(path, path, (PATIENCE, turn), open);
+    let database = database.map_err(|error| error.at(path, "write"))?;
+    if bytes.is_none() {
+        reserve_behind(path, Reserve::Release);
+    }
+    Ok(database)
+}
+
+/// The lock on a store's folder; `None` where the file system has none.
+fn lock_if_possible(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, StoreError> {
+    match lock_folder(path, turn) {
+        Err(error @ StoreError::InUse { .. }) => Err(error),
+        lock => Ok(lock.ok()),
+    }
+}
+
+/// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
+pub(crate) fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// An empty store in an empty file.
+pub(crate) fn fresh(file: File) -> Result<Database, InternalError> {
+    let database = builder().create_file(file)?;
+    make_tables(&database)?;
+    Ok(database)
+}
+
+/// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
+/// disk that it filled would stay full. What cannot be done now, the next writer does.
+pub(crate) fn recover(path: &Path) {
+    let open = || builder().open(path);
+    let _ = guarded(|| locked(path, path, (Duration::ZERO, &Turn::default()), open).map(drop));
+}
+
+/// Gives back the free space of a small file.
+///
+/// redb doubles its file when it is full. In a small store that is most of the file, and moving its
+/// few pages takes some milliseconds. In a large one it takes too long for every profile, and the next
+/// one would double the file again.
+pub(crate) fn compact_small(database: &mut Database, path: &Path) {
+    if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
+        compact(database);
+    }
+}
+
+/// Gives back free space, as far as that goes: what was to be written is written, and a file that stays
+/// larger is no failure.
+pub(crate) fn compact(database: &mut Database) {
+    let _ = database.compact();
+}
+
+/// What becomes of the room after the end of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reserve {
+    Keep,
+    Release,
+}
+
+/// Has the file system keep some room after the end of a file, or release it to the disk, where it can: so
+/// that profiles can be removed when the disk is full. It is released while nobody else can write to the file.
+pub(crate) fn reserve(file: &File, what: Reserve) {
+    let how = match what {
+        Reserve::Keep => FallocateFlags::KEEP_SIZE,
+        Reserve::Release => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
+    };
+    if let Ok(found) = file.metadata() {
+        let _ = fallocate(file, how, found.len(), RESERVE);
+    }
+}
+
+/// The same for the file at this path.
+pub(crate) fn reserve_behind(path: &Path, what: Reserve) {
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = File::options().write(true).custom_flags(no_link).open(path);
+    let _ = file.map(|file| reserve(&file, what));
+}
+
+/// What removing a profile takes, before it gives anything back.
+const RESERVE: u64 = 96 << 10;
+
+/// Longest file that is compacted after every profile.
+const SMALL: u64 = 4 << 20;
+
+/// The file, opened for reading.
+pub(crate) enum Reading {
+    Clean(ReadOnlyDatabase),
+    /// What may be written to: by whom it is shared with, or, of a file that was not closed, in memory.
+    Whole(Arc<Database>),
+}
+
+impl Reading {
+    pub(crate) fn begin(&self) -> Result<ReadTransaction, redb::TransactionError> {
+        match self {
+            Reading::Clean(database) => database.begin_read(),
+            Reading::Whole(database) => database.begin_read(),
+        }
+    }
+}
+
+/// Opens the file for reading, and never writes to it. Waits for other processes that write.
+pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+    if turn.shared().is_none() {
+        let_writers_pass(path);
+    }
+    locked(path, path, (PATIENCE, turn), || match turn.shared() {
+        Some(database) => Ok(Reading::Whole(database)),
+        None => read_only(path),
+    })
+}
+
+/// The same for who has the folder locked, and keeps this process from writing, too.
+pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
+    locked(path, path, (PATIENCE, turn), || read_only(path))
+}
+
+/// Opens a file that nobody else has.
+pub(crate) fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
+    match builder().open_read_only(path) {
+        Ok(database) => Ok(Reading::Clean(database)),
+        Err(DatabaseError::RepairAborted) => Ok(Reading::Whole(Arc::new(unrepaired(path)?))),
+        Err(error) => Err(error),
+    }
+}
+
+fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
+    builder().create_with_backend(Unrepaired::new(File::open(path)?)?)
+}
+
+/// Opens the file as for writing, though nothing is written to it, and has redb check it: the
+/// checksum of every page in use, and whether what it takes for free is free. Waits for other
+/// processes that write.
+///
+/// Only what was checked can be walked through without fear of pages that refer to one another in
+/// a circle.
+pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
+    let_writers_pass(path);
+    let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
+    if database.check_integrity()? {
+        return Ok(database);
+    }
+    Err(InternalError::damaged(
+        REDB_FILE,
+        "its note of free pages is wrong: what is added may overwrite what is stored",
+    ))
+}
+
+/// How errors name what is redb's own.
+const REDB_FILE: &str = "the redb file";
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::lock::PAUSE;
+
+    #[test]
+    fn a_store_that_stays_in_use_is_told_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let holder = writing(&path, Some(0), &Turn::default()).unwrap();
+        let patience = Duration::from_millis(30);
+        let error = locked(&path, &path, (patience, &Turn::default()), || {
+            builder().open_read_only(&path)
+        })
+        .err()
+        .unwrap();
+        assert!(matches!(error, InternalError::InUse { waited, .. } if waited >= patience));
+        drop(holder);
+        reading(&path, &Turn::default()).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_has_the_store_is_named() {
+        use std::process::Command;
+        if crate::missing::missing(&["flock"]) {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        // flock(1) of util-linux; without a fork, the lock is of the process that we start.
+        let mut holder = Command::new("flock")
+            .arg("--no-fork")
+            .arg(&path)
+            .args(["sleep", "3600"])
+            .spawn()
+            .unwrap();
+        let file = File::open(&path).unwrap();
+        while file.try_lock_shared().is_ok() {
+            file.unlock().unwrap();
+            std::thread::sleep(PAUSE);
+        }
+        let open = || builder().open_read_only(&path);
+        let error = locked(
+            &path,
+            &path,
+            (Duration::from_millis(30), &Turn::default()),
+            open,
+        )
+        .err();
+        let error = error.unwrap().at(&path, "read").to_string();
+        let pid = holder.id();
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        let expected = format!("in use: process {pid} (sleep) has held it for ");
+        assert!(error.contains(&expected), "{error}");
+    }
+
+    #[test]
+    fn a_store_in_use_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        create(folder.path(), 0, &Turn::default()).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let holder = reading(&path, &Turn::default()).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| writing(&path, Some(0), &Turn::default()).map(drop));
+            std::thread::sleep(Duration::from_millis(30));
+            drop(holder);
+            writer.join().unwrap().unwrap();
+        });
+    }
+}

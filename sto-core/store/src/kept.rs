@@ -1,0 +1,323 @@
+//! Every call of a profile, by thread and time.
+
+mod numbered;
+
+pub use numbered::NumberedCalls;
+
+use crate::codec::{DecodeError, KeptHead, PieceInfo, ProfileRecord};
+use crate::error::{InternalError, Result, StoreError};
+use crate::numbers::ProfileNo;
+use crate::read::kept::{PieceCalls, head, read_piece, size};
+use crate::read::loaded::Loaded;
+use crate::read::rows::Rows;
+use crate::read::snapshot::Snapshot;
+use crate::read::{builds, calls};
+use crate::tables::Column;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use std::fmt;
+use sto_model::id::{ExecutableId, ProfileId};
+use sto_model::trace::log::Call;
+use sto_model::trace::paths::{FunctionNo, Paths};
+use sto_model::trace::regtime::RegTime;
+use sto_model::trace::{CallThread, CallThresholds, RunCalls, ThreadCalls};
+use sto_model::tree::{NodeIx, StackTree};
+use sto_model::units::{Bytes, Nanoseconds};
+use sto_model::{FrameIx, FrameTable};
+
+/// Every call of a profile. They are read when they are asked for.
+#[derive(Clone)]
+pub struct KeptCalls {
+    snapshot: Snapshot,
+    profile: ProfileNo,
+    calls: RunCalls<NodeIx>,
+    frames: FrameTable,
+    tree: StackTree,
+    head: KeptHead,
+    callees: Callees,
+}
+
+/// A call of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptCall {
+    /// How many calls it was made in.
+    pub depth: u32,
+    /// Its stack: a node of [`KeptCalls::tree`].
+    pub stack: NodeIx,
+    /// When it began.
+    pub begin: Nanoseconds,
+    /// When it ended.
+    pub end: Nanoseconds,
+}
+
+/// How much the kept calls of a profile are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptSize {
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of nodes, of which equal ones are one in each piece of the calls.
+    pub nodes: u64,
+    /// How much they take in the store, packed.
+    pub bytes: Bytes,
+}
+
+impl fmt::Debug for KeptCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pieces = self.head.pieces.len();
+        f.debug_struct("KeptCalls")
+            .field("profile", &self.profile)
+            .field("pieces", &pieces)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// Every call of a profile, to be asked for by thread and time; `None` where they were not kept.
+    ///
+    /// # Errors
+    /// Where the profile does not exist, or the store is damaged.
+    pub fn kept_calls(&self, id: ProfileId) -> std::result::Result<Option<KeptCalls>, StoreError> {
+        self.read(|rows| {
+            let record = builds::profile_record(rows, id)?;
+            if !rows.has_column(Column::CallTrees(record.number, 0))? {
+                return Ok(None);
+            }
+            let Some(loaded) = calls::load(rows, id)? else {
+                return Err(without_calls(&record));
+            };
+            let head = head(rows, &record, loaded.tree.len())?;
+            Ok(Some(KeptCalls {
+                snapshot: self.clone(),
+                profile: record.number,
+                callees: Callees::of(&loaded.tree, &head),
+                calls: loaded.calls,
+                frames: loaded.frames,
+                tree: loaded.tree,
+                head,
+            }))
+        })
+    }
+}
+
+impl KeptCalls {
+    /// The frames of the tree.
+    pub fn frames(&self) -> &FrameTable {
+        &self.frames
+    }
+
+    /// The stacks of the profile, as [`Snapshot::load`] gives them for it alone.
+    pub fn tree(&self) -> &StackTree {
+        &self.tree
+    }
+
+    /// The threads, as [`Snapshot::load_calls`] gives them.
+    pub fn threads(&self) -> impl ExactSizeIterator<Item = &CallThread> {
+        self.calls.threads.iter().map(|of| &of.thread)
+    }
+
+    /// How much they are.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn size(&self) -> std::result::Result<KeptSize, StoreError> {
+        let pieces = &self.head.pieces;
+        let (bytes, nodes) = self
+            .snapshot
+            .read(|rows| size(rows, self.profile, pieces.len()))?;
+        Ok(KeptSize {
+            calls: pieces.iter().map(|piece| u64::from(piece.calls)).sum(),
+            nodes,
+            bytes,
+        })
+    }
+
+    /// Shows the calls of a thread, by its index, that began before `end` and ended after `begin`: each before those
+    /// that it made, calls of one caller by time.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn during(
+        &self,
+        thread: usize,
+        time: (Nanoseconds, Nanoseconds),
+        mut see: impl FnMut(KeptCall),
+    ) -> std::result::Result<(), StoreError> {
+        self.each_during(thread, time, &mut |call, stack| {
+            see(KeptCall {
+                depth: call.depth,
+                stack,
+                begin: call.begin,
+                end: call.end(),
+            });
+        })
+    }
+
+    /// The calls over time, compressed anew with other thresholds. Of a part of the time these are as
+    /// [`RunCalls::during`] gives them, but that each thread's calls are compressed by its time in that part. Outliers
+    /// and waits stay those that were found when the trace was read.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub fn compressed(
+        &self,
+        thresholds: CallThresholds,
+        window: Option<(Nanoseconds, Nanoseconds)>,
+    ) -> std::result::Result<RunCalls<NodeIx>, StoreError> {
+        let (begin, end) = window.unwrap_or((Nanoseconds(0), Nanoseconds(u64::MAX)));
+        let threads = self.calls.threads.par_iter().enumerate();
+        let threads = threads.map(|(index, of)| {
+            let time = of.end.min(end).0.saturating_sub(of.begin.max(begin).0);
+            let mut paths = Paths::default();
+            let mut regtime = RegTime::new(&thresholds, Nanoseconds(time), &mut paths);
+            self.each_during(index, (begin, end), &mut |call, stack| {
+                regtime.add(Call {
+                    function: FunctionNo(stack.0),
+                    ..*call
+                });
+            })?;
+            let compressed = regtime.finish();
+            let records = compressed.records.iter();
+            Ok(ThreadCalls {
+                records: records
+                    .map(|record| record.map(|path| NodeIx(paths.function(path).0)))
+                    .collect(),
+                ..of.clone()
+            })
+        });
+        let calls = RunCalls {
+            thresholds,
+            threads: threads.collect::<std::result::Result<_, StoreError>>()?,
+            ..self.calls.clone()
+        };
+        Ok(match window {
+            Some(window) => calls.during(window),
+            None => calls,
+        })
+    }
+
+    /// Shows the calls that overlap this time.
+    fn each_during(
+        &self,
+        thread: usize,
+        (begin, end): (Nanoseconds, Nanoseconds),
+        see: &mut dyn FnMut(&Call, NodeIx),
+    ) -> std::result::Result<(), StoreError> {
+        self.each(thread, (begin, end), &mut |call, stack| {
+            if numbered::overlaps((call.begin, call.end()), (begin, end)) {
+                see(call, stack);
+            }
+        })
+    }
+
+    /// Shows the calls of those pieces that have any in this time, and the calls that the first of these is made in.
+    fn each(
+        &self,
+        thread: usize,
+        (begin, end): (Nanoseconds, Nanoseconds),
+        see: &mut dyn FnMut(&Call, NodeIx),
+    ) -> std::result::Result<(), StoreError> {
+        let pieces = self.head.pieces.iter().zip(1..);
+        let pieces: Vec<(&PieceInfo, u32)> = pieces
+            .filter(|(piece, _)| piece.thread as usize == thread && piece.begin < end)
+            .collect();
+        let first = pieces.partition_point(|(piece, _)| piece.begin < begin);
+        let mut is_first = true;
+        for &(piece, part) in &pieces[first.saturating_sub(1)..] {
+            self.snapshot.read(|rows| {
+                let calls = read_piece(rows, self.profile, (piece, part), &self.head)?;
+                let damaged = || without_stack(self.profile, part);
+                each_stack(&self.callees, &calls, |call, stack, is_caller| {
+                    if is_first || !is_caller {
+                        see(call, stack);
+                    }
+                })
+                .ok_or_else(damaged)
+            })?;
+            is_first = false;
+        }
+        Ok(())
+    }
+}
+
+/// The stacks that functions are called from, and the stack of each call.
+#[derive(Clone)]
+struct Callees {
+    of: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
+    /// By function: its frames, outermost first.
+    functions: Vec<Vec<FrameIx>>,
+}
+
+impl Callees {
+    fn of(tree: &StackTree, head: &KeptHead) -> Callees {
+        let of = tree
+            .nodes()
+            .map(|node| ((tree.parent(node), tree.frame(node)), node));
+        let frames = |&(node, count): &(NodeIx, u32)| {
+            let mut frames: Vec<FrameIx> = tree
+                .ancestors(node)
+                .take(count as usize)
+                .map(|node| tree.frame(node))
+                .collect();
+            frames.reverse();
+            frames
+        };
+        Callees {
+            of: of.collect(),
+            functions: head.functions.iter().map(frames).collect(),
+        }
+    }
+
+    fn call(&self, caller: Option<NodeIx>, function: FunctionNo) -> Option<NodeIx> {
+        let mut frames = self.functions[function.get()].iter();
+        frames.try_fold(caller, |caller, &frame| {
+            Some(Some(*self.of.get(&(caller, frame))?))
+        })?
+    }
+}
+
+/// Shows each call with its stack, and whether it is of a piece before; none where a stack does not exist.
+fn each_stack(
+    callees: &Callees,
+    piece: &PieceCalls,
+    mut see: impl FnMut(&Call, NodeIx, bool),
+) -> Option<()> {
+    let mut open: Vec<NodeIx> = Vec::new();
+    let callers = piece.callers.iter().map(|call| (call, true));
+    for (call, is_caller) in callers.chain(piece.calls.iter().map(|call| (call, false))) {
+        open.truncate(call.depth as usize);
+        let stack = callees.call(open.last().copied(), call.function)?;
+        see(call, stack, is_caller);
+        open.push(stack);
+    }
+    Some(())
+}
+
+/// Checks that all kept calls of a profile can be read.
+pub(crate) fn check(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
+    if !rows.has_column(Column::CallTrees(record.number, 0))? {
+        return Ok(());
+    }
+    let executable = ExecutableId::of(&builds::build_of(rows, record)?.executable);
+    let Loaded { tree, .. } = builds::load(rows, executable, &[id])?;
+    let head = head(rows, record, tree.len())?;
+    let callees = Callees::of(&tree, &head);
+    for (info, part) in head.pieces.iter().zip(1..) {
+        let piece = read_piece(rows, record.number, (info, part), &head)?;
+        each_stack(&callees, &piece, |_, _, _| ())
+            .ok_or_else(|| without_stack(record.number, part))?;
+    }
+    match rows.has_column(Column::Calls(record.number))? {
+        true => Ok(()),
+        false => Err(without_calls(record)),
+    }
+}
+
+fn without_stack(profile: ProfileNo, part: u32) -> InternalError {
+    DecodeError("a call has a stack that the profile does not have")
+        .at(Column::CallTrees(profile, part))
+}
+
+fn without_calls(record: &ProfileRecord) -> InternalError {
+    DecodeError("its profile has no calls over time").at(Column::CallTrees(record.number, 0))
+}

@@ -1,0 +1,264 @@
+//! Putting a store that was written anew in place of the old one.
+//!
+//! The new file is made beside the old one and renamed over it: so the store is the old or the new
+//! one at any moment, whatever happens, and who reads the old one reads on. The work holds a
+//! reader's lock on the old file until then, which keeps writers out; who waited to write finds
+//! that the file was replaced, and opens the new one.
+
+use crate::error::{self, InternalError, StoreError};
+use crate::file::access::{Backing, begin};
+use crate::file::lock::lock_folder;
+use crate::file::open::{self, Reserve};
+use crate::file::temporary::{
+    name_of, remove_leftovers, temporary_to_publish, temporary_to_replace,
+};
+use crate::guard::guarded;
+use crate::maintain::rewrite::rewrite;
+use crate::read::rows::{NewRows, Rows};
+use crate::tables::Record;
+use crate::write::Removal;
+use crate::write::tags;
+use crate::{Snapshot, Store};
+use redb::{Database, ReadableDatabase};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use sto_model::files::{Folder, MemoryFile};
+use sto_model::id::ProfileId;
+use sto_model::units::Bytes;
+
+/// The sizes of a store's file before and after it was written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Rewritten {
+    /// Its size before; zero in memory.
+    #[serde(rename = "bytes_before")]
+    pub before: Bytes,
+    /// Its size now, or what it would be.
+    #[serde(rename = "bytes_after")]
+    pub after: Bytes,
+    /// Whether profiles were only taken out of it, as the disk had no room to write it anew: stacks that no
+    /// profile has any more are still in it.
+    #[serde(skip)]
+    pub in_place: bool,
+}
+
+impl Store {
+    /// Writes the store anew, without the space that redb and removed profiles left free, and with
+    /// everything in an order that depends on the profiles alone: stores of the same profiles and
+    /// tags become the same bytes.
+    ///
+    /// # Errors
+    /// Where the store is damaged, the disk has no room for a second copy, or other processes write
+    /// for too long. The store is then as it was.
+    pub fn compact(&self) -> Result<Rewritten, StoreError> {
+        self.rewrite(&BTreeSet::new(), true)
+    }
+
+    /// Removes profiles, with the frames, stacks and builds that no other profile has, and the tags of
+    /// such builds. Ids that the
+    /// store does not have are passed over.
+    ///
+    /// Where the disk has no room for a second copy, they are taken out of the file as it is, and then it is
+    /// written anew if there is room by now.
+    ///
+    /// # Errors
+    /// As [`Store::compact`]; where the disk is full and fails meanwhile, some may be gone.
+    pub fn prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
+        let before = self.file_size()?;
+        match self.rewrite(profiles, true) {
+            Err(error) if error.is_of_full_disk() && !profiles.is_empty() => {}
+            done => return done,
+        }
+        self.remove(profiles)?;
+        let (after, in_place) = match self.compact() {
+            Err(error) if error.is_of_full_disk() => (self.file_size()?, true),
+            compacted => (compacted?.after, false),
+        };
+        Ok(Rewritten {
+            before,
+            after,
+            in_place,
+        })
+    }
+
+    /// Takes profiles out of the file, and gives back what space that frees. A transaction needs room for
+    /// the pages that it changes, so that the first takes one profile, and each that follows, which has the
+    /// pages of those before, twice as many.
+    fn remove(&self, profiles: &BTreeSet<ProfileId>) -> Result<(), StoreError> {
+        let all: Vec<ProfileId> = profiles.iter().copied().collect();
+        self.writer().write(None, |database| {
+            let mut left = &all[..];
+            let mut count = 1;
+            while !left.is_empty() {
+                let (next, later) = left.split_at(count.min(left.len()));
+                (left, count) = (later, 2 * count);
+                let transaction = begin(database)?;
+                let rows = Rows::open(&database.begin_read()?)?;
+                let mut new = NewRows::after(rows.contents);
+                let next = next.iter().copied().collect();
+                let gone = Removal::of(&rows, &next)?.write(&rows, &mut new)?;
+                let mut tags = rows.tags()?;
+                tags.retain(|tag| !gone.contains(&tag.build()));
+                drop(rows);
+                new.write(&transaction)?;
+                tags::write(&transaction, &tags)?;
+                transaction.commit()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// What [`Store::prune`] would come to, found out by doing it beside the store, or in memory where the
+    /// disk is full.
+    ///
+    /// # Errors
+    /// As [`Store::compact`].
+    pub fn try_prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
+        self.rewrite(profiles, false)
+    }
+
+    fn rewrite(&self, gone: &BTreeSet<ProfileId>, replace: bool) -> Result<Rewritten, StoreError> {
+        let keep = |id| !gone.contains(&id);
+        let (file, turn) = match &self.backing {
+            Backing::Folder { file, turn, .. } => (file, turn),
+            Backing::Memory(database, _) => {
+                return rewrite_memory(database, &keep, replace)
+                    .map_err(|error| error.at(self.path(), "write"));
+            }
+        };
+        if !self.file_exists()? {
+            let nothing = Bytes(0);
+            return Ok(Rewritten {
+                before: nothing,
+                after: nothing,
+                in_place: false,
+            });
+        }
+        let file = &open::real_path(file)?;
+        let locked = lock_folder(file, turn)?;
+        remove_leftovers(file, &locked);
+        let result = guarded(|| {
+            let reading = open::reading_first(file, turn)?;
+            let rows = Rows::open(&reading.begin()?)?;
+            // What was read is what stands in the folder that is written to.
+            let name = name_of(file);
+            let before = locked.folder.open_file(name)?.metadata;
+            let read = file.symlink_metadata()?;
+            if (read.dev(), read.ino()) != (before.dev(), before.ino()) {
+                return Err(moved().into());
+            }
+            let written = || -> Result<Bytes, InternalError> {
+                let new = temporary_to_replace(file, &locked, turn)?;
+                let after = write_file(&rows, &keep, false, new.file())?;
+                if replace {
+                    let rights = locked.folder.rights(name)?;
+                    new.replace(name, rights.ok_or_else(moved)?)?;
+                }
+                Ok(after)
+            };
+            let written = match written() {
+                // What would be given back is worth most where the disk is full.
+                Err(error) if !replace && error.is_of_full_disk() => {
+                    write_file(&rows, &keep, false, MemoryFile::new()?.file())
+                }
+                written => written,
+            };
+            let written = written.map(|after| Rewritten {
+                before: Bytes(before.len()),
+                after,
+                in_place: false,
+            });
+            Ok(written.map_err(|error| error.copying(file, file)))
+        });
+        locked.folder.sync();
+        result
+            .map_err(|error| error.at(file, "read"))
+            .and_then(|written| written)
+    }
+}
+
+impl Snapshot {
+    /// Writes some profiles, and the tags of their builds, into a file of their own, which is a store
+    /// in itself: it can be opened, and merged into another one. The same profiles and tags become the
+    /// same bytes.
+    ///
+    /// Returns its size.
+    ///
+    /// # Errors
+    /// Where the file exists already or cannot be written, or the store does not have one of the
+    /// profiles, or is damaged.
+    pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
+        let cannot = |source| error::cannot("make", path, source);
+        Folder::of(path).map_err(cannot)?;
+        let locked = lock_folder(path, self.turn())?;
+        let name = name_of(path);
+        if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
+            let taken = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "something of this name exists",
+            );
+            return Err(cannot(taken));
+        }
+        remove_leftovers(path, &locked);
+        let keep = |id| profiles.contains(&id);
+        let result = self.read(|rows| {
+            for &id in profiles {
+                if !rows.has_record(Record::Profile, id.0)? {
+                    return Err(InternalError::NoProfile(id));
+                }
+            }
+            let written = temporary_to_publish(path, &locked, self.turn())
+                .map_err(InternalError::from)
+                .and_then(|new| Ok((write_file(rows, &keep, true, new.file())?, new)));
+            Ok(written.map_err(|error| error.copying(self.path(), path)))
+        });
+        let published = result.flatten().and_then(|(size, new)| {
+            new.publish(name).map_err(cannot)?;
+            Ok(size)
+        });
+        locked.folder.sync();
+        published
+    }
+}
+
+fn moved() -> io::Error {
+    io::Error::other("another user moved it or its folder meanwhile")
+}
+
+fn rewrite_memory(
+    database: &RwLock<Arc<Database>>,
+    keep: &dyn Fn(ProfileId) -> bool,
+    replace: bool,
+) -> Result<Rewritten, InternalError> {
+    let mut current = database.write().unwrap_or_else(PoisonError::into_inner);
+    let new = open::in_memory()?;
+    rewrite(&Rows::open(&current.begin_read()?)?, keep, false, &new)?;
+    if replace {
+        *current = Arc::new(new);
+    }
+    Ok(Rewritten {
+        before: Bytes(0),
+        after: Bytes(0),
+        in_place: false,
+    })
+}
+
+/// Writes chosen profiles into a new file; returns its size.
+pub(crate) fn write_file(
+    rows: &Rows,
+    keep: &dyn Fn(ProfileId) -> bool,
+    is_export: bool,
+    new: &File,
+) -> Result<Bytes, InternalError> {
+    let mut database = open::fresh(new.try_clone()?)?;
+    rewrite(rows, keep, is_export, &database)?;
+    database.compact()?;
+    drop(database);
+    open::reserve(new, Reserve::Keep);
+    Ok(Bytes(new.metadata()?.len()))
+}

@@ -1,0 +1,148 @@
+//! Which columns a store has, and which of them belong to nothing.
+
+use super::damages::{Concerns, Corruptions};
+use crate::codec::DecodeError;
+use crate::guard::guarded;
+use crate::numbers::{Number, ProfileNo};
+use crate::read::rows::{Rows, open_column};
+use crate::tables::{Column, ColumnKey, SEGMENT};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Every column by its key, whether there can be such a column or not.
+pub(super) struct Columns {
+    found: BTreeMap<ColumnKey, Found>,
+    /// Whether the table could be read to its end.
+    is_complete: bool,
+}
+
+#[derive(Default)]
+struct Found {
+    /// Size, with the checksum.
+    bytes: u64,
+    segments: u32,
+    has_end: bool,
+    error: Option<DecodeError>,
+    /// Whether it belongs to something.
+    is_owned: bool,
+}
+
+const MISSING: DecodeError = DecodeError("a piece of it is missing");
+
+impl Found {
+    fn add(&mut self, bytes: &[u8], is_of_right_size: bool) {
+        if !is_of_right_size {
+            self.error = Some(DecodeError(
+                "its pieces are not of the size that they should be",
+            ));
+        }
+        self.bytes += bytes.len() as u64;
+    }
+}
+
+impl Columns {
+    /// Reads the tables of columns once, for their keys and sizes.
+    pub(super) fn read(rows: &Rows, damages: &mut Corruptions) -> Self {
+        let mut found: BTreeMap<_, Found> = BTreeMap::new();
+        let seen = guarded(|| {
+            rows.each_segment(|(kind, owner, part, segment), bytes| {
+                let column = found.entry((kind, owner, part)).or_default();
+                if segment != column.segments {
+                    column.error = Some(MISSING);
+                }
+                column.segments += 1;
+                column.add(bytes, bytes.len() == SEGMENT);
+            })?;
+            rows.each_end(|key, bytes| {
+                let column = found.entry(key).or_default();
+                column.has_end = true;
+                column.add(bytes, bytes.len() < SEGMENT);
+            })
+        });
+        let is_complete = damages.keep(seen, Concerns::Everything).is_some();
+        for column in found.values_mut() {
+            if !column.has_end && is_complete {
+                column.error = Some(MISSING);
+            }
+        }
+        Columns { found, is_complete }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.found.len() as u64
+    }
+
+    /// Marks a column as belonging to something.
+    pub(super) fn own(&mut self, column: Column) {
+        if let Some(found) = self.found.get_mut(&column.key()) {
+            found.is_owned = true;
+        }
+    }
+
+    /// Marks the packs of all things below a number, and returns for each the number of its first thing and of
+    /// the next pack's.
+    pub(super) fn own_packs<N: Number>(
+        &mut self,
+        end: N,
+        column: impl Fn(N) -> Column,
+    ) -> Vec<(N, N)> {
+        let keys = column(N::new(0)).key()..column(end).key();
+        let packs = self.found.range_mut(keys);
+        let firsts: Vec<N> = packs
+            .map(|(&(_, _, first), found)| {
+                found.is_owned = true;
+                N::new(first)
+            })
+            .collect();
+        let ends = firsts.iter().skip(1).copied().chain([end]);
+        firsts.iter().copied().zip(ends).collect()
+    }
+
+    /// Bytes of the columns that a profile owns, with checksums; `None` where not all could be seen.
+    pub(super) fn own_bytes(&self, profile: ProfileNo) -> Option<u64> {
+        let bytes = Column::first_of(profile).into_iter().flat_map(|column| {
+            let (kind, owner, first) = column.key();
+            self.found
+                .range((kind, owner, first)..=(kind, owner, u32::MAX))
+        });
+        self.is_complete
+            .then(|| bytes.map(|(_, found)| found.bytes).sum())
+    }
+
+    /// Finds pieces that do not fit together, and checks the columns that nobody refers to:
+    /// their checksums, and that there are none.
+    pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Corruptions) {
+        let found: Vec<Corruptions> = self
+            .found
+            .par_iter()
+            .map(|(&key, found)| {
+                let mut damages = Corruptions::default();
+                let Some(column) = Column::of(key) else {
+                    let (kind, owner, part) = key;
+                    let location = format!("table columns, kind {kind} {owner}/{part}");
+                    damages.add(
+                        location,
+                        "no such kind of column is known",
+                        Concerns::Nothing,
+                    );
+                    return damages;
+                };
+                // Who reads a column that has an owner meets most of this, but not all.
+                if let Some(DecodeError(what)) = found.error {
+                    damages.add(column, what, Concerns::Nothing);
+                } else if !found.is_owned {
+                    let body = guarded(|| {
+                        let stored = rows.stored_column(column)?;
+                        open_column(column, &stored).map(drop)
+                    });
+                    damages.keep(body, Concerns::Nothing);
+                }
+                if !found.is_owned && self.is_complete {
+                    damages.add(column, "nobody refers to it", Concerns::Nothing);
+                }
+                damages
+            })
+            .collect();
+        found.into_iter().for_each(|more| damages.append(more));
+    }
+}

@@ -1,0 +1,306 @@
+//! The columns of profiles, and the sums of builds over them.
+
+use super::columns::Columns;
+use super::damages::{Concerns, Corruptions};
+use super::records::{ByBuild, Records};
+use crate::codec::{BuildRecord, DecodeError, ProfileRecord};
+use crate::error::Result;
+use crate::guard::guarded;
+use crate::kept;
+use crate::maintain::merge::not_its_content;
+use crate::numbers::{NodeNo, TypeNo};
+use crate::read::builds::module_list;
+use crate::read::counts::{Beside, Counts, NodeCosts, read_costs, read_lines};
+use crate::read::cut::ExecutableTree;
+use crate::read::kept::parts;
+use crate::read::rows::{Rows, record_location};
+use crate::read::{calls, metrics, slices, sources};
+use crate::tables::{Column, Record};
+use crate::write::Adder;
+use hashbrown::HashSet;
+use rayon::prelude::*;
+use sto_model::Cancelled;
+use sto_model::id::{ExecutableId, ProfileId};
+use sto_model::units::Cost;
+use sto_model::{Build, Profile};
+
+/// An executable and its nodes.
+pub(super) struct Tree<'a> {
+    pub(super) id: ExecutableId,
+    /// What its profiles are cut out of, where all of it can be read.
+    pub(super) stacks: Option<ExecutableTree<'a>>,
+    /// The first number that no node has, as its record has it.
+    pub(super) nodes_end: NodeNo,
+}
+
+/// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
+/// in memory.
+pub(super) fn check(
+    rows: &Rows,
+    records: &Records,
+    by_build: &ByBuild<'_>,
+    tree: &Tree<'_>,
+    columns: &mut Columns,
+    damages: &mut Corruptions,
+    progress: &mut dyn FnMut() -> Result<(), Cancelled>,
+) -> Result<(), Cancelled> {
+    let nodes_end = tree.nodes_end;
+    let of_executable = |build: &BuildRecord| ExecutableId::of(&build.executable) == tree.id;
+    for (build_id, build) in records.builds.iter().filter(|(_, b)| of_executable(b)) {
+        let mut sums = Sums {
+            rows,
+            build,
+            location: record_location(Record::Build, build_id.0),
+            nodes_end,
+            sums: build.sums.iter().map(|_| Adding::new()).collect(),
+        };
+        let profiles = by_build.get(build_id).map_or(&[][..], Vec::as_slice);
+        for batch in profiles.chunks(2 * rayon::current_num_threads()) {
+            progress()?;
+            for (_, profile) in batch {
+                // What keeps their number from being read is found below.
+                let kept_parts = guarded(|| parts(rows, profile.number)).unwrap_or(1);
+                own(profile, kept_parts, columns);
+            }
+            let read = batch.par_iter().map(|&(id, profile)| {
+                let mut damages = Corruptions::default();
+                let costs = profile_columns(rows, id, profile, nodes_end, columns, &mut damages);
+                if let (Some(stacks), []) = (&tree.stacks, damages.all()) {
+                    let is_its = guarded(|| check_id(rows, stacks, id, build, profile, &costs));
+                    damages.keep(is_its, Concerns::Profiles { profiles: vec![id] });
+                }
+                (costs, damages)
+            });
+            let read: Vec<_> = read.collect();
+            for ((_, profile), (costs, more)) in batch.iter().zip(read) {
+                damages.append(more);
+                for (sample_type, costs) in profile.types().zip(costs) {
+                    sums.add(profile, sample_type, costs, damages);
+                }
+            }
+        }
+        sums.finish(columns, damages);
+    }
+    Ok(())
+}
+
+/// `kept_parts` is how many columns its kept calls have.
+fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
+    for sample_type in profile.types() {
+        columns.own(Column::Costs(profile.number, sample_type));
+        columns.own(Column::Lines(profile.number, sample_type));
+    }
+    if profile.slices > 0 {
+        columns.own(Column::Slices(profile.number));
+    }
+    columns.own(Column::Metrics(profile.number));
+    columns.own(Column::Calls(profile.number));
+    columns.own(Column::Arguments(profile.number));
+    columns.own(Column::Sources(profile.number));
+    columns.own(Column::Addresses(profile.number));
+    for part in 0..kept_parts {
+        columns.own(Column::CallTrees(profile.number, part));
+    }
+}
+
+/// Checks what a profile owns, and returns its costs by sample type, where they could be read.
+fn profile_columns(
+    rows: &Rows,
+    id: ProfileId,
+    profile: &ProfileRecord,
+    nodes_end: NodeNo,
+    columns: &Columns,
+    damages: &mut Corruptions,
+) -> Vec<Option<NodeCosts>> {
+    let concerns = Concerns::Profiles { profiles: vec![id] };
+    if columns
+        .own_bytes(profile.number)
+        .is_some_and(|own| own != profile.columns)
+    {
+        let location = record_location(Record::Profile, id.0);
+        damages.add(
+            location,
+            "its columns have not the size that it says",
+            concerns.clone(),
+        );
+    }
+    if profile.slices > 0 {
+        let slices = guarded(|| slices::load(rows, id).map(drop));
+        damages.keep(slices, concerns.clone());
+    }
+    let metrics = guarded(|| {
+        metrics::packed(rows, profile)?
+            .map(|pack| metrics::unpacked(&pack, Column::Metrics(profile.number)))
+            .transpose()
+    });
+    damages.keep(metrics, concerns.clone());
+    let calls = guarded(|| match rows.has_column(Column::Calls(profile.number))? {
+        true => calls::load(rows, id).map(drop),
+        false if rows.has_column(Column::Arguments(profile.number))? => {
+            let what = DecodeError("its profile has no calls over time");
+            Err(what.at(Column::Arguments(profile.number)))
+        }
+        false => Ok(()),
+    });
+    damages.keep(calls, concerns.clone());
+    let sources = guarded(|| sources::of_record(rows, id, profile));
+    damages.keep(sources, concerns.clone());
+    let kept = guarded(|| kept::check(rows, id, profile));
+    damages.keep(kept, concerns.clone());
+    let types = profile.types();
+    types
+        .map(|sample_type| {
+            let lines = guarded(|| read_lines(rows, profile.number, sample_type).map(drop));
+            damages.keep(lines, concerns.clone());
+            let column = Column::Costs(profile.number, sample_type);
+            let costs = guarded(|| read_costs(rows, column, nodes_end));
+            damages.keep(costs, concerns.clone())
+        })
+        .collect()
+}
+
+/// Checks that a profile is what its content address says. Its columns were found sound.
+fn check_id(
+    rows: &Rows,
+    stacks: &ExecutableTree<'_>,
+    id: ProfileId,
+    build: &BuildRecord,
+    record: &ProfileRecord,
+    costs: &[Option<NodeCosts>],
+) -> Result<()> {
+    // What keeps the list from being read was found already.
+    let Ok(modules) = module_list(rows, record.modules) else {
+        return Ok(());
+    };
+    let lines = record.types();
+    let lines = lines.map(|sample_type| read_lines(rows, record.number, sample_type));
+    let counts = Counts {
+        costs: costs.iter().flatten().cloned().collect(),
+        lines: lines.collect::<Result<_>>()?,
+        slices: (record.slices > 0)
+            .then(|| rows.column(Column::Slices(record.number)))
+            .transpose()?,
+        // They are of its tree.
+        beside: Beside {
+            addresses: Beside::read(rows, record.number)?.addresses,
+            ..Beside::default()
+        },
+    };
+    let interned = stacks.of(record, counts)?;
+    let build = Build {
+        gnu_build_id: record.gnu_build_id.clone(),
+        revision: record.revision.clone(),
+        ..build.build()
+    };
+    let profile = Profile {
+        modules,
+        ..record.profile.clone()
+    };
+    match ProfileId::of(&build, &profile, &interned) == id {
+        true => Ok(()),
+        false => Err(not_its_content(id)),
+    }
+}
+
+/// The sums of a build, added up again.
+struct Sums<'a> {
+    rows: &'a Rows,
+    build: &'a BuildRecord,
+    /// Where its record stands.
+    location: String,
+    nodes_end: NodeNo,
+    sums: Vec<Adding>,
+}
+
+/// What the columns of one sample type add up to.
+struct Adding {
+    /// Number of the columns, and of those that the sum says are separate.
+    columns: usize,
+    separate: usize,
+    /// What all of them add up to, where they could be read.
+    total: Option<Cost>,
+    /// What those add up to that are not separate; `None` where one could not be read.
+    sum: Option<Adder>,
+}
+
+impl Adding {
+    fn new() -> Self {
+        Adding {
+            columns: 0,
+            separate: 0,
+            total: Some(Cost::ZERO),
+            sum: Some(Adder::default()),
+        }
+    }
+}
+
+impl Sums<'_> {
+    fn add(
+        &mut self,
+        profile: &ProfileRecord,
+        number: TypeNo,
+        costs: Option<NodeCosts>,
+        damages: &mut Corruptions,
+    ) {
+        let sample_type = &profile.profile.sample_types[number.get()];
+        let mut sums = self.build.sums.iter().zip(&mut self.sums);
+        let Some((sum, adding)) = sums.find(|(sum, _)| sum.sample_type == *sample_type) else {
+            return self.wrong("a profile's sample type has no sum", damages);
+        };
+        adding.total = adding.total.and_then(|before| {
+            let mut costs = costs.as_ref()?.iter().map(|&(_, cost)| cost);
+            costs.try_fold(before, Cost::checked_add)
+        });
+        adding.columns += 1;
+        if sum.separate.contains(&(profile.number, number)) {
+            adding.separate += 1;
+        } else {
+            adding.sum = adding.sum.take().and_then(|mut sum| {
+                sum.add(costs?).ok()?;
+                Some(sum)
+            });
+        }
+    }
+
+    fn wrong(&self, what: &str, damages: &mut Corruptions) {
+        damages.add(&self.location, what, Concerns::build(self.build));
+    }
+
+    fn finish(mut self, columns: &mut Columns, damages: &mut Corruptions) {
+        let mut types = HashSet::new();
+        let mut adding = std::mem::take(&mut self.sums);
+        let sums = self.build.sums.iter().zip(&mut adding);
+        for (number, (sum, adding)) in self.build.types().zip(sums) {
+            if !types.insert(&sum.sample_type) {
+                self.wrong("two sums are of one sample type", damages);
+            } else if adding.columns == 0 {
+                self.wrong("no profile has the sample type of a sum", damages);
+            }
+            if adding.columns > 0 && adding.total.is_some_and(|total| total != sum.total) {
+                self.wrong("a total is not that of its profiles' costs", damages);
+            }
+            if adding.separate != sum.separate.len() {
+                self.wrong(
+                    "a sum refers to a column of another build or sample type",
+                    damages,
+                );
+            }
+            if !sum.has_column {
+                if adding.separate != adding.columns {
+                    self.wrong("a profile's costs are in no sum", damages);
+                }
+                continue;
+            }
+            let column = Column::Sums(self.build.number, number);
+            columns.own(column);
+            let stored = read_costs(self.rows, column, self.nodes_end);
+            if let Some(stored) = damages.keep(stored, Concerns::build(self.build))
+                && let Some(sum) = adding.sum.take()
+                && sum.finish().is_ok_and(|sum| sum != stored)
+            {
+                let what = "it is not the sum of its profiles' costs";
+                damages.add(column, what, Concerns::build(self.build));
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The records: with checksums, under the address of what they are, numbered without gap, and in agreement
+//! with one another.
+
+use super::damages::{Concerns, Corruption, Corruptions};
+use crate::CameFrom;
+use crate::codec::{
+    BuildRecord, CommitRecord, Contents, ExecutableRecord, Known, ProfileRecord, ReadingRecord,
+};
+use crate::error::Result;
+use crate::guard::guarded;
+use crate::numbers::ModulesNo;
+use crate::read::commits::address;
+use crate::read::rows::{Rows, read_record, record_location};
+use crate::tables::Record;
+use hashbrown::HashSet;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use sto_model::id::{BuildId, ExecutableId, ProfileId, ReadingId};
+
+/// Every record that could be read.
+#[derive(Default)]
+pub(super) struct Records {
+    /// Number of entries, readable or not.
+    pub(super) entries: u64,
+    pub(super) executables: BTreeMap<ExecutableId, ExecutableRecord>,
+    pub(super) builds: BTreeMap<BuildId, BuildRecord>,
+    pub(super) profiles: BTreeMap<ProfileId, ProfileRecord>,
+    /// Numbers of module lists by digest.
+    pub(super) lists: BTreeMap<[u8; 16], ModulesNo>,
+    readings: BTreeMap<ReadingId, ReadingRecord>,
+    /// By their addresses.
+    commits: BTreeMap<[u8; 16], CommitRecord>,
+    /// By the profile that is gone.
+    replaced: BTreeMap<ProfileId, ProfileId>,
+    /// Kinds of those that could not be read.
+    broken: Vec<Record>,
+}
+
+/// The profiles of each build.
+pub(super) type ByBuild<'a> = BTreeMap<BuildId, Vec<(ProfileId, &'a ProfileRecord)>>;
+
+impl Records {
+    /// Reads the table of records.
+    pub(super) fn read(rows: &Rows, damages: &mut Corruptions) -> Self {
+        let mut records = Records::default();
+        let mut broken = Vec::new();
+        let seen = guarded(|| {
+            rows.each_record(|(kind, id), stored| {
+                records.entries += 1;
+                match Record::from_number(kind) {
+                    Some(kind) => {
+                        if let Err(error) = records.take(kind, id, stored) {
+                            broken.push((kind, id, error));
+                        }
+                    }
+                    None => damages.add(
+                        format!("table records, kind {kind} {}", ProfileId(id)),
+                        "no such kind of record is known",
+                        Concerns::Nothing,
+                    ),
+                }
+            })
+        });
+        damages.keep(seen, Concerns::Everything);
+        for (kind, id, error) in broken {
+            records.broken.push(kind);
+            let concerns = records.concerned(kind, id);
+            damages.keep::<()>(Err(error), concerns);
+        }
+        records
+    }
+
+    fn take(&mut self, kind: Record, id: [u8; 16], stored: &[u8]) -> Result<()> {
+        fn add<K: Ord, T: for<'de> Deserialize<'de>>(
+            to: &mut BTreeMap<K, T>,
+            key: impl Fn([u8; 16]) -> K,
+            (kind, id, stored): (Record, [u8; 16], &[u8]),
+        ) -> Result<()> {
+            to.insert(key(id), read_record(kind, id, stored)?);
+            Ok(())
+        }
+        let entry = (kind, id, stored);
+        match kind {
+            Record::Executable => add(&mut self.executables, ExecutableId, entry),
+            Record::Build => add(&mut self.builds, BuildId, entry),
+            Record::Profile => add(&mut self.profiles, ProfileId, entry),
+            Record::ModuleList => add(&mut self.lists, |id| id, entry),
+            Record::Reading => add(&mut self.readings, ReadingId, entry),
+            Record::Commit => add(&mut self.commits, |id| id, entry),
+            Record::Replaced => add(&mut self.replaced, ProfileId, entry),
+        }
+    }
+
+    /// Whom a record concerns, whether it could be read or not.
+    fn concerned(&self, kind: Record, id: [u8; 16]) -> Concerns {
+        match kind {
+            Record::Executable => {
+                let name = self.executables.get(&ExecutableId(id)).map(|r| &r.name);
+                let mut named = self.builds.values().map(|build| &build.executable);
+                let name = name.or_else(|| named.find(|name| ExecutableId::of(name).0 == id));
+                name.map_or(Concerns::Nothing, |name| Concerns::Executable {
+                    executable: name.clone(),
+                })
+            }
+            Record::Build => match self.builds.get(&BuildId(id)) {
+                Some(build) => Concerns::build(build),
+                None => self.profiles_where(|profile| profile.profile.build.0 == id),
+            },
+            Record::Profile => Concerns::Profiles {
+                profiles: vec![ProfileId(id)],
+            },
+            Record::ModuleList => match self.lists.get(&id) {
+                Some(&number) => self.profiles_where(|profile| profile.modules == number),
+                None => Concerns::Nothing,
+            },
+            Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
+            // A profile has its revision all the same.
+            Record::Commit | Record::Replaced => Concerns::Nothing,
+        }
+    }
+
+    /// The profiles of each build, by their ids.
+    pub(super) fn by_build(&self) -> ByBuild<'_> {
+        let mut builds = ByBuild::new();
+        for (&id, record) in &self.profiles {
+            builds
+                .entry(record.profile.build)
+                .or_default()
+                .push((id, record));
+        }
+        builds
+    }
+
+    /// The profiles of which something is so; nothing, where there are none.
+    pub(super) fn profiles_where(&self, is_so: impl Fn(&ProfileRecord) -> bool) -> Concerns {
+        let ids = self.profiles.iter().filter(|(_, record)| is_so(record));
+        match ids.map(|(&id, _)| id).collect::<Vec<_>>() {
+            ids if ids.is_empty() => Concerns::Nothing,
+            profiles => Concerns::Profiles { profiles },
+        }
+    }
+
+    /// Number of profiles that no damage concerns.
+    pub(super) fn sound_profiles(&self, damages: &[Corruption]) -> u64 {
+        let concerned: HashSet<&Concerns> = damages.iter().map(|damage| &damage.concerns).collect();
+        if concerned.contains(&Concerns::Everything) {
+            return 0;
+        }
+        let listed: HashSet<ProfileId> = concerned
+            .iter()
+            .filter_map(|concerns| match concerns {
+                Concerns::Profiles { profiles } => Some(profiles),
+                _ => None,
+            })
+            .flatten()
+            .copied()
+            .collect();
+        let is_sound = |(id, record): &(&ProfileId, &ProfileRecord)| {
+            let build = self.builds.get(&record.profile.build);
+            !listed.contains(*id)
+                && build.is_some_and(|build| {
+                    let executable = Concerns::Executable {
+                        executable: build.executable.clone(),
+                    };
+                    !concerned.contains(&executable) && !concerned.contains(&Concerns::build(build))
+                })
+        };
+        self.profiles.iter().filter(is_sound).count() as u64
+    }
+
+    /// Checks what can be seen from records alone.
+    pub(super) fn check(
+        &self,
+        by_build: &ByBuild<'_>,
+        contents: &Contents,
+        damages: &mut Corruptions,
+    ) {
+        let executables = self.executables.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.executables.0, contents.executables.0);
+        self.check_numbers(Record::Executable, executables, counts, damages);
+        let builds = self.builds.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.builds, contents.next_build.0);
+        self.check_numbers(Record::Build, builds, counts, damages);
+        let profiles = self.profiles.iter().map(|(id, r)| (id.0, r.number.0));
+        let counts = (contents.profiles, contents.next_profile.0);
+        self.check_numbers(Record::Profile, profiles, counts, damages);
+        let lists = self.lists.iter().map(|(&id, &number)| (id, number.0));
+        let counts = (contents.modules.0, contents.modules.0);
+        self.check_numbers(Record::ModuleList, lists, counts, damages);
+
+        for (id, executable) in &self.executables {
+            if ExecutableId::of(&executable.name) != *id {
+                let concerns = Concerns::Executable {
+                    executable: executable.name.clone(),
+                };
+                damages.add(
+                    record_location(Record::Executable, id.0),
+                    OTHER_ID,
+                    concerns,
+                );
+            }
+        }
+        for (&id, build) in &self.builds {
+            let profiles = by_build.get(&id).map_or(&[][..], Vec::as_slice);
+            self.check_build(id, build, profiles, damages);
+        }
+        for (&id, profile) in &self.profiles {
+            let mut wrong = |what: &str| {
+                let location = record_location(Record::Profile, id.0);
+                damages.add(location, what, Concerns::Profiles { profiles: vec![id] });
+            };
+            if !self.builds.contains_key(&profile.profile.build) {
+                wrong("its build does not exist");
+            }
+            if !profile.profile.modules.is_empty() {
+                wrong("it has a module list of its own");
+            }
+            match self.readings.get(&profile.profile.reading()) {
+                None => wrong("nothing says that it stands for its source"),
+                Some(known) if known.profile != id => {
+                    let from = match &known.from {
+                        CameFrom::ReadHere => "was read here".to_owned(),
+                        CameFrom::Store(path) => format!("came from {path}"),
+                        CameFrom::Exported => "was exported".to_owned(),
+                    };
+                    let other = known.profile;
+                    wrong(&format!(
+                        "another profile of its source is there, {other}, which {from}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        for (&id, reading) in &self.readings {
+            let profile = self.profiles.get(&reading.profile);
+            if profile.is_none_or(|profile| profile.profile.reading() != id) {
+                let location = record_location(Record::Reading, id.0);
+                let what = "no profile of this source is there";
+                damages.add(location, what, Concerns::Nothing);
+            }
+        }
+        for (&id, by) in &self.replaced {
+            if !self.profiles.contains_key(by) || self.profiles.contains_key(&id) {
+                let location = record_location(Record::Replaced, id.0);
+                let what = "the profile that stands in its place is not there, or it is";
+                damages.add(location, what, Concerns::Nothing);
+            }
+        }
+        for (&id, commit) in &self.commits {
+            if address(&commit.hash) != id {
+                let location = record_location(Record::Commit, id);
+                damages.add(location, OTHER_ID, Concerns::Nothing);
+            }
+        }
+    }
+
+    fn check_build(
+        &self,
+        id: BuildId,
+        build: &BuildRecord,
+        profiles: &[(ProfileId, &ProfileRecord)],
+        damages: &mut Corruptions,
+    ) {
+        let mut wrong = |what: &str| {
+            damages.add(
+                record_location(Record::Build, id.0),
+                what,
+                Concerns::build(build),
+            );
+        };
+        let executable = ExecutableId::of(&build.executable);
+        if BuildId::of(executable, &build.version) != id {
+            wrong(OTHER_ID);
+        }
+        if !self.executables.contains_key(&executable) {
+            wrong("its executable does not exist");
+        }
+        if profiles.len() != build.profiles as usize {
+            wrong("it has not the profiles that it should");
+        }
+        let samples = profiles
+            .iter()
+            .map(|(_, record)| record.profile.quality.samples)
+            .try_fold(0u64, u64::checked_add);
+        if samples != Some(build.samples) {
+            wrong("its samples are not those of its profiles");
+        }
+        if known(profiles, |record| record.gnu_build_id.as_ref()) != build.gnu_build_id {
+            wrong("its GNU build id is not what its profiles say");
+        }
+        if known(profiles, |record| record.revision.as_ref()) != build.revision {
+            wrong("its revision is not what its profiles say");
+        }
+    }
+
+    /// Checks that there are as many things of a kind as should be, with numbers below the next one, each
+    /// once.
+    fn check_numbers(
+        &self,
+        kind: Record,
+        numbers: impl Iterator<Item = ([u8; 16], u32)>,
+        (count, next): (u32, u32),
+        damages: &mut Corruptions,
+    ) {
+        let mut taken = HashSet::new();
+        for (id, number) in numbers {
+            let what = if number >= next {
+                format!("its number is {number}, but there are {next} of its kind")
+            } else if !taken.insert(number) {
+                format!("its number, {number}, is another one's")
+            } else {
+                continue;
+            };
+            damages.add(record_location(kind, id), what, self.concerned(kind, id));
+        }
+        let broken = self.broken.iter().filter(|&&broken| broken == kind).count();
+        let (found, count) = (taken.len() + broken, count as usize);
+        let what = match found < count {
+            true => format!("{} of {count} records are missing", count - found),
+            false => format!("there are {found} records, and should be {count}"),
+        };
+        if found != count {
+            let location = format!("table records, {}", kind.name());
+            damages.add(location, what, Concerns::Nothing);
+        }
+    }
+}
+
+const OTHER_ID: &str = "it is not what its content address says";
+
+/// What the profiles of a build say together: the one that was recorded first is believed.
+fn known<T: Clone>(
+    profiles: &[(ProfileId, &ProfileRecord)],
+    value: impl Fn(&ProfileRecord) -> Option<&T>,
+) -> Option<Known<T>> {
+    let all = profiles.iter().filter_map(|&(profile, record)| {
+        Some(Known {
+            value: value(record)?.clone(),
+            recorded: record.profile.order_of_recording().0,
+            profile,
+        })
+    });
+    all.min_by_key(|known| (known.recorded, known.profile))
+}
+
+/// Checks the list of tags. It has no part in any profile.
+pub(super) fn tags(rows: &Rows, damages: &mut Corruptions) {
+    let tags = damages.keep(guarded(|| rows.tags()), Concerns::Nothing);
+    for tag in tags.into_iter().flatten() {
+        let exists = guarded(|| rows.has_record(Record::Build, tag.build().0));
+        if damages.keep(exists, Concerns::Nothing) == Some(false) {
+            let location = format!("table meta, tag {} of {}", tag.name, tag.executable);
+            damages.add(location, "its build does not exist", Concerns::Nothing);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The rules that calls over time keep, in a store and on the way in.
+
+use crate::codec::{
+    DecodeError, claimed_by_arguments, claimed_by_calls, unpack_arguments, unpack_calls,
+};
+use crate::error::{InternalError, Result};
+use crate::read::counts::CallPacks;
+use sto_model::limits::{MAX_CALL_RECORDS, MAX_CALL_THREADS, MAX_GIVEN_NAME};
+use sto_model::memory;
+use sto_model::trace::{
+    CallThresholds, CallsAt, CallsWith, LongCall, Record, RunCalls, ThreadCalls, Threshold,
+};
+use sto_model::tree::{Interned, NodeIx, StackTree};
+use sto_model::units::{Bytes, Nanoseconds};
+
+/// Checks what the types of a profile's calls leave open.
+pub(crate) fn check(run: &RunCalls<NodeIx>, interned: &Interned) -> Result<()> {
+    let broken = broken_rule(run, interned.tree.len());
+    // A store gives back stacks that cost something, and their callers: by these, nodes are named.
+    let rule = "it has calls over time, and stacks without a cost";
+    let broken = broken.or_else(|| (!all_have_costs(interned)).then_some(rule));
+    broken.map_or(Ok(()), |why| Err(InternalError::Refused(why)))
+}
+
+/// Whether each node has a self cost, or is a caller of one that has.
+fn all_have_costs(interned: &Interned) -> bool {
+    let tree: &StackTree = &interned.tree;
+    let mut has_cost = vec![false; tree.len()];
+    for &(node, _) in interned.costs.iter().flatten() {
+        has_cost[node.get()] = true;
+    }
+    for node in tree.nodes().rev() {
+        if let (true, Some(parent)) = (has_cost[node.get()], tree.parent(node)) {
+            has_cost[parent.get()] = true;
+        }
+    }
+    has_cost.into_iter().all(|has_cost| has_cost)
+}
+
+/// The first rule that the calls of a run, in a tree of so many nodes, do not keep.
+fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
+    let RunCalls {
+        thresholds,
+        threads,
+        outliers,
+        waits,
+        arguments,
+    } = run;
+    let CallThresholds {
+        call_duration,
+        call_gap,
+        total_time,
+    } = thresholds;
+    let is_share = |threshold: &&Threshold| match threshold {
+        Threshold::Share(share) => (0.0..=1.0).contains(share),
+        Threshold::Time(_) => true,
+    };
+    let is_node = |node: NodeIx| node.get() < nodes;
+    let is_thread = |thread: u32| (thread as usize) < threads.len();
+    let is_call = |&(thread, call): &(u32, LongCall<NodeIx>)| {
+        is_thread(thread)
+            && is_node(call.stack)
+            && threads[thread as usize].begin <= call.begin
+            && call.begin <= call.end
+    };
+    let of_outliers = outliers
+        .iter()
+        .map(|outlier| (outlier.thread, outlier.call));
+    let of_waits = waits.iter().map(|wait| (wait.thread, wait.call));
+    let ended_by = waits.iter().filter_map(|wait| wait.ended_by);
+    let mut meanwhile = outliers.iter().flat_map(|outlier| &outlier.meanwhile);
+    let records: usize = threads.iter().map(|thread| thread.records.len()).sum();
+    let rules = [
+        (
+            [call_duration, call_gap, total_time].iter().all(is_share),
+            "a threshold of its calls is no share from 0 to 1",
+        ),
+        (
+            threads.len() <= MAX_CALL_THREADS
+                && records.max(outliers.len()).max(waits.len()) <= MAX_CALL_RECORDS
+                && stacks(run).count() <= MAX_CALL_RECORDS
+                && meanwhile.clone().count() <= MAX_CALL_RECORDS,
+            "its calls are of more than 1048576 threads, or have more than 2^26 records or stacks",
+        ),
+        (
+            threads
+                .iter()
+                .all(|of| of.thread.name.len().max(of.thread.program.len()) <= MAX_GIVEN_NAME),
+            "the name of a thread that calls is longer than 4096 bytes",
+        ),
+        (
+            threads.is_sorted_by_key(|thread| thread.begin),
+            "threads that call are not in the order of their first calls",
+        ),
+        (
+            threads.iter().all(holds_together),
+            "the calls of a thread overlap, or are not those of its records",
+        ),
+        (
+            threads
+                .iter()
+                .flat_map(|thread| &thread.records)
+                .all(|record| match record {
+                    Record::Call(call) => is_node(call.stack),
+                    Record::Expression(expression) => {
+                        let mut stacks = expression.stacks.iter();
+                        !expression.stacks.is_empty()
+                            && stacks.all(|stack| is_node(stack.stack) && stack.calls > 0)
+                    }
+                }),
+            "a stack of a call does not exist, or was not called",
+        ),
+        (
+            of_outliers
+                .chain(of_waits)
+                .chain(ended_by)
+                .all(|call| is_call(&call))
+                && outliers.iter().all(|outlier| outlier.calls > 0)
+                && meanwhile.all(|of| is_thread(of.thread) && of.stack.is_none_or(is_node)),
+            "the thread, stack or time of an outlier or a wait does not exist",
+        ),
+        (
+            arguments.len() <= MAX_CALL_RECORDS
+                && arguments.iter().map(|of| of.calls.len()).sum::<usize>() <= MAX_CALL_RECORDS,
+            "it has more than 2^26 calls by their arguments",
+        ),
+        (
+            arguments
+                .iter()
+                .all(|of| is_thread(of.thread) && is_node(of.stack) && has_sound_calls(of)),
+            "calls by an argument are of no thread or stack, out of order, or no calls",
+        ),
+    ];
+    rules.iter().find(|(kept, _)| !kept).map(|&(_, why)| why)
+}
+
+fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
+    run.threads.iter().flat_map(ThreadCalls::expression_stacks)
+}
+
+/// Whether calls are in the order of their argument, which is a number, and took no longer by themselves than in all.
+fn has_sound_calls(of: &CallsWith<NodeIx>) -> bool {
+    let is_call =
+        |call: &CallsAt| call.value.is_finite() && call.calls > 0 && call.own <= call.duration;
+    of.argument.len() <= MAX_GIVEN_NAME
+        && of.calls.iter().all(is_call)
+        && of.calls.is_sorted_by(|a, b| a.value <= b.value)
+}
+
+/// Whether a thread has records, a call before those that it made, of which none overlaps another; and begins, ends
+/// and has as many calls as these.
+fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
+    // When calls end that the next record may be made by, innermost last.
+    let mut callers: Vec<Nanoseconds> = Vec::new();
+    let mut free = Nanoseconds(0);
+    let mut last_end = Nanoseconds(0);
+    let mut calls = Some(0u64);
+    for record in &thread.records {
+        let (begin, end) = record.time();
+        while callers.last().is_some_and(|&caller| caller <= begin) {
+            callers.pop();
+        }
+        if begin < free || begin > end || callers.last().is_some_and(|&caller| end > caller) {
+            return false;
+        }
+        match record {
+            Record::Call(_) => callers.push(end),
+            Record::Expression(_) => free = end,
+        }
+        last_end = last_end.max(end);
+        calls = calls
+            .zip(record.calls())
+            .and_then(|(a, b)| a.checked_add(b));
+    }
+    let begin = thread.records.first().map(|record| record.time().0);
+    begin == Some(thread.begin) && last_end == thread.end && calls == Some(thread.calls)
+}
+
+/// The calls of this profile, whose tree has so many nodes, unpacked.
+pub(crate) fn unpacked(
+    packs: &CallPacks,
+    [at, at_arguments]: [impl ToString + Copy; 2],
+    nodes: usize,
+) -> Result<RunCalls<NodeIx>> {
+    let claimed = claimed_by_calls(&packs.calls).map_err(|error| error.at(at))?;
+    memory::check(Bytes(claimed))?;
+    let mut run = unpack_calls(&packs.calls).map_err(|error| error.at(at))?;
+    if let Some(pack) = &packs.arguments {
+        let claimed = claimed_by_arguments(pack).map_err(|error| error.at(at_arguments))?;
+        memory::check(Bytes(claimed))?;
+        run.arguments = unpack_arguments(pack).map_err(|error| error.at(at_arguments))?;
+    }
+    match broken_rule(&run, nodes) {
+        Some(why) => Err(DecodeError(why).at(at)),
+        None => Ok(run),
+    }
+}

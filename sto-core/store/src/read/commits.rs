@@ -1,0 +1,53 @@
+//! Commits that revisions name: what is known of each, once for the whole store.
+
+use crate::codec::CommitRecord;
+use crate::error::Result;
+use crate::read::rows::{Found, Rows};
+use crate::tables::Record;
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+use sto_model::{Commit, CommitHash};
+
+/// The address of a commit's record.
+pub(crate) fn address(hash: &CommitHash) -> [u8; 16] {
+    let mut address = [0; 16];
+    address.copy_from_slice(&blake3::hash(hash.as_bytes()).as_bytes()[..16]);
+    address
+}
+
+/// What is known of commits, by their ids.
+#[derive(Default)]
+pub(crate) struct Commits(HashMap<CommitHash, CommitRecord>);
+
+impl Commits {
+    /// All that a store knows, but for what no store may.
+    pub(crate) fn read(rows: &Rows) -> Result<Self> {
+        let records = rows.records(Record::Commit)?.into_iter();
+        let commits = records.filter_map(|Found { record, .. }: Found<CommitRecord>| {
+            let hash = record.hash.clone();
+            record.is_within_limits().then_some((hash, record))
+        });
+        Ok(Commits(commits.collect()))
+    }
+
+    /// The commit that a revision names, where something is known of it.
+    pub(crate) fn of_revision(&self, revision: Option<&String>) -> Option<Commit> {
+        let revision = revision?;
+        let record = self.0.get(&CommitHash::of_revision(revision)?)?;
+        Some(record.clone().at(revision))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those that revisions name, in the order of their ids.
+    pub(crate) fn named<'a>(
+        &self,
+        revisions: impl Iterator<Item = &'a String>,
+    ) -> impl Iterator<Item = &CommitRecord> {
+        let hashes = revisions.filter_map(|revision| CommitHash::of_revision(revision));
+        let hashes: BTreeSet<CommitHash> = hashes.collect();
+        hashes.into_iter().filter_map(|hash| self.0.get(&hash))
+    }
+}

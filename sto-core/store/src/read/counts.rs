@@ -1,0 +1,303 @@
+//! The counts of one profile, in the numbers of a store: everything that is its own.
+
+use crate::codec::{
+    ProfileRecord, announced, pack_addresses, pack_arguments, pack_calls, pack_costs, pack_lines,
+    pack_metrics, pack_slices, pack_sources, unpack_costs, unpack_lines,
+};
+use crate::error::{Result, refused};
+use crate::numbers::{FrameNo, NodeNo, Number, ProfileNo, TypeNo};
+use crate::read::kept;
+use crate::read::rows::{NewRows, Rows};
+use crate::tables::Column;
+use rayon::prelude::*;
+use std::sync::Arc;
+use sto_model::FrameIx;
+use sto_model::memory;
+use sto_model::trace::{PackedCalls, RunCalls};
+use sto_model::tree::{Interned, LineCost, NodeIx};
+use sto_model::units::{Bytes, Cost};
+
+/// Self costs by node of the executable: nodes in ascending order, none twice.
+pub(crate) type NodeCosts = Vec<(NodeNo, Cost)>;
+
+/// The counts of a profile, by sample type.
+pub(crate) struct Counts {
+    pub(crate) costs: Vec<NodeCosts>,
+    pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
+    /// Its slices of time, packed: they are the same in every store.
+    pub(crate) slices: Option<Vec<u8>>,
+    pub(crate) beside: Beside,
+}
+
+/// What a profile has beside what its id is of, packed: the same in every store.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
+    /// Its metrics over time.
+    pub(crate) metrics: Option<Vec<u8>>,
+    /// Its calls over time.
+    pub(crate) calls: Option<CallPacks>,
+    /// All its calls.
+    pub(crate) kept: Option<Arc<PackedCalls>>,
+    /// The digests of its source files.
+    pub(crate) sources: Option<Vec<u8>>,
+    /// Its addresses whose names may be found later.
+    pub(crate) addresses: Option<Vec<u8>>,
+}
+
+/// Calls over time, packed. They name nodes by their indices in the profile's own tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CallPacks {
+    pub(crate) calls: Vec<u8>,
+    /// The calls by their arguments, where there are any.
+    pub(crate) arguments: Option<Vec<u8>>,
+}
+
+impl CallPacks {
+    /// The columns of a profile's calls, and of their arguments.
+    pub(crate) fn columns(profile: ProfileNo) -> [Column; 2] {
+        [Column::Calls(profile), Column::Arguments(profile)]
+    }
+
+    fn of(run: &RunCalls<NodeIx>) -> Result<CallPacks> {
+        let arguments = (!run.arguments.is_empty()).then(|| pack_arguments(&run.arguments));
+        Ok(CallPacks {
+            calls: pack_calls(run).map_err(refused)?,
+            arguments: arguments.transpose().map_err(refused)?,
+        })
+    }
+
+    /// What a store has of a profile; none where it has no calls over time.
+    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Option<CallPacks>> {
+        let Some(calls) = read(rows, Column::Calls(profile))? else {
+            return Ok(None);
+        };
+        let arguments = read(rows, Column::Arguments(profile))?;
+        Ok(Some(CallPacks { calls, arguments }))
+    }
+}
+
+/// A column that need not be there.
+fn read(rows: &Rows, column: Column) -> Result<Option<Vec<u8>>> {
+    let is_there = rows.has_column(column)?;
+    is_there.then(|| rows.column(column)).transpose()
+}
+
+impl Beside {
+    /// What an interned profile has.
+    ///
+    /// # Errors
+    /// Where these are too many to be packed.
+    pub(crate) fn of(interned: &Interned) -> Result<Beside> {
+        let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
+        let sources = &interned.sources;
+        let sources = (!sources.is_empty()).then(|| pack_sources(sources));
+        let addresses = interned.addresses.as_ref();
+        let addresses = addresses.map(|addresses| pack_addresses(addresses, interned));
+        Ok(Beside {
+            addresses: addresses.transpose().map_err(refused)?,
+            sources: sources.transpose().map_err(refused)?,
+            metrics: metrics.map_err(refused)?,
+            calls: interned.calls.as_ref().map(CallPacks::of).transpose()?,
+            kept: interned.kept.clone(),
+        })
+    }
+
+    /// What a store has of a profile, but for all its calls.
+    pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
+        Ok(Beside {
+            metrics: read(rows, Column::Metrics(profile))?,
+            calls: CallPacks::read(rows, profile)?,
+            kept: None,
+            sources: read(rows, Column::Sources(profile))?,
+            addresses: read(rows, Column::Addresses(profile))?,
+        })
+    }
+
+    /// Whether both have the same metrics and calls.
+    pub(crate) fn is_same(&self, other: &Beside) -> bool {
+        self.metrics == other.metrics && self.calls == other.calls
+    }
+
+    /// The columns that there are of a profile with this number but for all its calls, in the order of their kinds.
+    pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
+        let metrics = (Column::Metrics(profile), self.metrics);
+        let (calls, arguments) = self
+            .calls
+            .map_or((None, None), |packs| (Some(packs.calls), packs.arguments));
+        let all = [
+            metrics,
+            (Column::Calls(profile), calls),
+            (Column::Arguments(profile), arguments),
+            (Column::Sources(profile), self.sources),
+            (Column::Addresses(profile), self.addresses),
+        ];
+        all.into_iter()
+            .filter_map(|(column, pack)| Some((column, pack?)))
+    }
+}
+
+/// Sizes of what is a profile's own, with checksums.
+pub(crate) struct Sizes {
+    pub(crate) columns: u64,
+    /// How many of them are its slices of time.
+    pub(crate) slices: u64,
+}
+
+impl Counts {
+    /// The counts of an interned profile, whose nodes and frames have these numbers, and what it has beside them.
+    ///
+    /// # Errors
+    /// Where its slices are too many to be packed.
+    pub(crate) fn of(
+        interned: &Interned,
+        beside: Beside,
+        nodes: &[NodeNo],
+        frames: &[FrameNo],
+    ) -> Result<Counts> {
+        let costs = interned.costs.par_iter().map(|costs| {
+            let numbered = costs.iter().map(|&(node, cost)| (nodes[node.get()], cost));
+            in_order(numbered.collect())
+        });
+        let lines = interned.lines.par_iter();
+        let slices = interned.slices.as_ref();
+        let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
+        Ok(Counts {
+            costs: costs.collect(),
+            lines: lines
+                .map(|lines| renumbered_lines(lines, |frame: FrameIx| frames[frame.get()]))
+                .collect(),
+            slices: slices.transpose()?,
+            beside,
+        })
+    }
+
+    /// The counts that a store has of a profile, whose executable has the nodes below this one.
+    pub(crate) fn read(rows: &Rows, record: &ProfileRecord, nodes_end: NodeNo) -> Result<Counts> {
+        let profile = record.number;
+        let costs = record.types();
+        let costs = costs.map(|t| read_costs(rows, Column::Costs(profile, t), nodes_end));
+        let lines = record.types().map(|t| read_lines(rows, profile, t));
+        Ok(Counts {
+            costs: costs.collect::<Result<_>>()?,
+            lines: lines.collect::<Result<_>>()?,
+            slices: (record.slices > 0)
+                .then(|| rows.column(Column::Slices(profile)))
+                .transpose()?,
+            beside: Beside {
+                kept: kept::packed(rows, profile)?,
+                ..Beside::read(rows, profile)?
+            },
+        })
+    }
+
+    /// The same counts in another store, where nodes and frames have these numbers.
+    pub(crate) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
+        let costs = self.costs.iter().map(|costs| {
+            let numbered = costs.iter();
+            let numbered = numbered.map(|&(node, cost)| (nodes[node.get()], cost));
+            in_order(numbered.collect())
+        });
+        let lines = self.lines.iter();
+        let lines = lines.map(|lines| renumbered_lines(lines, |frame| frames[frame.get()]));
+        Counts {
+            costs: costs.collect(),
+            lines: lines.collect(),
+            slices: self.slices,
+            beside: self.beside,
+        }
+    }
+
+    /// Writes them under a profile's number.
+    pub(crate) fn write(&self, new: &mut NewRows, profile: ProfileNo) -> Result<Sizes> {
+        let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
+        let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
+        let (costs, lines): (Vec<_>, Vec<_>) = rayon::join(|| costs.collect(), || lines.collect());
+        let mut size = 0;
+        let column: fn(_, _) -> Column = Column::Costs;
+        for (column, packs) in [(column, costs), (Column::Lines, lines)] {
+            for (sample_type, pack) in TypeNo(0).onward().zip(packs) {
+                size += new.column(column(profile, sample_type), pack.map_err(refused)?);
+            }
+        }
+        let slices = self.slices.clone();
+        let slices = slices.map_or(0, |pack| new.column(Column::Slices(profile), pack));
+        let beside = self.beside.clone().columns(profile);
+        let beside: u64 = beside.map(|(column, pack)| new.column(column, pack)).sum();
+        let kept = self.beside.kept.clone();
+        let kept = kept.map_or(0, |kept| new.kept_calls(profile, kept));
+        Ok(Sizes {
+            columns: size + slices + beside + kept,
+            slices,
+        })
+    }
+}
+
+fn in_order(mut costs: NodeCosts) -> NodeCosts {
+    costs.sort_unstable_by_key(|&(node, _)| node);
+    costs
+}
+
+/// Line costs by other numbers or indices of their frames, in the order of those.
+pub(crate) fn renumbered_lines<A: Copy, B: Copy + Ord>(
+    lines: &[LineCost<A>],
+    frame: impl Fn(A) -> B,
+) -> Vec<LineCost<B>> {
+    let numbered = lines.iter().map(|line| LineCost {
+        frame: frame(line.frame),
+        line: line.line,
+        self_cost: line.self_cost,
+        total: line.total,
+    });
+    let mut lines: Vec<LineCost<B>> = numbered.collect();
+    lines.sort_unstable_by_key(|line| (line.frame, line.line));
+    lines
+}
+
+/// A column of self costs of an executable with the nodes below this one.
+pub(crate) fn read_costs(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<NodeCosts> {
+    PackedCosts::read(rows, column, nodes_end)?.unpack()
+}
+
+/// A column of self costs that was read, and not unpacked: a few bytes may stand for any number of them.
+pub(crate) struct PackedCosts {
+    column: Column,
+    /// The first number that no node of the executable has.
+    nodes_end: NodeNo,
+    body: Vec<u8>,
+}
+
+impl PackedCosts {
+    pub(crate) fn read(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<Self> {
+        Ok(PackedCosts {
+            column,
+            nodes_end,
+            body: rows.column(column)?,
+        })
+    }
+
+    pub(crate) fn unpack(&self) -> Result<NodeCosts> {
+        unpack_costs(&self.body, self.nodes_end).map_err(|error| error.at(self.column))
+    }
+
+    /// Checks that these can be unpacked together.
+    pub(crate) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
+        let mut costs = 0;
+        for packed in all {
+            let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
+            // More are damage.
+            costs += u64::from(announced.min(packed.nodes_end.0));
+        }
+        memory::check(Bytes(costs * size_of::<(NodeNo, Cost)>() as u64))?;
+        Ok(())
+    }
+}
+
+/// The line costs of a profile in one sample type.
+pub(crate) fn read_lines(
+    rows: &Rows,
+    profile: ProfileNo,
+    sample_type: TypeNo,
+) -> Result<Vec<LineCost<FrameNo>>> {
+    let column = Column::Lines(profile, sample_type);
+    unpack_lines(&rows.column(column)?, rows.contents.frames).map_err(|error| error.at(column))
+}

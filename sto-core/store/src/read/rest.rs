@@ -1,0 +1,112 @@
+//! What profiles have beside their stacks and costs, for who keeps these in tables of their own.
+
+use crate::codec::{
+    DecodeError, pack_lines, pack_parts, pack_slices, unpack_lines, unpack_parts, unpack_slices,
+    unpack_sources,
+};
+use crate::error::{InternalError, Result, refused, unspooled};
+use crate::numbers::FrameNo;
+use crate::read::counts::{Beside, CallPacks, renumbered_lines};
+use crate::read::{call_rules, metrics};
+use std::sync::Arc;
+use sto_model::FrameIx;
+use sto_model::trace::PackedCalls;
+use sto_model::tree::Interned;
+
+/// What bytes of a profile are not, or why a profile does not become such.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RestError(String);
+
+impl From<InternalError> for RestError {
+    fn from(error: InternalError) -> Self {
+        RestError(match error {
+            InternalError::Damaged { location, what } => format!("{location}: {what}"),
+            InternalError::Refused(why) => why.to_owned(),
+            InternalError::TooMuch(much) => much.to_string(),
+            InternalError::Redb(error) => error.to_string(),
+            other => format!("{other:?}"),
+        })
+    }
+}
+
+/// Packs what a profile has besides frames, tree and costs, in the bytes that every store has of it: line costs by sample
+/// type, costs by slice of time, metrics over time, calls over time, these by their arguments, digests of source
+/// files, and all calls. SPEC.md, *Columns*, specifies each; where there is none, it is empty. Their number comes first, and
+/// before each its length, as numbers there.
+///
+/// # Errors
+/// Where something of it is more than what a store takes, or its temporary file cannot be read.
+pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
+    let numbered = |lines| renumbered_lines(lines, |frame: FrameIx| FrameNo(frame.0));
+    let lines = interned.lines.iter();
+    let lines = lines.map(|lines| pack_lines(&numbered(lines)).map_err(refused));
+    let mut parts = lines.collect::<Result<Vec<_>>>()?;
+    let slices = interned.slices.as_ref();
+    let slices = slices.map(|slices| pack_slices(slices, &interned.costs).map_err(refused));
+    let Beside {
+        metrics,
+        calls,
+        kept,
+        sources,
+        addresses: _,
+    } = Beside::of(interned)?;
+    let (calls, arguments) = match calls {
+        Some(CallPacks { calls, arguments }) => (Some(calls), arguments),
+        None => (None, None),
+    };
+    let rest = [slices.transpose()?, metrics, calls, arguments, sources];
+    parts.extend(rest.map(Option::unwrap_or_default));
+    for part in 0..kept.as_ref().map_or(0, |kept| kept.len()) {
+        let pack = kept.as_ref().map(|kept| kept.pack(part)).transpose();
+        parts.extend(pack.map_err(unspooled)?);
+    }
+    Ok(pack_parts(&parts).map_err(refused)?)
+}
+
+/// Adds what [`pack_rest`] packed to a profile that has frames, tree and costs.
+///
+/// # Errors
+/// Where the bytes are not of such a profile, or what is in them would take more memory than
+/// [it may](sto_model::memory).
+pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestError> {
+    let damaged = |part: &'static str| move |error: DecodeError| error.at(part);
+    let parts = unpack_parts(bytes).map_err(damaged("its parts"))?;
+    let types = interned.costs.len();
+    let Some((lines, [slices, of_time, calls, arguments, sources, kept @ ..])) =
+        parts.split_at_checked(types)
+    else {
+        return Err(InternalError::damaged("its parts", "they are too few").into());
+    };
+    let end = FrameNo(interned.frames.len() as u32);
+    let lines = lines.iter().map(|pack| {
+        let lines = unpack_lines(pack, end).map_err(damaged("lines"))?;
+        Ok(renumbered_lines(&lines, |frame: FrameNo| FrameIx(frame.0)))
+    });
+    interned.lines = lines.collect::<Result<_>>()?;
+    if !slices.is_empty() {
+        interned.slices = Some(unpack_slices(slices, &interned.costs).map_err(damaged("slices"))?);
+    }
+    if !of_time.is_empty() {
+        interned.metrics = Some(metrics::unpacked(of_time, "metrics")?);
+    }
+    if !calls.is_empty() {
+        let packs = CallPacks {
+            calls: calls.to_vec(),
+            arguments: (!arguments.is_empty()).then(|| arguments.to_vec()),
+        };
+        let calls = call_rules::unpacked(&packs, ["calls", "arguments"], interned.tree.len())?;
+        interned.calls = Some(calls);
+    }
+    if !sources.is_empty() {
+        interned.sources = unpack_sources(sources).map_err(damaged("sources"))?;
+    }
+    if !kept.is_empty() {
+        let mut packed = PackedCalls::new(None);
+        for pack in kept {
+            packed.push(pack).map_err(unspooled)?;
+        }
+        interned.kept = Some(Arc::new(packed));
+    }
+    Ok(())
+}

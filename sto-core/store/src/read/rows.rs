@@ -1,0 +1,469 @@
+//! Reading and writing whole records and columns: with checksums, and columns cut into segments.
+
+use crate::codec::{self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, without_checksum};
+use crate::error::{InternalError, Result, refused, unspooled};
+use crate::numbers::ProfileNo;
+use crate::tables::{
+    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
+    META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
+};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use sto_model::id::{ProfileId, ReadingId};
+use sto_model::trace::PackedCalls;
+
+/// The tables, as one transaction that reads sees them.
+pub(crate) struct Rows {
+    meta: ReadOnlyTable<&'static str, &'static [u8]>,
+    records: ReadOnlyTable<RecordKey, &'static [u8]>,
+    columns: ReadOnlyTable<SegmentKey, &'static [u8]>,
+    ends: ReadOnlyTable<ColumnKey, &'static [u8]>,
+    pub(crate) contents: Contents,
+}
+
+/// Records and columns that are to be written together, and the contents of the store then.
+#[derive(Default)]
+pub(crate) struct NewRows {
+    records: Vec<(RecordKey, Vec<u8>)>,
+    columns: Vec<(Column, Vec<u8>)>,
+    /// Columns that are replaced or removed.
+    removed: Vec<Column>,
+    removed_records: Vec<RecordKey>,
+    /// Every call of a profile, which need not fit in memory.
+    kept: Vec<(ProfileNo, Arc<PackedCalls>)>,
+    bytes: u64,
+    pub(crate) contents: Contents,
+}
+
+impl NewRows {
+    /// Nothing yet, on top of a store with these contents.
+    pub(crate) fn after(contents: Contents) -> Self {
+        NewRows {
+            contents,
+            ..NewRows::default()
+        }
+    }
+
+    /// Adds a record.
+    pub(crate) fn record(
+        &mut self,
+        kind: Record,
+        id: [u8; 16],
+        record: &impl Serialize,
+    ) -> Result<()> {
+        let body = codec::pack(record).map_err(refused)?;
+        let stored = with_checksum(&record_key(kind, id), body);
+        self.bytes += stored.len() as u64;
+        self.records.push(((kind as u8, id), stored));
+        Ok(())
+    }
+
+    /// Adds a column; returns its size with the checksum.
+    pub(crate) fn column(&mut self, column: Column, body: Vec<u8>) -> u64 {
+        let stored = with_checksum(&checksum_key(column), body);
+        let len = stored.len() as u64;
+        self.bytes += len;
+        self.columns.push((column, stored));
+        len
+    }
+
+    /// Removes a column, before others are written; of kept calls all pieces.
+    pub(crate) fn remove_column(&mut self, column: Column) {
+        self.removed.push(column);
+    }
+
+    /// Adds every call of a profile; returns their size with the checksums.
+    pub(crate) fn kept_calls(&mut self, profile: ProfileNo, kept: Arc<PackedCalls>) -> u64 {
+        let len = kept.bytes() + u64::from(kept.len()) * CHECKSUM_LEN as u64;
+        self.bytes += len;
+        self.kept.push((profile, kept));
+        len
+    }
+
+    /// Removes a record, before others are written.
+    pub(crate) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
+        self.removed_records.push((kind as u8, id));
+    }
+
+    /// Packed bytes of columns of a kind.
+    pub(crate) fn bytes_of(&self, is_of_kind: impl Fn(Column) -> bool) -> u64 {
+        let columns = self.columns.iter();
+        let of_kind = columns.filter(|(column, _)| is_of_kind(*column));
+        of_kind.map(|(_, stored)| stored.len() as u64).sum()
+    }
+
+    /// Packed bytes of kept calls.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.kept.iter().map(|(_, kept)| kept.bytes()).sum()
+    }
+
+    /// Packed bytes of all that was added.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes everything.
+    pub(crate) fn write(&self, transaction: &WriteTransaction) -> Result<()> {
+        let mut records = transaction.open_table(RECORDS)?;
+        for key in &self.removed_records {
+            records.remove(key)?;
+        }
+        for (key, stored) in &self.records {
+            records.insert(key, stored.as_slice())?;
+        }
+        let mut columns = transaction.open_table(COLUMNS)?;
+        let mut ends = transaction.open_table(ENDS)?;
+        for column in &self.removed {
+            columns.retain_in(segments_of(*column), |_, _| false)?;
+            ends.remove(column.key())?;
+            if let Column::CallTrees(..) = column {
+                let (kind, owner, _) = column.key();
+                columns.retain_in(
+                    (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX),
+                    |_, _| false,
+                )?;
+                ends.retain_in((kind, owner, 0)..=(kind, owner, u32::MAX), |_, _| false)?;
+            }
+        }
+        let mut insert = |column: Column, stored: &[u8]| -> Result<()> {
+            let (kind, owner, part) = column.key();
+            for (segment, bytes) in (0..).zip(stored.chunks_exact(SEGMENT)) {
+                columns.insert((kind, owner, part, segment), bytes)?;
+            }
+            Ok(())
+        };
+        for (column, stored) in &self.columns {
+            insert(*column, stored)?;
+        }
+        for (profile, kept) in &self.kept {
+            for part in 0..kept.len() {
+                let column = Column::CallTrees(*profile, part);
+                let pack = kept.pack(part).map_err(unspooled)?;
+                let stored = with_checksum(&checksum_key(column), pack);
+                insert(column, &stored)?;
+                ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;
+            }
+        }
+        let mut in_order: Vec<_> = self.columns.iter().collect();
+        in_order.sort_unstable_by_key(|&(column, _)| column.key());
+        // redb halves a page that is full, and what comes in order fills only the last one. So every
+        // other end comes later, and finds room.
+        let (sooner, later) = (
+            in_order.iter().step_by(2),
+            in_order.iter().skip(1).step_by(2),
+        );
+        for (column, stored) in sooner.chain(later) {
+            ends.insert(column.key(), stored.chunks_exact(SEGMENT).remainder())?;
+        }
+        let body = codec::pack(&self.contents).map_err(refused)?;
+        let stored = with_checksum(META_CONTENTS.as_bytes(), body);
+        let mut meta = transaction.open_table(META)?;
+        meta.insert(META_CONTENTS, stored.as_slice())?;
+        let columns = self.columns.iter().map(|(column, _)| *column);
+        let kept = self
+            .kept
+            .iter()
+            .map(|&(profile, _)| Column::CallTrees(profile, 0));
+        let columns = columns.chain(kept).filter_map(Column::feature);
+        let kinds = self
+            .records
+            .iter()
+            .filter_map(|((kind, _), _)| Record::from_number(*kind));
+        let new: BTreeSet<&str> = columns.chain(kinds.filter_map(Record::feature)).collect();
+        let before = features(&meta)?;
+        if new
+            .iter()
+            .any(|name| !before.iter().any(|known| known == name))
+        {
+            let all: BTreeSet<&str> = new
+                .into_iter()
+                .chain(before.iter().map(|name| &**name))
+                .collect();
+            let body = codec::pack(&all).map_err(refused)?;
+            let stored = with_checksum(META_FEATURES.as_bytes(), body);
+            meta.insert(META_FEATURES, stored.as_slice())?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the tables of an empty store.
+pub(crate) fn create(transaction: &WriteTransaction) -> Result<()> {
+    transaction
+        .open_table(META)?
+        .insert(META_VERSION, FORMAT_VERSION.to_le_bytes().as_slice())?;
+    NewRows::default().write(transaction)
+}
+
+/// Checks the version, then reads how much the store holds.
+fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents> {
+    let location = "table meta";
+    let version = meta
+        .get(META_VERSION)?
+        .and_then(|version| version.value().try_into().map(u32::from_le_bytes).ok())
+        .ok_or_else(|| InternalError::damaged(location, "it has no version"))?;
+    if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
+        return Err(InternalError::Version(version));
+    }
+    check_features(meta)?;
+    let stored = meta
+        .get(META_CONTENTS)?
+        .ok_or_else(|| InternalError::damaged(location, "it has no contents"))?;
+    without_checksum(META_CONTENTS.as_bytes(), stored.value())
+        .and_then(codec::unpack)
+        .map_err(|error| error.at(location))
+}
+
+/// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
+fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<()> {
+    let mut names = features(meta)?;
+    names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(InternalError::Features(names)),
+    }
+}
+
+/// What a reader has to know beyond the version.
+fn features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Vec<String>> {
+    let Some(stored) = meta.get(META_FEATURES)? else {
+        return Ok(Vec::new());
+    };
+    without_checksum(META_FEATURES.as_bytes(), stored.value())
+        .and_then(codec::unpack)
+        .map_err(|error| error.at("table meta, features"))
+}
+
+/// A redb file without the table that every store has is somebody else's.
+fn not_ours(error: redb::TableError) -> InternalError {
+    match error {
+        redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
+            InternalError::NotOurs
+        }
+        error => error.into(),
+    }
+}
+
+fn record_key(kind: Record, id: [u8; 16]) -> Vec<u8> {
+    let mut key = vec![b'R', kind as u8];
+    key.extend(id);
+    key
+}
+
+fn checksum_key(column: Column) -> Vec<u8> {
+    let (kind, owner, part) = column.key();
+    let mut key = vec![b'C', kind];
+    key.extend(owner.to_le_bytes());
+    key.extend(part.to_le_bytes());
+    key
+}
+
+impl Rows {
+    pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self> {
+        let meta = transaction.open_table(META).map_err(not_ours)?;
+        Ok(Rows {
+            contents: contents(&meta)?,
+            meta,
+            records: transaction.open_table(RECORDS)?,
+            columns: transaction.open_table(COLUMNS)?,
+            ends: transaction.open_table(ENDS)?,
+        })
+    }
+
+    /// The profile that stands for a reading.
+    pub(crate) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
+        self.record(Record::Reading, reading.0)
+    }
+
+    /// Of each profile that stands in the place of others, these.
+    pub(crate) fn replaced(&self) -> Result<BTreeMap<ProfileId, Vec<ProfileId>>> {
+        let mut replaced: BTreeMap<ProfileId, Vec<ProfileId>> = BTreeMap::new();
+        for Found { id, record, .. } in self.records(Record::Replaced)? {
+            replaced.entry(record).or_default().push(ProfileId(id));
+        }
+        Ok(replaced)
+    }
+
+    /// Whether there is a record of a kind under an id, readable or not.
+    pub(crate) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
+        Ok(self.records.get((kind as u8, id))?.is_some())
+    }
+
+    /// A fact about the whole store, as it stands.
+    pub(crate) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
+    }
+
+    /// The record of a kind under an id.
+    pub(crate) fn record<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+        id: [u8; 16],
+    ) -> Result<Option<T>> {
+        let stored = self.records.get((kind as u8, id))?;
+        stored
+            .map(|stored| read_record(kind, id, stored.value()))
+            .transpose()
+    }
+
+    /// The ids of every record of a kind, in order.
+    pub(crate) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
+        let mut ids = Vec::new();
+        let of_kind = self.records.range(records_of(kind))?;
+        each(of_kind, "table records", |(_, id), _| ids.push(id))?;
+        Ok(ids)
+    }
+
+    /// Every record of a kind, in the order of their ids.
+    pub(crate) fn records<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Record,
+    ) -> Result<Vec<Found<T>>> {
+        let mut records: Vec<Result<Found<T>>> = Vec::new();
+        let of_kind = self.records.range(records_of(kind))?;
+        each(of_kind, "table records", |(_, id), stored| {
+            let bytes = stored.len() as u64;
+            let record = read_record(kind, id, stored);
+            records.push(record.map(|record| Found { id, bytes, record }));
+        })?;
+        records.into_iter().collect()
+    }
+
+    /// Shows every entry of the table of facts about the store.
+    pub(crate) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<()> {
+        for entry in self.meta.iter()? {
+            let (key, value) = entry?;
+            see(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of the table of records, in the order of their keys.
+    pub(crate) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
+        each(self.records.iter()?, "table records", see)
+    }
+
+    /// Shows every entry of the table of columns, in the order of their keys.
+    pub(crate) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
+        each(self.columns.iter()?, "table columns", see)
+    }
+
+    /// Shows every entry of the table of ends, in the order of their keys.
+    pub(crate) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
+        each(self.ends.iter()?, "table ends", see)
+    }
+
+    /// Whether there is a column of which only some profiles have one.
+    pub(crate) fn has_column(&self, column: Column) -> Result<bool> {
+        Ok(self.ends.get(column.key())?.is_some())
+    }
+
+    /// The bodies and checksums of the columns that a profile owns, in bytes.
+    pub(crate) fn own_bytes(&self, profile: ProfileNo) -> Result<u64> {
+        let mut bytes = 0;
+        for column in Column::first_of(profile) {
+            let (kind, owner, _) = column.key();
+            let segments = (kind, owner, 0, 0)..=(kind, owner, u32::MAX, u32::MAX);
+            for entry in self.columns.range(segments)? {
+                bytes += entry?.1.value().len() as u64;
+            }
+            for entry in self
+                .ends
+                .range((kind, owner, 0)..=(kind, owner, u32::MAX))?
+            {
+                bytes += entry?.1.value().len() as u64;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The body of a column.
+    pub(crate) fn column(&self, column: Column) -> Result<Vec<u8>> {
+        let mut stored = self.stored_column(column)?;
+        let body_len = open_column(column, &stored)?.len();
+        stored.truncate(body_len);
+        Ok(stored)
+    }
+
+    /// A column as it stands, its segments put together.
+    pub(crate) fn stored_column(&self, column: Column) -> Result<Vec<u8>> {
+        let missing = |what| InternalError::damaged(column, what);
+        let end = self.ends.get(column.key())?;
+        let end = end.ok_or_else(|| missing("it is missing"))?;
+        let mut stored = Vec::new();
+        for (entry, segment) in self.columns.range(segments_of(column))?.zip(0..) {
+            let (key, bytes) = entry?;
+            if key.value().3 != segment {
+                return Err(missing("a piece of it is missing"));
+            }
+            stored.extend_from_slice(bytes.value());
+        }
+        stored.extend_from_slice(end.value());
+        Ok(stored)
+    }
+}
+
+/// The keys of a kind's records.
+fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
+    (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
+}
+
+/// The keys of a column's segments, from the first to any that there could be.
+fn segments_of(column: Column) -> RangeInclusive<SegmentKey> {
+    let (kind, owner, part) = column.key();
+    (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
+}
+
+/// Shows entries of a table, in the order of their keys: these must ascend, as where a page refers back to one
+/// above it, there is no end.
+fn each<K>(
+    entries: redb::Range<'_, K, &'static [u8]>,
+    table: &str,
+    mut see: impl FnMut(K, &[u8]),
+) -> Result<()>
+where
+    K: for<'k> redb::Key<SelfType<'k> = K> + Ord + Copy,
+{
+    let mut last = None;
+    for entry in entries {
+        let (key, bytes) = entry?;
+        let key = key.value();
+        if last.replace(key).is_some_and(|last| last >= key) {
+            return Err(InternalError::damaged(table, "its keys are out of order"));
+        }
+        see(key, bytes.value());
+    }
+    Ok(())
+}
+
+/// The body of a column as it stands.
+pub(crate) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
+    without_checksum(&checksum_key(column), stored).map_err(|error| error.at(column))
+}
+
+/// A record that was read together with all others of its kind.
+pub(crate) struct Found<T> {
+    pub(crate) id: [u8; 16],
+    /// Its packed size.
+    pub(crate) bytes: u64,
+    pub(crate) record: T,
+}
+
+/// How errors name a record.
+pub(crate) fn record_location(kind: Record, id: [u8; 16]) -> String {
+    format!("table records, {} {}", kind.name(), ProfileId(id))
+}
+
+/// The record in these bytes, whose checksum must be right for this kind and id.
+pub(crate) fn read_record<T: for<'de> Deserialize<'de>>(
+    kind: Record,
+    id: [u8; 16],
+    stored: &[u8],
+) -> Result<T> {
+    without_checksum(&record_key(kind, id), stored)
+        .and_then(codec::unpack)
+        .map_err(|error| error.at(record_location(kind, id)))
+}

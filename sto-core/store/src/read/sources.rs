@@ -1,0 +1,22 @@
+//! Digests of source files.
+
+use crate::codec::{ProfileRecord, unpack_sources};
+use crate::error::Result;
+use crate::read::metrics::check_size;
+use crate::read::rows::Rows;
+use crate::tables::Column;
+use sto_model::SourceDigests;
+use sto_model::id::ProfileId;
+
+/// Those of a profile with this record; none where it has none.
+pub(crate) fn of_record(
+    rows: &Rows,
+    id: ProfileId,
+    record: &ProfileRecord,
+) -> Result<SourceDigests> {
+    let column = Column::Sources(record.number);
+    if !rows.has_column(column)? {
+        return check_size(rows, id, record).map(|()| SourceDigests::new());
+    }
+    unpack_sources(&rows.column(column)?).map_err(|error| error.at(column))
+}

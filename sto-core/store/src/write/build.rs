@@ -1,0 +1,256 @@
+//! Counting profiles to their build.
+
+use super::take_number;
+use crate::codec::{BuildRecord, Contents, Known, Sum, pack_costs};
+use crate::error::{InternalError, Result, refused};
+use crate::numbers::{NodeNo, Number, ProfileNo, TypeNo};
+use crate::read::counts::{NodeCosts, PackedCosts};
+use crate::read::rows::{NewRows, Rows};
+use crate::tables::{Column, MOST_SEPARATE, Record};
+use rayon::prelude::*;
+use sto_model::id::ProfileId;
+use sto_model::units::Cost;
+use sto_model::{Build, Profile};
+
+/// A build to which profiles are counted.
+pub(crate) struct Tally {
+    record: BuildRecord,
+    /// One for each of the record's.
+    sums: Vec<Adding>,
+}
+
+/// What is known of a sum while profiles are counted to it.
+#[derive(Default)]
+struct Adding {
+    /// The build's own column, where there is one, and those that are separate: all of them, unless
+    /// they were not needed.
+    columns: Vec<NodeCosts>,
+    /// Whether the build's own column, which comes first, is new.
+    is_new: bool,
+}
+
+impl Tally {
+    /// A build that no profile was counted to.
+    pub(crate) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
+        let record = BuildRecord {
+            executable: build.executable.clone(),
+            version: build.version.clone(),
+            gnu_build_id: None,
+            revision: None,
+            number: take_number(&mut contents.next_build)?,
+            profiles: 0,
+            samples: 0,
+            sums: Vec::new(),
+        };
+        contents.builds += 1;
+        Ok(Tally::again(record))
+    }
+
+    /// A build whose profiles are to be counted to it anew.
+    pub(crate) fn again(record: BuildRecord) -> Self {
+        Tally {
+            record: BuildRecord {
+                gnu_build_id: None,
+                revision: None,
+                profiles: 0,
+                samples: 0,
+                sums: Vec::new(),
+                ..record
+            },
+            sums: Vec::new(),
+        }
+    }
+
+    /// A build as a store has it; the executable has the nodes below this one.
+    pub(crate) fn of(
+        rows: &Rows,
+        record: BuildRecord,
+        profile: &Profile,
+        nodes_end: NodeNo,
+    ) -> Result<Self> {
+        let sums = record.sums.iter().zip(record.types()).map(|(sum, at)| {
+            let types = profile.sample_types.iter();
+            let new = types.filter(|&other| *other == sum.sample_type).count();
+            let columns = match sum.separate.len() + new > MOST_SEPARATE {
+                true => unpacked(&columns(rows, &record, at, nodes_end)?)?,
+                false => Vec::new(),
+            };
+            Ok(Adding {
+                columns,
+                is_new: false,
+            })
+        });
+        Ok(Tally {
+            sums: sums.collect::<Result<_>>()?,
+            record,
+        })
+    }
+
+    /// Counts the profile with this number and these costs, one column a sample type. The build is
+    /// as this profile has it.
+    pub(crate) fn add(
+        &mut self,
+        id: ProfileId,
+        build: &Build,
+        profile: &Profile,
+        number: ProfileNo,
+        costs: &[NodeCosts],
+    ) -> Result<()> {
+        let record = &mut self.record;
+        let recorded = profile.order_of_recording().0;
+        let from = (recorded, id);
+        learn(&mut record.gnu_build_id, build.gnu_build_id.as_ref(), from);
+        learn(&mut record.revision, build.revision.as_ref(), from);
+        record.profiles = record.profiles.checked_add(1).ok_or(TOO_MANY)?;
+        record.samples = record
+            .samples
+            .checked_add(profile.quality.samples)
+            .ok_or(TOO_MANY)?;
+        let types = profile.sample_types.iter();
+        for (number_of_type, (sample_type, costs)) in TypeNo(0).onward().zip(types.zip(costs)) {
+            let known = record
+                .sums
+                .iter()
+                .position(|sum| sum.sample_type == *sample_type);
+            let at = known.unwrap_or_else(|| {
+                record.sums.push(Sum {
+                    sample_type: sample_type.clone(),
+                    total: Cost::ZERO,
+                    has_column: false,
+                    separate: Vec::new(),
+                });
+                self.sums.push(Adding::default());
+                record.sums.len() - 1
+            });
+            let (sum, adding) = (&mut record.sums[at], &mut self.sums[at]);
+            let mut costs_alone = costs.iter().map(|&(_, cost)| cost);
+            sum.total = costs_alone
+                .try_fold(sum.total, Cost::checked_add)
+                .ok_or(TOO_MANY)?;
+            sum.separate.push((number, number_of_type));
+            adding.columns.push(costs.clone());
+            if sum.separate.len() > MOST_SEPARATE {
+                sum.separate.clear();
+                sum.has_column = true;
+                adding.columns = vec![added(std::mem::take(&mut adding.columns))?];
+                adding.is_new = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the build, and those of its sums that are new.
+    pub(crate) fn write(&self, new: &mut NewRows) -> Result<()> {
+        let record = &self.record;
+        for (sum, adding) in record.types().zip(&self.sums) {
+            if let (true, Some(costs)) = (adding.is_new, adding.columns.first()) {
+                let pack = pack_costs(costs).map_err(refused)?;
+                new.remove_column(Column::Sums(record.number, sum));
+                new.column(Column::Sums(record.number, sum), pack);
+            }
+        }
+        new.record(Record::Build, record.build().id().0, record)
+    }
+}
+
+/// One of a build's sums: of a sample type, over its profiles.
+pub(crate) fn sum(
+    rows: &Rows,
+    build: &BuildRecord,
+    sum: TypeNo,
+    nodes_end: NodeNo,
+) -> Result<NodeCosts> {
+    added(unpacked(&columns(rows, build, sum, nodes_end)?)?)
+}
+
+/// Costs that are added up column by column. What is added up takes no more than twice what it comes to.
+#[derive(Default)]
+pub(crate) struct Adder {
+    sum: NodeCosts,
+    /// What is to be added, once that is as much as the sum: so each cost is moved a few times at most.
+    next: Vec<NodeCosts>,
+    waiting: usize,
+}
+
+impl Adder {
+    pub(crate) fn add(&mut self, costs: NodeCosts) -> Result<()> {
+        self.waiting += costs.len();
+        self.next.push(costs);
+        match self.waiting > self.sum.len() {
+            true => self.add_up(),
+            false => Ok(()),
+        }
+    }
+
+    fn add_up(&mut self) -> Result<()> {
+        self.next.push(std::mem::take(&mut self.sum));
+        self.sum = added(std::mem::take(&mut self.next))?;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<NodeCosts> {
+        self.add_up()?;
+        Ok(self.sum)
+    }
+}
+
+/// The columns that a sum is the sum of: the build's own first, if there is one.
+fn columns(
+    rows: &Rows,
+    build: &BuildRecord,
+    number: TypeNo,
+    nodes_end: NodeNo,
+) -> Result<Vec<PackedCosts>> {
+    let sum = &build.sums[number.get()];
+    let own = sum.has_column.then_some(Column::Sums(build.number, number));
+    let separate = sum.separate.iter();
+    let separate = separate.map(|&(profile, sample_type)| Column::Costs(profile, sample_type));
+    let columns = own.into_iter().chain(separate);
+    let columns = columns.map(|column| PackedCosts::read(rows, column, nodes_end));
+    columns.collect()
+}
+
+fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>> {
+    PackedCosts::check(columns.iter())?;
+    columns.par_iter().map(PackedCosts::unpack).collect()
+}
+
+const TOO_MANY: InternalError =
+    InternalError::Refused("its build would have counts of more than 2^64 - 1");
+
+/// Believes the profile that was recorded first.
+fn learn<T: Clone>(
+    known: &mut Option<Known<T>>,
+    value: Option<&T>,
+    (recorded, profile): (u64, ProfileId),
+) {
+    let is_later = |known: &Known<T>| (known.recorded, known.profile) > (recorded, profile);
+    if let Some(value) = value
+        && known.as_ref().is_none_or(is_later)
+    {
+        *known = Some(Known {
+            value: value.clone(),
+            recorded,
+            profile,
+        });
+    }
+}
+
+/// The costs of columns, node by node.
+fn added(mut columns: Vec<NodeCosts>) -> Result<NodeCosts> {
+    if columns.len() < 2 {
+        return Ok(columns.pop().unwrap_or_default());
+    }
+    let mut all = columns.concat();
+    // Stable, as that is quick with runs that are in order.
+    all.sort_by_key(|&(node, _)| node);
+    let mut sums: NodeCosts = Vec::with_capacity(all.len());
+    for (node, cost) in all {
+        match sums.last_mut() {
+            Some((last, sum)) if *last == node => *sum = sum.checked_add(cost).ok_or(TOO_MANY)?,
+            _ => sums.push((node, cost)),
+        }
+    }
+    Ok(sums)
+}

@@ -1,0 +1,273 @@
+//! Finding a profile's tree among an executable's nodes, and adding what is missing.
+
+use crate::codec::{DecodeError, NodeColumns, Others, Segments};
+use crate::numbers::{FrameNo, NodeNo, Number};
+use sto_model::FrameIx;
+use sto_model::tree::{NodeIx, StackTree};
+
+/// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
+/// their order.
+///
+/// Only segments whose root the profile has are unpacked, and no pack where it has none. Memory is some
+/// bytes a node of the profile and of one pack.
+pub(crate) struct TreeMatch<'a> {
+    tree: &'a StackTree,
+    /// By frame of the profile, its number in the store.
+    frames: &'a [FrameNo],
+    /// By frame of the store, its index in the profile, where it has it.
+    frame_of: Vec<FrameIx>,
+    children: Children,
+    /// The first number that no node of the store has.
+    stored_end: NodeNo,
+    /// By node of the profile, its number in the store.
+    numbers: Vec<NodeNo>,
+    /// Numbers in the store of what was found, ascending, with the slots of their children.
+    found: Vec<(NodeNo, Slot)>,
+    /// What is looked for below nodes that were found.
+    expected: Filter,
+    /// For how many nodes that was made.
+    expected_for: u32,
+}
+
+const NO_FRAME: FrameIx = FrameIx(u32::MAX);
+
+impl<'a> TreeMatch<'a> {
+    /// A search among the nodes below `stored_end`, with frames below `frames_end`. `frames` are the store's numbers
+    /// of the tree's frames; those from `frames_end` on are new.
+    pub(crate) fn new(
+        tree: &'a StackTree,
+        frames: &'a [FrameNo],
+        frames_end: FrameNo,
+        stored_end: NodeNo,
+    ) -> Self {
+        let mut frame_of = vec![NO_FRAME; frames_end.get()];
+        for (index, &number) in (0..).zip(frames) {
+            if let Some(frame) = frame_of.get_mut(number.get()) {
+                *frame = FrameIx(index);
+            }
+        }
+        let mut search = TreeMatch {
+            tree,
+            frames,
+            frame_of,
+            children: Children::new(tree),
+            stored_end,
+            numbers: vec![NodeNo::NONE; tree.len()],
+            found: Vec::new(),
+            expected: Filter::new(tree.len()),
+            expected_for: tree.len() as u32,
+        };
+        search.expect_below(NodeNo::NONE, ROOTS);
+        search
+    }
+
+    /// Expects no longer what was found, as no node stands in a store twice: a smaller filter is quicker.
+    pub(crate) fn forget_what_was_found(&mut self) {
+        let missing = self.missing();
+        if missing > self.expected_for / 2 {
+            return;
+        }
+        (self.expected, self.expected_for) = (Filter::new(missing as usize), missing);
+        for node in self.tree.nodes() {
+            let parent = self.tree.parent(node);
+            let parent = parent.map(|parent| self.numbers[parent.get()]);
+            if self.numbers[node.get()] == NodeNo::NONE && parent != Some(NodeNo::NONE) {
+                let frame = self.frames[self.tree.frame(node).get()];
+                self.expected.insert(parent.unwrap_or(NodeNo::NONE), frame);
+            }
+        }
+    }
+
+    /// Whether the profile has one of these roots, by what was found so far.
+    pub(crate) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
+        roots
+            .iter()
+            .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
+    }
+
+    /// Looks at the next nodes of the store; `others` are those of the segments, where it was known already that
+    /// they are needed.
+    pub(crate) fn pass(
+        &mut self,
+        segments: &Segments<'_>,
+        mut others: Option<Others>,
+    ) -> Result<(), DecodeError> {
+        if others.is_none() && self.expects(&segments.roots) {
+            others = Some(segments.others()?);
+        }
+        let Some(others) = others else { return Ok(()) };
+        let mut reader = segments.reader(&others);
+        for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
+            let Some(root) = self.find_below(attach, frame) else {
+                continue;
+            };
+            let root = Some(self.set(root, reader.begin(segment)?));
+            reader.read(root, |number, slot, frame| {
+                let node = self.find(slot?, frame)?;
+                Some(self.set(node, number))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Sets the number of a node that was found, and returns the slot of its children.
+    fn set(&mut self, node: NodeIx, number: NodeNo) -> Slot {
+        let slot = Slot(node.0 + 1);
+        self.numbers[node.get()] = number;
+        self.found.push((number, slot));
+        self.expect_below(number, slot);
+        slot
+    }
+
+    /// The node of the profile that has this frame below a node that stands before, or below none.
+    fn find_below(&self, parent: NodeNo, frame: FrameNo) -> Option<NodeIx> {
+        if !self.expected.may_have(parent, frame) {
+            return None;
+        }
+        let slot = match parent {
+            NodeNo::NONE => ROOTS,
+            _ => {
+                let found = &self.found;
+                let at = found.binary_search_by_key(&parent, |&(number, _)| number);
+                found[at.ok()?].1
+            }
+        };
+        self.find(slot, frame)
+    }
+
+    /// The node of the profile in this slot with this frame of the store.
+    fn find(&self, slot: Slot, frame: FrameNo) -> Option<NodeIx> {
+        let frame = self.frame_of[frame.get()];
+        (frame != NO_FRAME).then(|| self.children.find(slot, frame))?
+    }
+
+    /// Expects the children in a slot below a number of the store.
+    fn expect_below(&mut self, number: NodeNo, slot: Slot) {
+        for &frame in self.children.frames(slot) {
+            self.expected.insert(number, self.frames[frame.get()]);
+        }
+    }
+
+    /// How many nodes were not found.
+    pub(crate) fn missing(&self) -> u32 {
+        let missing = self.numbers.iter();
+        missing.filter(|&&number| number == NodeNo::NONE).count() as u32
+    }
+
+    /// Gives the nodes that were not found the next numbers, in preorder.
+    ///
+    /// Returns the number of every node of the profile's tree, and the new nodes; the error says
+    /// why they cannot be added.
+    pub(crate) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
+        if self.stored_end.get() + self.missing() as usize >= NodeNo::NONE.get() {
+            return Err("its executable would have more than 2^32 - 2 stacks");
+        }
+        let mut numbers = self.numbers;
+        let mut new = NodeColumns::default();
+        for node in self.tree.nodes() {
+            if numbers[node.get()] == NodeNo::NONE {
+                numbers[node.get()] = self.stored_end.plus(new.len());
+                let parent = self.tree.parent(node);
+                let parent = parent.map_or(NodeNo::NONE, |parent| numbers[parent.get()]);
+                new.push(parent, self.frames[self.tree.frame(node).get()]);
+            }
+        }
+        Ok((numbers, new))
+    }
+}
+
+/// Where [`Children`] has those of a node.
+#[derive(Clone, Copy)]
+struct Slot(u32);
+
+const ROOTS: Slot = Slot(0);
+
+/// The children of every node of a tree, with their frames, in the order of those.
+struct Children {
+    /// Slot 0 is for roots, slot `n + 1` for the children of node `n`.
+    starts: Vec<u32>,
+    frames: Vec<FrameIx>,
+    nodes: Vec<NodeIx>,
+}
+
+/// Most children that are looked through one by one; more are halved.
+const FEW: usize = 16;
+
+impl Children {
+    fn new(tree: &StackTree) -> Self {
+        let slot = |node: NodeIx| tree.parent(node).map_or(0, |parent| parent.get() + 1);
+        let mut starts = vec![0u32; tree.len() + 2];
+        for node in tree.nodes() {
+            starts[slot(node) + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut frames = vec![NO_FRAME; tree.len()];
+        let mut nodes = vec![NodeIx(0); tree.len()];
+        for node in tree.nodes() {
+            let at = &mut next[slot(node)];
+            frames[*at as usize] = tree.frame(node);
+            nodes[*at as usize] = node;
+            *at += 1;
+        }
+        Children {
+            starts,
+            frames,
+            nodes,
+        }
+    }
+
+    /// The frames of the children in a slot.
+    fn frames(&self, Slot(slot): Slot) -> &[FrameIx] {
+        let slot = slot as usize;
+        &self.frames[self.starts[slot] as usize..self.starts[slot + 1] as usize]
+    }
+
+    fn find(&self, slot: Slot, frame: FrameIx) -> Option<NodeIx> {
+        let start = self.starts[slot.0 as usize] as usize;
+        let frames = self.frames(slot);
+        let at = if frames.len() <= FEW {
+            frames.iter().position(|&found| found == frame)
+        } else {
+            frames.binary_search(&frame).ok()
+        };
+        at.map(|at| self.nodes[start + at])
+    }
+}
+
+/// Pairs of a parent and a frame: those that are in it are always found, others seldom.
+struct Filter {
+    words: Vec<u64>,
+    shift: u32,
+}
+
+impl Filter {
+    /// A filter for so many pairs, with 16 to 32 bits for each.
+    fn new(pairs: usize) -> Self {
+        let words = pairs.div_ceil(4).next_power_of_two().max(2);
+        Filter {
+            words: vec![0; words],
+            shift: 64 - words.ilog2(),
+        }
+    }
+
+    /// The word that is a pair's, and two bits of it: of a product (Knuth, volume 3, section 6.4).
+    fn bits(&self, parent: NodeNo, frame: FrameNo) -> (usize, u64) {
+        let pair = u64::from(parent.0) << 32 | u64::from(frame.0);
+        let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = 1 << (product >> 32 & 63) | 1 << (product >> 38 & 63);
+        ((product >> self.shift) as usize, bits)
+    }
+
+    fn insert(&mut self, parent: NodeNo, frame: FrameNo) {
+        let (word, bits) = self.bits(parent, frame);
+        self.words[word] |= bits;
+    }
+
+    fn may_have(&self, parent: NodeNo, frame: FrameNo) -> bool {
+        let (word, bits) = self.bits(parent, frame);
+        self.words[word] & bits == bits
+    }
+}

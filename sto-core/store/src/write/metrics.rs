@@ -1,0 +1,132 @@
+//! Metrics that are known only after the recording: given to profiles that are stored already.
+
+use crate::codec::ProfileRecord;
+use crate::error::{InternalError, StoreError};
+use crate::read::builds::builds;
+use crate::read::rows::{NewRows, Rows};
+use crate::tables::Record;
+use crate::write::after;
+use crate::{Store, StoredBuild};
+use std::collections::BTreeMap;
+use sto_model::id::ProfileId;
+use sto_model::limits::{MAX_GIVEN_NAME, MAX_LABELS};
+
+/// What became of metrics that were to be given to profiles, or would have, where other values were
+/// not to be replaced. Each one is counted once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotated {
+    /// Metrics that their profiles did not have.
+    pub new: usize,
+    /// Metrics that their profiles have with this value.
+    pub unchanged: usize,
+    /// Metrics that their profiles have, or had, with another value; in the order of profiles and
+    /// names.
+    pub different: Vec<OtherValue>,
+}
+
+/// A metric that a profile has with another value than the one to be given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherValue {
+    /// The profile.
+    pub profile: ProfileId,
+    /// The metric.
+    pub metric: String,
+    /// Its value before.
+    pub stored: f64,
+    /// The value to be given.
+    pub given: f64,
+}
+
+/// Metrics for profiles.
+pub type Metrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
+
+impl Store {
+    /// Gives metrics to stored profiles, in one transaction. Where any of them has another value
+    /// already, it is replaced if `may_replace`; else nothing at all is changed.
+    ///
+    /// # Errors
+    /// Where the store has not all of these profiles, a metric is no finite number, its name is
+    /// empty or longer than 4096 bytes, a profile would have more than 256 of them, or the file
+    /// cannot be written: the store is then as it was.
+    pub fn annotate(&self, metrics: &Metrics, may_replace: bool) -> Result<Annotated, StoreError> {
+        self.change(
+            |rows| plan(rows, metrics, may_replace),
+            |transaction, new| new.write(transaction),
+            |new| Some(new.bytes()),
+        )
+    }
+
+    /// Gives metrics to stored profiles as [`Store::annotate`] does, and chooses the profiles in the same
+    /// transaction, so that none of them is gone by then. Who chooses is given all that is stored, maybe several
+    /// times, and is answered with what was chosen last; where that is an error, nothing is changed.
+    ///
+    /// # Errors
+    /// As [`Store::annotate`].
+    pub fn annotate_chosen<E>(
+        &self,
+        choose: impl Fn(&[StoredBuild]) -> Result<Metrics, E>,
+        may_replace: bool,
+    ) -> Result<Result<(Metrics, Annotated), E>, StoreError> {
+        self.change(
+            |rows| match choose(&builds(rows)?) {
+                Ok(metrics) => {
+                    let (annotated, new) = plan(rows, &metrics, may_replace)?;
+                    Ok((Ok((metrics, annotated)), new))
+                }
+                Err(error) => Ok((Err(error), None)),
+            },
+            |transaction, new| new.write(transaction),
+            |new| Some(new.bytes()),
+        )
+    }
+}
+
+fn plan(
+    rows: &Rows,
+    metrics: &Metrics,
+    may_replace: bool,
+) -> Result<(Annotated, Option<NewRows>), InternalError> {
+    let mut annotated = Annotated::default();
+    let mut new = NewRows::after(rows.contents);
+    for (&profile, given) in metrics {
+        let record: Option<ProfileRecord> = rows.record(Record::Profile, profile.0)?;
+        let mut record = record.ok_or(InternalError::NoProfile(profile))?;
+        let known = &mut record.profile.metrics;
+        let before = known.clone();
+        for (metric, &given) in given {
+            check(metric, given)?;
+            match known.insert(metric.clone(), given) {
+                None => annotated.new += 1,
+                Some(stored) if stored == given => annotated.unchanged += 1,
+                Some(stored) => annotated.different.push(OtherValue {
+                    profile,
+                    metric: metric.clone(),
+                    stored,
+                    given,
+                }),
+            }
+        }
+        if known.len() > MAX_LABELS {
+            return Err(InternalError::Refused("a profile has 256 metrics at most"));
+        }
+        if *known != before {
+            new.record(Record::Profile, profile.0, &record)?;
+        }
+    }
+    let is_refused = !may_replace && !annotated.different.is_empty();
+    let is_changed = annotated.new + annotated.different.len() > 0;
+    new.contents.history = after(new.contents.history, b"metrics given\0\0\0");
+    Ok((annotated, (is_changed && !is_refused).then_some(new)))
+}
+
+fn check(metric: &str, value: f64) -> Result<(), InternalError> {
+    if !(1..=MAX_GIVEN_NAME).contains(&metric.len()) {
+        return Err(InternalError::Refused(
+            "a metric's name has 1 to 4096 bytes",
+        ));
+    }
+    if !value.is_finite() {
+        return Err(InternalError::Refused("a metric is a finite number"));
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Adding a profile: what is to be written for it.
+
+pub(crate) mod add;
+mod build;
+mod check;
+mod commits;
+pub(crate) mod frames;
+mod match_tree;
+pub(crate) mod metrics;
+pub(crate) mod nodes;
+mod remove;
+pub(crate) mod tags;
+
+use crate::CameFrom;
+use crate::codec::{ProfileRecord, ReadingRecord, pack_modules};
+use crate::error::{InternalError, Result, refused};
+use crate::numbers::{ModulesNo, Number};
+use crate::read::counts::{Beside, Counts};
+use crate::read::rows::{NewRows, Rows};
+use crate::tables::{Column, Record};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use sto_model::id::ProfileId;
+use sto_model::tree::Interned;
+use sto_model::{Build, ModuleRef, Profile};
+
+pub(crate) use build::{Adder, Tally, sum};
+pub(crate) use check::check;
+pub(crate) use remove::Removal;
+
+/// What is to be written so that a store of these rows holds one more profile, with what it has beside what its id
+/// is of, which came from there; perhaps in place of another one of its build.
+pub(crate) fn plan(
+    rows: &Rows,
+    id: ProfileId,
+    build: &Build,
+    profile: &Profile,
+    (interned, beside): (&Interned, Beside),
+    (gone, from): (Option<ProfileId>, &CameFrom),
+) -> Result<NewRows> {
+    let mut new = NewRows::after(rows.contents);
+    let frames = frames::plan(rows, &mut new, &interned.frames)?;
+    let (nodes, nodes_end) = nodes::plan(rows, &mut new, build, &interned.tree, &frames)?;
+    let counts = Counts::of(interned, beside, &nodes, &frames)?;
+    let mut tally = match (gone, rows.record(Record::Build, build.id().0)?) {
+        (Some(gone), Some(record)) => {
+            let removal = Removal::of(rows, &BTreeSet::from([gone]))?;
+            removal.write_profiles(&mut new);
+            removal.without(rows, &mut new, record)?
+        }
+        (_, Some(record)) => Tally::of(rows, record, profile, nodes_end)?,
+        (_, None) => Tally::new(build, &mut new.contents)?,
+    };
+    let modules = plan_modules(&mut new, &profile.modules, |digest| {
+        rows.record(Record::ModuleList, digest)
+    })?;
+    let reading = ReadingRecord {
+        profile: id,
+        from: from.clone(),
+    };
+    add(
+        &mut new, &mut tally, &reading, build, profile, modules, &counts,
+    )?;
+    tally.write(&mut new)?;
+    commits::plan(rows, &mut new, build)?;
+    Ok(new)
+}
+
+/// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
+/// number stand in the store already, or are among what is new.
+pub(crate) fn add(
+    new: &mut NewRows,
+    tally: &mut Tally,
+    reading: &ReadingRecord,
+    build: &Build,
+    profile: &Profile,
+    modules: ModulesNo,
+    counts: &Counts,
+) -> Result<()> {
+    let id = reading.profile;
+    let number = take_number(&mut new.contents.next_profile)?;
+    new.contents.profiles += 1;
+    let sizes = counts.write(new, number)?;
+    tally.add(id, build, profile, number, &counts.costs)?;
+    let record = ProfileRecord {
+        number,
+        columns: sizes.columns,
+        modules,
+        gnu_build_id: build.gnu_build_id.clone(),
+        revision: build.revision.clone(),
+        slices: sizes.slices,
+        profile: Profile {
+            modules: Arc::default(),
+            ..profile.clone()
+        },
+    };
+    new.record(Record::Profile, id.0, &record)?;
+    new.record(Record::Reading, profile.reading().0, reading)?;
+    new.contents.history = after(new.contents.history, &id.0);
+    Ok(())
+}
+
+/// The history of a store once something was done to it.
+pub(crate) fn after(history: [u8; 16], done: &[u8]) -> [u8; 16] {
+    digest(&[&history, done])
+}
+
+fn digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    digest
+}
+
+pub(crate) fn take_number<N: Number>(next: &mut N) -> Result<N> {
+    let number = *next;
+    let following = number.number().checked_add(1);
+    *next = N::new(following.ok_or(InternalError::Refused(
+        "the store has given out all its numbers",
+    ))?);
+    Ok(number)
+}
+
+/// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
+pub(crate) fn plan_modules(
+    new: &mut NewRows,
+    modules: &[ModuleRef],
+    stored: impl FnOnce([u8; 16]) -> Result<Option<ModulesNo>>,
+) -> Result<ModulesNo> {
+    let list = pack_modules(modules).map_err(refused)?;
+    let digest = digest(&[&list]);
+    if let Some(number) = stored(digest)? {
+        return Ok(number);
+    }
+    let number = take_number(&mut new.contents.modules)?;
+    new.record(Record::ModuleList, digest, &number)?;
+    new.column(Column::Modules(number), list);
+    Ok(number)
+}

@@ -1,0 +1,131 @@
+//! Removing profiles from the rows of a store, in place: their records and columns go, and their builds
+//! are counted anew. Stacks, frames and module lists stay until the store is written anew.
+
+use super::{Tally, after};
+use crate::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
+use crate::error::{InternalError, Result};
+use crate::numbers::NodeNo;
+use crate::read::counts::read_costs;
+use crate::read::rows::{Found, NewRows, Rows};
+use crate::tables::{Column, Record};
+use std::collections::{BTreeMap, BTreeSet};
+use sto_model::Build;
+use sto_model::id::{BuildId, ExecutableId, ProfileId};
+
+/// Profiles that go, and those that stay of their builds, in the order of their numbers.
+pub(crate) struct Removal {
+    gone: Vec<(ProfileId, ProfileRecord)>,
+    left: BTreeMap<BuildId, Vec<(ProfileId, ProfileRecord)>>,
+    /// Those in whose place they stand.
+    replaced: Vec<ProfileId>,
+}
+
+impl Removal {
+    /// Finds what is to go; ids that the store does not have are passed over.
+    pub(crate) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
+        let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
+        let profiles = profiles.into_iter();
+        let mut profiles: Vec<_> = profiles.map(|p| (ProfileId(p.id), p.record)).collect();
+        profiles.sort_by_key(|(_, record)| record.number);
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            profiles.into_iter().partition(|(id, _)| ids.contains(id));
+        let builds = gone.iter().map(|(_, record)| record.profile.build);
+        let mut left: BTreeMap<BuildId, Vec<_>> = builds.map(|id| (id, Vec::new())).collect();
+        for (id, record) in kept {
+            if let Some(left) = left.get_mut(&record.profile.build) {
+                left.push((id, record));
+            }
+        }
+        let replaced = rows.replaced()?.into_iter();
+        let replaced = replaced.filter(|(by, _)| ids.contains(by));
+        Ok(Removal {
+            gone,
+            left,
+            replaced: replaced.flat_map(|(_, replaced)| replaced).collect(),
+        })
+    }
+
+    /// Removes everything; returns the builds that have no profile any more.
+    pub(crate) fn write(&self, rows: &Rows, new: &mut NewRows) -> Result<BTreeSet<BuildId>> {
+        self.write_profiles(new);
+        let mut empty = BTreeSet::new();
+        for (&id, left) in &self.left {
+            let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
+            let record = record.ok_or_else(|| {
+                InternalError::damaged("table records", "a profile's build does not exist")
+            })?;
+            if left.is_empty() {
+                remove_sums(new, &record);
+                new.remove_record(Record::Build, id.0);
+                new.contents.builds = new.contents.builds.saturating_sub(1);
+                empty.insert(id);
+            } else {
+                self.without(rows, new, record)?.write(new)?;
+            }
+        }
+        Ok(empty)
+    }
+
+    /// Removes what is the profiles' own.
+    pub(crate) fn write_profiles(&self, new: &mut NewRows) {
+        for (id, record) in &self.gone {
+            for sample_type in record.types() {
+                new.remove_column(Column::Costs(record.number, sample_type));
+                new.remove_column(Column::Lines(record.number, sample_type));
+            }
+            if record.slices > 0 {
+                new.remove_column(Column::Slices(record.number));
+            }
+            new.remove_column(Column::Metrics(record.number));
+            new.remove_column(Column::Calls(record.number));
+            new.remove_column(Column::Arguments(record.number));
+            new.remove_column(Column::Sources(record.number));
+            new.remove_column(Column::Addresses(record.number));
+            new.remove_column(Column::CallTrees(record.number, 0));
+            new.remove_record(Record::Profile, id.0);
+            new.remove_record(Record::Reading, record.profile.reading().0);
+            new.contents.profiles = new.contents.profiles.saturating_sub(1);
+            new.contents.history = after(new.contents.history, &id.0);
+        }
+        for replaced in &self.replaced {
+            new.remove_record(Record::Replaced, replaced.0);
+        }
+        new.contents.history = after(new.contents.history, b"profiles removed");
+    }
+
+    /// A build to which only those of its profiles are counted that are left.
+    pub(crate) fn without(
+        &self,
+        rows: &Rows,
+        new: &mut NewRows,
+        record: BuildRecord,
+    ) -> Result<Tally> {
+        remove_sums(new, &record);
+        let id = ExecutableId::of(&record.executable);
+        let executable: Option<ExecutableRecord> = rows.record(Record::Executable, id.0)?;
+        let nodes_end = executable.map_or(NodeNo(0), |executable| executable.nodes);
+        let build = record.build();
+        let mut tally = Tally::again(record);
+        for (id, record) in self.left.get(&build.id()).into_iter().flatten() {
+            let known = Build {
+                gnu_build_id: record.gnu_build_id.clone(),
+                revision: record.revision.clone(),
+                ..build.clone()
+            };
+            let costs = record.types().map(|sample_type| {
+                read_costs(rows, Column::Costs(record.number, sample_type), nodes_end)
+            });
+            let costs = costs.collect::<Result<Vec<_>>>()?;
+            tally.add(*id, &known, &record.profile, record.number, &costs)?;
+        }
+        Ok(tally)
+    }
+}
+
+fn remove_sums(new: &mut NewRows, record: &BuildRecord) {
+    for (at, sum) in record.types().zip(&record.sums) {
+        if sum.has_column {
+            new.remove_column(Column::Sums(record.number, at));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What profiles have besides stacks and costs, packed for tables of another format.
+
+use std::path::Path;
+use std::sync::Mutex;
+use sto_core::id::ExecutableId;
+use sto_core::ingest::{IngestOptions, ingest};
+use sto_core::model::{SourceDigest, SourceDigests};
+use sto_core::store::{pack_rest, unpack_rest};
+use sto_core::tree::{Interned, SliceCount};
+use sto_core::{Store, StoreError};
+
+/// Calls of a real program with lines, slices, calls over time and every call.
+fn recorded() -> Interned {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    let store = Store::in_memory().unwrap();
+    let options = IngestOptions {
+        version: Some("v1".to_owned()),
+        slices: SliceCount::new(5),
+        keep_calls: true,
+        ..IngestOptions::default()
+    };
+    let path = testdata.join("uftrace/arguments.data");
+    ingest(&store, &path, &options, &mut |_| {}).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let builds = snapshot.builds().unwrap();
+    let executable = ExecutableId::of(&builds[0].build.executable);
+    let found = Mutex::new(None);
+    let take = |_, interned| {
+        *found.lock().unwrap() = Some(interned);
+        Ok::<_, StoreError>(())
+    };
+    let ids = [builds[0].profiles[0].id];
+    snapshot.load_each(executable, &ids, take).unwrap();
+    found.into_inner().unwrap().unwrap()
+}
+
+#[test]
+fn packed_parts_come_back_and_cut_ones_are_refused() {
+    let mut all = recorded();
+    let digest = SourceDigest(std::array::from_fn(|byte| byte as u8));
+    all.sources.insert("src/demo.c".to_owned(), digest);
+    let packed = pack_rest(&all).unwrap();
+    let mut back = Interned {
+        lines: Vec::new(),
+        slices: None,
+        metrics: None,
+        calls: None,
+        kept: None,
+        sources: SourceDigests::new(),
+        addresses: None,
+        ..all.clone()
+    };
+    for length in (0..packed.len()).step_by(1 + packed.len() / 500) {
+        assert!(unpack_rest(&mut back.clone(), &packed[..length]).is_err());
+        let mut changed = packed.clone();
+        changed[length] ^= 0x81;
+        // It may mean something else; it must not panic.
+        let _ = unpack_rest(&mut back.clone(), &changed);
+    }
+    unpack_rest(&mut back, &packed).unwrap();
+    assert_eq!(pack_rest(&back).unwrap(), packed);
+    assert!(back.calls.is_some() && back.kept.is_some() && back.slices.is_some());
+    assert_eq!(back.calls, all.calls);
+    assert_eq!(back.slices, all.slices);
+    assert_eq!(back.lines, all.lines);
+    assert_eq!(back.sources, all.sources);
+}
