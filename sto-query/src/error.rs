@@ -94,6 +94,9 @@ pub enum QueryError {
     /// A format cannot hold the stacks.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// This program was built without the feature `lake`.
+    #[error("this program was built without Parquet files")]
+    WithoutParquet,
     /// A dataset of Parquet files cannot be written.
     #[cfg(feature = "lake")]
     #[error(transparent)]

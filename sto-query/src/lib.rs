@@ -39,7 +39,6 @@ pub mod expand;
 pub mod functions;
 pub mod history;
 pub mod hot;
-#[cfg(feature = "lake")]
 pub mod lake;
 pub mod listing;
 pub mod maintain;

@@ -1,6 +1,6 @@
 //! Where symbols are looked for.
 
-use crate::runtime::environment;
+use crate::runtime::{CliError, environment};
 use clap::Args;
 use std::path::PathBuf;
 use sto_core::ingest::Debuginfod;
@@ -14,18 +14,20 @@ pub(crate) struct SymbolArgs {
 
     /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
     /// where theirs is
-    #[arg(
-        long,
-        value_name = "URLS",
-        env = "DEBUGINFOD_URLS",
-        hide_env_values = true
+    #[arg(long, value_name = "URLS")]
+    #[cfg_attr(
+        feature = "debuginfod",
+        arg(env = "DEBUGINFOD_URLS", hide_env_values = true)
     )]
     debuginfod: Option<String>,
 }
 
 impl SymbolArgs {
-    /// The servers, where any are to be asked.
-    pub(crate) fn debuginfod(&self) -> Option<Debuginfod> {
-        self.debuginfod.as_deref().and_then(environment::debuginfod)
+    /// The servers to ask; `None` without any.
+    pub(crate) fn debuginfod(&self) -> Result<Option<Debuginfod>, CliError> {
+        match &self.debuginfod {
+            Some(_) if cfg!(not(feature = "debuginfod")) => Err(CliError::WithoutDebuginfod),
+            urls => Ok(urls.as_deref().and_then(environment::debuginfod)),
+        }
     }
 }

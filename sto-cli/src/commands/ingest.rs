@@ -114,7 +114,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
         });
     }
     let to = Destination::open(args.to.as_deref(), store_path)?;
-    let options = args.options();
+    let options = args.options()?;
     let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
     let mut done = 0;
@@ -199,8 +199,8 @@ impl IngestArgs {
         prepare((&input.path, recording), &options, &mut show)
     }
 
-    fn options(&self) -> IngestOptions {
-        IngestOptions {
+    fn options(&self) -> Result<IngestOptions, CliError> {
+        Ok(IngestOptions {
             split_processes: self.split_processes,
             slices: self.slices,
             traces: self.traces.clone(),
@@ -212,11 +212,11 @@ impl IngestArgs {
             max_input: self.max_input,
             strict: self.strict,
             symbols: SymbolOptions {
-                debuginfod: self.symbols.debuginfod(),
+                debuginfod: self.symbols.debuginfod()?,
                 ..SymbolOptions::default()
             },
             ..self.about.options()
-        }
+        })
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SymbolizeArgs, store_path: &StorePath) -> Result<Outcom
     let mut request = SymbolizeRequest::default();
     request.selectors.clone_from(&args.only);
     request.symbols = SymbolOptions {
-        debuginfod: args.symbols.debuginfod(),
+        debuginfod: args.symbols.debuginfod()?,
         ..environment::symbol_options(&args.symbols.files, Path::new(""))
     };
     let store = store_path.open()?;

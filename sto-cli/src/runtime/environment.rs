@@ -105,6 +105,7 @@ impl Surroundings for Machine {
             symbols: SymbolOptions {
                 debuginfod: std::env::var("DEBUGINFOD_URLS")
                     .ok()
+                    .filter(|_| cfg!(feature = "debuginfod"))
                     .and_then(|urls| debuginfod(&urls)),
                 ..symbol_options(&[], file)
             },

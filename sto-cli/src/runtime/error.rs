@@ -71,6 +71,11 @@ impl Outcome {
     }
 }
 
+/// Says how to build a program that has a feature.
+fn build_with(feature: &str) -> String {
+    format!("build it with `cargo build --release --features full`, or `--features {feature}`")
+}
+
 /// The status of a command, as shells have it: of one that a signal ended, 128 more than the signal's
 /// number.
 pub(crate) fn status_of(status: ExitStatus) -> u8 {
@@ -177,6 +182,8 @@ pub(crate) enum CliError {
     StdinTwice,
     #[error("this format would fill the terminal with bytes")]
     BinaryOnTerminal,
+    #[error("--debuginfod: this program was built without debuginfod")]
+    WithoutDebuginfod,
     #[error("a dataset has whole profiles")]
     PartOfDataset,
     #[error("a dataset is many files, and standard output is one")]
@@ -260,6 +267,9 @@ impl CliError {
             CliError::Query(QueryError::NothingNamed { selector, .. }) => {
                 Some(format!("there is no file `{selector}` either"))
             }
+            CliError::WithoutDebuginfod => Some(build_with("debuginfod")),
+            CliError::Query(QueryError::WithoutParquet) => Some(build_with("lake")),
+            CliError::Place(PlaceError::LeftOut { .. }) => Some(build_with("cloud")),
             CliError::Query(QueryError::NoRevision { .. }) => Some(
                 "revisions are those of the work tree that the working directory is in".to_owned(),
             ),

@@ -7,10 +7,12 @@
 mod benchmarks;
 #[cfg(feature = "lake")]
 mod counts;
+#[cfg(not(feature = "lake"))]
+#[path = "no_counts.rs"]
+mod counts;
 
 pub(crate) use benchmarks::reason;
 pub use benchmarks::{Benchmarks, Check};
-#[cfg(feature = "lake")]
 pub use counts::check_counts;
 
 use crate::QueryError;

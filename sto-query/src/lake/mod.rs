@@ -15,21 +15,34 @@
 #![doc = include_str!("lake.md")]
 
 mod added;
+#[cfg(feature = "lake")]
 mod columns;
+#[cfg(feature = "lake")]
 mod counts;
+#[cfg(feature = "lake")]
 mod dataset;
+#[cfg(feature = "lake")]
 mod error;
+#[cfg(feature = "lake")]
 mod partition;
+#[cfg(feature = "lake")]
 mod profile;
 mod questions;
+#[cfg(feature = "lake")]
 mod read;
+#[cfg(feature = "lake")]
 mod sample;
+#[cfg(feature = "lake")]
 mod stacks;
 
 pub use added::AddedToLake;
+#[cfg(feature = "lake")]
 pub(crate) use counts::Counts;
+#[cfg(feature = "lake")]
 pub use dataset::Dataset;
+#[cfg(feature = "lake")]
 pub(crate) use dataset::Found;
+#[cfg(feature = "lake")]
 pub use error::LakeError;
 pub use questions::{QUESTIONS, Question};
 

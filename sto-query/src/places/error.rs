@@ -27,9 +27,7 @@ pub enum PlaceError {
         scheme: String,
     },
     /// What reaches the place was left out of this program.
-    #[error(
-        "{place}: this sto was built without object stores (feature `cloud`); use a folder or ssh://, or another sto"
-    )]
+    #[error("{place}: this program was built without object stores")]
     LeftOut {
         /// The place.
         place: String,

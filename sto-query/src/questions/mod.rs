@@ -12,7 +12,6 @@ mod exchange;
 mod export;
 mod histories;
 mod hot;
-#[cfg(feature = "lake")]
 mod lake;
 mod models;
 mod phases;
@@ -34,7 +33,6 @@ pub use histories::{
     series, suspects,
 };
 pub use hot::{BlameRequest, HotSpotsRequest, blame, hot};
-#[cfg(feature = "lake")]
 pub use lake::{
     ImportLakeRequest, LakeRequest, add_to_lake, check_lake, import_lake, ingest_to_lake,
 };

@@ -22,7 +22,6 @@ pub mod hot;
 pub mod hover;
 mod html;
 pub mod ingest;
-#[cfg(feature = "lake")]
 pub mod lake;
 pub mod log;
 pub mod ls;

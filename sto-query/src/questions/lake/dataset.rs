@@ -1,35 +1,23 @@
-//! Profiles as a dataset of Parquet files, and back.
+//! Datasets in programs that have the feature `lake`.
 
+use super::{ImportLakeRequest, LakeRequest};
 use crate::QueryError;
 use crate::lake::{AddedToLake, Dataset, Found, LakeError};
 use crate::maintain::{MergedStore, Merges};
 use crate::places::Machine;
 use crate::questions::stores::selected;
 use crate::select::Selection;
-use crate::sources::{Located, Named, Sources, Surroundings};
+use crate::sources::{Located, Sources, Surroundings};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use sto_core::Cancel;
 use sto_core::id::{BuildId, ExecutableId, ProfileId};
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::model::{Build, Profile};
 use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::tree::Interned;
 use sto_core::units::{Bytes, UnixSeconds};
-
-/// Profiles for a dataset.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct LakeRequest {
-    /// The profiles; without it, every one of the store.
-    pub named: Option<Named>,
-    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it. Where there is none, it is made.
-    pub place: PathBuf,
-}
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes may do so at once.
 ///
@@ -122,20 +110,6 @@ pub fn ingest_to_lake(
     Ok(outcome)
 }
 
-/// Profiles of a dataset for a store.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct ImportLakeRequest {
-    /// Where the dataset is, as [`Place::parse`](crate::places::Place::parse) takes it.
-    pub place: PathBuf,
-    /// Selectors of the profiles; without any, it is all of them.
-    pub selectors: Vec<String>,
-    /// Ends it early: before the next profile.
-    #[serde(skip)]
-    pub cancel: Cancel,
-}
-
 /// How many profiles are in memory before they go into the store.
 const AT_ONCE: usize = 256;
 
@@ -146,7 +120,7 @@ struct Listed {
     profile: Profile,
 }
 
-/// Takes profiles of a dataset into a store, as [`merge`](super::merge) takes in those of a store: what is here
+/// Takes profiles of a dataset into a store, as [`merge`](crate::questions::merge) takes in those of a store: what is here
 /// stays as it is, and what is damaged is left out. `progress` is called with what became of them so far.
 ///
 /// # Errors
