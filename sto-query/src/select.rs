@@ -4,6 +4,7 @@
 
 mod ancestry;
 mod benchmark;
+mod benchmark_runs;
 mod by_commit;
 mod error;
 mod newest;
@@ -11,13 +12,13 @@ mod range;
 mod revision;
 
 pub use ancestry::Ancestry;
-pub use benchmark::BenchmarkRuns;
 pub(crate) use benchmark::one_benchmark;
+pub use benchmark_runs::BenchmarkRuns;
 pub(crate) use by_commit::by_commit;
-pub use error::{NoBuildInRange, SelectError};
+pub use error::{NoBuildInRange, NoBuildOfCommit, SelectError};
 pub use newest::first_recorded;
 pub(crate) use newest::oldest_first;
-pub use revision::{Commit, Described, NoBuildOfCommit};
+pub use revision::{Commit, Described};
 pub(crate) use revision::{runs_where, shortened as shortened_revision};
 
 use crate::text::printable;

@@ -24,15 +24,25 @@ use gen_lsp_types::{
     LspNotificationMethod, LspRequestMethod, MessageType, Request, ShowDocumentParams,
     ShowDocumentRequest, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolRequest,
 };
-use questions::Question;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
 use sto_query::hot::HotFunction;
 use sto_query::text::printable;
+
+/// What a client was asked.
+pub(super) enum Question {
+    /// Its settings.
+    Settings,
+    /// Which build to show.
+    Build,
+    /// Which of these files a source file of the profiles is.
+    File { meant: String, files: Vec<PathBuf> },
+}
 
 pub(super) struct Server {
     client: Client,

@@ -1,7 +1,7 @@
 //! Where a cause spends what it costs more: in itself, or in the library code and the unchanged
 //! modules that it calls.
 
-use super::blame::{Cause, Evidences};
+use super::cause::{Cause, Evidences};
 use super::functions::{Function, FunctionIx};
 use super::pair::Pair;
 use super::result::{AttributedCallee, Basis, rounded};

@@ -1,7 +1,8 @@
 //! The way from two views to findings, on one page. `compare.md` has it in formulas, with an example.
 
-use super::blame::{Evidences, causes};
+use super::blame::causes;
 use super::called::Called;
+use super::cause::Evidences;
 use super::counts::{count, owners};
 use super::evidence::{Evidence, Setting, Tests};
 use super::findings::{findings, tested_functions};

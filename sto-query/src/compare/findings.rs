@@ -1,12 +1,12 @@
 //! From causes to findings: what happened to each, in the order in which to look at them.
 
-use super::blame::{Cause, Evidences};
 use super::called::Called;
+use super::cause::{Cause, Evidences};
 use super::evidence::{Direction, Evidence, Setting};
 use super::functions::FunctionIx;
-use super::moved::Partner;
 use super::normalise::Replaced;
 use super::pair::Pair;
+use super::partner::Partner;
 use super::paths::PathEnds;
 use super::result::{
     AffectedCaller, Basis, CompareOptions, Finding, FindingKind, FunctionName, IgnoredFunction,

@@ -6,7 +6,8 @@
 //! A function of one side alone is none by its total: what calls it, and is on both sides, shows whether that is more.
 //! What moved or has another name, stacks would say; here it is new and gone.
 
-use super::blame::{Cause, Evidences, MOST_OF_IT, drop_bystanders};
+use super::blame::{MOST_OF_IT, drop_bystanders};
+use super::cause::{Cause, Evidences};
 use super::evidence::Evidence;
 use super::functions::FunctionIx;
 use super::result::Basis;

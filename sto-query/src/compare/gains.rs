@@ -4,7 +4,7 @@
 //! Everything is looked at from the side where the function has more: this side gained, the other lost.
 //! Counts are samples in a run of size 1.
 
-use super::blame::Cause;
+use super::cause::Cause;
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;

@@ -10,7 +10,7 @@
 //! In both cases the caller is the cause, and so on up the stack. Where neither holds, the deepest
 //! function keeps the blame.
 
-use super::blame::{Cause, Evidences, Outermost, plus};
+use super::cause::{Cause, Evidences, Outermost, plus};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
 use super::pair::Pair;

@@ -6,10 +6,10 @@ use super::result::{
     Basis, CompareOptions, Finding, Measured, MetricChange, MetricOutcome, MetricUnit,
     NormalisationMethod, SECONDS, TOTAL_COST, WorseIf, rounded,
 };
-use super::runs::Runs;
+use super::runs::{Metrics, Runs};
 use crate::statistics::{Group, holm, welch};
 use crate::tree::View;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use sto_core::units::Unit;
 
 /// What totals of parts of a run are divided by.
@@ -20,9 +20,6 @@ pub(crate) const EXIT_STATUS: &str = "exit_status";
 const LEAST_DEVIATION: f64 = 0.02;
 /// What the samples of a run vary by at least, relative to Poisson's variance: as with functions.
 const LEAST_OF_POISSON: f64 = 0.25;
-
-/// What the metrics of a run are, by their names.
-pub(super) type Metrics = BTreeMap<String, f64>;
 
 /// What was measured of the runs of a side as a whole.
 #[derive(Default)]

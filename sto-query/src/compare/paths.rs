@@ -1,6 +1,6 @@
 //! The call paths by which a cause is reached, and which of them changed most.
 
-use super::blame::{Cause, Evidences};
+use super::cause::{Cause, Evidences};
 use super::evidence::{Direction, Setting};
 use super::functions::FunctionIx;
 use super::pair::Pair;

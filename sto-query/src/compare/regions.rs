@@ -6,7 +6,7 @@
 //! that is a region. Calls are looked at by function, not by stack: one renamed function near the
 //! root would tear all stacks apart.
 
-use super::blame::{Evidences, plus};
+use super::cause::{Evidences, plus};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use hashbrown::HashMap;

@@ -4,10 +4,10 @@
 //! one is in the other now, are one function by two names where nothing else has a claim to either. They
 //! are compared as one from then on: what changed is judged like any other change, once.
 
-use super::blame::{Cause, Evidences};
+use super::cause::{Cause, Evidences};
 use super::evidence::Direction;
 use super::functions::{FunctionIx, Renamed};
-use super::moved::Partner;
+use super::partner::Partner;
 use super::regions::Regions;
 use super::result::Basis;
 use super::signs::Signs;

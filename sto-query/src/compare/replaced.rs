@@ -1,10 +1,10 @@
 //! Functions that replaced others, though nothing but their callers and their cost says so.
 
-use super::blame::{Cause, Evidences, plus};
+use super::cause::{Cause, Evidences, plus};
 use super::evidence::Direction;
 use super::functions::FunctionIx;
-use super::moved::{AT_LEAST, Balance, Partner};
 use super::pair::Pair;
+use super::partner::{AT_LEAST, Balance, Partner};
 use super::regions::{Caller, Regions};
 use std::collections::BTreeMap;
 

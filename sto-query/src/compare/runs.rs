@@ -1,17 +1,20 @@
 //! What is compared: the event that both sides measured, and the runs that have samples of it.
 
 use super::called;
-use super::metrics::Metrics;
 use super::pair::Pair;
 use super::result::{CompareError, NormalisationMethod, Run, Side, rounded};
 use crate::select::full_name;
 use crate::tree::View;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use sto_core::id::ProfileId;
 use sto_core::model::{Profile, Quality};
 use sto_core::tree::{SelfCosts, total};
 use sto_core::units::{Cost, Nanoseconds, SampleType};
+
+/// What the metrics of a run are, by their names.
+pub(super) type Metrics = BTreeMap<String, f64>;
 
 /// Of the sample types that both sides have, the time of calls in a trace of these, or else the one with most samples
 /// on the smaller side, and the runs that have it.

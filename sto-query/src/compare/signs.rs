@@ -139,7 +139,7 @@ fn callees(regions: &Regions) -> HashMap<FunctionIx, HashMap<FunctionIx, Pair<f6
             if !evidences.functions.list[callee.get()].kernel {
                 let of_function = callees.entry(function).or_default();
                 let sum = of_function.entry(regions.classes.of(callee)).or_default();
-                *sum = super::blame::plus(*sum, evidences.total(below));
+                *sum = super::cause::plus(*sum, evidences.total(below));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The stacks of both sides with what they cost: what a differential flame graph is drawn from.
 
-use super::blame::Evidences;
+use super::cause::Evidences;
 use super::evidence::Setting;
 use super::functions::FunctionIx;
 use super::result::{StackNode, Stacks, rounded};

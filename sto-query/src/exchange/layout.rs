@@ -1,6 +1,7 @@
 //! How profiles lie at a place.
 
 use super::ExchangeError;
+use super::{LAYOUT, VERSION};
 use crate::places::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,12 +9,6 @@ use std::path::PathBuf;
 use sto_core::id::ProfileId;
 use sto_core::store::{Snapshot, StoreError};
 use sto_core::units::Bytes;
-
-/// The name of the layout.
-pub const LAYOUT: &str = "sto-store";
-
-/// The version of the layout.
-pub const VERSION: u64 = 1;
 
 /// Where layout and version stand.
 const MANIFEST: &str = "manifest.json";

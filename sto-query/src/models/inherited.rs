@@ -1,6 +1,6 @@
 //! Functions that changed only because they call others that did.
 
-use super::changes::{FunctionChange, ModelChange};
+use super::change::{FunctionChange, ModelChange};
 use super::costs::{Costs, FunctionCosts};
 use std::collections::BTreeMap;
 

@@ -12,6 +12,7 @@
 
 mod asked;
 mod calls;
+mod change;
 mod changes;
 mod costs;
 mod dealt;
@@ -25,10 +26,8 @@ mod table;
 mod two;
 
 pub(crate) use asked::Asked;
-pub use changes::{
-    Commits, CompareModelsOptions, FunctionChange, Growth, ModelChange, ModelChanges, SideModel,
-    compare_models,
-};
+pub use change::{Commits, FunctionChange, Growth, ModelChange, SideModel};
+pub use changes::{CompareModelsOptions, ModelChanges, compare_models};
 pub use costs::Costs;
 pub use detectors::{Detected, Detector};
 pub use error::ModelError;

@@ -1,6 +1,6 @@
 //! What became of a function's cost, as a sentence.
 
-use super::changes::{Commits, FunctionChange, Growth};
+use super::change::{Commits, FunctionChange, Growth};
 use crate::select::shortened_revision;
 use crate::statistics::models::{Model, ModelKind};
 use crate::text::{probability, short};

@@ -1,6 +1,7 @@
 //! Places as they are written.
 
 use super::PlaceError;
+use super::error::Refusal;
 use crate::text::printable;
 use std::ffi::OsStr;
 use std::fmt;
@@ -143,7 +144,7 @@ impl Bucket {
         if name.is_empty() || !name.bytes().all(is_plain) {
             return Err("no bucket has such a name");
         }
-        if !prefix.is_empty() && super::checked(&prefix, false).is_err() {
+        if !prefix.is_empty() && checked(&prefix, false).is_err() {
             return Err("no folder of a bucket has such a name");
         }
         let name = name.to_owned();
@@ -185,6 +186,15 @@ impl fmt::Display for Address {
             }
         };
         f.write_str(&printable(&text))
+    }
+}
+
+/// Checks that a name leads nowhere but below its place.
+pub(super) fn checked(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
+    let is_good = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(char::is_control);
+    match (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
+        true => Ok(()),
+        false => Err(Refusal::other("no file may be called so")),
     }
 }
 

@@ -20,7 +20,7 @@ mod ssh;
 
 pub use error::{PlaceError, Why};
 
-use address::Address;
+use address::{Address, checked};
 use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -165,14 +165,5 @@ impl fmt::Display for Place {
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Place({})", self.name)
-    }
-}
-
-/// Checks that a name leads nowhere but below its place.
-fn checked(name: &str, may_be_empty: bool) -> Result<(), Refusal> {
-    let is_good = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(char::is_control);
-    match (may_be_empty && name.is_empty()) || name.split('/').all(is_good) {
-        true => Ok(()),
-        false => Err(Refusal::other("no file may be called so")),
     }
 }

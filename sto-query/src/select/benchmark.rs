@@ -1,9 +1,8 @@
 //! Runs of one benchmark: those of several did different work, and are not added up.
 
+use super::benchmark_runs::BenchmarkRuns;
 use super::{SelectError, Selection, full_name};
-use crate::text::printable;
-use std::collections::{BTreeMap, BTreeSet};
-use sto_core::store::StoredProfile;
+use std::collections::BTreeSet;
 
 impl Selection {
     /// The benchmarks that its runs are of; `None` are runs that name none.
@@ -62,43 +61,4 @@ pub(crate) fn one_benchmark<'a>(
         builds: builds.into_iter().collect(),
         benchmarks: runs,
     })
-}
-
-/// How many runs are of each benchmark.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BenchmarkRuns(BTreeMap<Option<String>, usize>);
-
-impl BenchmarkRuns {
-    pub(crate) fn of<'a>(profiles: impl IntoIterator<Item = &'a StoredProfile>) -> BenchmarkRuns {
-        let mut runs = BTreeMap::new();
-        for stored in profiles {
-            *runs.entry(stored.profile.benchmark.clone()).or_default() += 1;
-        }
-        BenchmarkRuns(runs)
-    }
-
-    /// Number of benchmarks, runs that name none being of one more.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl std::fmt::Display for BenchmarkRuns {
-    /// `serve (3 runs), startup (1 run), '' for those that name none (2 runs)`
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Those that name none come last here.
-        let (none, named): (Vec<_>, Vec<_>) = self.0.iter().partition(|(name, _)| name.is_none());
-        for (ix, (name, runs)) in named.into_iter().chain(none).enumerate() {
-            if ix > 0 {
-                f.write_str(", ")?;
-            }
-            match name {
-                Some(name) => write!(f, "{}", printable(name))?,
-                None => f.write_str("'' for runs that name none")?,
-            }
-            let s = if *runs == 1 { "" } else { "s" };
-            write!(f, " ({runs} run{s})")?;
-        }
-        Ok(())
-    }
 }

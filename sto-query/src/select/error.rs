@@ -1,6 +1,7 @@
 //! Why a selector names nothing, or too much.
 
-use super::{BenchmarkRuns, MIN_PREFIX, NoBuildOfCommit, listed, there_are};
+use super::benchmark_runs::BenchmarkRuns;
+use super::{MIN_PREFIX, listed, there_are};
 use crate::text::{counted, printable};
 use sto_core::Hint;
 use sto_core::store::StoreError;
@@ -195,4 +196,33 @@ impl SelectError {
             _ => None,
         }
     }
+}
+
+/// That no build was made of a commit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no build is of `{}`{}{}{}",
+    printable(.revision),
+    if commit == revision { String::new() } else { format!(", commit {commit}") },
+    match &with_changes[..] {
+        [] => String::new(),
+        changed => format!("; not committed changes were in {}", listed(changed)),
+    },
+    match &known[..] {
+        [] => String::new(),
+        known => format!("; {}", there_are(known, *more)),
+    }
+)]
+#[non_exhaustive]
+pub struct NoBuildOfCommit {
+    /// What follows `git:`.
+    pub(crate) revision: String,
+    /// The commit that this is.
+    pub(crate) commit: String,
+    /// Builds of it with changes that were not committed.
+    pub(crate) with_changes: Vec<String>,
+    /// Other builds, with their revisions.
+    pub(crate) known: Vec<String>,
+    /// Number of those that `known` leaves out.
+    pub(crate) more: usize,
 }

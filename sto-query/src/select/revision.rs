@@ -1,7 +1,7 @@
 //! Builds by the revision of the work tree that they were made of: `git:HEAD~1`.
 
-use super::{MAX_NAMED, SelectError, Selection, Selector, full_name, listed, there_are, whole};
-use crate::text::printable;
+use super::error::{NoBuildOfCommit, SelectError};
+use super::{MAX_NAMED, Selection, Selector, full_name, whole};
 use sto_core::model::Build;
 use sto_core::store::{StoredBuild, StoredProfile};
 
@@ -30,35 +30,6 @@ pub struct Described<'a> {
     pub(crate) commit: Option<&'a str>,
     /// Whether the work tree had changes that were not committed.
     pub(crate) is_dirty: bool,
-}
-
-/// That no build was made of a commit.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "no build is of `{}`{}{}{}",
-    printable(.revision),
-    if commit == revision { String::new() } else { format!(", commit {commit}") },
-    match &with_changes[..] {
-        [] => String::new(),
-        changed => format!("; not committed changes were in {}", listed(changed)),
-    },
-    match &known[..] {
-        [] => String::new(),
-        known => format!("; {}", there_are(known, *more)),
-    }
-)]
-#[non_exhaustive]
-pub struct NoBuildOfCommit {
-    /// What follows `git:`.
-    pub(crate) revision: String,
-    /// The commit that this is.
-    pub(crate) commit: String,
-    /// Builds of it with changes that were not committed.
-    pub(crate) with_changes: Vec<String>,
-    /// Other builds, with their revisions.
-    pub(crate) known: Vec<String>,
-    /// Number of those that `known` leaves out.
-    pub(crate) more: usize,
 }
 
 /// Digits of a commit's id that are shown.

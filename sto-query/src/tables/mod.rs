@@ -23,6 +23,7 @@ mod stack_node;
 mod stack_node_data;
 mod stored;
 mod table;
+mod text_index;
 mod write;
 
 pub use database::{Database, SqlCell, SqlName, SqlOptions, SqlRows, SqlValue};

@@ -1,7 +1,7 @@
 //! What tables are read from: a state of a store, of which what was read is kept for a while.
 
 use super::build_tree::BuildTree;
-use super::search::TextIndex;
+use super::text_index::TextIndex;
 use crate::QueryError;
 use crate::functions::Functions;
 use crate::select::whole;
@@ -181,7 +181,7 @@ impl Stored {
         if let Some(index) = self.text_index.get() {
             return Ok(index);
         }
-        let index = TextIndex::of(frames)?;
+        let index = TextIndex::of(&frames.table)?;
         Ok(self.text_index.get_or_init(|| index))
     }
 

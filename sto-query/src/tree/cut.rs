@@ -2,8 +2,9 @@
 
 use super::View;
 use super::contexts::Nodes;
+use super::run_window::RunWindow;
 use super::view::merge_equal_nodes;
-use super::window::{RunWindow, WindowError};
+use super::window::WindowError;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};

@@ -1,6 +1,6 @@
 //! The stacks and costs of a selection.
 
-use super::RunWindow;
+use super::run_window::RunWindow;
 use crate::select::{SelectError, Selection};
 use sto_core::id::ProfileId;
 use sto_core::model::{FrameKind, FrameTable};

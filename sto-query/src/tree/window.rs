@@ -1,12 +1,12 @@
 //! Views of a part of their runs' time.
 
 use super::contexts::Nodes;
+use super::run_window::RunWindow;
 use super::view::merge_equal_nodes;
 use super::{RunSlices, View};
 use crate::select::full_name;
 use crate::text::{printable, seconds};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Snapshot, StoreError};
@@ -34,28 +34,6 @@ pub enum Window {
     },
     /// A phase, by its number in the list of the run's phases, from 1.
     Phase(usize),
-}
-
-/// The part of a run's time that was taken, in nanoseconds from its first sample: whole slices.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct RunWindow {
-    /// Where it begins.
-    pub from: Nanoseconds,
-    /// Where it ends.
-    pub to: Nanoseconds,
-    /// How long the run took as a whole.
-    pub duration: Nanoseconds,
-    /// Whether it is what lies before `from` and after `to` that was taken, and not what lies between.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rest: bool,
-    /// The slices, in ascending order.
-    #[serde(skip)]
-    pub(crate) slices: Vec<Range<u32>>,
-    /// Number of slices of the whole run.
-    #[serde(skip)]
-    count: u32,
 }
 
 /// Why a part of a run's time cannot be taken.
@@ -242,56 +220,6 @@ impl<'a> WholeRun<'a> {
             slices,
             ..window
         })
-    }
-}
-
-impl RunWindow {
-    pub(crate) fn of(grid: SliceGrid, slices: Range<u32>) -> RunWindow {
-        RunWindow {
-            from: grid.border(slices.start),
-            to: grid.border(slices.end),
-            duration: grid.duration(),
-            rest: false,
-            slices: vec![slices],
-            count: grid.count().get(),
-        }
-    }
-
-    /// Whether a slice was taken.
-    pub(crate) fn has(&self, slice: u32) -> bool {
-        self.slices.iter().any(|slices| slices.contains(&slice))
-    }
-
-    /// Number of its slices.
-    pub(crate) fn slice_count(&self) -> u64 {
-        let slices = self
-            .slices
-            .iter()
-            .map(|slices| u64::from(slices.end - slices.start));
-        slices.sum()
-    }
-
-    /// How long its slices are together.
-    pub(crate) fn length(&self) -> Nanoseconds {
-        let slices = u128::from(self.slice_count()) * u128::from(self.duration.0);
-        Nanoseconds((slices / u128::from(self.count.max(1))) as u64)
-    }
-
-    /// Consecutive parts of it, of about the same length.
-    pub(crate) fn parts(&self, count: u32) -> Vec<RunWindow> {
-        let slices: Vec<u32> = self.slices.iter().cloned().flatten().collect();
-        let len = slices.len();
-        let part = |ix: usize| {
-            let of = &slices[len * ix / count as usize..len * (ix + 1) / count as usize];
-            RunWindow {
-                slices: of
-                    .chunk_by(|a, b| a + 1 == *b)
-                    .map(|run| run[0]..run[run.len() - 1] + 1)
-                    .collect(),
-                ..self.clone()
-            }
-        };
-        (0..count as usize).map(part).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A history that is filled: a command as it was built of each commit of a range.
 
-use super::RecordArgs;
+use super::args::RecordArgs;
 use super::checkouts::Checkouts;
 use super::plan::{Plan, Program, Scale};
 use super::runs::{Recorded, Session};

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("record.md")]
 
+mod args;
 mod checkouts;
 mod commits;
 mod input;
@@ -14,146 +15,17 @@ mod work_folder;
 
 use crate::commands::find_regressions;
 use crate::runtime::destination::Destination;
-use crate::runtime::perf::{self, Perf, Target};
+use crate::runtime::perf::{self, Perf};
 use crate::runtime::{CliError, Outcome, StorePath, ui};
+pub(crate) use args::RecordArgs;
 pub(crate) use checkouts::{Built, Checkouts, Place};
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 use commits::Commits;
 pub(crate) use options::RecordingArgs;
-use plan::Scale;
 pub(crate) use plan::{Plan, Program};
 pub(crate) use runs::Session;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use sto_query::maintain::IngestedFile;
 use sto_query::render;
 pub(crate) use work_folder::WorkFolder;
-
-const EXAMPLES: &str = "\
-Examples:
-  sto record --build v1 ./server --port 80          Record a program until it ends, or until Ctrl-C
-  sto record --build v1 --runs 5 ./benchmark        Record five runs, to compare builds by
-  sto record --compare './old in' './new in' --runs 10
-                                                    Record two programs in turns, and compare them
-  sto record --scale n=1000,2000,4000 ./sort {n}    Record a program with several sizes of its input
-  sto record --commits v1..HEAD --build-with make -- ./bench
-                                                    Record a program as it was at each commit
-  sto record --call-graph dwarf ./stripped          Where programs have no frame pointers
-  sto record -p 1234 sleep 10                       Record a running process for ten seconds
-  sto record -a -e cycles -e page-faults sleep 10   Record two events of the whole system
-
-Exit status: that of the command; 128 and the signal's number where a signal ended it, or sto; with
---compare that of `sto find-regressions`; with --commits 0, or 3 where none could be built; 2 where sto fails.";
-
-/// Record a program with perf, and store the runs
-///
-/// Options stand before the program; what follows it is the program's own. The program has this
-/// command's standard input and output; the report goes to standard error. Where standard input is a
-/// file, each of several runs reads all of it. Each run has two metrics: `seconds`, from the program's
-/// start to its end, and `exit_status`.
-///
-/// Callers are found by frame pointers: build with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or use
-/// --call-graph dwarf. Just-in-time compilers must write down what they compile: `node --perf-basic-prof
-/// --interpreted-frames-native-stack`, `python -X perf`, `java -XX:+PreserveFramePointer
-/// -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct RecordArgs {
-    #[command(flatten)]
-    recording: RecordingArgs,
-
-    /// Add the runs to this dataset of Parquet files, as `sto export --format parquet` writes them, and to no store
-    #[arg(long, value_name = "DATASET", conflicts_with_all = ["compare", "commits"])]
-    to: Option<PathBuf>,
-
-    /// Record the command this many times; a run that fails is the last
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "1",
-        value_parser = clap::value_parser!(u32).range(1..),
-        conflicts_with_all = ["processes", "all"]
-    )]
-    runs: u32,
-
-    /// Run the command this many times before, without recording it
-    #[arg(long, value_name = "N", default_value = "0", conflicts_with_all = ["processes", "all"])]
-    warmup: u32,
-
-    /// Record two programs in turns, so that noise of the machine affects both alike, and
-    /// compare them as `sto find-regressions` does. Each is a command line in quotes. What they print is
-    /// thrown away; runs that fail are not compared
-    #[arg(
-        long,
-        num_args = 2,
-        value_names = ["BASELINE", "CANDIDATE"],
-        conflicts_with_all = ["command", "processes", "all", "build"]
-    )]
-    compare: Vec<String>,
-
-    /// Record the command with each of these sizes of its input in place of `{NAME}`, which each run has as a
-    /// metric: `sto model --x NAME` says how cost grows with it
-    #[arg(
-        long,
-        value_name = "NAME=N,N,...",
-        value_parser = Scale::parse,
-        requires = "command",
-        conflicts_with_all = ["compare", "processes", "all"]
-    )]
-    scale: Option<Scale>,
-
-    /// Record the command as it was built of each commit of this range, in work trees of their own that are removed again.
-    /// Commits that have as many runs in the store already, of each size, are passed over, and so are those that cannot be built
-    #[arg(
-        long,
-        value_name = "RANGE",
-        requires = "command",
-        conflicts_with_all = ["compare", "processes", "all", "build", "revision"],
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    commits: Option<String>,
-
-    /// Build each commit with this line for a shell
-    #[arg(long, value_name = "COMMAND", requires = "commits", value_parser = NonEmptyStringValueParser::new())]
-    build_with: Option<String>,
-
-    /// Build so many commits at a time; none is built while runs are made
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
-    #[arg(requires = "commits")]
-    jobs: u16,
-
-    /// Record this running process, until it or the command ends, or until Ctrl-C; may be given several
-    /// times
-    #[arg(
-        short = 'p',
-        long = "pid",
-        value_name = "PID",
-        id = "processes",
-        value_delimiter = ','
-    )]
-    pids: Vec<u32>,
-
-    /// Record the whole system, until the command ends, or until Ctrl-C
-    #[arg(
-        short = 'a',
-        long = "all-cpus",
-        id = "all",
-        conflicts_with = "processes"
-    )]
-    all: bool,
-
-    /// Keep the recordings in this folder, with the perf maps and jitdumps of their programs
-    #[arg(long, value_name = "DIR")]
-    keep: Option<PathBuf>,
-
-    /// Run this command, with its arguments
-    #[arg(
-        trailing_var_arg = true,
-        required_unless_present_any = ["processes", "all", "compare"]
-    )]
-    command: Vec<OsString>,
-}
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {
     args.recording.about.check()?;
@@ -211,23 +83,5 @@ fn say(recordings: Vec<IngestedFile>, to: &Destination<'_>) {
     if !recordings.is_empty() {
         let summary = to.summary(recordings);
         ui::write(&render::recorded::text(&summary, ui::plain()));
-    }
-}
-
-impl RecordArgs {
-    fn plan(&self) -> Plan<'_> {
-        Plan {
-            how: &self.recording,
-            target: match (self.all, &self.pids[..]) {
-                (true, _) => Target::System,
-                (false, []) => Target::Command,
-                (false, pids) => Target::Processes(pids),
-            },
-            runs: self.runs,
-            warmup: self.warmup,
-            is_silent: !self.compare.is_empty(),
-            ends_with_failure: self.compare.is_empty(),
-            keep: self.keep.as_deref(),
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the server asks the client, or its user.
 
-use super::Server;
+use super::{Question, Server};
 use crate::lsp::worker::Job;
 use crate::runtime::error::sentence;
 use gen_lsp_types::json_rpc::Id;
@@ -18,16 +18,6 @@ const MOST_CHOICES: usize = 12;
 
 /// What stands for the build that is shown where none is named.
 const NEWEST: &str = "the newest of the branch";
-
-/// What a client was asked.
-pub(super) enum Question {
-    /// Its settings.
-    Settings,
-    /// Which build to show.
-    Build,
-    /// Which of these files a source file of the profiles is.
-    File { meant: String, files: Vec<PathBuf> },
-}
 
 impl Server {
     pub(super) fn ask_for_settings(&mut self) {

@@ -4,7 +4,7 @@
 //! store anew.
 
 use crate::error::{InternalError, StoreError};
-use crate::file::temporary::is_written_anew;
+use crate::file::names::is_written_anew;
 use redb::{Database, DatabaseError};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

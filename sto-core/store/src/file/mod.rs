@@ -12,6 +12,7 @@
 
 pub(crate) mod access;
 pub(crate) mod lock;
+pub(crate) mod names;
 pub(crate) mod open;
 pub(crate) mod temporary;
 mod unrepaired;

@@ -2,7 +2,8 @@
 
 use crate::error::{InternalError, StoreError, cannot};
 use crate::file::lock::{LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked};
-use crate::file::temporary::{check_room, name_of, remove_leftovers, temporary_beside};
+use crate::file::names::name_of;
+use crate::file::temporary::{check_room, remove_leftovers, temporary_beside};
 use crate::file::unrepaired::Unrepaired;
 use crate::guard::guarded;
 use crate::read::rows;

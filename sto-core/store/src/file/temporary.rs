@@ -5,34 +5,11 @@
 
 use crate::error::{StoreError, cannot};
 use crate::file::lock::{LockedFolder, Turn};
-use std::ffi::{OsStr, OsString};
+use crate::file::names::{anew, made};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use sto_model::files::{Folder, Temporary};
-
-/// The name of a file in its folder.
-pub(crate) fn name_of(path: &Path) -> &OsStr {
-    path.file_name().unwrap_or_default()
-}
-
-/// How the name of a store begins that is written anew; only who has the folder locked does that.
-fn anew(path: &Path) -> OsString {
-    named_after(path, "new-")
-}
-
-/// How the name of any other temporary file beside a store begins.
-fn made(path: &Path) -> OsString {
-    named_after(path, "made-")
-}
-
-fn named_after(path: &Path, suffix: &str) -> OsString {
-    let mut name = OsString::from(".");
-    name.push(name_of(path));
-    name.push(".");
-    name.push(suffix);
-    name
-}
 
 /// A new, empty file beside a store.
 pub(crate) fn temporary_beside(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
@@ -57,11 +34,6 @@ pub(crate) fn temporary_to_publish(
     turn: &Turn,
 ) -> io::Result<Temporary> {
     turn.temporaries().new_in(&locked.folder, &anew(path))
-}
-
-/// Whether somebody writes the store at this path anew.
-pub(crate) fn is_written_anew(path: &Path, folder: &Folder) -> bool {
-    folder.has_temporary(&anew(path))
 }
 
 /// Removes the temporary files that killed processes left beside a store.

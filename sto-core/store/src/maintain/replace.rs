@@ -8,10 +8,9 @@
 use crate::error::{self, InternalError, StoreError};
 use crate::file::access::{Backing, begin};
 use crate::file::lock::lock_folder;
+use crate::file::names::name_of;
 use crate::file::open::{self, Reserve};
-use crate::file::temporary::{
-    name_of, remove_leftovers, temporary_to_publish, temporary_to_replace,
-};
+use crate::file::temporary::{remove_leftovers, temporary_to_publish, temporary_to_replace};
 use crate::guard::guarded;
 use crate::maintain::rewrite::rewrite;
 use crate::read::rows::{NewRows, Rows};

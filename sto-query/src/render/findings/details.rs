@@ -1,8 +1,8 @@
 //! One finding as text: what happened, its counts, how it is reached and who inherits it.
 
 use super::steps::{callers, steps};
-use super::text::{Detail, mark_of};
 use super::words::{interval, not_counted, q, ratio};
+use crate::compare::FindingKind;
 use crate::compare::{AffectedCaller, CallPath, Change, Finding};
 use crate::functions;
 use crate::text::names::shorten_name;
@@ -12,6 +12,25 @@ use crate::text::{
 };
 use std::fmt::Write;
 use std::iter::zip;
+
+/// How much text says of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// What changed as a table, and in full what matters most: a screen or two, however much changed.
+    #[default]
+    Short,
+    /// Every finding in full, and how it was tested.
+    Full,
+}
+
+/// What marks a kind of finding.
+pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
+    match kind {
+        FindingKind::Regression | FindingKind::New => Style::worse,
+        FindingKind::Moved | FindingKind::Replaced => Style::bold,
+        FindingKind::Improvement | FindingKind::Gone => Style::better,
+    }
+}
 
 /// Column where the text of a finding begins.
 const INDENT: usize = 3;

@@ -17,9 +17,10 @@ mod steps;
 mod text;
 pub(super) mod words;
 
+pub use details::Detail;
 pub use github::github;
 pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
-pub use text::{Detail, check_text, findings_text, verdict_text};
+pub use text::{check_text, findings_text, verdict_text};

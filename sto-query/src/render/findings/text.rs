@@ -2,7 +2,7 @@
 //! that inherit them.
 
 use super::curves::{self, Weight};
-use super::details::{brief, details};
+use super::details::{Detail, brief, details, mark_of};
 use super::metrics;
 use super::notes::notes;
 use super::words::{
@@ -10,7 +10,7 @@ use super::words::{
     verdict_word, weakness,
 };
 use crate::check::Check;
-use crate::compare::{Change, Comparison, Finding, FindingKind, Side, TestedFunction, Verdict};
+use crate::compare::{Change, Comparison, Finding, Side, TestedFunction, Verdict};
 use crate::render::models::changes;
 use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable};
 use std::fmt::Write;
@@ -29,16 +29,6 @@ const LONGEST_NAME: usize = 30;
 
 /// What a column of the tables has.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
-
-/// How much text says of a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// What changed as a table, and in full what matters most: a screen or two, however much changed.
-    #[default]
-    Short,
-    /// Every finding in full, and how it was tested.
-    Full,
-}
 
 /// The check as text; one comparison alone is [`findings_text`].
 pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
@@ -151,15 +141,6 @@ pub(super) fn mark(verdict: Verdict) -> fn(Style, &str) -> String {
     match verdict {
         Verdict::Regression => Style::worse,
         Verdict::Clean | Verdict::Insufficient => Style::bold,
-    }
-}
-
-/// What marks a kind of finding.
-pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
-    match kind {
-        FindingKind::Regression | FindingKind::New => Style::worse,
-        FindingKind::Moved | FindingKind::Replaced => Style::bold,
-        FindingKind::Improvement | FindingKind::Gone => Style::better,
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is drawn: the stacks of one view or two, merged by label.
 
 use super::label::LabelIx;
-use super::{FlameOptions, MAX_LEVELS, Widths};
+use super::options::{FlameOptions, MAX_LEVELS, Widths};
+
 use crate::tree::{View, share, totals};
 use hashbrown::HashMap;
 use sto_core::trace::{CALLS, is_time_of_calls};

@@ -10,6 +10,7 @@ mod inverted;
 mod label;
 mod layout;
 mod of_run;
+mod options;
 mod palette;
 mod picture;
 
@@ -17,7 +18,6 @@ use super::header::{first_line, full_name, taken};
 use super::html::Page;
 use crate::compare::Focus;
 use crate::error::FlameError;
-use crate::functions::KeyOptions;
 use crate::text::{Style, counted, percent, printable, quantity, shorten};
 use crate::tree::{Subject, View};
 use drawing::{Drawing, Side};
@@ -26,15 +26,12 @@ use label::Labels;
 pub(super) use label::text as label_of;
 use maud::{Markup, html};
 pub(super) use of_run::{FrameLabels, boxes};
+use options::MAX_LEVELS;
+pub use options::{FlameOptions, Widths};
 pub use palette::Palette;
 pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
-use serde::{Deserialize, Serialize};
 use sto_core::units::Unit;
-
-/// Levels of calls that are drawn; what is deeper is a part of the frame at this level. A picture
-/// of more could not be read.
-const MAX_LEVELS: usize = 500;
 
 /// The change of share that has full colour, unless a larger one is drawn. Without it, the largest
 /// change would be a bright red even where all of them are noise.
@@ -45,39 +42,6 @@ const TITLE_WIDTH: usize = 110;
 const NAME_WIDTH: usize = 26;
 const EVENT_WIDTH: usize = 16;
 const FOCUS_WIDTH: usize = 20;
-
-/// Which stacks a flame graph shows, from which end, and in which colours.
-#[derive(Clone, Debug, Default)]
-pub struct FlameOptions {
-    /// Show only stacks that have one of these functions.
-    pub focus: Option<Focus>,
-    /// Show no stack that has one of these functions.
-    pub ignore: Option<Focus>,
-    /// Whether the innermost functions come first, and their callers hang below them as icicles:
-    /// which functions cost most by themselves, and who calls them.
-    pub inverted: bool,
-    /// The colours.
-    pub palette: Palette,
-    /// Which functions of two builds are one, in a difference.
-    pub matching: KeyOptions,
-    /// Whether to draw it on a page of HTML, which fits narrow windows and paper, too; else as SVG.
-    pub as_page: bool,
-    /// A sentence that stands above the drawing, behind all others.
-    pub note: String,
-}
-
-/// What the widths of a differential flame graph are of. Stacks without any width are not drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Widths {
-    /// The candidate, or the baseline where the candidate has none of the stacks.
-    #[default]
-    Candidate,
-    /// The baseline, or the candidate where the baseline has none of the stacks.
-    Baseline,
-    /// The baseline, in stacks that the candidate does not have: what is gone.
-    Elided,
-}
 
 /// Draws the flame graph of a view in one sample type.
 ///

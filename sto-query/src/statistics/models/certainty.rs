@@ -1,12 +1,12 @@
 //! How sure it is which kind fits best, and how y grows with x.
 
+use super::candidates::{Models, is_as_likely};
 use super::condensed::Condensed;
 use super::curve::{Curve, Term};
 use super::least_squares::orthonormal;
 use super::model::{Model, ModelKind};
 use super::points::Points;
 use super::quantiles::quantile;
-use super::regression::{Models, is_as_likely};
 use crate::statistics::Random;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

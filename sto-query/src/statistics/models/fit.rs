@@ -1,11 +1,12 @@
 //! Ways to make a curve of points, each with its options.
 
+use super::candidates::{Models, Why};
 use super::kernel::{Bandwidth, Estimator, Kernel, kernel_regression, kernel_ridge};
 use super::model::ModelKind;
 use super::moving_average::{Average, iterative_moving_average, moving_average};
 use super::normal_form::normal_form;
 use super::points::Points;
-use super::regression::{Models, Why, regression_with_certainty};
+use super::regression::regression_with_certainty;
 use super::regressogram::{Buckets, Middle, regressogram};
 use crate::statistics::models::Certainty;
 use serde::{Deserialize, Serialize};

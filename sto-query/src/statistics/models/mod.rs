@@ -23,6 +23,7 @@
 //!
 #![doc = include_str!("models.md")]
 
+mod candidates;
 mod certainty;
 pub mod changes;
 mod condensed;
@@ -45,6 +46,7 @@ mod spread;
 mod sums;
 mod surface;
 
+pub use candidates::{Models, Why};
 pub use certainty::{Certainty, Exponent};
 pub use curve::{Curve, Term};
 pub use difference::curves_differ;
@@ -56,7 +58,7 @@ pub use model::{Coefficient, Model, ModelKind};
 pub use moving_average::{Average, Decay, iterative_moving_average, moving_average};
 pub use normal_form::normal_form;
 pub use points::{Points, PointsError};
-pub use regression::{Models, Why, regression, regression_with_certainty, weighted_regression};
+pub use regression::{regression, regression_with_certainty, weighted_regression};
 pub use regressogram::{Buckets, Middle, regressogram};
 pub use rolling::Window;
 pub use simpson::simpson;

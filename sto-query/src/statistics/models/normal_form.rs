@@ -1,10 +1,10 @@
 //! The normal form of performance models: a constant and a term x^i log2(x)^j.
 
+use super::candidates::Why;
 use super::condensed::Condensed;
 use super::curve::{Curve, Term};
 use super::model::{Fitness, Model, ModelKind, coefficients};
 use super::points::Points;
-use super::regression::Why;
 use rayon::prelude::*;
 
 /// The exponents that are tried: of x as a fraction, of its logarithm; of equals the first one wins.

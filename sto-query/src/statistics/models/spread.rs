@@ -1,8 +1,8 @@
 //! Weights of points whose y varies the more, the larger it is.
 
+use super::candidates::fit_all;
 use super::condensed::Condensed;
 use super::model::{Model, ModelKind};
-use super::regression::fit_all;
 
 /// Powers of the fitted value that are tried, from 0, where all points vary alike, and the steps between.
 const LARGEST: f64 = 1.5;

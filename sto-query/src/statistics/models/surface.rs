@@ -1,9 +1,9 @@
 //! The normal form of two variables: a constant, and terms of one of them or of both.
 
+use super::candidates::Why;
 use super::curve::Term;
 use super::normal_form::{self, LEAST, Means, off};
 use super::points::Points;
-use super::regression::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,10 @@
 //! The difference of both curves, and what it grows like.
 
 use super::{Change, ChangeKind, SAMPLES, shared};
+use crate::statistics::models::candidates::Models;
 use crate::statistics::models::model::{Model, ModelKind};
 use crate::statistics::models::points::Points;
-use crate::statistics::models::regression::{Models, regression};
+use crate::statistics::models::regression::regression;
 
 /// Part of a coefficient that it may change by while the curve does not.
 const SAME: f64 = 0.05;

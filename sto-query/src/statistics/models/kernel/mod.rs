@@ -5,11 +5,11 @@ mod compact;
 mod gaussian;
 mod ridge;
 
+use super::candidates::Why;
 use super::curve::Curve;
 use super::model::{Fitness, Model, ModelKind};
 use super::moving_average::samples;
 use super::points::Points;
-use super::regression::Why;
 pub use bandwidth::Bandwidth;
 pub use ridge::kernel_ridge;
 use serde::{Deserialize, Serialize};

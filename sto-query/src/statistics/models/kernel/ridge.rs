@@ -1,9 +1,9 @@
 //! Gaussian weights whose width leaving out points chooses.
 
 use super::{Estimator, Kernel, Problem};
+use crate::statistics::models::candidates::Why;
 use crate::statistics::models::model::{Model, ModelKind};
 use crate::statistics::models::points::Points;
-use crate::statistics::models::regression::Why;
 
 /// The mean of all points, each weighted by e^(-gamma d²) of its distance d, with that of these gammas, above 0, with
 /// which points are best told from all others; the first of equals.

@@ -1,0 +1,160 @@
+//! Functions that changes are attributed to, and what they are found from.
+
+use super::counts::NodeCounts;
+use super::evidence::{Direction, Evidence, Tests};
+use super::functions::{FunctionIx, Functions};
+use super::normalise::Sizes;
+use super::pair::Pair;
+use super::result::Basis;
+use super::union::{Callers, UnionTree};
+
+/// A function that a change is attributed to.
+#[derive(Debug)]
+pub(super) struct Cause {
+    pub(super) function: FunctionIx,
+    pub(super) basis: Basis,
+    pub(super) direction: Direction,
+    /// The change that it explains: samples in a run of size 1, candidate less baseline.
+    pub(super) explains: f64,
+    /// Callers that inherit its change, innermost first.
+    pub(super) affected: Vec<FunctionIx>,
+    /// Functions below it that grew because it calls them more, largest part first.
+    pub(super) grown_callees: Vec<FunctionIx>,
+    /// The samples of both sides whose difference it explains, by node.
+    pub(super) at: Vec<(usize, Pair<f64>)>,
+}
+
+impl Cause {
+    /// Nothing is known yet of what it explains.
+    pub(super) fn new(function: FunctionIx, basis: Basis, direction: Direction) -> Cause {
+        Cause {
+            function,
+            basis,
+            direction,
+            explains: 0.0,
+            affected: Vec::new(),
+            grown_callees: Vec::new(),
+            at: Vec::new(),
+        }
+    }
+}
+
+/// What blame is found from.
+pub(super) struct Evidences<'a> {
+    pub(super) tree: &'a UnionTree,
+    /// Callers that cost is attributed to.
+    pub(super) callers: &'a Callers,
+    pub(super) functions: &'a Functions,
+    pub(super) nodes: &'a NodeCounts,
+    pub(super) sizes: &'a Sizes,
+    pub(super) tests: &'a Tests<'a>,
+}
+
+impl Evidences<'_> {
+    /// What was attributed to a node: its own samples, and those of unchanged modules and library
+    /// code that it called.
+    pub(super) fn attributed(&self, node: usize) -> Pair<f64> {
+        let attributed = &self.nodes.attributed;
+        Pair::new(
+            attributed.baseline[node] as f64,
+            attributed.candidate[node] as f64,
+        )
+    }
+
+    pub(super) fn total(&self, node: usize) -> Pair<f64> {
+        let total = &self.nodes.total;
+        Pair::new(total.baseline[node] as f64, total.candidate[node] as f64)
+    }
+
+    /// What the candidate has more in a run of size 1.
+    pub(super) fn difference(&self, samples: Pair<f64>) -> f64 {
+        let sizes = self.sizes.sums();
+        samples.candidate / sizes.candidate - samples.baseline / sizes.baseline
+    }
+}
+
+/// Where the functions are whose total shifted: their outermost nodes.
+pub(super) struct Outermost {
+    pub(super) functions: Vec<FunctionIx>,
+    pub(super) nodes: Vec<Vec<u32>>,
+    pub(super) depths: Vec<u32>,
+}
+
+impl Outermost {
+    pub(super) fn of(tree: &UnionTree, total: &[Evidence]) -> Outermost {
+        let mut outermost = Outermost {
+            functions: Vec::new(),
+            nodes: vec![Vec::new(); total.len()],
+            depths: Vec::with_capacity(tree.len()),
+        };
+        for (function, evidence) in total.iter().enumerate() {
+            if evidence.shifted.is_some() {
+                outermost.functions.push(FunctionIx(function as u32));
+            }
+        }
+        for node in 0..tree.len() {
+            let function = tree.function(node).get();
+            outermost.depths.push(
+                tree.parent(node)
+                    .map_or(0, |parent| outermost.depths[parent] + 1),
+            );
+            if total[function].shifted.is_some() && tree.is_outermost(node) {
+                outermost.nodes[function].push(node as u32);
+            }
+        }
+        outermost
+    }
+
+    pub(super) fn of_function(&self, function: FunctionIx) -> &[u32] {
+        &self.nodes[function.get()]
+    }
+
+    /// What stacks have from a function on, by its outermost nodes.
+    pub(super) fn totals(
+        &self,
+        evidences: &Evidences,
+        function: FunctionIx,
+    ) -> impl Iterator<Item = (usize, Pair<f64>)> {
+        let nodes = self.of_function(function).iter();
+        nodes.map(|&node| (node as usize, evidences.total(node as usize)))
+    }
+
+    /// The samples whose stack has a function.
+    pub(super) fn total(&self, evidences: &Evidences, function: FunctionIx) -> Pair<f64> {
+        self.sum(function, |node| evidences.total(node))
+    }
+
+    pub(super) fn sum(
+        &self,
+        function: FunctionIx,
+        samples: impl Fn(usize) -> Pair<f64>,
+    ) -> Pair<f64> {
+        sum(self
+            .of_function(function)
+            .iter()
+            .map(|&node| samples(node as usize)))
+    }
+
+    /// Mean depth of nodes by their samples, in thousandths.
+    pub(super) fn depth(&self, at: impl IntoIterator<Item = (usize, Pair<f64>)>) -> u64 {
+        let (mut weighted, mut weight) = (0.0, 0.0);
+        for (node, samples) in at {
+            let samples = samples.baseline.abs() + samples.candidate.abs();
+            weighted += samples * f64::from(self.depths[node]);
+            weight += samples;
+        }
+        (1000.0 * weighted / f64::max(weight, 1.0)) as u64
+    }
+}
+
+pub(super) fn sum(samples: impl Iterator<Item = Pair<f64>>) -> Pair<f64> {
+    samples.fold(Pair::default(), plus)
+}
+
+pub(super) fn plus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+    Pair::new(a.baseline + b.baseline, a.candidate + b.candidate)
+}
+
+pub(super) fn minus(a: Pair<f64>, b: Pair<f64>) -> Pair<f64> {
+    Pair::new(a.baseline - b.baseline, a.candidate - b.candidate)
+}

@@ -1,0 +1,78 @@
+//! Which part of a run's time was taken.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use sto_core::tree::SliceGrid;
+use sto_core::units::Nanoseconds;
+
+/// The part of a run's time that was taken, in nanoseconds from its first sample: whole slices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RunWindow {
+    /// Where it begins.
+    pub from: Nanoseconds,
+    /// Where it ends.
+    pub to: Nanoseconds,
+    /// How long the run took as a whole.
+    pub duration: Nanoseconds,
+    /// Whether it is what lies before `from` and after `to` that was taken, and not what lies between.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rest: bool,
+    /// The slices, in ascending order.
+    #[serde(skip)]
+    pub(crate) slices: Vec<Range<u32>>,
+    /// Number of slices of the whole run.
+    #[serde(skip)]
+    pub(super) count: u32,
+}
+
+impl RunWindow {
+    pub(crate) fn of(grid: SliceGrid, slices: Range<u32>) -> RunWindow {
+        RunWindow {
+            from: grid.border(slices.start),
+            to: grid.border(slices.end),
+            duration: grid.duration(),
+            rest: false,
+            slices: vec![slices],
+            count: grid.count().get(),
+        }
+    }
+
+    /// Whether a slice was taken.
+    pub(crate) fn has(&self, slice: u32) -> bool {
+        self.slices.iter().any(|slices| slices.contains(&slice))
+    }
+
+    /// Number of its slices.
+    pub(crate) fn slice_count(&self) -> u64 {
+        let slices = self
+            .slices
+            .iter()
+            .map(|slices| u64::from(slices.end - slices.start));
+        slices.sum()
+    }
+
+    /// How long its slices are together.
+    pub(crate) fn length(&self) -> Nanoseconds {
+        let slices = u128::from(self.slice_count()) * u128::from(self.duration.0);
+        Nanoseconds((slices / u128::from(self.count.max(1))) as u64)
+    }
+
+    /// Consecutive parts of it, of about the same length.
+    pub(crate) fn parts(&self, count: u32) -> Vec<RunWindow> {
+        let slices: Vec<u32> = self.slices.iter().cloned().flatten().collect();
+        let len = slices.len();
+        let part = |ix: usize| {
+            let of = &slices[len * ix / count as usize..len * (ix + 1) / count as usize];
+            RunWindow {
+                slices: of
+                    .chunk_by(|a, b| a + 1 == *b)
+                    .map(|run| run[0]..run[run.len() - 1] + 1)
+                    .collect(),
+                ..self.clone()
+            }
+        };
+        (0..count as usize).map(part).collect()
+    }
+}
