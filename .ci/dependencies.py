@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tomllib
 
-LOCKS = ["Cargo.lock", "sto-core/fuzz/Cargo.lock"]
+LOCKS = ["Cargo.lock", "sto-cli/fuzz/Cargo.lock"]
 CRATES = ".ci/crates.toml"
 HEADER = """\
 # The crates of Cargo.lock and of the fuzz targets' own: when each had its last release, why those stay that

@@ -32,19 +32,19 @@ mod texts;
 mod uftrace;
 
 // The command itself, so that what it prints is what is checked.
-#[path = "../../../sto-cli/src/args/mod.rs"]
+#[path = "../../src/args/mod.rs"]
 mod args;
-#[path = "../../../sto-cli/src/cli.rs"]
+#[path = "../../src/cli.rs"]
 mod cli;
-#[path = "../../../sto-cli/src/commands/mod.rs"]
+#[path = "../../src/commands/mod.rs"]
 mod commands;
-#[path = "../../../sto-cli/src/complete/mod.rs"]
+#[path = "../../src/complete/mod.rs"]
 mod complete;
-#[path = "../../../sto-cli/src/help/mod.rs"]
+#[path = "../../src/help/mod.rs"]
 mod help;
-#[path = "../../../sto-cli/src/lsp/mod.rs"]
+#[path = "../../src/lsp/mod.rs"]
 mod lsp;
-#[path = "../../../sto-cli/src/runtime/mod.rs"]
+#[path = "../../src/runtime/mod.rs"]
 mod runtime;
 
 use std::sync::LazyLock;
