@@ -171,7 +171,7 @@ fn stacks(
     paths: &Paths,
     functions: &[LocationIx],
 ) -> Decoded<Vec<StackIx>> {
-    let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.len());
+    let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.path_count());
     for path in paths.iter() {
         let caller = paths.caller(path).map(|caller| stacks[caller.get()]);
         let function = functions[paths.function(path).get()];
@@ -203,7 +203,7 @@ struct PathCost {
 
 /// The costs of a thread's paths over all time.
 fn costs(compressed: &Compressed, paths: &Paths) -> Vec<PathCost> {
-    let mut own = vec![0; paths.len()];
+    let mut own = vec![0; paths.path_count()];
     for (path, of) in compressed.durations.iter() {
         let total = of.durations.total().0;
         // Callers stand before what they call.

@@ -39,7 +39,6 @@ const FEATURE_EVENT_DESC: usize = 12;
 const FEATURE_DIR_FORMAT: usize = 24;
 const HEADER_ATTR: RecordType = RecordType(64);
 const HEADER_FEATURE: RecordType = RecordType(80);
-/// Descriptions of tracepoints, whose number of bytes is 4 bytes, and the processor's trace, whose number is 8.
 
 /// Whether a profile begins as perf.data does.
 pub(crate) fn matches(head: &Head<'_>) -> bool {

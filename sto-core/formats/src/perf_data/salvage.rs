@@ -7,7 +7,9 @@ use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::io;
 use sto_model::files::{ReadAt, Window};
 
+/// Descriptions of tracepoints; their length is a number of 4 bytes.
 pub(super) const HEADER_TRACING_DATA: RecordType = RecordType(66);
+/// The processor's trace; its length is a number of 8 bytes.
 pub(super) const AUXTRACE: RecordType = RecordType(71);
 
 const HEADER_SIZE: usize = 104;

@@ -42,7 +42,7 @@ impl PackedCalls {
 
     /// Number of packs.
     #[doc(hidden)]
-    pub fn len(&self) -> u32 {
+    pub fn pack_count(&self) -> u32 {
         self.packs.len() as u32
     }
 

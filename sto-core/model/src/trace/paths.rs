@@ -30,13 +30,13 @@ pub struct Paths {
 
 impl Paths {
     /// Number of paths.
-    pub fn len(&self) -> usize {
+    pub fn path_count(&self) -> usize {
         self.functions.len()
     }
 
     /// Every path, callers before what they call.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PathNo> + use<> {
-        (0..self.len() as u32).map(PathNo)
+        (0..self.path_count() as u32).map(PathNo)
     }
 
     /// The path that called it; none of an outermost call.
@@ -102,7 +102,7 @@ impl Paths {
 
     /// Adds the paths of others, in their order; returns the numbers that they have here.
     pub fn append(&mut self, others: &Paths) -> Vec<PathNo> {
-        let mut here: Vec<PathNo> = Vec::with_capacity(others.len());
+        let mut here: Vec<PathNo> = Vec::with_capacity(others.path_count());
         for path in others.iter() {
             let caller = others.caller(path).map(|caller| here[caller.get()]);
             here.push(self.call(caller, others.function(path)));
@@ -144,6 +144,6 @@ mod tests {
         functions(&mut there, &[0, 2]);
         functions(&mut there, &[0, 1]);
         assert_eq!(here.append(&there), [0, 2, 1].map(PathNo));
-        assert_eq!(here.len(), 3);
+        assert_eq!(here.path_count(), 3);
     }
 }

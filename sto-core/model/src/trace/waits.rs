@@ -266,7 +266,7 @@ fn system_call(base: &str) -> &str {
 
 /// For each path, whether any of its callers waits, where `waits` says for what its function waits itself.
 pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<bool> {
-    let mut callers = vec![false; paths.len()];
+    let mut callers = vec![false; paths.path_count()];
     for path in paths.iter() {
         let caller = paths.caller(path).map(PathNo::get);
         callers[path.get()] =
@@ -298,7 +298,7 @@ pub(crate) fn waits(
             call.stack,
         )
     });
-    let mut is_first = vec![true; paths.len()];
+    let mut is_first = vec![true; paths.path_count()];
     let mut number = 0;
     all.retain(|(_, call)| {
         number += 1;

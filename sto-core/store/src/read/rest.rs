@@ -57,7 +57,7 @@ pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
     };
     let rest = [slices.transpose()?, metrics, calls, arguments, sources];
     parts.extend(rest.map(Option::unwrap_or_default));
-    for part in 0..kept.as_ref().map_or(0, |kept| kept.len()) {
+    for part in 0..kept.as_ref().map_or(0, |kept| kept.pack_count()) {
         let pack = kept.as_ref().map(|kept| kept.pack(part)).transpose();
         parts.extend(pack.map_err(unspooled)?);
     }

@@ -77,7 +77,7 @@ impl NewRows {
 
     /// Adds every call of a profile; returns their size with the checksums.
     pub(crate) fn kept_calls(&mut self, profile: ProfileNo, kept: Arc<PackedCalls>) -> u64 {
-        let len = kept.bytes() + u64::from(kept.len()) * CHECKSUM_LEN as u64;
+        let len = kept.bytes() + u64::from(kept.pack_count()) * CHECKSUM_LEN as u64;
         self.bytes += len;
         self.kept.push((profile, kept));
         len
@@ -139,7 +139,7 @@ impl NewRows {
             insert(*column, stored)?;
         }
         for (profile, kept) in &self.kept {
-            for part in 0..kept.len() {
+            for part in 0..kept.pack_count() {
                 let column = Column::CallTrees(*profile, part);
                 let pack = kept.pack(part).map_err(unspooled)?;
                 let stored = with_checksum(&checksum_key(column), pack);
