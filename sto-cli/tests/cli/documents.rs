@@ -4,6 +4,7 @@ use crate::support::repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use sto_core::Format;
 
 #[test]
 fn links_between_documents_lead_to_a_file_and_a_heading() {
@@ -28,6 +29,18 @@ fn links_between_documents_lead_to_a_file_and_a_heading() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn the_readme_counts_the_formats_that_are_read() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let formats = Format::all().count();
+    for expected in [
+        format!("reads [{formats} formats]"),
+        format!("| sto | {formats} formats,"),
+    ] {
+        assert!(readme.contains(&expected), "{expected}");
+    }
 }
 
 /// Every Markdown file of the repository, without hidden folders but `.github`, what was built, and what npm installed.

@@ -1,4 +1,4 @@
-//! Which format a profile has, and what reads it: the only file that knows every format.
+//! Which format a profile has, and what reads it: the only file that knows every reader.
 
 use super::error::Decoded;
 use super::jfr;
@@ -42,77 +42,23 @@ use super::{ftrace, uftrace};
 use super::{gperftools, otlp, pprof};
 #[cfg(feature = "symbols")]
 use super::{perf_data, xray};
-use crate::recording::{Format, Recording, RecordingBuilder};
+use crate::recording::{Format, Recording, RecordingBuilder, each_format};
 use std::path::Path;
 use sto_model::files::ReadAt;
 
-/// What recognises a format, and what reads it; `None` where this program was built without it.
-fn row(format: Format) -> Option<(Matches, Reader)> {
-    Some(match format {
-        #[cfg(feature = "symbols")]
-        Format::PerfData => (perf_data::matches, Pieces(perf_data::read)),
-        #[cfg(feature = "symbols")]
-        Format::XRay => (xray::matches, Pieces(xray::read)),
-        #[cfg(feature = "symbols")]
-        Format::XRayYaml => (xray::yaml::matches, Lines(xray::yaml::reader)),
-        Format::Uftrace => (uftrace::matches, Whole(uftrace::read)),
-        Format::Nettrace => (nettrace::matches, Timed(nettrace::read)),
-        Format::Sysprof => (sysprof::matches, Timed(sysprof::read)),
-        Format::Simpleperf => (simpleperf::matches, Timed(simpleperf::read)),
-        Format::Pstats => (pstats::matches, Whole(pstats::read)),
-        Format::Austin => (austin::mojo::matches, Lines(austin::mojo::reader)),
-        Format::Memray => (memray::matches, Lines(memray::reader)),
-        Format::Jfr => (jfr::matches, Chunks(jfr::read)),
-        Format::Gperftools => (gperftools::matches, Whole(gperftools::read)),
-        Format::Pprof => (pprof::matches, Passes(pprof::read)),
-        Format::Otlp => (otlp::matches, Passes(otlp::read)),
-        Format::Perfetto => (perfetto::matches, Lines(perfetto::reader)),
-        Format::Firefox => (firefox::matches, Timed(firefox::read)),
-        Format::Speedscope => (speedscope::matches, Timed(speedscope::read)),
-        Format::CpuProfile => (cpuprofile::matches, Timed(cpuprofile::read)),
-        Format::HeapProfile => (heapprofile::matches, Whole(heapprofile::read)),
-        Format::HeapSnapshot => (heap_snapshot::matches, Whole(heap_snapshot::read)),
-        Format::V8Log => (raw::matches, Lines(report::<raw::V8Log>)),
-        Format::V8LogJson => (preprocessed::matches, Timed(preprocessed::read)),
-        Format::Hermes => (hermes::matches, Timed(hermes::read)),
-        Format::Pyinstrument => (pyinstrument::matches, Timed(pyinstrument::read)),
-        Format::Scalene => (scalene::matches, Whole(scalene::read)),
-        Format::Stackprof => (stackprof::matches, Whole(stackprof::read)),
-        Format::BpftraceJson => (bpftrace_json::matches, Lines(report::<BpftraceJson>)),
-        Format::GhcJson => (ghc_json::matches, Whole(ghc_json::read)),
-        Format::Xhprof => (xhprof::matches, Whole(xhprof::read)),
-        Format::Dhat => (dhat::matches, Whole(dhat::read)),
-        Format::Perun => (perun::matches, Timed(perun::read)),
-        Format::Chrome => (chrome::matches, Lines(chrome::reader)),
-        Format::Callgrind => (callgrind::matches, Lines(report::<Callgrind>)),
-        Format::Xctrace => (xctrace::matches, Timed(xctrace::read)),
-        Format::YourKit => (yourkit::matches, Whole(yourkit::read)),
-        Format::VTune => (vtune::matches, Lines(report::<VTune>)),
-        Format::VisualStudio => (visual_studio::matches, Lines(report::<VisualStudio>)),
-        Format::Ghc => (ghc::matches, Lines(report::<Ghc>)),
-        Format::Rbspy => (rbspy::matches, Lines(report::<Rbspy>)),
-        Format::Rprof => (rprof::matches, Lines(report::<Rprof>)),
-        Format::Phpspy => (phpspy::matches, Lines(report::<Phpspy>)),
-        Format::AustinText => (austin::text::matches, Lines(report::<AustinText>)),
-        Format::Gprof => (gprof::matches, Lines(report::<Gprof>)),
-        Format::Massif => (massif::matches, Whole(massif::read)),
-        Format::Heaptrack => (heaptrack::matches, Lines(report::<Heaptrack>)),
-        Format::Sample => (sample::matches, Lines(report::<Sample>)),
-        Format::Instruments => (instruments::matches, Lines(report::<Instruments>)),
-        Format::Jstack => (java::matches, Whole(java::read)),
-        Format::Goroutines => (go::matches, Whole(go::read)),
-        Format::Ftrace => (ftrace::matches, Lines(ftrace::reader)),
-        Format::Bpftrace => (bpftrace::matches, Lines(report::<Bpftrace>)),
-        Format::Bcc => (bcc::matches, Lines(report::<Bcc>)),
-        Format::Gdb => (gdb::matches, Lines(report::<Gdb>)),
-        Format::PerfScript => (perf_script::matches, Lines(perf_script::reader)),
-        Format::NonSequitur => (nonsequitur::matches, Lines(nonsequitur::reader)),
-        Format::DTrace => (dtrace::matches, Lines(report::<DTrace>)),
-        Format::Folded => (folded::matches, Lines(report::<Folded>)),
-        #[cfg(not(feature = "symbols"))]
-        _ => return None,
-    })
+macro_rules! rows {
+    ($($(#[$doc:meta])* $format:ident = $name:literal $(if $feature:tt)?: $matches:expr, $reader:expr;)*) => {
+        /// The function that recognises a format, and its reader; `None` if this program was built without it.
+        fn row(format: Format) -> Option<(Matches, Reader)> {
+            Some(match format {
+                $($(#[cfg(feature = $feature)])? Format::$format => ($matches, $reader),)*
+                #[cfg(not(feature = "symbols"))]
+                _ => return None,
+            })
+        }
+    };
 }
+each_format!(rows);
 
 /// What recognises a folder that is one recording of a format, and what reads it; `None` of formats of files alone.
 fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {

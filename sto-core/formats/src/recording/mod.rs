@@ -10,8 +10,8 @@ mod stacks;
 
 pub(crate) use builder::Measured;
 pub use builder::RecordingBuilder;
-pub(crate) use format::known;
 pub use format::{Format, UnknownFormat};
+pub(crate) use format::{each_format, known};
 pub use logged::LoggedCalls;
 pub use parts::{Built, GUEST, beginning, process_name};
 pub use parts::{
