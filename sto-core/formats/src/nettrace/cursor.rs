@@ -62,14 +62,18 @@ impl<'b> Cursor<'b> {
         let (at, mut number) = (self.at, 0);
         for shift in (0..64).step_by(7) {
             let byte = self.number(1)?;
-            number |= (byte & 0x7f) << shift;
+            let bits = byte & 0x7f;
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            number |= bits << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
         }
         Err(DecodeError::new(
             at,
-            "expected a number of at most 10 bytes, found a longer one",
+            "expected a number of at most 64 bits, found a longer one",
         ))
     }
 
@@ -91,5 +95,20 @@ impl<'b> Cursor<'b> {
         Ok(characters
             .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
             .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_more_than_64_bits_are_refused() {
+        let of = |last: u8| {
+            let bytes = [&[0xff; 9][..], &[last]].concat();
+            Cursor::of_file(&bytes).varint()
+        };
+        assert_eq!(of(1).unwrap(), u64::MAX);
+        assert!(of(2).is_err());
     }
 }
