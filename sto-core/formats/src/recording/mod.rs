@@ -31,7 +31,7 @@ use sto_model::{FrameTable, MetricSeries, Origin};
 
 /// A recording as its file has it: nothing is resolved yet. Every index in it is of something that it has.
 ///
-/// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::read), by a
+/// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::read()), by a
 /// [`RecordingBuilder`], or out of parts that are checked.
 #[derive(Debug)]
 pub struct Recording {

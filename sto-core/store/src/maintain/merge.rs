@@ -126,7 +126,7 @@ impl Store {
     ///
     /// Nobody else reads or writes this store from the first addition to the last. Memory holds the
     /// stacks of one executable at a time. `progress` is called before each profile, and at the end, and may end
-    /// it there, as by [`Cancel::check`](crate::Cancel::check); a panic in it becomes an error.
+    /// it there, as by [`Cancel::check`](sto_model::Cancel::check); a panic in it becomes an error.
     ///
     /// # Errors
     /// Where either store cannot be read at all, or this one cannot be written.
