@@ -17,7 +17,8 @@ FLOORS = {
     "sto-core/formats": None,
     "sto-core/store": None,
     "sto-core": "symbolize intern ingest",
-    "sto-query": "text places answer statistics functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
+    "sto-query/stats": None,
+    "sto-query": "text places answer functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects render questions tables",
     "sto-cli": "runtime args complete help lsp commands cli",
 }

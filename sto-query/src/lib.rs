@@ -55,7 +55,6 @@ pub mod series;
 pub mod show;
 pub mod source;
 pub mod sources;
-pub mod statistics;
 pub mod suspects;
 #[cfg(feature = "sql")]
 pub mod tables;
@@ -64,6 +63,8 @@ pub mod timeline;
 pub mod tree;
 
 pub use error::{ExportError, FlameError, QueryError};
+#[doc(inline)]
+pub use sto_stats as statistics;
 
 #[cfg(test)]
 #[path = "../../sto-core/tests/common/missing.rs"]

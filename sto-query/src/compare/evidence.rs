@@ -6,8 +6,8 @@ use super::normalise::Sizes;
 use super::pair::Pair;
 use super::result::{Basis, Change, CompareOptions, RunCost, RunCosts, rounded};
 use super::variation::Variations;
-use crate::statistics::{Design, Fit, Variation, benjamini_hochberg};
 use rayon::prelude::*;
+use sto_stats::{Design, Fit, Variation, benjamini_hochberg};
 
 /// Everything a test needs but the counts.
 pub(super) struct Setting<'a> {

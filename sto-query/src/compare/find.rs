@@ -24,10 +24,10 @@ use super::union::UnionTree;
 use super::variation::{Earlier, Variations};
 use super::verdict::{needed, overall, verdict};
 use super::warnings::warnings;
-use crate::statistics::Design;
 use crate::text::Command;
 use crate::tree::View;
 use sto_core::units::SampleType;
+use sto_stats::Design;
 
 /// Finds what got worse, and what else changed, between two builds.
 ///

@@ -7,10 +7,10 @@ use super::result::{
     NormalisationMethod, SECONDS, TOTAL_COST, WorseIf, rounded,
 };
 use super::runs::{Metrics, Runs};
-use crate::statistics::{Group, holm, welch};
 use crate::tree::View;
 use std::collections::BTreeSet;
 use sto_core::units::Unit;
+use sto_stats::{Group, holm, welch};
 
 /// What totals of parts of a run are divided by.
 const SECOND: &str = "second";
@@ -173,8 +173,8 @@ fn change(
     options: &CompareOptions,
 ) -> Option<MetricChange> {
     let groups = Pair::new(
-        Group::of(&numbers.baseline)?,
-        Group::of(&numbers.candidate)?,
+        Group::from_numbers(&numbers.baseline)?,
+        Group::from_numbers(&numbers.candidate)?,
     );
     let p = welch(&numbers.baseline, &numbers.candidate, least);
     let (old, new) = (groups.baseline.mean, groups.candidate.mean);

@@ -30,9 +30,9 @@ use super::renamed::Pairs;
 use super::replaced::replaced;
 use super::result::Basis;
 use super::signs::{Sign, Signs};
-use crate::statistics::Variation;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use sto_stats::Variation;
 
 /// What became of the causes.
 pub(super) struct Partners {

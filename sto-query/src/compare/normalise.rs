@@ -16,7 +16,7 @@
 use super::counts::Counts;
 use super::pair::Pair;
 use super::result::NormalisationMethod;
-use crate::statistics::tmm;
+use sto_stats::tmm;
 
 /// Of one or two functions none is a majority.
 const MIN_REFERENCES: usize = 3;

@@ -4,7 +4,7 @@ use super::evidence::{Direction, Setting, direction};
 use super::functions::FunctionIx;
 use super::pair::Pair;
 use super::regions::Caller;
-use crate::statistics::Variation;
+use sto_stats::Variation;
 
 /// Part of a function's change that must have been gained, and of that gain that must have been
 /// lost under the same callers, whatever the test says: with few samples, nothing is significant.

@@ -7,9 +7,9 @@ use super::pair::Pair;
 use super::result::{CompareOptions, NormalisationMethod};
 use super::runs::Runs;
 use super::union::UnionTree;
-use crate::statistics::{Design, Variation};
 use crate::tree::View;
 use sto_core::units::{Nanoseconds, SampleType};
+use sto_stats::{Design, Variation};
 
 /// Assumed where no side has several runs: functions vary by 10 % from run to run. Published
 /// deviations of whole benchmarks on shared machines are 2 to 5 %; single functions vary more.

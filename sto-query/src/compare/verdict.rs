@@ -19,7 +19,7 @@ use super::result::{
 };
 use super::sentence;
 use super::sentence::times;
-use crate::statistics::student_quantile;
+use sto_stats::student_quantile;
 
 /// Nobody makes more runs than this.
 const MOST_RUNS: u64 = 1000;

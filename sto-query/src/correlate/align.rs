@@ -4,11 +4,11 @@ use super::error::CorrelateError;
 use super::grid::{fill_gaps, is_same};
 use crate::answer::Answer;
 use crate::select::full_name;
-use crate::statistics::warp::{self, Path, WarpError};
 use crate::timeline::{Grid, NamedSeries, RunOverTime};
 use crate::tree::Subject;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use sto_stats::warp::{self, Path, WarpError};
 
 /// The most slices of a run that are aligned: a path through so many squared takes half a second.
 pub const MAX_ALIGNED: usize = 10_000;

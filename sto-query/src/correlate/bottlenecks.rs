@@ -4,12 +4,11 @@ use super::measures::NORMAL_95;
 use super::{Correlation, sparse_pearson, spearman};
 use crate::answer::{Answer, limited};
 use crate::history::{FunctionIx, History, HistoryFunction};
-use crate::statistics::benjamini_hochberg;
 use crate::tree::Order;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
+use sto_stats::{benjamini_hochberg, normal_two_sided};
 
 /// What is correlated with the metric, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -334,6 +333,6 @@ fn pooled(correlations: impl Iterator<Item = Correlation>) -> ((f64, f64), f64) 
     }
     let (z, deviation) = (sum / weights, 1.0 / weights.sqrt());
     let half = NORMAL_95 * deviation;
-    let p = erfc((z / deviation).abs() / std::f64::consts::SQRT_2);
+    let p = normal_two_sided(z / deviation);
     (((z - half).tanh(), (z + half).tanh()), p)
 }

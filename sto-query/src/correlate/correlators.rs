@@ -1,8 +1,8 @@
 //! The eight correlators of the paper's section 5: how well one normalised series explains another.
 
 use super::segments::{self, Sums, Times};
-use crate::statistics::warp;
 use serde::{Deserialize, Serialize};
+use sto_stats::warp;
 
 /// How series are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! What cannot be compared, and why.
 
-use crate::statistics::warp::WarpError;
 use crate::text::printable;
 use crate::timeline::TimelineError;
 use serde::{Deserialize, Serialize};
+use sto_stats::warp::WarpError;
 
 /// Why metrics cannot be ranked.
 #[derive(Debug, thiserror::Error)]

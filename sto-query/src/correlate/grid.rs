@@ -1,6 +1,6 @@
 //! Series on one grid of time: gaps filled, normalised, means over stretches of equal time, ranks.
 
-use crate::statistics::ranks;
+use sto_stats::ranks;
 
 /// At most so many stretches of equal time, on row numbers of which each has the rows nearest to it.
 pub(super) struct Grid {

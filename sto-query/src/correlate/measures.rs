@@ -1,7 +1,7 @@
 //! Correlation coefficients, with their significance and interval.
 
-use crate::statistics::{ranks, student_two_sided};
 use serde::{Deserialize, Serialize};
+use sto_stats::{ranks, student_two_sided};
 
 /// How much two columns go together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

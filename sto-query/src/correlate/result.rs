@@ -168,5 +168,5 @@ pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
 /// The rank of each score, the highest having the first.
 fn ranks_from_top(scores: &[f64]) -> Vec<f64> {
     let negated: Vec<f64> = scores.iter().map(|score| -score).collect();
-    crate::statistics::ranks(&negated)
+    sto_stats::ranks(&negated)
 }

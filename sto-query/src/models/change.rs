@@ -2,9 +2,9 @@
 
 use super::Point;
 use super::detectors::Detected;
-use crate::statistics::models::{Certainty, Model};
 use serde::{Deserialize, Serialize};
 use sto_core::model::{Commit, CommitHash};
+use sto_stats::models::{Certainty, Model};
 
 /// The commits of a baseline and a candidate, neither with changes that were not committed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

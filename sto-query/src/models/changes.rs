@@ -6,15 +6,15 @@ use super::detectors::Detector;
 use super::inherited::causes;
 use super::{ModelError, Modelled, Point, sentence};
 use crate::answer::{Answer, Verdict, limited};
-use crate::statistics::benjamini_hochberg;
-use crate::statistics::models::{
-    Certainty, ModelKind, Models, Points, curves_differ, regression_with_certainty,
-    weighted_regression,
-};
 use crate::tree::Order;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use sto_stats::benjamini_hochberg;
+use sto_stats::models::{
+    Certainty, ModelKind, Models, Points, curves_differ, regression_with_certainty,
+    weighted_regression,
+};
 
 /// Steps in which x is looked at for where a change begins to matter.
 const STEPS: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use super::Modelled;
 use super::costs::{Costs, FunctionCosts};
-use crate::statistics::Random;
+use sto_stats::Random;
 
 impl Costs {
     /// What they are of.

@@ -1,11 +1,11 @@
 //! Perun's detectors, beside the test of ours.
 
-use crate::statistics::models::changes::{
+use serde::{Deserialize, Serialize};
+use sto_stats::models::changes::{
     Change, average_amount, best_model_order, fast_check, integral_comparison, linear_check,
     local_statistics, polynomial_check,
 };
-use crate::statistics::models::{Models, Points};
-use serde::{Deserialize, Serialize};
+use sto_stats::models::{Models, Points};
 
 /// A way to find changes between two curves, in the words of Perun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 
 use super::{Numbers, Pointless};
 use crate::functions::FunctionError;
-use crate::statistics::models::PointsError;
 use crate::text::printable;
 use crate::tree::WindowError;
 use sto_core::id::ProfileId;
 use sto_core::store::StoreError;
+use sto_stats::models::PointsError;
 
 /// Why cost cannot be modelled.
 #[derive(Debug, thiserror::Error)]

@@ -37,9 +37,9 @@ pub use two::{ModelOfTwo, PointOfTwo, of_two};
 
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};
-use crate::statistics::models::{Fit, Points};
 use costs::FunctionCosts;
 use rayon::prelude::*;
+use sto_stats::models::{Fit, Points};
 
 /// Models the cost of a function.
 ///

@@ -1,10 +1,10 @@
 //! How cost goes with what runs were given, as plain data.
 
 use crate::answer::Answer;
-use crate::statistics::models::{Certainty, Model, ModelKind, Why};
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
 use sto_core::units::SampleType;
+use sto_stats::models::{Certainty, Model, ModelKind, Why};
 
 /// How the cost of one function, or what a table has, goes with x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use super::change::{Commits, FunctionChange, Growth};
 use crate::select::shortened_revision;
-use crate::statistics::models::{Model, ModelKind};
 use crate::text::{probability, short};
 use std::fmt::Write;
+use sto_stats::models::{Model, ModelKind};
 
 /// How far an exponent is from a whole number that it counts as.
 const NEAR: f64 = 0.1;

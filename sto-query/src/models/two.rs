@@ -3,11 +3,11 @@
 use super::costs::given;
 use super::{Costs, ModelError, one};
 use crate::answer::Answer;
-use crate::statistics::models::{Surface, Why, normal_form_of_two};
 use crate::tree::{Order, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use sto_core::units::SampleType;
+use sto_stats::models::{Surface, Why, normal_form_of_two};
 
 /// How the cost of a function goes with two numbers that runs were given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Where phases begin, and whether the run repeats.
 
 use super::composition::categories;
-use crate::statistics::{change_points, period};
 use sto_core::tree::{NodeIx, SliceGrid, StackTree};
 use sto_core::units::Nanoseconds;
+use sto_stats::{change_points, period};
 
 /// Stretches that time is cut into, at most, to find changes, and to find a period.
 const STRETCHES: usize = 256;

@@ -8,9 +8,9 @@ use crate::models::{
     ModelOfTwo,
 };
 use crate::sources::{EVENT, Filter, Named, Sources, slices_for};
-use crate::statistics::models::Fit;
 use crate::tree::Order;
 use serde::{Deserialize, Serialize};
+use sto_stats::models::Fit;
 
 /// How the cost of functions goes with x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,10 +5,10 @@ use super::ingest;
 use super::ls::short_id;
 use crate::answer::InStore;
 use crate::maintain::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
-use crate::statistics::Group;
 use crate::text::{Style, bytes, counted, percent, printable, saving};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use sto_stats::Group;
 
 /// The runs as text: of one alone as [`ingest::text`] has it.
 pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
@@ -58,7 +58,7 @@ fn write_build(
         .iter()
         .map(|(_, run)| run.profile.metrics.get("seconds").copied())
         .collect();
-    if let Some(seconds) = seconds.and_then(|seconds| Group::of(&seconds)) {
+    if let Some(seconds) = seconds.and_then(|seconds| Group::from_numbers(&seconds)) {
         let deviation = seconds.deviation.unwrap_or(0.0);
         let _ = writeln!(text, "  {:.3} ± {deviation:.3} seconds a run", seconds.mean);
     }

@@ -6,9 +6,9 @@
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
 use crate::history::RunSummary;
-use crate::statistics::{BuildRuns, levels_differ};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use sto_stats::{BuildRuns, levels_differ};
 
 /// What is taken for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]

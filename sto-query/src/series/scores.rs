@@ -5,10 +5,10 @@
 
 use super::{ChangeOptions, ChangePoint, change_points_of_builds};
 use crate::history::{FunctionIx, History, Judged};
-use crate::statistics::{benjamini_hochberg, levels_differ};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use sto_stats::{benjamini_hochberg, levels_differ};
 
 /// What [`scores`] looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]

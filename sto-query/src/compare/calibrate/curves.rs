@@ -5,10 +5,10 @@ use crate::answer::Answer;
 use crate::models::{
     CompareModelsOptions, Costs, Detector, ModelChange, ModelError, Modelled, compare_models,
 };
-use crate::statistics::Random;
-use crate::statistics::models::changes::ChangeKind;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sto_stats::Random;
+use sto_stats::models::changes::ChangeKind;
 
 /// What comparisons of curves are worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use crate::compare::pair::Pair;
 use crate::compare::result::{CompareOptions, MetricOutcome, NormalisationMethod, WorseIf};
 use crate::compare::runs::Metrics;
 use crate::compare::variation::Variations;
-use crate::statistics::Design;
 use std::cmp::Ordering;
 use sto_core::units::Unit;
+use sto_stats::Design;
 
 /// Samples of one run, by function.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]

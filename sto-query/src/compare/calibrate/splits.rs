@@ -1,7 +1,7 @@
 //! Ways to split runs into two sides.
 
-use crate::statistics::Random;
 use std::collections::BTreeSet;
+use sto_stats::Random;
 
 /// Draws without a new split, for each that was asked for, after which there are taken to be no more.
 const PATIENCE: usize = 100;

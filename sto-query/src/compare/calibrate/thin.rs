@@ -10,8 +10,8 @@ use crate::compare::counts::FunctionCounts;
 use crate::compare::evidence::{Direction, Evidence, Setting, Tests, direction};
 use crate::compare::pair::Pair;
 use crate::compare::variation::Variations;
-use crate::statistics::Random;
-use crate::statistics::{Variation, benjamini_hochberg};
+use sto_stats::Random;
+use sto_stats::{Variation, benjamini_hochberg};
 
 /// No larger growth is looked for.
 const LARGEST: f64 = 1000.0;

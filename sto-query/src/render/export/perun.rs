@@ -2,12 +2,12 @@
 
 use crate::error::ExportError;
 use crate::models::{CostModels, FunctionModels};
-use crate::statistics::models::{Model, ModelKind};
 use crate::text::some_of;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use sto_core::units::Unit;
+use sto_stats::models::{Model, ModelKind};
 
 /// Curves that Perun knows by their names.
 const KNOWN: [ModelKind; 6] = [

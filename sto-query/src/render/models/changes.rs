@@ -2,10 +2,10 @@
 
 use super::{run_of, unit, without_x};
 use crate::models::{Detected, FunctionChange, ModelChange, ModelChanges, SideModel};
-use crate::statistics::models::changes::ChangeKind;
 use crate::text::names::shorten_name;
 use crate::text::{Style, counted, line, not_shown, paragraph, printable, short, title};
 use sto_core::units::Unit;
+use sto_stats::models::changes::ChangeKind;
 
 /// Columns before the formulas.
 const INDENT: usize = 10;

@@ -1,25 +1,14 @@
 //! Fitted models as formulas that people read.
 
-use crate::statistics::models::{Curve, Model, ModelKind, Term};
 use crate::text::{quantity, short};
 use sto_core::units::Unit;
+use sto_stats::models::{Curve, Model, ModelKind};
 
-/// What a kind is called.
-pub(super) fn kind(kind: ModelKind) -> &'static str {
+/// The name of a kind in sentences and tables.
+pub(super) fn kind(kind: ModelKind) -> String {
     match kind {
-        ModelKind::Constant => "constant",
-        ModelKind::Logarithmic => "logarithmic",
-        ModelKind::Linear => "linear",
-        ModelKind::Linearithmic => "n log n",
-        ModelKind::Quadratic => "quadratic",
-        ModelKind::Cubic => "cubic",
-        ModelKind::Power => "power",
-        ModelKind::Exponential => "exponential",
-        ModelKind::NormalForm => "normal form",
-        ModelKind::Regressogram => "regressogram",
-        ModelKind::MovingAverage => "moving average",
-        ModelKind::KernelRegression => "kernel regression",
-        ModelKind::KernelRidge => "kernel ridge",
+        ModelKind::Linearithmic => "n log n".to_owned(),
+        kind => kind.name().replace('_', " "),
     }
 }
 
@@ -36,7 +25,7 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
         (ModelKind::NormalForm, _) => match &model.curve {
             Curve::Terms(terms) => terms
                 .iter()
-                .map(|of| (of.coefficient, term(of, x)))
+                .map(|term| (term.coefficient, powers(x, term.power, term.log)))
                 .collect(),
             _ => return None,
         },
@@ -78,18 +67,18 @@ pub(super) fn sum(terms: &[(f64, String)], unit: Option<Unit>) -> String {
     text
 }
 
-/// `n^(3/2) log2(n)²`; nothing of a constant.
-pub(super) fn term(of: &Term, x: &str) -> String {
+/// `n^(3/2) log2(n)²`; empty if both powers are 0.
+pub(super) fn powers(x: &str, power: f64, log: u32) -> String {
     // Exponents are fractions of small numbers.
-    let below = (1..=5).find(|below| (of.power * f64::from(*below)).fract().abs() < 1e-9);
-    let power = match (below, of.power) {
+    let below = (1..=5).find(|below| (power * f64::from(*below)).fract().abs() < 1e-9);
+    let power = match (below, power) {
         (_, 0.0) => String::new(),
         (_, 1.0) => x.to_owned(),
         (Some(1), power) => format!("{x}^{power}"),
         (Some(below), power) => format!("{x}^({}/{below})", (power * f64::from(below)).round()),
         (None, power) => format!("{x}^{}", short(power)),
     };
-    let log = match of.log {
+    let log = match log {
         0 => String::new(),
         1 => format!("log2({x})"),
         log => format!("log2({x})^{log}"),

@@ -15,7 +15,6 @@ pub use calibrated::calibrated;
 pub use two::of_two;
 
 use crate::models::{CostModel, CostModels, FunctionModels, Modelled};
-use crate::statistics::models::{Certainty, Exponent, Model, ModelKind, Why};
 use crate::text::{
     Cell, Column, Style, Table, counted, line, not_shown, paragraph, printable, short, title,
 };
@@ -23,6 +22,7 @@ use formula::{amount, formula, kind};
 use plot::{Axis, Plot};
 use std::fmt::Write;
 use sto_core::units::Unit;
+use sto_stats::models::{Certainty, Exponent, Model, ModelKind, Why};
 
 /// Models that text lists.
 const LISTED: usize = 8;
@@ -184,7 +184,9 @@ fn sure(certainty: &Certainty, best: &Model, x: &str) -> String {
         kind(best.kind)
     );
     if let Some(exponent) = certainty.exponent {
-        let Exponent { value, low, high } = exponent;
+        let Exponent {
+            value, low, high, ..
+        } = exponent;
         let _ = write!(
             text,
             " Beyond a constant, y grows as {x}^{value:.2}, with 95% between {low:.2} and {high:.2}."

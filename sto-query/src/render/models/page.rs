@@ -5,9 +5,9 @@ use super::svg::picture;
 use super::{heading, sentence, sure, unit};
 use crate::models::CostModel;
 use crate::render::html::{Page, number_head, numbers};
-use crate::statistics::models::Coefficient;
 use crate::text::{counted, short};
 use maud::{Markup, html};
+use sto_stats::models::Coefficient;
 
 /// Curves that are drawn.
 const CURVES: usize = 4;

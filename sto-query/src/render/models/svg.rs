@@ -5,10 +5,10 @@ use super::plot::Axis;
 use super::{heading, sentence, unit};
 use crate::models::CostModel;
 use crate::render::plot::Px;
-use crate::statistics::models::Model;
 use crate::text::{printable, short};
 use hashbrown::HashSet;
 use maud::{Markup, html};
+use sto_stats::models::Model;
 
 const WIDTH: f64 = 960.0;
 /// Room for numbers to the left, and for what stands above and below.

@@ -1,9 +1,9 @@
 //! The normal form of two variables as text.
 
-use super::formula::{sum, term};
+use super::formula::{powers, sum};
 use crate::models::ModelOfTwo;
-use crate::statistics::models::{Powers, SurfaceTerm, Term};
 use crate::text::{Style, counted, line, paragraph, printable, title};
+use sto_stats::models::{Powers, SurfaceTerm};
 
 /// The model of one function by two numbers as text: its formula.
 pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
@@ -22,14 +22,9 @@ pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
     let unit = report.sample_type.as_ref().map(|of| of.unit);
     text += &match (&report.model, &report.left_out) {
         (Some(model), _) => {
-            let factor = |(powers, x): (&Option<Powers>, &str)| {
-                let Powers { power, log } = (*powers)?;
-                let unit = Term {
-                    coefficient: 1.0,
-                    power,
-                    log,
-                };
-                Some(term(&unit, x))
+            let factor = |(of_x, x): (&Option<Powers>, &str)| {
+                let Powers { power, log, .. } = (*of_x)?;
+                Some(powers(x, power, log))
             };
             let product = |of: &SurfaceTerm| {
                 let factors = of.factors.iter().zip([&*a, &*b]);

@@ -1,0 +1,22 @@
+//! p-values of many tests.
+
+/// Adjusts p-values for their number: among those of at most `alpha`, a share of at most `alpha`
+/// is false on average (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+///
+/// What was not tested stays so, and does not count.
+pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut order: Vec<(f64, usize)> = p_values
+        .iter()
+        .enumerate()
+        .filter_map(|(ix, p)| p.map(|p| (p, ix)))
+        .collect();
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let tests = order.len() as f64;
+    let mut q_values = vec![None; p_values.len()];
+    let mut least = 1.0_f64;
+    for (rank, &(p, ix)) in order.iter().enumerate().rev() {
+        least = least.min(p * tests / (rank + 1) as f64);
+        q_values[ix] = Some(least);
+    }
+    q_values
+}

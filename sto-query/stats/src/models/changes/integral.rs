@@ -1,0 +1,20 @@
+//! Areas under both curves.
+
+use super::{Change, classify, relative, shared};
+use crate::models::model::Model;
+
+/// Relative change of the area up to which there is none.
+const NO_CHANGE: f64 = 0.10;
+/// Above it, a change is sure.
+const CHANGE: f64 = 0.25;
+
+/// Compares the areas under two curves over the x that both have; `None` where they have none in common.
+pub fn integral_comparison(baseline: &Model, candidate: &Model) -> Option<Change> {
+    let (from, to) = shared(baseline, candidate)?;
+    let area = |model: &Model| model.curve.integral(from, to);
+    let error = relative(area(baseline), area(candidate));
+    let result = classify(error, NO_CHANGE, CHANGE);
+    error
+        .is_finite()
+        .then(|| Change::of_models(baseline, candidate, result, error))
+}

@@ -1,0 +1,127 @@
+//! Statistics of parts of both curves.
+
+use super::{Change, ChangeKind, PartialChange, classify, relative, samples, shared};
+use crate::models::model::Model;
+use crate::models::quantiles::quantile;
+use crate::models::simpson::simpson;
+
+/// How [`local_statistics_of`] cuts curves and judges parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LocalRules {
+    /// Part of all values that one part of x has.
+    pub density: f64,
+    /// Relative change of a statistic up to which there is none.
+    pub no_change: f64,
+    /// Above it, a change is sure.
+    pub change: f64,
+}
+
+impl Default for LocalRules {
+    fn default() -> LocalRules {
+        LocalRules {
+            density: 0.05,
+            no_change: 0.10,
+            change: 0.25,
+        }
+    }
+}
+
+/// Values of a part, at least: with fewer, x is one part.
+const LEAST: usize = 2;
+/// Statistics of a part.
+const STATISTICS: usize = 8;
+/// Part of all statistics that may change while the part does not.
+const FOR_NO_CHANGE: f64 = 0.2;
+/// Part of all statistics, above which a change is sure.
+const FOR_CHANGE: f64 = 0.5;
+
+/// Compares two curves by statistics of parts of the x that both have; `None` where that is no part.
+pub fn local_statistics(baseline: &Model, candidate: &Model) -> Option<Change> {
+    let mut x = samples(baseline, shared(baseline, candidate)?);
+    x.retain(|&x| baseline.curve.at(x).is_finite() && candidate.curve.at(x).is_finite());
+    let of = |model: &Model| -> Vec<f64> { x.iter().map(|&x| model.curve.at(x)).collect() };
+    let found = local_statistics_of(&x, &of(baseline), &of(candidate), &LocalRules::default())?;
+    Some(Change {
+        intervals: found.intervals,
+        ..Change::of_models(baseline, candidate, found.result, found.error_rate)
+    })
+}
+
+/// Compares two curves by their values at the same x, from small to large; `None` of no value.
+pub fn local_statistics_of(
+    x: &[f64],
+    baseline: &[f64],
+    candidate: &[f64],
+    rules: &LocalRules,
+) -> Option<Change> {
+    let size = x.len().min(baseline.len()).min(candidate.len());
+    // A part of a hundredth may be a hair less than a whole number of values.
+    let part = (rules.density * size as f64 + 1e-9) as usize;
+    let part = if part >= LEAST { part } else { size.max(1) };
+    let intervals: Vec<PartialChange> = (0..size)
+        .step_by(part)
+        .map(|from| {
+            let range = from..(from + part).min(size);
+            let x = &x[range.clone()];
+            let of = |y: &[f64]| statistics(x, &y[range.clone()]);
+            compare(x, of(baseline), of(candidate), rules)
+        })
+        .collect();
+    let sum: f64 = intervals.iter().map(|part| part.error_rate).sum();
+    let error_rate = sum / intervals.len() as f64;
+    error_rate.is_finite().then(|| Change {
+        result: classify(error_rate, rules.no_change, rules.change),
+        error_rate,
+        confidence: None,
+        from: None,
+        to: None,
+        difference: None,
+        intervals,
+    })
+}
+
+/// Integral, mean, median, largest, smallest, sum, and quartiles.
+fn statistics(x: &[f64], y: &[f64]) -> [f64; STATISTICS] {
+    let mut sorted = y.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let sum: f64 = y.iter().sum();
+    [
+        simpson(x, y),
+        sum / y.len() as f64,
+        quantile(&sorted, 0.5),
+        sorted[sorted.len() - 1],
+        sorted[0],
+        sum,
+        quantile(&sorted, 0.25),
+        quantile(&sorted, 0.75),
+    ]
+}
+
+fn compare(
+    x: &[f64],
+    baseline: [f64; STATISTICS],
+    candidate: [f64; STATISTICS],
+    rules: &LocalRules,
+) -> PartialChange {
+    let (mut score, mut sum) = (0.0, 0.0);
+    for (baseline, candidate) in baseline.into_iter().zip(candidate) {
+        let error = relative(baseline, candidate);
+        sum += error;
+        score += match classify(error, rules.no_change, rules.change) {
+            ChangeKind::Degradation => 1.0,
+            ChangeKind::MaybeDegradation => 0.5,
+            ChangeKind::NoChange => 0.0,
+            ChangeKind::MaybeOptimisation => -0.5,
+            ChangeKind::Optimisation => -1.0,
+        };
+    }
+    let all = STATISTICS as f64;
+    PartialChange {
+        result: classify(score, FOR_NO_CHANGE * all, FOR_CHANGE * all),
+        score,
+        error_rate: sum / all,
+        x_start: x[0],
+        x_end: x[x.len() - 1],
+    }
+}

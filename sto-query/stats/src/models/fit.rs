@@ -1,0 +1,110 @@
+//! Ways to make a curve of points, each with its options.
+
+use super::candidates::{Models, Why};
+use super::kernel::{Bandwidth, Estimator, Kernel, kernel_regression, kernel_ridge};
+use super::model::ModelKind;
+use super::moving_average::{Average, iterative_moving_average, moving_average};
+use super::normal_form::normal_form;
+use super::points::Points;
+use super::regression::regression_with_certainty;
+use super::regressogram::{Buckets, Middle, regressogram};
+use crate::models::Certainty;
+use serde::{Deserialize, Serialize};
+
+/// Gammas of kernel ridge that are tried where none is named: of bandwidths from a quarter of the range of x to a
+/// thousandth of it, each this part of the one before.
+const WIDEST: f64 = 0.25;
+const NARROWEST: f64 = 1e-3;
+const NEXT: f64 = 0.6;
+
+/// How curves are made of points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Fit {
+    /// Formulas of these kinds, weighed by how much points vary; the best one first.
+    Regression(Vec<ModelKind>),
+    /// A constant and a term x^i log2(x)^j.
+    NormalForm,
+    /// One y for each bucket of x.
+    Regressogram {
+        /// How many.
+        buckets: Buckets,
+        /// What y is in one.
+        middle: Middle,
+    },
+    /// One y of neighbouring points.
+    MovingAverage(Average),
+    /// The same, with a window that is made narrower until it fits.
+    IterativeMovingAverage(Average),
+    /// Neighbours that weigh less the farther away they are.
+    KernelRegression {
+        /// How weights fall.
+        kernel: Kernel,
+        /// What is made of them.
+        estimator: Estimator,
+        /// How far they reach.
+        bandwidth: Bandwidth,
+    },
+    /// The same with e^(-gamma d²), and the best of these gammas; of none, of some that go with the range of x.
+    KernelRidge(Vec<f64>),
+}
+
+impl Default for Fit {
+    fn default() -> Self {
+        Fit::Regression(ModelKind::REGRESSION.to_vec())
+    }
+}
+
+impl Fit {
+    /// The models of points, and how sure it is which one is best, where there are several.
+    pub fn models(&self, points: &Points) -> (Models, Option<Certainty>) {
+        let none = |name: &str| match points.is_empty() {
+            true => Why::TooFewX {
+                needed: 1,
+                found: 0,
+            },
+            false => Why::Option(name.to_owned()),
+        };
+        let (kind, fitted) = match self {
+            Fit::Regression(kinds) => return regression_with_certainty(points, kinds),
+            Fit::NormalForm => (ModelKind::NormalForm, normal_form(points)),
+            Fit::Regressogram { buckets, middle } => (
+                ModelKind::Regressogram,
+                regressogram(points, *buckets, *middle).ok_or_else(|| none("buckets")),
+            ),
+            Fit::MovingAverage(average) => (
+                ModelKind::MovingAverage,
+                moving_average(points, *average).ok_or_else(|| none("window or decay")),
+            ),
+            Fit::IterativeMovingAverage(average) => (
+                ModelKind::MovingAverage,
+                iterative_moving_average(points, *average).ok_or_else(|| none("window")),
+            ),
+            Fit::KernelRegression {
+                kernel,
+                estimator,
+                bandwidth,
+            } => (
+                ModelKind::KernelRegression,
+                kernel_regression(points, *kernel, *estimator, *bandwidth),
+            ),
+            Fit::KernelRidge(gammas) => (
+                ModelKind::KernelRidge,
+                match gammas.is_empty() {
+                    true => kernel_ridge(points, &some_gammas(points)),
+                    false => kernel_ridge(points, gammas),
+                },
+            ),
+        };
+        (Models::of_one(kind, fitted), None)
+    }
+}
+
+fn some_gammas(points: &Points) -> Vec<f64> {
+    let range = points.range().map_or(1.0, |(low, high)| high - low);
+    let widths = std::iter::successors(Some(WIDEST), |width| Some(width * NEXT));
+    let widths = widths.take_while(|width| *width >= NARROWEST);
+    widths.map(|width| 0.5 / (width * range).powi(2)).collect()
+}

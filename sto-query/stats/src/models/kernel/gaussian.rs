@@ -1,0 +1,98 @@
+//! Kernels that never end: summed over nodes that stand for the points of narrow cells.
+
+use super::{Around, Estimator, Kernel, Smooth, smooth_of};
+use crate::models::condensed::{Condensed, Lagrange, NODES, Place};
+use crate::models::points::Points;
+use rayon::prelude::*;
+
+/// Cells of a bandwidth: so narrow that a kernel is a polynomial of seventh degree there, to 1e-11.
+const CELLS: usize = 3;
+/// Bandwidths from which on a weight is no more than rounding.
+const REACH: usize = 8;
+/// Cells on each side within reach.
+const FAR: usize = REACH * CELLS + 1;
+
+/// A weight, and the same times the distance and its square, in bandwidths.
+type Weights = [f64; 3];
+
+fn weights(kernel: Kernel, distance: f64) -> Weights {
+    let square = distance * distance;
+    let gaussian = (-square / 2.0).exp();
+    let weight = match kernel {
+        Kernel::Gaussian4 => (3.0 - square) * gaussian,
+        _ => gaussian,
+    };
+    [weight, weight * distance, weight * square]
+}
+
+pub(super) fn smooth(points: &Points, kernel: Kernel, estimator: Estimator, width: f64) -> Smooth {
+    let (data, places) = Condensed::by_width(points, width / CELLS as f64);
+    let table = Table::new(kernel);
+    let own = weights(kernel, 0.0)[0];
+    let values: Vec<Vec<(f64, f64)>> = (0..places.len())
+        .into_par_iter()
+        .with_min_len(8)
+        .map(|cell| {
+            let sums = around(&data, &places, cell, &table, (kernel, estimator, width));
+            let value = |sums: &Around| sums.value(estimator, own);
+            sums.iter().map(value).collect()
+        })
+        .collect();
+    smooth_of(&data, values.concat())
+}
+
+/// By node of a cell: sums of the weights of all nodes within reach.
+fn around(
+    data: &Condensed,
+    places: &[Place],
+    cell: usize,
+    table: &Table,
+    (kernel, estimator, width): (Kernel, Estimator, f64),
+) -> Vec<Around> {
+    let at = &places[cell];
+    let near = |place: &Place| place.number + FAR < at.number;
+    let first = places[..cell].partition_point(near);
+    let within = |place: &&Place| place.number <= at.number + FAR;
+    let mut sums = vec![Around::default(); at.nodes.len()];
+    for other in places[first..].iter().take_while(within) {
+        for (a, sum) in sums.iter_mut().enumerate() {
+            let of = |b: usize| match at.dense && other.dense {
+                true => *table.weights(at.number, other.number, a, b),
+                false => {
+                    let distance = data.x[other.nodes.start + b] - data.x[at.nodes.start + a];
+                    weights(kernel, distance / width)
+                }
+            };
+            for b in 0..other.nodes.len() {
+                let (weight, of_y) = data.weights_of(other.nodes.start + b);
+                let [zero, one, two] = of(b);
+                sum.weights[0] += weight * zero;
+                sum.of_y[0] += of_y * zero;
+                if estimator == Estimator::LocalLinear {
+                    sum.weights[1] += weight * one;
+                    sum.weights[2] += weight * two;
+                    sum.of_y[1] += of_y * one;
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Weights from node to node, by how many cells are between.
+struct Table(Vec<[[Weights; NODES]; NODES]>);
+
+impl Table {
+    fn new(kernel: Kernel) -> Table {
+        let nodes = Lagrange::new().nodes;
+        let by_offset = |offset: usize| {
+            let cells = offset as f64 - FAR as f64;
+            nodes.map(|a| nodes.map(|b| weights(kernel, (cells + (b - a) / 2.0) / CELLS as f64)))
+        };
+        Table((0..=2 * FAR).map(by_offset).collect())
+    }
+
+    fn weights(&self, at: usize, other: usize, a: usize, b: usize) -> &Weights {
+        &self.0[other + FAR - at][a][b]
+    }
+}

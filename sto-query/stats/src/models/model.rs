@@ -1,0 +1,244 @@
+//! A fitted model, and how well it fits.
+
+use super::condensed::Condensed;
+use super::curve::Curve;
+use super::points::Points;
+use crate::student_quantile;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How y may depend on x, from slow growth to fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ModelKind {
+    /// b0
+    Constant,
+    /// b0 + b1 ln(x)
+    Logarithmic,
+    /// b0 + b1 x
+    Linear,
+    /// b0 + b1 x ln(x)
+    Linearithmic,
+    /// b0 + b1 x + b2 x²
+    Quadratic,
+    /// b0 + b1 x + b2 x² + b3 x³
+    Cubic,
+    /// b0 x^b1
+    Power,
+    /// b0 b1^x
+    Exponential,
+    /// A sum of terms x^i log2(x)^j, as Extra-P has it.
+    NormalForm,
+    /// The mean or median of each bucket of x.
+    Regressogram,
+    /// The mean or median of neighbouring points.
+    MovingAverage,
+    /// Mean or line of neighbouring points that weigh less the farther away they are.
+    KernelRegression,
+    /// The same, with a width that leaving out one point at a time chose.
+    KernelRidge,
+}
+
+impl ModelKind {
+    /// The kinds of [`regression`](super::regression()), from slow growth to fast.
+    pub const REGRESSION: [ModelKind; 8] = [
+        ModelKind::Constant,
+        ModelKind::Logarithmic,
+        ModelKind::Linear,
+        ModelKind::Linearithmic,
+        ModelKind::Quadratic,
+        ModelKind::Cubic,
+        ModelKind::Power,
+        ModelKind::Exponential,
+    ];
+
+    /// How much a formula can bend: its coefficients, an exponent counting for half of one more. Among models that are as
+    /// likely the one with the fewest is the simplest.
+    pub(super) fn free_numbers(self) -> u32 {
+        match self {
+            ModelKind::Constant => 2,
+            ModelKind::Logarithmic | ModelKind::Linear | ModelKind::Linearithmic => 4,
+            ModelKind::Power | ModelKind::Exponential => 5,
+            ModelKind::Quadratic => 6,
+            _ => 8,
+        }
+    }
+
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelKind::Constant => "constant",
+            ModelKind::Logarithmic => "logarithmic",
+            ModelKind::Linear => "linear",
+            ModelKind::Linearithmic => "linearithmic",
+            ModelKind::Quadratic => "quadratic",
+            ModelKind::Cubic => "cubic",
+            ModelKind::Power => "power",
+            ModelKind::Exponential => "exponential",
+            ModelKind::NormalForm => "normal_form",
+            ModelKind::Regressogram => "regressogram",
+            ModelKind::MovingAverage => "moving_average",
+            ModelKind::KernelRegression => "kernel_regression",
+            ModelKind::KernelRidge => "kernel_ridge",
+        }
+    }
+}
+
+impl Model {
+    /// The criterion of so many points with this sum of squared residuals, less what all models of them have in common;
+    /// `None` where the points are too few.
+    pub(super) fn criterion(parameters: f64, points: f64, residual: f64) -> Option<f64> {
+        let all = parameters + 1.0;
+        let correction = 2.0 * all * (all + 1.0) / (points - all - 1.0);
+        (points > all + 1.0).then(|| points * residual.ln() + 2.0 * all + correction)
+    }
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A coefficient of a model's formula.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Coefficient {
+    /// b0, b1, and so on.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Start of the interval that it is in with 95 %; `null` where there are no more points than coefficients.
+    pub low: Option<f64>,
+    /// End of that interval.
+    pub high: Option<f64>,
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Model {
+    /// Which formula or way.
+    pub kind: ModelKind,
+    /// Of the formula; none where a model is its values.
+    pub coefficients: Vec<Coefficient>,
+    /// Part of the variance of y that it explains: 1 where all points are on the curve.
+    pub r_square: f64,
+    /// The same, less what so many parameters explain by chance; `null` where there are as many as points.
+    pub adjusted_r_square: Option<f64>,
+    /// Akaike's criterion for few points: of two models of the same points, the one that has less is the likelier.
+    /// `null` where there are too few points for it.
+    pub aicc: Option<f64>,
+    /// Number of parameters that were fitted; of a smoothed curve, the trace of what smooths.
+    pub parameters: f64,
+    /// What smooths: number of buckets, points of a window, bandwidth, gamma; `null` of a formula.
+    pub smoothing: Option<f64>,
+    /// The smallest x of the points.
+    pub x_start: f64,
+    /// The largest.
+    pub x_end: f64,
+    /// What y is at x.
+    pub curve: Curve,
+}
+
+/// How well a curve fits.
+pub(super) struct Fitness {
+    pub(super) r_square: f64,
+    pub(super) adjusted_r_square: Option<f64>,
+    pub(super) aicc: Option<f64>,
+}
+
+/// Residuals that are but rounding, as part of y.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+impl Fitness {
+    /// Of so many points with these sums of squares: of residuals, about the mean of y, and of y itself.
+    pub(super) fn new(
+        (points, parameters): (f64, f64),
+        (residual, about_mean, squares): (f64, f64, f64),
+        log_weights: f64,
+    ) -> Fitness {
+        let r_square = match residual {
+            _ if residual <= ROUNDING * ROUNDING * squares => 1.0,
+            _ if about_mean <= ROUNDING * ROUNDING * squares => 0.0,
+            _ => 1.0 - residual / about_mean,
+        };
+        let free = points - parameters;
+        let adjusted = 1.0 - (1.0 - r_square) * (points - 1.0) / free;
+        // The variance is a parameter, too.
+        let all = parameters + 1.0;
+        let correction = 2.0 * all * (all + 1.0) / (points - all - 1.0);
+        // Rounding says nothing: among curves on which all points are, the one with the fewest parameters has least.
+        let variance = residual
+            .max(ROUNDING * ROUNDING * squares)
+            .max(f64::MIN_POSITIVE)
+            / points;
+        let likelihood = (std::f64::consts::TAU * variance).ln() + 1.0;
+        Fitness {
+            r_square,
+            adjusted_r_square: (free > 0.0).then_some(adjusted),
+            aicc: (points > all + 1.0)
+                .then_some(points * likelihood - log_weights + 2.0 * all + correction),
+        }
+    }
+
+    /// A curve that is no formula.
+    pub(super) fn smoothed(
+        self,
+        kind: ModelKind,
+        points: &Points,
+        parameters: f64,
+        smoothing: f64,
+        curve: Curve,
+    ) -> Model {
+        let (x_start, x_end) = points.range().unwrap_or((f64::NAN, f64::NAN));
+        Model {
+            kind,
+            coefficients: Vec::new(),
+            r_square: self.r_square,
+            adjusted_r_square: self.adjusted_r_square,
+            aicc: self.aicc,
+            parameters,
+            smoothing: Some(smoothing),
+            x_start,
+            x_end,
+            curve,
+        }
+    }
+
+    /// Of a curve with these sums of squared residuals.
+    pub(super) fn of(data: &Condensed, parameters: usize, residual: f64) -> Fitness {
+        Fitness::new(
+            (data.points as f64, parameters as f64),
+            (residual, data.about_mean, data.squares),
+            data.log_weights,
+        )
+    }
+}
+
+/// Coefficients b0, b1 and so on, with intervals from their covariance for a variance of y of 1.
+pub(super) fn coefficients(
+    data: &Condensed,
+    values: &[f64],
+    variances: &[f64],
+    residual: f64,
+) -> Vec<Coefficient> {
+    let free = data.points.saturating_sub(values.len());
+    let quantile = (free > 0).then(|| student_quantile(0.975, free as f64));
+    let named = values.iter().zip(variances).enumerate();
+    named
+        .map(|(ix, (&value, variance))| {
+            let reach = quantile.map(|t| t * (variance * residual / free as f64).sqrt());
+            Coefficient {
+                name: format!("b{ix}"),
+                value,
+                low: reach.map(|reach| value - reach),
+                high: reach.map(|reach| value + reach),
+            }
+        })
+        .collect()
+}

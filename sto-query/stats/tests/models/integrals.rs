@@ -1,0 +1,18 @@
+//! Integrals of samples and curves.
+
+use super::same;
+use sto_stats::models::simpson;
+
+#[test]
+fn the_integral_of_eleven_samples_of_a_square_is_a_third_of_a_thousand() {
+    let x: Vec<f64> = (0..=10).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().map(|x| x * x).collect();
+    same("0 to 10", simpson(&x, &y), 1000.0 / 3.0, 0.0);
+    // A parabola is exact of an even number of samples, too, and of uneven steps.
+    same("0 to 9", simpson(&x[..10], &y[..10]), 243.0, 0.0);
+    let x = [0.0, 1.0, 1.5, 4.0];
+    let y = x.map(|x| x * x);
+    same("uneven", simpson(&x, &y), 64.0 / 3.0, 0.0);
+    assert_eq!(simpson(&[1.0, 3.0], &[2.0, 4.0]), 6.0);
+    assert_eq!(simpson(&[1.0], &[2.0]), 0.0);
+}
