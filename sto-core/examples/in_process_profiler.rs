@@ -1,4 +1,4 @@
-//! A program that profiles itself: spans of its work are stacks, and what they cost is wall-clock time.
+//! A program that profiles itself: nested spans of its work become stacks, with wall-clock time as their cost.
 //!
 //! `cargo run -p sto-core --example in_process_profiler`
 
@@ -14,12 +14,20 @@ use sto_core::recording::{
 use sto_core::store::Store;
 use sto_core::units::{Bytes, Cost, Unit};
 
-/// Spans that are open, and what those that ended cost by themselves.
+/// A recorder of spans.
 struct Profiler {
     builder: RecordingBuilder,
     thread: ThreadIx,
     wall: SampleTypeIx,
-    open: Vec<(LocationIx, Instant, Duration)>,
+    /// The spans that have not ended, outermost first.
+    open: Vec<OpenSpan>,
+}
+
+struct OpenSpan {
+    location: LocationIx,
+    started: Instant,
+    /// Time spent in nested spans.
+    nested: Duration,
 }
 
 impl Profiler {
@@ -34,7 +42,7 @@ impl Profiler {
         })
     }
 
-    /// Does some work as a span of this name.
+    /// Runs `work` as a span with the name `symbol`.
     fn span(
         &mut self,
         symbol: &str,
@@ -47,16 +55,20 @@ impl Profiler {
             file: file!(),
             line: 0,
         })?;
-        self.open.push((location, Instant::now(), Duration::ZERO));
+        self.open.push(OpenSpan {
+            location,
+            started: Instant::now(),
+            nested: Duration::ZERO,
+        });
         work(self)?;
-        let stack: Vec<LocationIx> = self.open.iter().map(|&(location, ..)| location).collect();
-        let (_, began, within) = self.open.pop().expect("it was opened above");
-        let took = began.elapsed();
-        if let Some((.., within)) = self.open.last_mut() {
-            *within += took;
+        let locations: Vec<LocationIx> = self.open.iter().map(|span| span.location).collect();
+        let span = self.open.pop().expect("the span was pushed above");
+        let elapsed = span.started.elapsed();
+        if let Some(caller) = self.open.last_mut() {
+            caller.nested += elapsed;
         }
-        let stack = self.builder.stack(&stack)?;
-        let value = took.saturating_sub(within).as_nanos() as u64;
+        let stack = self.builder.stack(&locations)?;
+        let value = elapsed.saturating_sub(span.nested).as_nanos() as u64;
         self.builder
             .add(self.thread, self.wall, stack, Cost { samples: 1, value })
     }
@@ -74,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?;
     }
 
-    // What tells this run from others: no file has its bytes.
+    // A digest that identifies the run, as there is no file with its bytes.
     let run = SourceDigest::of(b"run 1 of the example");
     let recording = profiler.builder.finish(Format::Folded, run, Bytes(0));
     let store = Store::in_memory()?;
@@ -110,6 +122,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn it_runs() {
-    main().expect("it profiles itself");
+fn runs_without_errors() {
+    main().expect("the example succeeds");
 }

@@ -1,4 +1,4 @@
-//! A service receives profiles in pprof's format, as Go programs serve them, and keeps them in a store.
+//! A service that receives profiles in pprof's format, as Go programs serve them, and keeps them in a store.
 //!
 //! `cargo run -p sto-core --example pprof_from_memory`
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::{Added, Store};
 
-/// What came over the network: the program's profile of its own CPU time, compressed as it was served.
+/// The data received over the network: a compressed CPU profile as `net/http/pprof` serves it.
 const RECEIVED: &[u8] = include_bytes!("../../testdata/pprof/go-cpu.pb.gz");
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         version: Some("v1.2.3".to_owned()),
         ..IngestOptions::default()
     };
-    // The name stands in errors, and names the program where the profile does not.
+    // The name appears in errors, and the program is named after it if the profile has no name.
     let input = (Path::new("request 17"), RECEIVED);
     let report = ingest(&store, input, &options, &mut |_stage| {})?;
     for ingested in &report.profiles {
@@ -26,19 +26,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // The same bytes again change nothing.
+    // Ingesting the same bytes again changes nothing.
     let again = ingest(&store, input, &options, &mut |_stage| {})?;
     assert!(matches!(again.profiles[0].added, Added::AlreadyStored(_)));
 
-    // What does not follow the format is an error that says where, and leaves the store as it was.
-    let cut = (Path::new("request 18"), &RECEIVED[..RECEIVED.len() / 2]);
-    let refused = ingest(&store, cut, &options, &mut |_stage| {}).expect_err("half a profile");
-    println!("{refused}");
+    // A malformed profile is an error that says where, and leaves the store unchanged.
+    let truncated = (Path::new("request 18"), &RECEIVED[..RECEIVED.len() / 2]);
+    let error = ingest(&store, truncated, &options, &mut |_stage| {}).expect_err("half a profile");
+    println!("{error}");
     assert_eq!(store.snapshot()?.builds()?.len(), 1);
     Ok(())
 }
 
 #[test]
-fn it_runs() {
-    main().expect("it keeps the profile");
+fn runs_without_errors() {
+    main().expect("the example succeeds");
 }

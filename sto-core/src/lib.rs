@@ -1,21 +1,21 @@
-//! Profiles of programs as one content-addressed graph of call stacks.
+//! Stores profiles of programs as one content-addressed graph of call stacks.
 //!
-//! Data goes one way through this crate, and its modules stand in that order:
+//! Data flows through these modules:
 //!
 //! ```text
-//! perf.data, perf script, folded     formats     bytes -> samples of stacks of locations
+//! perf.data, perf script, folded     formats     bytes -> samples with stacks of locations
 //!         |  recording::Recording
 //!         v
-//! build ids, ELF, DWARF, kallsyms    symbolize   locations -> frames, inlined ones included
+//! build ids, ELF, DWARF, kallsyms    symbolize   locations -> frames, including inlined functions
 //!         |  Symbols
 //!         v
-//! one tree of dense indices          intern      stacks -> StackTree + a column a sample type
+//! one tree with dense indices        intern      stacks -> StackTree + a column of costs per sample type
 //!         |  Interned
 //!         v
-//! redb                               store       one profile, one transaction
+//! redb                               store       one transaction per profile
 //! ```
 //!
-//! [`ingest()`] walks the whole way:
+//! [`ingest()`] does all of it:
 //!
 //! ```
 //! use sto_core::{IngestOptions, Store, ingest};
@@ -35,8 +35,8 @@
 //! let report = ingest(&store, &file, &options, &mut |_stage| {})?;
 //! let build = report.profiles[0].build.id();
 //!
-//! // What the build cost over all its profiles. Nodes stand in preorder: one pass backwards adds up
-//! // totals, and one pass forwards prints the tree.
+//! // The costs of the build over all its profiles. Nodes are in preorder: one pass backwards adds up
+//! // the totals, and one pass forwards prints the tree.
 //! let loaded = store.snapshot()?.load_build(build)?;
 //! let mut samples = vec![0; loaded.tree.len()];
 //! for &(node, cost) in &loaded.costs[0] {
@@ -58,8 +58,8 @@
 //! # }
 //! ```
 //!
-//! A profile that no file has is made by hand: by its frames, stacks and what they cost, which are checked as those of
-//! a file are.
+//! [`RecordingBuilder`] makes a profile that is not in a file from frames, stacks and costs. They are checked like those
+//! of a file.
 //!
 //! ```
 //! use std::path::Path;
@@ -77,7 +77,7 @@
 //! });
 //! let stack = builder.stack(&[main?, read?])?;
 //! builder.add(thread, allocated, stack, Cost { samples: 2, value: 4096 })?;
-//! // A digest of what makes this run another than others, as of a file its bytes are.
+//! // A digest that identifies the run, as the digest of its bytes identifies a file.
 //! let recording = builder.finish(Format::Folded, SourceDigest::of(b"run 1"), Bytes(0));
 //!
 //! let store = Store::in_memory()?;
@@ -91,10 +91,9 @@
 //! # }
 //! ```
 //!
-//! What most programs need stands at the root; the modules have the rest, each with what goes through it.
+//! The most common types are at the root of the crate, the others in its modules.
 //!
-//! The crate never prints, never exits and never reads the
-//! environment: paths, revisions and folders are arguments.
+//! The crate never prints, exits or reads the environment: paths, revisions and folders are arguments.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 pub mod ingest;
@@ -116,7 +115,9 @@ pub use sto_model::{
     units,
     units::{Cost, SampleType, Unit},
 };
-/// Stores are merged like this:
+/// # Example
+///
+/// Merging a store into another:
 ///
 /// ```
 /// use std::path::Path;
@@ -146,7 +147,7 @@ pub use sto_store as store;
 #[doc(inline)]
 pub use sto_store::{Store, StoreError};
 
-/// What a store keeps: builds, profiles, frames, commits, metrics.
+/// The data in a store: builds, profiles, frames, commits, metrics.
 pub mod model {
     #[doc(inline)]
     pub use sto_model::{
@@ -157,7 +158,7 @@ pub mod model {
     };
 }
 
-/// The stages of [`ingest()`] one by one, for what measures and tests them; nothing of it is promised.
+/// The stages of [`ingest()`], for tests and benchmarks. Not part of the stable interface.
 #[doc(hidden)]
 pub mod stages {
     pub use crate::intern::intern;

@@ -28,7 +28,9 @@ fn read_testdata(name: &str) -> (Recording, Symbols) {
 /// The functions of a sample's stack, root first.
 fn names(recording: &Recording, symbols: &Symbols, sample: &Sample) -> String {
     let stack = recording.stacks.get(sample.stack);
-    let code = stack.iter().flat_map(|&location| symbols.of(location));
+    let code = stack
+        .iter()
+        .flat_map(|&location| symbols.code_lines(location));
     let frames = code.map(|&code| symbols.lines[code.0 as usize].frame);
     let names = frames.map(|frame| symbols.frames.frame(frame).symbol);
     names.collect::<Vec<_>>().join(";")

@@ -188,7 +188,7 @@ fn without_a_name_for_the_build_nothing_goes_in() {
     assert_eq!(
         error.to_string(),
         "runs/app.folded: the recording has no GNU build id of `server` to name the build after; \
-         name it"
+         give the build a name"
     );
 }
 
@@ -419,8 +419,8 @@ fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
     assert_eq!(
         warnings,
         [
-            "5 samples are left out, of programs without a GNU build id to name their build after: \
-          `server`, `idle`; name one for every program."
+            "5 samples are left out, because their programs have no GNU build id to name the build after: \
+             `server`, `idle`; give a name for the builds."
         ]
     );
     let error = prepare_all(&three_programs(), &options).unwrap_err();
@@ -580,7 +580,7 @@ fn what_the_user_gives_is_refused_where_it_is_too_much_and_never_cut() {
     let error = try_with(&version(&long())).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "p: the build's name has 4097 bytes, and may have 4096 at most; give it less"
+        "p: the build's name has 4097 bytes, but the limit is 4096"
     );
     let most = IngestOptions {
         executable: Some(fits()),

@@ -43,7 +43,7 @@ fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
     for sample in &recording.samples {
         let mut line = String::new();
         for &location in &*recording.stacks.get(sample.stack) {
-            for &code in symbols.of(location) {
+            for &code in symbols.code_lines(location) {
                 let frame = symbols.frames.frame(symbols.lines[code.0 as usize].frame);
                 if frame.module == "[jit]" {
                     let at = frame.file.rsplit('/').next().unwrap();
@@ -82,7 +82,9 @@ fn stacks_are_unwound_through_functions_made_at_run_time() {
     assert_eq!(recording.samples.len(), 23);
     for sample in &recording.samples {
         let locations = recording.stacks.get(sample.stack);
-        let codes = locations.iter().flat_map(|&location| symbols.of(location));
+        let codes = locations
+            .iter()
+            .flat_map(|&location| symbols.code_lines(location));
         let names: Vec<&str> = codes
             .map(|code| {
                 let frame = symbols.lines[code.0 as usize].frame;
@@ -158,7 +160,7 @@ fn a_map_that_another_user_left_is_not_believed() {
     assert_eq!(made_at_run_time(&read, &symbols), "");
     let problems = problems(&read, &symbols);
     assert!(
-        problems.contains("but it is left out: it belongs to user"),
+        problems.contains("but it is ignored: it belongs to user"),
         "{problems}"
     );
 }

@@ -341,7 +341,7 @@ fn a_trace_of_another_time_is_refused_with_both_ranges() {
         .unwrap_err();
     assert_eq!(
         folded.to_string(),
-        "p: its samples have no time stamps, so that no trace can be laid beside them"
+        "p: its samples have no timestamps, so no trace can be aligned with them"
     );
 }
 
@@ -496,7 +496,7 @@ fn more_metrics_than_a_run_may_have_are_refused_where_they_are() {
 #[test]
 fn traces_of_one_recording_have_no_name_in_common() {
     let traces = trace("time,a\n0,1\n").with("other", "time,b,a\n0,1,2\n");
-    let expected = "other: metric `a`: the recording, or another trace of it, has a metric of that name; rename one";
+    let expected = "other: metric `a`: the recording or another trace already has a metric of that name; rename one";
     assert_eq!(traces.error(), expected);
     let traces = trace("time,a\n0,1\n").with("other", "time,b\n0,2\n");
     assert_eq!(traces.lines(), ["a level 0=1", "b level 0=2"]);

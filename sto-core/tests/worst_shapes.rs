@@ -168,7 +168,7 @@ fn programs_beyond_the_limit_are_left_out_and_said() {
     assert_eq!(prepared.profiles().len(), MAX_PROGRAMS);
     let warning = &prepared.warnings().last().unwrap().text;
     assert!(
-        warning.starts_with("2 samples are left out, of the programs"),
+        warning.starts_with("2 samples of the programs with fewest samples are left out"),
         "{warning}"
     );
 }

@@ -60,7 +60,7 @@ fn a_file_without_time_stamps_is_an_error_that_names_it() {
     sandbox.write("a.folded", BEFORE);
     sandbox
         .sto(&ingest("a.folded", &["--slices", "100"]))
-        .fails_with(&["a.folded", "no sample has a time stamp", "with --slices 1"]);
+        .fails_with(&["a.folded", "no sample has a timestamp", "with --slices 1"]);
     assert!(!sandbox.path("store").exists());
 }
 

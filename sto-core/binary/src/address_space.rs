@@ -1,22 +1,22 @@
-//! What is mapped where in a process.
+//! The executable mappings of a process.
 
 use super::jit_dump::JitDump;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use sto_model::{Location, Module, ModuleIx};
 
-/// A piece of a file, mapped executable.
+/// A part of a file that is mapped executable.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// First address.
     pub start: u64,
-    /// First address after it.
+    /// End address, exclusive.
     pub end: u64,
-    /// Where its first byte stands in the file.
+    /// Offset in the file of the first mapped byte.
     pub file_offset: u64,
-    /// The module's index in the recording.
+    /// Index of the module in the recording.
     pub module: ModuleIx,
-    /// The module itself.
+    /// The mapped module.
     pub file: Arc<Module>,
 }
 
@@ -26,29 +26,30 @@ impl Mapping {
     }
 }
 
-/// The executable mappings of a process, none of which overlaps another.
+/// The executable mappings of a process; no two overlap.
 ///
-/// A copy shares them with what it is a copy of, and a change costs by the logarithm of their number alone:
-/// processes copy those of others, and every sample keeps those that it was taken in.
+/// Clones share their mappings with the original, and a change takes time logarithmic in the number of mappings.
+/// That matters because a forked process starts with a clone of its parent's mappings, and every sample keeps a clone
+/// of those in force when it was taken.
 #[derive(Clone, Debug, Default)]
 pub struct AddressSpace {
     mappings: Tree,
     jit: Option<JitCode>,
 }
 
-/// A treap (Seidel and Aragon: *Randomized search trees*, 1996), by where mappings start.
+/// A treap ordered by the mappings' start addresses (Seidel and Aragon: *Randomized search trees*, 1996).
 type Tree = Option<Arc<Node>>;
 
 #[derive(Clone, Debug)]
 struct Node {
     mapping: Mapping,
-    /// No smaller than those of what stands below it. It is random, so that no file makes a tree deep.
+    /// At least the priority of each child. It is random, so that no input can make the tree deep.
     priority: u64,
     before: Tree,
     after: Tree,
 }
 
-/// The code that a process made at run time, by its jitdump.
+/// Code generated at run time, described by a jitdump.
 #[derive(Clone, Debug)]
 struct JitCode {
     module: ModuleIx,
@@ -56,14 +57,16 @@ struct JitCode {
 }
 
 impl AddressSpace {
-    /// The mapping that covers an address.
+    /// Returns the mapping that covers an address.
     pub fn find(&self, address: u64) -> Option<&Mapping> {
-        let found = last_up_to(&self.mappings, address);
+        let found = last_starting_by(&self.mappings, address);
         found.filter(|mapping| address < mapping.end)
     }
 
-    /// The location of an address, at a time of the recording's clock; without one, at its end. `last` is the
-    /// mapping that was found last in this address space: calls mostly stay in one file.
+    /// Returns the location of an address at a time of the recording's clock; without a time, at the end of the
+    /// recording.
+    ///
+    /// `last` caches the mapping found by the previous call, as consecutive calls mostly stay in one file.
     pub fn locate<'s>(
         &'s self,
         address: u64,
@@ -87,53 +90,52 @@ impl AddressSpace {
         }
     }
 
-    /// The end of the last mapping.
+    /// Returns the end address of the last mapping.
     pub(crate) fn end(&self) -> u64 {
-        last_up_to(&self.mappings, u64::MAX).map_or(0, |last| last.end)
+        last_starting_by(&self.mappings, u64::MAX).map_or(0, |last| last.end)
     }
 
-    /// Takes a jitdump for the code that it describes.
+    /// Sets the jitdump of the process: `locate` prefers it to the mappings for the code that it describes.
     pub fn set_jit_dump(&mut self, module: ModuleIx, dump: Arc<JitDump>) {
         self.jit = Some(JitCode { module, dump });
     }
 
-    /// Whether any mapping overlaps this range.
+    /// Returns `true` if any mapping overlaps this range.
     pub fn overlaps(&self, start: u64, end: u64) -> bool {
         let last = end.checked_sub(1);
-        let last = last.and_then(|last| last_up_to(&self.mappings, last));
+        let last = last.and_then(|last| last_starting_by(&self.mappings, last));
         last.is_some_and(|mapping| start < mapping.end)
     }
 
-    /// Takes a range out of the mappings, as mapping something else over it does.
+    /// Removes a range of addresses, cutting the mappings that it overlaps.
     pub fn unmap(&mut self, start: u64, end: u64) {
-        let (before, rest) = split(self.mappings.take(), start);
+        let (mut before, rest) = split(self.mappings.take(), start);
         let (within, after) = split(rest, end);
-        let into = last_up_to(&before, u64::MAX).filter(|mapping| mapping.end > start);
+        // The mapping that extends from before the range into it.
+        let into = last_starting_by(&before, u64::MAX).filter(|mapping| mapping.end > start);
         let into = into.cloned();
-        let beyond = last_up_to(&within, u64::MAX).or(into.as_ref());
-        let beyond = beyond.filter(|mapping| mapping.end > end).map(|mapping| {
-            let file_offset = mapping.file_offset_of(end);
-            leaf(Mapping {
-                start: end,
-                file_offset,
-                ..mapping.clone()
-            })
-        });
-        let before = match into {
-            None => before,
-            Some(mapping) => {
-                let (before, _) = split(before, mapping.start);
-                let left = Mapping {
-                    end: start,
-                    ..mapping
-                };
-                join(before, leaf(left))
-            }
-        };
-        self.mappings = join(join(before, beyond.flatten()), after);
+        let last = last_starting_by(&within, u64::MAX).or(into.as_ref());
+        let beyond = last
+            .filter(|mapping| mapping.end > end)
+            .and_then(|mapping| {
+                leaf(Mapping {
+                    start: end,
+                    file_offset: mapping.file_offset_of(end),
+                    ..mapping.clone()
+                })
+            });
+        if let Some(mapping) = into {
+            let (others, _) = split(before, mapping.start);
+            let left = Mapping {
+                end: start,
+                ..mapping
+            };
+            before = join(others, leaf(left));
+        }
+        self.mappings = join(join(before, beyond), after);
     }
 
-    /// Maps a piece of a file, over whatever was there.
+    /// Maps a part of a file, replacing whatever was mapped there.
     pub fn map(&mut self, mapping: Mapping) {
         if mapping.start < mapping.end {
             self.unmap(mapping.start, mapping.end);
@@ -152,22 +154,21 @@ fn leaf(mapping: Mapping) -> Tree {
     }))
 }
 
-/// The mapping that starts last of those that start at an address or before it.
-fn last_up_to(mut tree: &Tree, address: u64) -> Option<&Mapping> {
+/// Returns the last mapping that starts at or before an address.
+fn last_starting_by(mut tree: &Tree, address: u64) -> Option<&Mapping> {
     let mut found = None;
     while let Some(node) = tree {
-        tree = match node.mapping.start <= address {
-            true => {
-                found = Some(&node.mapping);
-                &node.after
-            }
-            false => &node.before,
-        };
+        if node.mapping.start <= address {
+            found = Some(&node.mapping);
+            tree = &node.after;
+        } else {
+            tree = &node.before;
+        }
     }
     found
 }
 
-/// The mappings that start before an address, and the others.
+/// Splits a tree into the mappings that start before an address, and the others.
 fn split(tree: Tree, start: u64) -> (Tree, Tree) {
     let Some(mut node) = tree else {
         return (None, None);
@@ -184,7 +185,7 @@ fn split(tree: Tree, start: u64) -> (Tree, Tree) {
     }
 }
 
-/// The mappings of two trees, of which all of the first start before those of the second.
+/// Joins two trees; every mapping of `before` starts before every one of `after`.
 fn join(before: Tree, after: Tree) -> Tree {
     let (mut before, mut after) = match (before, after) {
         (Some(before), Some(after)) => (before, after),
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_mapping_hides_what_it_covers_and_splits_what_it_lies_in() {
+    fn later_mapping_replaces_and_splits_earlier_ones() {
         let mut space = AddressSpace::default();
         space.map(mapping(1, 0x1000, 0x9000, 0x100));
         space.map(mapping(2, 0x3000, 0x5000, 0));
@@ -246,10 +247,10 @@ mod tests {
         assert!(!space.overlaps(0, u64::MAX));
     }
 
-    /// Number of mappings that a copy does not share with what it is a copy of.
-    fn own(copy: &Tree, of: &Tree) -> usize {
+    /// Counts the nodes of a clone that it does not share with the original.
+    fn count_unshared(copy: &Tree, original: &Tree) -> usize {
         let mut known = std::collections::HashSet::new();
-        let mut left = vec![of];
+        let mut left = vec![original];
         while let Some(tree) = left.pop() {
             if let Some(node) = tree {
                 known.insert(Arc::as_ptr(node));
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_changes_shares_what_did_not() {
+    fn changed_clone_shares_the_unchanged_mappings() {
         let mut space = AddressSpace::default();
         for page in 1..=10_000 {
             space.map(mapping(1, page << 12, (page + 1) << 12, 0));
@@ -280,13 +281,13 @@ mod tests {
         assert_eq!(at(&copy, 0x2000), Some((2, 0x800)));
         assert_eq!(at(&space, 0x2000), Some((1, 0)));
         assert_eq!(at(&copy, 0x2800), Some((1, 0x800)));
-        // Of a random tree the deepest leaf is some 35 deep.
-        let own = own(&copy.mappings, &space.mappings);
-        assert!(own < 400, "{own} of 10,000");
+        // A random tree of this size is about 35 levels deep.
+        let unshared = count_unshared(&copy.mappings, &space.mappings);
+        assert!(unshared < 400, "{unshared} of 10,000");
     }
 
     #[test]
-    fn an_empty_mapping_changes_nothing() {
+    fn empty_mapping_changes_nothing() {
         let mut space = AddressSpace::default();
         space.map(mapping(1, 0x1000, 0x2000, 0));
         space.map(mapping(2, 0x1800, 0x1800, 0));

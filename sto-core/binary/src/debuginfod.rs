@@ -1,7 +1,7 @@
-//! Files with symbols from debuginfod servers, kept where elfutils keeps them.
+//! A client for debuginfod servers; it shares the cache of elfutils' client.
 //!
-//! Source: debuginfod(8), section *WEBAPI*; debuginfod-client-config(7); of what that leaves undocumented (the names in
-//! the cache), `debuginfod/debuginfod-client.c` of elfutils 0.188.
+//! Sources: debuginfod(8), section *WEBAPI*; debuginfod-client-config(7); for the undocumented names of cached files,
+//! `debuginfod/debuginfod-client.c` of elfutils 0.188.
 
 use super::elf::ElfFile;
 use super::found::Artifact;
@@ -20,52 +20,52 @@ use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 /// Why a server did not send a file.
 enum Failure {
-    /// It does not have it.
+    /// The server does not have the file.
     Missing,
-    /// It failed, and may do so at the next file.
+    /// The request failed; requests for other files may succeed.
     Failed(String),
-    /// It cannot be reached, or takes too long.
-    Lost(String),
+    /// The server cannot be reached or is too slow; it is not asked again.
+    Unreachable(String),
 }
 
-/// What a server must send within the timeout to be heard on: as elfutils has it.
+/// Number of bytes that a server must send within the timeout, as in elfutils.
 const FIRST_BYTES: u64 = 100 << 10;
-/// How long a file counts as missing, where the cache does not say: as elfutils has it.
+/// How long a file counts as missing if the cache does not configure it, as in elfutils.
 const KEEP_MISSING: Duration = Duration::from_secs(600);
-const PIECE: usize = 1 << 16;
+const READ_SIZE: usize = 1 << 16;
 
-/// Asks servers for files.
 pub(super) struct Client<'o>(pub(super) &'o Debuginfod);
 
 impl Client<'_> {
-    /// A file of this build id, out of the cache or from the first server that has it; `None` if none has it.
+    /// Returns the file with this build id from the cache, or from the first server that has it; `None` if none has.
     ///
     /// # Errors
-    /// With a clause that says why it is not known whether one has it.
+    /// Returns a clause with the URL and the problem if no server has sent the file and at least one could not be asked.
     pub(super) fn find(
         &self,
         build_id: &GnuBuildId,
         artifact: Artifact,
     ) -> Result<Option<ElfFile>, String> {
         let folder = self.0.cache.join(build_id.to_string());
-        let kept = folder.join(artifact.name());
-        if let Some(file) = of_build_id(&kept, build_id) {
+        let cached = folder.join(artifact.name());
+        if let Some(file) = open_with_build_id(&cached, build_id) {
             return Ok(Some(file));
         }
-        if self.is_missing(&kept) {
+        if self.is_missing(&cached) {
             return Ok(None);
         }
         let mut problem = None;
         for url in &self.0.urls {
             if self.given_up().contains(url) {
-                problem.get_or_insert_with(|| format!("{url} was given up before"));
+                problem
+                    .get_or_insert_with(|| format!("{url} failed before and is not asked again"));
                 continue;
             }
             match self.fetch(url, build_id, artifact, &folder) {
-                Ok(()) => return Ok(of_build_id(&kept, build_id)),
+                Ok(()) => return Ok(open_with_build_id(&cached, build_id)),
                 Err(Failure::Missing) => {}
                 Err(Failure::Failed(why)) => problem = Some(format!("{url} {why}")),
-                Err(Failure::Lost(why)) => {
+                Err(Failure::Unreachable(why)) => {
                     self.given_up().push(url.clone());
                     problem = Some(format!("{url} {why}"));
                 }
@@ -74,8 +74,8 @@ impl Client<'_> {
         match problem {
             Some(problem) => Err(problem),
             None => {
-                // Where it cannot be noted, it is asked for again.
-                let _ = make_folder(&folder).and_then(|()| File::create(&kept));
+                // An empty file records the miss; without it, the next search asks again.
+                let _ = make_folder(&folder).and_then(|()| File::create(&cached));
                 Ok(None)
             }
         }
@@ -88,18 +88,18 @@ impl Client<'_> {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a server said so lately: then an empty file has the name.
-    fn is_missing(&self, kept: &Path) -> bool {
-        let keep = std::fs::read_to_string(self.0.cache.join("cache_miss_s"));
-        let keep = keep.ok().and_then(|text| text.trim().parse().ok());
-        let keep = keep.map_or(KEEP_MISSING, Duration::from_secs);
-        kept.metadata().is_ok_and(|file| {
+    /// Returns `true` if the cache has a recent record (an empty file) that no server has the file.
+    fn is_missing(&self, cached: &Path) -> bool {
+        let configured = std::fs::read_to_string(self.0.cache.join("cache_miss_s"));
+        let seconds = configured.ok().and_then(|text| text.trim().parse().ok());
+        let keep = seconds.map_or(KEEP_MISSING, Duration::from_secs);
+        cached.metadata().is_ok_and(|file| {
             let age = file.modified().ok().and_then(|time| time.elapsed().ok());
             file.len() == 0 && age.is_some_and(|age| age < keep)
         })
     }
 
-    /// Puts a file of a server into the cache.
+    /// Downloads a file into the cache.
     fn fetch(
         &self,
         url: &str,
@@ -109,7 +109,7 @@ impl Client<'_> {
     ) -> Result<(), Failure> {
         let name = artifact.name();
         let address = format!("{}/buildid/{build_id}/{name}", url.trim_end_matches('/'));
-        let begun = Instant::now();
+        let started = Instant::now();
         let response = self
             .agent()
             .get(&address)
@@ -118,31 +118,35 @@ impl Client<'_> {
         match response.status().as_u16() {
             200 => {}
             404 => return Err(Failure::Missing),
-            other => return Err(Failure::Failed(format!("answered with status {other}"))),
+            other => {
+                return Err(Failure::Failed(format!(
+                    "answered with HTTP status {other}"
+                )));
+            }
         }
         let too_large = || {
-            let most = self.0.max_bytes;
-            Failure::Failed(format!("has a file of more than the allowed {most} bytes"))
+            let limit = self.0.max_bytes;
+            Failure::Failed(format!("has a file larger than the limit of {limit} bytes"))
         };
         if response.body().content_length() > Some(self.0.max_bytes) {
             return Err(too_large());
         }
         let unwritable = |error: std::io::Error| {
             Failure::Failed(format!(
-                "has it, but {} cannot keep it: {error}",
+                "has it, but it cannot be saved in {}: {error}",
                 folder.display()
             ))
         };
         make_folder(folder).map_err(unwritable)?;
         let opened = Arc::new(Folder::open(folder).map_err(unwritable)?);
-        let start = format!("{name}.");
-        let temporary = self.0.temporaries.private_in(&opened, OsStr::new(&start));
+        let prefix = format!("{name}.");
+        let temporary = self.0.temporaries.private_in(&opened, OsStr::new(&prefix));
         let temporary = temporary.map_err(unwritable)?;
         let mut body = response.into_body().into_reader();
-        let mut piece = vec![0; PIECE];
+        let mut buffer = vec![0; READ_SIZE];
         let mut size = 0;
         loop {
-            let count = match body.read(&mut piece) {
+            let count = match body.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -152,16 +156,18 @@ impl Client<'_> {
             if size > self.0.max_bytes {
                 return Err(too_large());
             }
-            if size < FIRST_BYTES && begun.elapsed() > self.0.timeout {
-                return Err(self.slow(self.0.timeout));
+            if size < FIRST_BYTES && started.elapsed() > self.0.timeout {
+                return Err(too_slow(self.0.timeout));
             }
             temporary
                 .file()
-                .write_all(&piece[..count])
+                .write_all(&buffer[..count])
                 .map_err(unwritable)?;
         }
-        if of_build_id(&temporary.path(), build_id).is_none() {
-            return Err(Failure::Failed("sent something else than asked for".into()));
+        if open_with_build_id(&temporary.path(), build_id).is_none() {
+            return Err(Failure::Failed(
+                "sent a file without the requested build id".into(),
+            ));
         }
         temporary
             .replace_with_own_mode(OsStr::new(name))
@@ -187,18 +193,18 @@ impl Client<'_> {
 
     fn failure(&self, error: &ureq::Error) -> Failure {
         match error {
-            ureq::Error::Timeout(ureq::Timeout::Global) => self.slow(self.0.max_time),
-            ureq::Error::Timeout(_) => self.slow(self.0.timeout),
+            ureq::Error::Timeout(ureq::Timeout::Global) => too_slow(self.0.max_time),
+            ureq::Error::Timeout(_) => too_slow(self.0.timeout),
             ureq::Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                Failure::Failed("ended in the middle of its answer".into())
+                Failure::Failed("closed the connection before its answer was complete".into())
             }
-            error => Failure::Lost(format!("cannot be asked: {error}")),
+            error => Failure::Unreachable(format!("cannot be reached: {error}")),
         }
     }
+}
 
-    fn slow(&self, limit: Duration) -> Failure {
-        Failure::Lost(format!("took more than {} seconds", limit.as_secs_f64()))
-    }
+fn too_slow(limit: Duration) -> Failure {
+    Failure::Unreachable(format!("took more than {} seconds", limit.as_secs_f64()))
 }
 
 impl Artifact {
@@ -210,7 +216,7 @@ impl Artifact {
     }
 }
 
-fn of_build_id(path: &Path, build_id: &GnuBuildId) -> Option<ElfFile> {
+fn open_with_build_id(path: &Path, build_id: &GnuBuildId) -> Option<ElfFile> {
     let file = ElfFile::open(path).ok().flatten();
     file.filter(|file| file.build_id.as_ref() == Some(build_id))
 }

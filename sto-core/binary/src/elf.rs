@@ -1,7 +1,7 @@
-//! ELF files on disk: what they hold, and where the linker put it.
+//! ELF files on disk: their contents, and the virtual addresses that the linker gave them.
 
 use super::lazy_file::LazyFile;
-use super::unpack::unpacked;
+use super::unpack::decompressed;
 use gimli::RunTimeEndian;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
 use std::ffi::{OsStr, OsString};
@@ -16,10 +16,10 @@ use sto_model::files::{Links, ReadAt, SafeFile};
 /// A parsed ELF file.
 pub type Elf<'data> = object::File<'data, &'data LazyFile>;
 
-/// How much a file says of its code; more is greater.
+/// How much a file says about its code, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// At most the names that other files link to (`.dynsym`).
+    /// At most the names of exported functions (`.dynsym`).
     Stripped,
     /// The names of all functions (`.symtab`).
     Names,
@@ -27,29 +27,29 @@ pub enum Detail {
     DebugInfo,
 }
 
+/// An open ELF file with valid headers.
 #[derive(Debug)]
-/// An ELF file that was opened and whose headers make sense.
 pub struct ElfFile {
-    /// Where it was opened.
+    /// The path by which the file was opened.
     pub path: PathBuf,
-    /// GNU build id, if it has one.
+    /// GNU build id, if the file has one.
     pub build_id: Option<GnuBuildId>,
     /// Inode number.
     pub inode: u64,
-    /// When it was last written, where the system says it.
+    /// Modification time, if the file system has one.
     pub written: Option<SystemTime>,
-    /// How much it says about its functions.
+    /// How much the file says about its functions.
     pub detail: Detail,
-    /// Whether it holds the code itself; a separate debug file does not.
+    /// Whether the file has the code itself; a separate debug file does not.
     pub(crate) has_code: bool,
-    /// The name of its separate debug file, from `.gnu_debuglink`.
+    /// File name of the separate debug file, from `.gnu_debuglink`.
     pub(crate) debug_link: Option<OsString>,
-    /// The path and the build id of the file that it shares debug info with others in, from `.gnu_debugaltlink`.
+    /// Path and build id of the supplementary debug file, from `.gnu_debugaltlink`.
     pub(crate) debug_alt_link: Option<(PathBuf, GnuBuildId)>,
     data: LazyFile,
 }
 
-/// A part of a file that is mapped into memory in one piece.
+/// A loadable segment.
 struct Segment {
     offset: u64,
     size: u64,
@@ -57,18 +57,20 @@ struct Segment {
     executable: bool,
 }
 
-/// Most segments that are looked at: a linker makes ten, or twenty.
+/// Segments beyond this number are ignored; linkers make ten or twenty.
 const MAX_SEGMENTS: usize = 256;
 
-/// The part of the file that each loadable segment came from.
+/// The loadable segments of a file: which of its parts are mapped at which virtual addresses.
+///
+/// Virtual addresses are those that the linker assigned.
 #[derive(Default)]
 pub struct Segments(Vec<Segment>);
 
 impl ElfFile {
-    /// Opens a file, which may be compressed; `None` where no regular file has this path.
+    /// Opens a file, decompressing it if it is compressed. Returns `None` if there is no regular file at this path.
     ///
     /// # Errors
-    /// With a clause that says why the file cannot be read or is no ELF file.
+    /// Returns a clause that names the file if it cannot be read or is not an ELF file.
     pub fn open(path: &Path) -> Result<Option<ElfFile>, String> {
         let unreadable =
             |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
@@ -80,8 +82,8 @@ impl ElfFile {
             Err(_) => return Ok(None),
         };
         let metadata = opened.metadata.clone();
-        let data = unpacked(&opened)
-            .and_then(|unpacked| LazyFile::new(unpacked.unwrap_or(opened)))
+        let data = decompressed(&opened)
+            .and_then(|decompressed| LazyFile::new(decompressed.unwrap_or(opened)))
             .map_err(|error| unreadable(&error))?;
         let read = || -> object::Result<_> {
             let elf = object::File::parse(&data)?;
@@ -103,7 +105,7 @@ impl ElfFile {
         let (build_id, detail, has_code, debug_link, debug_alt_link) =
             read().map_err(|error| match data.file().why_cut() {
                 Some(cut) => unreadable(&cut),
-                None => format!("{} is no readable ELF file: {error}", path.display()),
+                None => format!("{} is not a valid ELF file: {error}", path.display()),
             })?;
         Ok(Some(ElfFile {
             path: path.to_owned(),
@@ -126,32 +128,32 @@ impl ElfFile {
         object::File::parse(&self.data)
     }
 
-    /// All of the file.
+    /// Returns the contents of the file.
     pub(super) fn bytes(&self) -> Option<&[u8]> {
         self.data.bytes(0..self.data.file().size() as usize)
     }
 
-    /// Why what there is of the file is not all of it, where another process cut it since it was opened.
+    /// Returns a message that names the file if another process has truncated it since it was opened.
     pub fn why_cut(&self) -> Option<String> {
         let cut = self.data.file().why_cut()?;
         Some(format!("{}: {cut}", self.path.display()))
     }
 
-    /// Where the parts of the file are in memory.
+    /// Returns the loadable segments of the file.
     pub fn segments(&self) -> Segments {
         let mut segments = Vec::new();
         let Ok(elf) = self.parse() else {
             return Segments(segments);
         };
-        // `objcopy --only-keep-debug` keeps addresses, but cuts what it empties, and moves what
-        // follows. Code is never longer in memory than in its file.
-        let emptied = elf.segments().any(|segment| {
+        // `objcopy --only-keep-debug` keeps addresses, but removes the contents of segments and moves those that
+        // follow. Otherwise, code is never longer in memory than in its file.
+        let is_stripped_of_code = elf.segments().any(|segment| {
             segment.permissions().executable() && segment.file_range().1 < segment.size()
         });
         let mut end = 0;
         for segment in elf.segments().take(MAX_SEGMENTS) {
             let (mut offset, mut size) = segment.file_range();
-            if emptied {
+            if is_stripped_of_code {
                 size = segment.size();
                 offset = next_offset(end, segment.address(), segment.align());
                 end = offset.saturating_add(size);
@@ -163,15 +165,15 @@ impl ElfFile {
                 executable: segment.permissions().executable(),
             });
         }
-        // The segments of a file can overlap by a page; code is in the executable one.
+        // Segments can share a page of the file; code is in the executable one, so look it up there first.
         segments.sort_by_key(|segment| !segment.executable);
         Segments(segments)
     }
 
-    /// Whether the compressed debug sections claim sizes that can be true, so that unpacking them
-    /// does not ask for more memory than there is. None of them is read for that.
-    pub fn is_credible(&self) -> bool {
-        /// As of compressed profiles; debug info stays far below it.
+    /// Returns `true` if the sizes in the headers of compressed sections are plausible, so that decompressing them
+    /// cannot exhaust the memory. No section is read.
+    pub fn has_credible_sizes(&self) -> bool {
+        /// Allowed at any compression ratio. Debug info stays far below both limits, which compressed profiles have too.
         const FREE: u64 = 64 << 20;
         const MAX_RATIO: u64 = 256;
         self.parse().is_ok_and(|elf| {
@@ -189,19 +191,19 @@ impl ElfFile {
 }
 
 impl Segments {
-    /// The lowest virtual address, as the linker knows it.
+    /// Returns the lowest virtual address.
     pub fn first_address(&self) -> u64 {
         let addresses = self.0.iter().map(|segment| segment.address);
         addresses.min().unwrap_or_default()
     }
 
-    /// The virtual addresses, as the linker knows them, that the file has.
+    /// Returns the virtual addresses that the file has contents for.
     pub fn addresses(&self) -> impl Iterator<Item = Range<u64>> {
-        let ranges = self.0.iter();
-        ranges.map(|of| of.address..of.address.saturating_add(of.size))
+        let segments = self.0.iter();
+        segments.map(|segment| segment.address..segment.address.saturating_add(segment.size))
     }
 
-    /// The virtual address, as the linker knows it, of an offset in the file.
+    /// Returns the virtual address of an offset in the file.
     pub fn address_of(&self, offset: u64) -> Option<u64> {
         self.0.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset)?;
@@ -210,7 +212,7 @@ impl Segments {
         })
     }
 
-    /// The offset in the file of a virtual address, as the linker knows it.
+    /// Returns the offset in the file of a virtual address.
     pub fn offset_of(&self, address: u64) -> Option<u64> {
         self.0.iter().find_map(|segment| {
             let within = address.checked_sub(segment.address)?;
@@ -220,16 +222,17 @@ impl Segments {
     }
 }
 
-/// The byte order of a file.
+/// Returns the byte order of a file.
 pub fn endian_of(elf: &Elf<'_>) -> RunTimeEndian {
-    match elf.is_little_endian() {
-        true => RunTimeEndian::Little,
-        false => RunTimeEndian::Big,
+    if elf.is_little_endian() {
+        RunTimeEndian::Little
+    } else {
+        RunTimeEndian::Big
     }
 }
 
-/// The offset at which a linker puts a segment after what ends at `end`: the next one that is
-/// congruent to its address, as mapping by pages asks for.
+/// Returns the file offset at which a linker puts a segment after one that ends at `end`: the next offset congruent to
+/// the segment's address modulo its alignment, as mapping by pages requires.
 fn next_offset(end: u64, address: u64, align: u64) -> u64 {
     let mask = if align.is_power_of_two() {
         align - 1
@@ -253,12 +256,12 @@ fn detail_of(elf: &Elf<'_>) -> Detail {
     }
 }
 
-/// Whether a section holds code.
+/// Returns `true` if a section has code.
 pub fn is_executable<'data>(section: &impl ObjectSection<'data>) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
 }
 
-/// Whether the section has no bytes in this file.
+/// Returns `true` if a section has no bytes in this file.
 fn is_empty<'data>(section: &impl ObjectSection<'data>) -> bool {
     section.file_range().is_none_or(|(_, size)| size == 0)
 }

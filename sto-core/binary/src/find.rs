@@ -1,11 +1,11 @@
-//! The search for the file that was mapped, known by its build id.
+//! The search for the files of a module, by its build id.
 
 use super::debuginfod::Client;
 use super::elf::{Detail, ElfFile};
 pub use super::found::Found;
 use super::found::{Artifact, recorded_path};
-use super::jit_files::{dump_of, find_dump};
-use super::without_build_id::{by_hand, find_without_build_id};
+use super::jit_files::{find_jit_dump, jit_dump_path};
+use super::without_build_id::{find_without_build_id, path_from_user};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -14,11 +14,11 @@ use sto_model::SymbolOptions;
 use sto_model::{Hint, Notice};
 use sto_model::{Module, ModuleKind};
 
-/// Finds the files of a module: of those that were mapped, or were made of what was mapped, the one
-/// with most detail, and among equals the one that stands first in the search order (see `symbols.md`).
+/// Finds the files of a module: the mapped file or its separate debug file, whichever has more detail, and of equally
+/// detailed ones the first in the search order (see `symbols.md`).
 ///
 /// # Errors
-/// With a sentence that says what was found instead, and what to do.
+/// Returns a notice with the problem and a remedy if no file matches.
 pub fn find(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
     if module.path.starts_with("/memfd:") || module.path.starts_with("anon_inode:") {
         return Err(format!(
@@ -27,13 +27,13 @@ pub fn find(module: &Module, options: &SymbolOptions) -> Result<Found, Notice> {
         )
         .into());
     }
-    // One that was believed when the recording was read is a module of another kind.
-    if let Some((path, pid)) = dump_of(&module.path)
+    // A jitdump that was found when the recording was read has become a module of another kind.
+    if let Some((path, pid)) = jit_dump_path(&module.path)
         && path == module.path
     {
-        return match find_dump(&path, pid, module.inode, options) {
+        return match find_jit_dump(&path, pid, module.inode, options) {
             Ok(_) => {
-                Err(format!("{path} came while the recording was read; ingest it again").into())
+                Err(format!("{path} appeared while the recording was read; ingest it again").into())
             }
             Err(problem) => Err(problem),
         };
@@ -51,7 +51,7 @@ fn find_by_build_id(
 ) -> Result<Found, Notice> {
     let recorded = recorded_path(module);
     let mut paths = VecDeque::from(search_paths(module, build_id, options));
-    if let Some(path) = by_hand(module, options) {
+    if let Some(path) = path_from_user(module, options) {
         paths.push_front(path.to_owned());
     }
     let mut best = Best::default();
@@ -75,7 +75,7 @@ fn find_by_build_id(
         if let Some(name) = &file.debug_link {
             paths.extend(debug_link_paths(name, recorded, options));
         }
-        best.take(file);
+        best.add(file);
         if best.has_debug_info() && best.has_code() {
             break;
         }
@@ -83,11 +83,10 @@ fn find_by_build_id(
     let unanswered = ask_servers(&mut best, build_id, options);
     let Best { symbols, image } = best;
     let Some(symbols) = symbols else {
-        let instead = [refused, unanswered];
-        let instead = instead.into_iter().flatten();
-        let instead: String = instead.map(|problem| format!(" ({problem})")).collect();
+        let problems = [refused, unanswered].into_iter().flatten();
+        let problems: String = problems.map(|problem| format!(" ({problem})")).collect();
         let text = format!(
-            "no file with the recorded build id {build_id} was found for {}{instead}; put a copy of it, or its separate debug file, into a folder and name that",
+            "no file with the recorded build id {build_id} was found for {}{problems}; put a copy of the file, or its separate debug file, into a folder, and give that folder",
             module.path
         );
         return Err(Notice::new(text, Hint::SymbolFolder));
@@ -99,16 +98,17 @@ fn find_by_build_id(
     })
 }
 
-/// The best files so far.
+/// The best files found so far.
 #[derive(Default)]
 struct Best {
+    /// The file with the most detail.
     symbols: Option<ElfFile>,
-    /// The first that holds code, of those that do not have the most detail.
+    /// The first file with code among the others.
     image: Option<ElfFile>,
 }
 
 impl Best {
-    fn take(&mut self, file: ElfFile) {
+    fn add(&mut self, file: ElfFile) {
         let best = self.symbols.as_ref().map(|best| best.detail);
         let other = if best < Some(file.detail) {
             self.symbols.replace(file)
@@ -129,7 +129,8 @@ impl Best {
     }
 }
 
-/// Asks debuginfod servers for what no file at hand has; returns why they did not say whether they have it.
+/// Asks debuginfod servers for the code and the debug info that no local file has. Returns why a server could not be
+/// asked.
 fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) -> Option<String> {
     let servers = options.debuginfod.as_ref()?;
     let mut unanswered = None;
@@ -142,7 +143,7 @@ fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) 
     ] {
         if !is_there(best) {
             match Client(servers).find(build_id, artifact) {
-                Ok(Some(file)) => best.take(file),
+                Ok(Some(file)) => best.add(file),
                 Ok(None) => {}
                 Err(problem) => drop(unanswered.get_or_insert(problem)),
             }
@@ -151,16 +152,16 @@ fn ask_servers(best: &mut Best, build_id: &GnuBuildId, options: &SymbolOptions) 
     unanswered
 }
 
-/// The file that a debug file shares a part of its debug info with others in (`.gnu_debugaltlink`): where it says,
-/// or where debug files of that build id are.
+/// Finds the supplementary debug file, which has the debug info that `file` shares with others (`.gnu_debugaltlink`):
+/// by its build id in the folders of debug files, then at the path in the link.
 pub fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFile> {
-    let (named, build_id) = file.debug_alt_link.as_ref()?;
+    let (linked, build_id) = file.debug_alt_link.as_ref()?;
     let folder = file.path.parent().unwrap_or(Path::new("."));
     let dirs = options.symbol_dirs.iter().chain(&options.debug_dirs);
     let mut paths = dirs
         .map(|dir| debug_file(dir, build_id))
         .collect::<Vec<_>>();
-    paths.push(folder.join(named));
+    paths.push(folder.join(linked));
     let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
     let found = files.find(|file| file.build_id.as_ref() == Some(build_id));
     found.or_else(|| {
@@ -169,28 +170,28 @@ pub fn find_supplement(file: &ElfFile, options: &SymbolOptions) -> Option<ElfFil
     })
 }
 
-/// The package of what was split off of a file's debug info: `FILE.dwp`, beside it, or where the recorded file
-/// would be. Its parts have ids.
+/// Finds the package of split debug info of a file: `FILE.dwp` next to the file, or next to where the recorded file
+/// would be. The ids of the package's units show whether they belong to the file.
 pub fn find_package(file: &ElfFile, module: &Module, options: &SymbolOptions) -> Option<ElfFile> {
     let recorded = recorded_path(module);
-    let named = |path: &Path| {
+    let with_dwp = |path: &Path| {
         let mut path = path.as_os_str().to_owned();
         path.push(".dwp");
         PathBuf::from(path)
     };
-    let mut paths = vec![named(&file.path)];
+    let mut paths = vec![with_dwp(&file.path)];
     let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
     if let Some(name) = recorded.file_name() {
-        paths.extend(dirs.map(|dir| named(&dir.join(name))));
+        paths.extend(dirs.map(|dir| with_dwp(&dir.join(name))));
     }
-    paths.extend(recorded.is_absolute().then(|| named(recorded)));
+    paths.extend(recorded.is_absolute().then(|| with_dwp(recorded)));
     let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
     files.next()
 }
 
-/// Where a file may be that a unit was split into when it was compiled in a folder (`.dwo`): as the unit says, and
-/// beside its program.
-pub fn split_paths(
+/// Returns the paths that may have the split debug info (`.dwo`) of a unit: the path that the unit names, relative to
+/// the folder in which it was compiled, and the same file name next to the program.
+pub fn dwo_paths(
     program: &ElfFile,
     name: &Path,
     folder: Option<&Path>,
@@ -200,24 +201,24 @@ pub fn split_paths(
     let mut paths: Vec<PathBuf> = dirs
         .flat_map(|dir| {
             let base = name.file_name().map(|base| dir.join(base));
-            [Some(below(dir, name)), base].into_iter().flatten()
+            [Some(rebase(dir, name)), base].into_iter().flatten()
         })
         .collect();
-    let said = folder.map_or_else(|| name.to_owned(), |folder| folder.join(name));
-    paths.extend(said.is_absolute().then_some(said));
-    let beside = program.path.parent().zip(name.file_name());
-    paths.extend(beside.map(|(folder, base)| folder.join(base)));
+    let named = folder.map_or_else(|| name.to_owned(), |folder| folder.join(name));
+    paths.extend(named.is_absolute().then_some(named));
+    let sibling = program.path.parent().zip(name.file_name());
+    paths.extend(sibling.map(|(folder, base)| folder.join(base)));
     paths
 }
 
-/// Every path that may hold a file with this build id, the most trusted first.
+/// Returns every path that may have a file with this build id, in the search order.
 fn search_paths(module: &Module, build_id: &GnuBuildId, options: &SymbolOptions) -> Vec<PathBuf> {
-    let (recorded, names) = (recorded_path(module), names_of(module));
+    let (recorded, names) = (recorded_path(module), file_names(module));
     let mut paths = Vec::new();
     for dir in &options.symbol_dirs {
         paths.extend(build_id_paths(dir, build_id));
         paths.extend(names.iter().map(|name| dir.join(name)));
-        paths.push(below(dir, recorded));
+        paths.push(rebase(dir, recorded));
     }
     if let Some(dir) = &options.recording_dir {
         paths.extend(names.iter().map(|name| dir.join(name)));
@@ -230,7 +231,7 @@ fn search_paths(module: &Module, build_id: &GnuBuildId, options: &SymbolOptions)
         if module.kind == ModuleKind::KernelModule
             && let Some(folder) = recorded.parent()
         {
-            let folder = below(dir, folder);
+            let folder = rebase(dir, folder);
             paths.extend(names.iter().map(|name| folder.join(name)));
         }
     }
@@ -246,27 +247,28 @@ fn search_paths(module: &Module, build_id: &GnuBuildId, options: &SymbolOptions)
     distinct
 }
 
-/// What a file may be called: its own name, of which there is none below `/`; for a kernel module also what it is called
-/// where others compress it, or have dashes where the kernel has underscores.
-fn names_of(module: &Module) -> Vec<OsString> {
-    let own = recorded_path(module).file_name();
-    let mut names: Vec<OsString> = own.map(OsStr::to_owned).into_iter().collect();
+/// Returns the file names that a module may have: the recorded one, and for a kernel module also those with other
+/// extensions, and with dashes in the place of underscores or the other way round.
+fn file_names(module: &Module) -> Vec<OsString> {
+    let recorded = recorded_path(module).file_name();
+    let mut names: Vec<OsString> = recorded.map(OsStr::to_owned).into_iter().collect();
     if module.kind == ModuleKind::KernelModule
         && let Some(name) = kernel_module_name(module.name())
     {
-        let spelled = [
+        let spellings = [
             name.to_owned(),
             name.replace('_', "-"),
             name.replace('-', "_"),
         ];
-        for ending in [".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.debug"] {
-            names.extend(spelled.iter().map(|name| format!("{name}{ending}").into()));
+        for extension in [".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.debug"] {
+            let with_extension = |name| format!("{name}{extension}").into();
+            names.extend(spellings.iter().map(with_extension));
         }
     }
     names
 }
 
-/// The name of a kernel module: that of its file without the ending, or what is between brackets.
+/// Returns the name of a kernel module without the extension of its file, or without brackets.
 pub fn kernel_module_name(file: &str) -> Option<&str> {
     match file.strip_prefix('[') {
         Some(name) => name.strip_suffix(']'),
@@ -274,7 +276,7 @@ pub fn kernel_module_name(file: &str) -> Option<&str> {
     }
 }
 
-/// The paths under `.build-id` of a folder: those of debug packages, then those of perf.
+/// Returns the paths for a build id under `.build-id` of a folder: of debug packages, then of perf's cache.
 fn build_id_paths(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
     let entry = build_id_entry(dir, build_id);
     [
@@ -286,7 +288,7 @@ fn build_id_paths(dir: &Path, build_id: &GnuBuildId) -> [PathBuf; 5] {
     ]
 }
 
-/// `DIR/.build-id/ab/cdef`: in perf's cache a folder, elsewhere the file.
+/// Returns `DIR/.build-id/ab/cdef`: in perf's cache a folder, in others a file.
 pub fn build_id_entry(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
     let hex = build_id.to_string();
     let (first, rest) = hex.split_at(2);
@@ -299,11 +301,11 @@ fn debug_file(dir: &Path, build_id: &GnuBuildId) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Where the separate debug file that a file names may be, by gdb's rules and beside what the user
-/// gave.
+/// Returns the paths that may have the separate debug file named by `.gnu_debuglink`: in the user's folders, then by
+/// gdb's rules.
 fn debug_link_paths(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    // A name, not a path that leads elsewhere.
+    // Drop any folders of the name: it must not lead elsewhere.
     let Some(name) = Path::new(name).file_name() else {
         return paths;
     };
@@ -316,19 +318,19 @@ fn debug_link_paths(name: &OsStr, recorded: &Path, options: &SymbolOptions) -> V
             options
                 .debug_dirs
                 .iter()
-                .map(|root| below(root, dir).join(name)),
+                .map(|root| rebase(root, dir).join(name)),
         );
     }
     paths
 }
 
-/// The recorded path as it is under another root.
-fn below(root: &Path, path: &Path) -> PathBuf {
+/// Returns a recorded path below another root, without any `..`.
+fn rebase(root: &Path, path: &Path) -> PathBuf {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name),
         _ => None,
     });
-    let mut below = root.to_owned();
-    below.extend(parts);
-    below
+    let mut rebased = root.to_owned();
+    rebased.extend(parts);
+    rebased
 }

@@ -1,4 +1,4 @@
-//! What is found of a module.
+//! The files found for a module.
 
 use super::elf::ElfFile;
 use std::path::Path;
@@ -7,16 +7,16 @@ use sto_model::Module;
 /// The files that describe a module.
 #[derive(Debug)]
 pub struct Found {
-    /// The one that says most of its functions.
+    /// The file with the most detail about the module's functions.
     pub symbols: ElfFile,
-    /// The one that was mapped, where `symbols` is only its separate debug file.
+    /// The file that was mapped, if `symbols` is only its separate debug file.
     pub image: Option<ElfFile>,
-    /// Why a server did not say whether it has one that says more.
+    /// Why a debuginfod server could not be asked for a file with more detail.
     pub unanswered: Option<String>,
 }
 
 impl Found {
-    pub(super) fn of(file: ElfFile) -> Found {
+    pub(super) fn new(file: ElfFile) -> Found {
         Found {
             symbols: file,
             image: None,
@@ -25,16 +25,15 @@ impl Found {
     }
 }
 
-/// The recorded path, without the mark of a file that was deleted while it was mapped.
+/// The recorded path, without the ` (deleted)` that the kernel appends to files deleted while mapped.
 pub(super) fn recorded_path(module: &Module) -> &Path {
     let path = module.path.as_str();
     Path::new(path.strip_suffix(" (deleted)").unwrap_or(path))
 }
 
-/// What servers are asked for.
+/// A kind of file that debuginfod servers offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Artifact {
-    /// A file with debug info.
     DebugInfo,
     /// The file that was mapped.
     Executable,

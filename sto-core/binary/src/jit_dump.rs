@@ -1,8 +1,7 @@
-//! jitdump: each piece of code that a just-in-time compiler made, with the time and the address.
+//! jitdump files: the code that a just-in-time compiler generated, with times and addresses.
 //!
-//! The format is `tools/perf/Documentation/jitdump-specification.txt` of the kernel's sources. Files
-//! are hostile: no number in one is believed before the bytes that it speaks of are there. A file
-//! that is still being written ends in half a record, which is left out.
+//! Source: `tools/perf/Documentation/jitdump-specification.txt` in the kernel's sources. A file that is still being
+//! written ends in an incomplete record, which is ignored.
 
 use super::placements::{Placement, Placements};
 use hashbrown::HashMap;
@@ -14,35 +13,36 @@ use sto_model::limits::MAX_JIT_DUMP;
 const MAGIC: &[u8] = b"DTiJ";
 const HEADER_SIZE: usize = 40;
 const RECORD_HEADER_SIZE: usize = 16;
-/// `JITDUMP_FLAGS_ARCH_TIMESTAMP`: times count ticks of the processor.
+/// `JITDUMP_FLAGS_ARCH_TIMESTAMP`: times are processor ticks rather than times of the recording's clock.
 const ARCH_TIMESTAMP: u64 = 1;
 
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
 const CODE_DEBUG_INFO: u32 = 2;
 
-#[derive(Debug)]
 /// A jitdump file with an index of its functions.
+#[derive(Debug)]
 pub struct JitDump {
-    /// Where it was opened.
+    /// The path by which the file was opened.
     pub path: PathBuf,
     bytes: Vec<u8>,
-    /// In the order of the file, and so of their code in it.
+    /// In the order of the file.
     loads: Vec<Load>,
     placements: Placements,
 }
 
-/// A piece of code in the file.
+/// One piece of generated code (`JIT_CODE_LOAD`); ranges are of bytes in the file.
 #[derive(Debug)]
 struct Load {
     code: Range<usize>,
     name: Range<usize>,
-    /// Its lines: entries of address, line, discriminator and file name.
+    /// Entries of address, line, discriminator and file name.
     lines: Range<usize>,
+    /// The address at which the code was loaded.
     address: u64,
 }
 
-/// A function of a jitdump, and the line that an offset belongs to.
+/// A function of a jitdump, with the source line of the offset that was looked up.
 pub struct JitFunction<'a> {
     /// The function's name as the JIT compiler wrote it.
     pub name: &'a [u8],
@@ -50,16 +50,16 @@ pub struct JitFunction<'a> {
     pub line: Option<(&'a [u8], u32)>,
 }
 
-/// Looks up functions: the lines of one are read once, as long as offsets ascend.
+/// A lookup of functions that reads the lines of each function once, as long as the offsets ascend.
 pub struct Functions<'a> {
     dump: &'a JitDump,
-    /// The piece of code whose lines these are.
+    /// Index of the load that `lines` belongs to.
     load: usize,
-    /// By address.
+    /// In ascending order of addresses.
     lines: Vec<Line<'a>>,
 }
 
-/// A line, from an address of the code up to that of the next.
+/// A source line that applies from `address` up to the address of the next line.
 struct Line<'a> {
     address: u64,
     file: &'a [u8],
@@ -67,8 +67,8 @@ struct Line<'a> {
 }
 
 impl JitDump {
-    /// Opens the jitdump of a process that was opened by this path; `None` where the file is none, or is
-    /// of another process.
+    /// Reads the jitdump of a process from a file opened by `path`. Returns `None` if the file is not a jitdump or
+    /// belongs to another process.
     pub(crate) fn open(file: &SafeFile, path: &Path, pid: u32) -> Option<JitDump> {
         let bytes = file.read(MAX_JIT_DUMP).ok()?;
         if !bytes.starts_with(MAGIC) || u32_at(&bytes, 20)? != pid {
@@ -89,14 +89,14 @@ impl JitDump {
                 placement.time = 0;
             }
         }
-        dump.placements = Placements::of(placements);
+        dump.placements = Placements::new(placements);
         Some(dump)
     }
 
-    /// Reads as many records as are there as a whole.
+    /// Reads all complete records.
     fn read_records(&mut self, mut at: usize) {
         let mut lines: Option<(u64, Range<usize>)> = None;
-        // The last piece of code of each index.
+        // The last load of each code index.
         let mut by_index = HashMap::new();
         while let (Some(kind), Some(size)) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4))
         {
@@ -125,7 +125,7 @@ impl JitDump {
         }
     }
 
-    /// Reads a piece of code; returns its index.
+    /// Reads a `JIT_CODE_LOAD` record and returns its code index.
     fn read_load(
         &mut self,
         body: Range<usize>,
@@ -135,9 +135,9 @@ impl JitDump {
         // pid, tid, vma, address, size, index, name, code.
         let field = |at: usize| u64_at(&self.bytes[..body.end], body.start + at);
         let (address, size, index) = (field(16)?, field(24)?, field(32)?);
-        let names = body.start + 40;
-        let length = memchr::memchr(0, &self.bytes[names..body.end])?;
-        let start = names + length + 1;
+        let name = body.start + 40;
+        let name_len = memchr::memchr(0, &self.bytes[name..body.end])?;
+        let start = name + name_len + 1;
         let end = start.checked_add(usize::try_from(size).ok()?)?;
         if start == end || end > body.end {
             return None;
@@ -145,7 +145,7 @@ impl JitDump {
         let lines = lines.filter(|(of, lines)| *of == address && lines.start < lines.end);
         self.loads.push(Load {
             code: start..end,
-            name: names..names + length,
+            name: name..name + name_len,
             lines: lines.map_or(0..0, |(_, lines)| lines),
             address,
         });
@@ -166,7 +166,7 @@ impl JitDump {
 
     fn add_placement(&mut self, start: u64, time: u64, load: usize) {
         let size = self.loads[load].code.len() as u64;
-        // 2^32 records of 56 bytes are more than a jitdump may have.
+        // 2^32 records of at least 56 bytes exceed the size limit of a jitdump.
         let Ok(load) = u32::try_from(load) else {
             return;
         };
@@ -178,15 +178,15 @@ impl JitDump {
         });
     }
 
-    /// Where in the file the code stands that was at an address at a time; without a time, the code
-    /// that was there last.
+    /// Returns the offset in the file of the code that was at an address at a time; without a time, of the code that
+    /// was there last.
     pub(crate) fn offset_of(&self, address: u64, time: Option<u64>) -> Option<u64> {
         let newest = self.placements.newest(address, time)?;
         let code = self.loads[newest.load as usize].code.start as u64;
         Some(code + (address - newest.start))
     }
 
-    /// Its functions, to be looked up by ascending offsets.
+    /// Returns a lookup of functions by ascending offsets in the file.
     pub fn functions(&self) -> Functions<'_> {
         Functions {
             dump: self,
@@ -195,7 +195,8 @@ impl JitDump {
         }
     }
 
-    /// The lines of a piece of code. An address has that of the last entry in the file that is not after it.
+    /// Reads the lines of a load. Where entries are out of order, an address has the line of the last entry in the file
+    /// that is not after the address.
     fn lines(&self, load: &Load) -> Vec<Line<'_>> {
         let mut lines: Vec<Line<'_>> = Vec::new();
         let mut entries = &self.bytes[load.lines.clone()];
@@ -205,7 +206,7 @@ impl JitDump {
             let Some(length) = memchr::memchr(0, name) else {
                 break;
             };
-            // An entry of the same file as the one before it says so by this byte.
+            // This name means the same file as in the previous entry.
             if name[..length] != *b"\xff" {
                 file = &name[..length];
             }
@@ -224,7 +225,7 @@ impl JitDump {
 }
 
 impl<'a> Functions<'a> {
-    /// The function whose code has this offset in the file.
+    /// Returns the function whose code is at this offset in the file.
     pub fn at(&mut self, offset: u64) -> Option<JitFunction<'a>> {
         let offset = usize::try_from(offset).ok()?;
         let loads = &self.dump.loads;
@@ -268,7 +269,7 @@ mod tests {
     use sto_model::files::Links;
 
     thread_local! {
-        /// How many entries of lines this thread has read.
+        /// Number of line entries that this thread has read.
         pub(super) static ENTRIES: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -281,7 +282,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// A jitdump of one function, which has these lines by address.
+    /// A jitdump of one function with these lines: pairs of an offset in the code and a line number.
     fn dump(lines: &[(u64, u32)], size: usize) -> JitDump {
         const START: u64 = 0x1000;
         let mut bytes = [MAGIC, &1_u32.to_le_bytes(), &40_u32.to_le_bytes(), &[0; 8]].concat();
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_function_are_read_once_for_all_of_its_addresses() {
+    fn lines_of_a_function_are_read_once() {
         const LINES: u32 = 100_000;
         let lines: Vec<(u64, u32)> = (0..LINES).map(|line| (line.into(), line)).collect();
         let dump = dump(&lines, LINES as usize);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_out_of_order_the_last_that_is_not_after_an_address_counts() {
+    fn last_entry_not_after_an_address_gives_its_line() {
         let lines = [(4, 40), (6, 60), (2, 20), (2, 21), (8, 80), (5, 50)];
         let dump = dump(&lines, 10);
         let start = dump.loads[0].code.start as u64;

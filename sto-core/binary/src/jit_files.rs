@@ -1,4 +1,4 @@
-//! Where jitdumps and perf maps may be, and whose are believed.
+//! The search for jitdumps and perf maps, and the users whose files are trusted.
 
 use super::jit_dump::JitDump;
 use std::io;
@@ -8,9 +8,9 @@ use sto_model::SymbolOptions;
 use sto_model::files::{Links, SafeFile, User, user_of_process_since};
 use sto_model::{Hint, Notice};
 
-/// The process whose jitdump a mapped file is, or was made of by `perf inject --jit`, and the
-/// jitdump's path.
-pub fn dump_of(path: &str) -> Option<(String, u32)> {
+/// Returns the path and the process id of the jitdump that a mapped file is (`jit-PID.dump`), or from which
+/// `perf inject --jit` made the file (`jitted-PID-N.so`).
+pub fn jit_dump_path(path: &str) -> Option<(String, u32)> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let number = |digits: &str| digits.parse::<u32>().ok();
     if let Some(name) = name.strip_prefix("jit-") {
@@ -21,66 +21,68 @@ pub fn dump_of(path: &str) -> Option<(String, u32)> {
     Some((format!("{folder}/jit-{pid}.dump"), pid))
 }
 
-/// Finds the jitdump of a process, which the recording says was mapped from this path: beside the
-/// recording or in a folder that the user names, else there, if it is still the file of this inode, and of
-/// a [user that is believed](is_believed).
+/// Finds the jitdump that a process mapped from the path `recorded`.
+///
+/// A copy in one of the user's symbol folders or next to the recording is used first. Otherwise it is the file at the
+/// recorded path, if that still has the inode number `inode` and belongs to a [trusted user](is_trusted_owner).
 ///
 /// # Errors
-/// With a sentence that says why there is none, and what to do.
-pub fn find_dump(
+/// Returns a notice with the problem and a remedy if there is no trusted jitdump.
+pub fn find_jit_dump(
     recorded: &str,
     pid: u32,
     inode: Option<u64>,
     options: &SymbolOptions,
 ) -> Result<JitDump, Notice> {
     let name = format!("jit-{pid}.dump");
-    let copies = beside(&name, options);
+    let copies = copied_paths(&name, options);
     let copy = copies.into_iter().find_map(|path| {
         let file = SafeFile::open(&path, Links::Follow).ok()?;
         JitDump::open(&file, &path, pid)
     });
-    copy.map_or_else(|| dump_at(Path::new(recorded), pid, inode, options), Ok)
+    copy.map_or_else(|| open_recorded(Path::new(recorded), pid, inode, options), Ok)
         .map_err(|why| {
             let text = format!(
-                "{recorded} was the jitdump of process {pid}, and {why}; copy it beside the recording, or name its folder"
+                "{recorded} was the jitdump of process {pid}, and {why}; copy it next to the recording, or give its folder"
             );
             Notice::new(text, Hint::SymbolFolder)
         })
 }
 
-fn dump_at(
+fn open_recorded(
     path: &Path,
     pid: u32,
     inode: Option<u64>,
     options: &SymbolOptions,
 ) -> Result<JitDump, String> {
     if !path.is_absolute() {
-        return Err("its path is not a whole one".to_owned());
+        return Err("its path is not absolute".to_owned());
     }
     let file = SafeFile::open(path, Links::Refuse).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "it is not there any more".to_owned(),
+        io::ErrorKind::NotFound => "it no longer exists".to_owned(),
         _ => format!("it cannot be read: {error}"),
     })?;
     if inode != Some(file.metadata.ino()) {
-        return Err("another file is there now".to_owned());
+        return Err("the path has another file now".to_owned());
     }
-    if !is_believed(file.owner(), pid, options) {
-        return Err(left_out(file.owner(), pid));
+    if !is_trusted_owner(file.owner(), pid, options) {
+        return Err(untrusted_owner(file.owner(), pid));
     }
     JitDump::open(&file, path, pid)
-        .ok_or_else(|| "what is there is no jitdump of that process".to_owned())
+        .ok_or_else(|| "the file there is not a jitdump of that process".to_owned())
 }
 
-/// The sentence that says why a file of another user was left out.
-pub fn left_out(owner: User, pid: u32) -> String {
+/// Returns a clause that says why a file of an untrusted user is ignored.
+pub fn untrusted_owner(owner: User, pid: u32) -> String {
     format!(
-        "it is left out: it belongs to {owner}, who is not known to be the user of process {pid}, so that anything may stand in it"
+        "it is ignored: it belongs to {owner}, who is not known to be the user of process {pid}, so its contents cannot be trusted"
     )
 }
 
-/// Whether what a user wrote of a process is believed: anybody may put a file into `/tmp` that has the
-/// name of one of another user's process.
-pub fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> bool {
+/// Returns `true` if a user's file about a process is trusted.
+///
+/// Any user can put a file with the name of another user's process into `/tmp`.
+pub fn is_trusted_owner(owner: User, pid: u32, options: &SymbolOptions) -> bool {
     options.believed_users.contains(&owner)
         || options
             .recorded
@@ -88,8 +90,8 @@ pub fn is_believed(owner: User, pid: u32, options: &SymbolOptions) -> bool {
             .is_some_and(|user| user == owner)
 }
 
-/// Where a file may be that was copied with a recording.
-pub fn beside(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
+/// Returns where the user may have copied a file: into a symbol folder or next to the recording.
+pub fn copied_paths(name: &str, options: &SymbolOptions) -> Vec<PathBuf> {
     let dirs = options.symbol_dirs.iter().chain(&options.recording_dir);
     dirs.map(|dir| dir.join(name)).collect()
 }

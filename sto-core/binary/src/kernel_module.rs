@@ -1,7 +1,7 @@
-//! Kernel modules (`.ko`) as they are in memory.
+//! Kernel modules (`.ko`), linked as the kernel links them when it loads them.
 //!
-//! Such a file is relocatable: its sections have no addresses, and its debug info none of its code, until the kernel
-//! loads it. Source: `layout_sections` in Linux' `kernel/module/main.c`; *System V ABI*, chapters 4 and 5.
+//! These files are relocatable: their sections have no addresses, and their debug info has no addresses of code, until
+//! the kernel loads them. Sources: `layout_sections` in Linux' `kernel/module/main.c`; *System V ABI*, chapters 4 and 5.
 
 use super::elf::{Detail, ElfFile, is_executable};
 use super::lazy_file::LazyFile;
@@ -13,10 +13,10 @@ use sto_model::files::MemoryFile;
 
 type Module<'data> = ElfFile64<'data, object::Endianness, &'data LazyFile>;
 
-/// Where `.text` is put, beyond all that a file has.
+/// The address given to `.text`, larger than any offset in a file.
 const TEXT: u64 = 1 << 32;
 
-/// Parts of the structures of a file (`Elf64_Ehdr`, `Elf64_Shdr`, `Elf64_Sym`): where they are, or how long they are.
+/// Offsets of fields in `Elf64_Ehdr`, `Elf64_Shdr` and `Elf64_Sym`, and the sizes of the latter two.
 mod layout {
     pub(super) const E_TYPE: u64 = 16;
     pub(super) const SECTION: u64 = 64;
@@ -28,17 +28,17 @@ mod layout {
     pub(super) const ST_VALUE: u64 = 8;
 }
 
-/// A module with addresses.
-pub struct Loaded {
-    /// The module's file.
+/// A kernel module whose sections, symbols and debug info have addresses.
+pub struct LoadedModule {
+    /// A relocated copy of the module's file.
     pub file: ElfFile,
-    /// Those of its code; they begin with `.text`.
+    /// The addresses of its code, beginning with `.text`.
     pub code: Range<u64>,
 }
 
-impl Loaded {
-    /// Gives a module addresses; `None` where it is none of a 64-bit little-endian machine.
-    pub fn of(file: &ElfFile) -> Option<Loaded> {
+impl LoadedModule {
+    /// Relocates a copy of a module. Returns `None` unless it is a kernel module of a 64-bit little-endian machine.
+    pub fn new(file: &ElfFile) -> Option<LoadedModule> {
         let object::File::Elf64(module) = file.parse().ok()? else {
             return None;
         };
@@ -52,10 +52,10 @@ impl Loaded {
             module: &module,
             addresses,
         };
-        image.put(layout::E_TYPE, &elf::ET_EXEC.0.to_le_bytes())?;
+        image.write(layout::E_TYPE, &elf::ET_EXEC.0.to_le_bytes())?;
         image.place_sections()?;
         image.place_symbols()?;
-        let is_complete = file.is_credible() && image.relocate_debug_info().is_some();
+        let is_complete = file.has_credible_sizes() && image.relocate_debug_info().is_some();
         let memory = MemoryFile::new().ok()?;
         memory.file().write_all(&image.bytes).ok()?;
         drop(image.bytes);
@@ -64,15 +64,17 @@ impl Loaded {
         if !is_complete {
             loaded.detail = loaded.detail.min(Detail::Names);
         }
-        Some(Loaded {
+        Some(LoadedModule {
             file: loaded,
             code: TEXT..end,
         })
     }
 }
 
-/// The addresses of sections, by index, and where the code ends: the kernel puts the sections with code one after
-/// another, but those that it drops once they ran elsewhere. perf takes where it put `.text` for where the module is.
+/// Returns the address of each section by index, and the end address of the code.
+///
+/// The kernel puts the sections with code one after another, except for `.init*`, which it frees after initialisation.
+/// perf records the address of `.text` as the address of the module.
 fn lay_out(module: &Module<'_>) -> Option<(Vec<u64>, u64)> {
     let mut addresses = vec![0; module.elf_section_table().len()];
     let mut end = None;
@@ -91,7 +93,7 @@ fn lay_out(module: &Module<'_>) -> Option<(Vec<u64>, u64)> {
     Some((addresses, end?))
 }
 
-/// The bytes of a module that is given addresses.
+/// The bytes of a module that is being relocated.
 struct Image<'a> {
     bytes: Vec<u8>,
     module: &'a Module<'a>,
@@ -99,14 +101,14 @@ struct Image<'a> {
 }
 
 impl Image<'_> {
-    fn put(&mut self, at: u64, value: &[u8]) -> Option<()> {
+    fn write(&mut self, at: u64, value: &[u8]) -> Option<()> {
         let at = usize::try_from(at).ok()?;
         let place = self.bytes.get_mut(at..at.checked_add(value.len())?)?;
         place.copy_from_slice(value);
         Some(())
     }
 
-    /// The address of a symbol, whose value counts from its section's start.
+    /// Returns the address of a symbol: its value is relative to the start of its section.
     fn address_of<'data>(&self, symbol: &impl ObjectSymbol<'data>) -> u64 {
         let section = symbol.section_index();
         let start = section.and_then(|section| self.addresses.get(section.0));
@@ -115,8 +117,8 @@ impl Image<'_> {
             .wrapping_add(start.copied().unwrap_or_default())
     }
 
-    /// Where a field of a section's header is.
-    fn field_of(&self, section: usize, field: u64) -> u64 {
+    /// Returns the file offset of a field in a section's header.
+    fn field_offset(&self, section: usize, field: u64) -> u64 {
         let header = self.module.elf_header();
         header.e_shoff.get(self.module.endian()) + section as u64 * layout::SECTION + field
     }
@@ -124,7 +126,7 @@ impl Image<'_> {
     fn place_sections(&mut self) -> Option<()> {
         for section in 0..self.addresses.len() {
             let address = self.addresses[section].to_le_bytes();
-            self.put(self.field_of(section, layout::SH_ADDR), &address)?;
+            self.write(self.field_offset(section, layout::SH_ADDR), &address)?;
         }
         Some(())
     }
@@ -135,12 +137,12 @@ impl Image<'_> {
         for symbol in self.module.symbols() {
             let address = self.address_of(&symbol).to_le_bytes();
             let at = table + symbol.index().0 as u64 * layout::SYMBOL;
-            self.put(at + layout::ST_VALUE, &address)?;
+            self.write(at + layout::ST_VALUE, &address)?;
         }
         Some(())
     }
 
-    /// Puts the addresses into the debug info; `None` where that is not possible, or not everywhere.
+    /// Writes the addresses into the debug info. Returns `None` if a relocation cannot be applied.
     fn relocate_debug_info(&mut self) -> Option<()> {
         for section in self.module.sections() {
             if !section.name().is_ok_and(|name| name.starts_with(".debug_")) {
@@ -158,8 +160,8 @@ impl Image<'_> {
                         (layout::SH_OFFSET, start),
                         (layout::SH_SIZE, unpacked.len() as u64),
                     ] {
-                        let at = self.field_of(section.index().0, field);
-                        self.put(at, &value.to_le_bytes())?;
+                        let at = self.field_offset(section.index().0, field);
+                        self.write(at, &value.to_le_bytes())?;
                     }
                     start
                 }
@@ -178,7 +180,7 @@ impl Image<'_> {
                     .wrapping_add_signed(relocation.addend())
                     .to_le_bytes();
                 let at = start.checked_add(offset)?;
-                self.put(at, value.get(..usize::from(relocation.size() / 8))?)?;
+                self.write(at, value.get(..usize::from(relocation.size() / 8))?)?;
             }
         }
         Some(())

@@ -1,4 +1,4 @@
-//! A file in memory, of which no more is read than is looked at.
+//! A file in memory that is read on demand.
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 use object::ReadRef;
@@ -9,33 +9,33 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use sto_model::files::{ReadAt, SafeFile};
 
-/// A file that has room in memory as a whole, and is read block by block.
+/// A file whose blocks are read into memory on first use.
 ///
-/// It is not mapped: see [`ReadAt`]. Blocks that were not asked for, and holes of sparse files, take no
+/// The file is not mapped; [`ReadAt`] says why. Blocks that nobody has asked for, and holes of sparse files, take no
 /// memory.
 #[derive(Debug)]
 pub struct LazyFile {
     file: SafeFile,
-    /// Anonymous memory, as long as the file, zero at first.
+    /// Anonymous memory of the file's size, initially zero.
     memory: MmapRaw,
-    /// Whether each block could be read, once that was tried.
+    /// For each block that was asked for, whether it could be read.
     blocks: Box<[OnceLock<bool>]>,
 }
 
 const BLOCK: usize = 1 << 16;
 
 impl LazyFile {
-    /// Makes room for a file.
+    /// Reserves address space for a file.
     ///
     /// # Errors
-    /// Where the system has no addresses for it.
+    /// Returns an error if the system cannot reserve that much.
     pub(crate) fn new(file: SafeFile) -> io::Result<LazyFile> {
         let length = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let memory = MmapOptions::new()
             .len(length.max(1))
             .no_reserve_swap()
             .map_anon()?;
-        // Most time of reading is that of pages that come one by one; it may fail where no large ones are.
+        // Page faults dominate the time of reading, and huge pages need fewer. Not every system has them.
         let _ = memory.advise(Advice::HugePage);
         Ok(LazyFile {
             file,
@@ -50,7 +50,7 @@ impl LazyFile {
         &self.file
     }
 
-    /// A part of the file; `None` where it ends after the file's end, or cannot be read.
+    /// Returns a part of the file; `None` if it extends past the end of the file or cannot be read.
     pub(crate) fn bytes(&self, part: Range<usize>) -> Option<&[u8]> {
         let length = self.file.size() as usize;
         if part.start > part.end || part.end > length {
@@ -62,8 +62,7 @@ impl LazyFile {
             return None;
         }
         let start = self.memory.as_ptr().wrapping_add(part.start);
-        // SAFETY: the part lies in the memory, which lives as long as `self`, and its blocks are never
-        // written to again.
+        // SAFETY: the part is within the memory, which lives as long as `self`, and its blocks are never written again.
         Some(unsafe { std::slice::from_raw_parts(start, part.len()) })
     }
 
@@ -74,13 +73,13 @@ impl LazyFile {
             return Ok(());
         }
         let memory = self.memory.as_mut_ptr().wrapping_add(start);
-        // SAFETY: the block lies in the memory, nobody else writes to it while its `OnceLock` is being
-        // set, and nobody reads from it before.
+        // SAFETY: the block is within the memory, nothing else writes to it while its `OnceLock` is being set, and
+        // nothing reads from it before.
         let memory = unsafe { std::slice::from_raw_parts_mut(memory, end - start) };
         self.file.fill_at(memory, start as u64)
     }
 
-    /// Whether a part of the file has only zeros as nothing was ever written there.
+    /// Returns `true` if a part of the file is a hole: it was never written, and reads as zeros.
     fn is_hole(&self, start: u64, end: u64) -> bool {
         let is_hole = match seek(&self.file.file, SeekFrom::Data(start)) {
             Ok(data) => data >= end,
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_as_the_file_has_it() {
+    fn parts_equal_those_of_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let bytes: Vec<u8> = (0..BLOCK as u32 * 3 + 17)
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_has_no_more_than_what_was_read() {
+    fn truncated_file_keeps_only_the_blocks_already_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; BLOCK * 2]).unwrap();
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_of_a_sparse_file_are_zeros() {
+    fn holes_of_a_sparse_file_read_as_zeros() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();

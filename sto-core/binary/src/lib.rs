@@ -1,6 +1,6 @@
-//! Programs in files and in memory: what formats need to unwind stacks, and what symbols are found by.
+//! Native programs on disk and in memory: stack unwinding, and the search for files with symbols.
 //!
-//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+//! This crate is a part of `sto-core`, which re-exports what other tools need.
 
 mod address_space;
 #[cfg(feature = "debuginfod")]
@@ -25,8 +25,8 @@ mod without_build_id;
 
 pub use address_space::{AddressSpace, Mapping};
 pub use jit_dump::{JitDump, JitFunction};
-pub use jit_files::{dump_of, find_dump};
+pub use jit_files::{find_jit_dump, jit_dump_path};
 pub use lazy_file::LazyFile;
 pub use machine::{Machine, UserRegs};
 pub use unwind::{Unwind, UnwindFiles};
-pub use without_build_id::{by_hand, find_without_build_id, is_called};
+pub use without_build_id::{find_without_build_id, has_path_or_name, path_from_user};

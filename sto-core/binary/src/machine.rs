@@ -1,4 +1,4 @@
-//! The machines whose stacks can be unwound, and what differs between them.
+//! The processor architectures whose stacks can be unwound, and their differences.
 
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 pub(super) type Bytes = Arc<[u8]>;
 
-/// A kind of processor, as `uname -m` names it.
+/// A processor architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// x86-64.
     X86_64,
     /// 64-bit ARM.
     Aarch64,
-    /// One of which call chains alone are read.
+    /// Any other architecture: its call chains are read, but saved stacks are not unwound.
     Other,
 }
 
 impl Machine {
-    /// The architecture with the name that `uname -m` prints.
-    pub fn named(name: &str) -> Machine {
+    /// Returns the architecture that `uname -m` prints as `name`.
+    pub fn from_name(name: &str) -> Machine {
         match name {
             "x86_64" => Machine::X86_64,
             "aarch64" => Machine::Aarch64,
@@ -36,14 +36,14 @@ pub struct UserRegs {
     pub ip: u64,
     /// Stack pointer.
     pub sp: u64,
-    /// The frame pointer.
+    /// Frame pointer.
     pub fp: u64,
-    /// The link register, where the machine has one.
+    /// Link register; unused on x86-64.
     pub link: u64,
 }
 
-/// How the stacks of a machine are unwound.
-pub(crate) trait Rules {
+/// The framehop types of one architecture.
+pub(crate) trait Arch {
     type Regs;
     type Cache: Default;
     type Unwinder: Unwinder<UnwindRegs = Self::Regs, Cache = Self::Cache, Module = Module<Bytes>>
@@ -51,31 +51,31 @@ pub(crate) trait Rules {
         + Send
         + Sync;
 
-    /// The registers as framehop has them; no code is at `code_end` or after it.
-    fn start(regs: UserRegs, code_end: u64) -> Self::Regs;
+    /// Converts registers for framehop; all code of the process lies below `code_end`.
+    fn initial_regs(regs: UserRegs, code_end: u64) -> Self::Regs;
 }
 
 pub(crate) struct X86_64;
 
-impl Rules for X86_64 {
+impl Arch for X86_64 {
     type Regs = UnwindRegsX86_64;
     type Cache = CacheX86_64;
     type Unwinder = UnwinderX86_64<Bytes>;
 
-    fn start(regs: UserRegs, _: u64) -> UnwindRegsX86_64 {
+    fn initial_regs(regs: UserRegs, _: u64) -> UnwindRegsX86_64 {
         UnwindRegsX86_64::new(regs.ip, regs.sp, regs.fp)
     }
 }
 
 pub(crate) struct Aarch64;
 
-impl Rules for Aarch64 {
+impl Arch for Aarch64 {
     type Regs = UnwindRegsAarch64;
     type Cache = CacheAarch64;
     type Unwinder = UnwinderAarch64<Bytes>;
 
-    /// Bits above those of all code are the signature of a return address (pointer authentication).
-    fn start(regs: UserRegs, code_end: u64) -> UnwindRegsAarch64 {
+    /// The bits that no code address has hold the signature of a return address (pointer authentication).
+    fn initial_regs(regs: UserRegs, code_end: u64) -> UnwindRegsAarch64 {
         let mask = PtrAuthMask::from_max_known_address(code_end.max(1));
         UnwindRegsAarch64::new_with_ptr_auth_mask(mask, regs.link, regs.sp, regs.fp)
     }

@@ -1,13 +1,13 @@
-//! The names of functions that a stripped file carries with it, compressed (`.gnu_debugdata`, *MiniDebugInfo*).
+//! MiniDebugInfo: a compressed symbol table inside a stripped file.
 //!
-//! Fedora and others put a file of its own there, with the `.symtab` of functions that `.dynsym` does not have.
-//! Source: *Debugging with GDB*, section *MiniDebugInfo*.
+//! Fedora and other distributions embed an ELF file in the section `.gnu_debugdata`, compressed by xz; its `.symtab`
+//! has the functions that `.dynsym` lacks. Source: *Debugging with GDB*, section *MiniDebugInfo*.
 
 use super::elf::ElfFile;
 use super::unpack::unpack_xz;
 use object::{Object, ObjectSection};
 
-/// That file, where this one has it and it can be read.
+/// Returns the embedded file, if there is one and it can be read.
 pub fn mini_debug_info(file: &ElfFile) -> Option<ElfFile> {
     let elf = file.parse().ok()?;
     let packed = elf.section_by_name(".gnu_debugdata")?.data().ok()?;

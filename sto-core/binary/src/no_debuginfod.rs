@@ -1,13 +1,13 @@
-//! Debuginfod servers in programs that were built without asking any.
+//! The debuginfod client of programs built without the feature `debuginfod`.
 
 use super::elf::ElfFile;
 use super::found::Artifact;
 use sto_model::Debuginfod;
 use sto_model::GnuBuildId;
 
-/// Refuses to ask servers for files.
+/// A client that never asks a server.
 pub(super) struct Client<'o>(
-    #[expect(dead_code, reason = "nobody is asked")] pub(super) &'o Debuginfod,
+    #[expect(dead_code, reason = "no server is asked")] pub(super) &'o Debuginfod,
 );
 
 impl Client<'_> {

@@ -1,35 +1,36 @@
-//! Which code stood at an address at a time, of code that was put there, moved, and put over.
+//! The code that was at an address at a time, when code is loaded, moved and overwritten.
 
-/// A piece of code in memory, from a time on.
+/// A piece of code that occupies a range of addresses from a time on.
 #[derive(Debug)]
 pub(super) struct Placement {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) time: u64,
-    /// Which piece of the file it is.
+    /// Index of the code in the jitdump.
     pub(super) load: u32,
 }
 
-/// Where code stood: a segment tree (Bentley: *Solutions to Klee's rectangle problems*, 1977) of the addresses at
-/// which pieces begin and end.
+/// An index of placements by address and time: a segment tree over the addresses at which placements begin and end
+/// (Bentley: *Solutions to Klee's rectangle problems*, 1977).
 #[derive(Debug, Default)]
 pub(super) struct Placements {
     /// Oldest first.
     pub(super) all: Vec<Placement>,
-    /// Where pieces begin and end, ascending. Node `bounds.len() + i` is of the addresses from the i-th on, up to
-    /// the next; node i is of those of 2i and 2i + 1.
+    /// The addresses at which placements begin or end, ascending. Leaf `bounds.len() + i` of the tree covers the
+    /// addresses from the i-th bound up to the next; node i covers the same addresses as its children 2i and 2i + 1.
     bounds: Vec<u64>,
-    /// Where each node's part of `covering` begins, and after the last, where that ends.
+    /// For each node the start of its part of `covering`; the last entry is the end.
     starts: Vec<usize>,
-    /// By node, the pieces that have all of its addresses, but not all of the one above: indices of `all`.
+    /// For each node, the placements that cover all of its addresses but not all of its parent's: indices into `all`.
     covering: Vec<u32>,
 }
 
 impl Placements {
-    pub(super) fn of(mut all: Vec<Placement>) -> Placements {
-        // Stable: of two since one time, the later record is the newer.
+    pub(super) fn new(mut all: Vec<Placement>) -> Placements {
+        // A stable sort: of two placements with one time, the later record is the newer.
         all.sort_by_key(|placement| placement.time);
-        let mut bounds: Vec<u64> = all.iter().flat_map(|of| [of.start, of.end]).collect();
+        let ends = all.iter().flat_map(|code| [code.start, code.end]);
+        let mut bounds: Vec<u64> = ends.collect();
         bounds.sort_unstable();
         bounds.dedup();
         let mut starts = vec![0; 2 * bounds.len() + 1];
@@ -55,7 +56,7 @@ impl Placements {
         }
     }
 
-    /// The newest code at an address that was there at a time, or ever.
+    /// Returns the newest placement at an address that is not newer than `time`, if a time is given.
     pub(super) fn newest(&self, address: u64, time: Option<u64>) -> Option<&Placement> {
         let leaf = self.bounds.partition_point(|&bound| bound <= address);
         let mut node = self.bounds.len() + leaf.checked_sub(1)?;
@@ -76,7 +77,7 @@ impl Placements {
     }
 }
 
-/// The fewest nodes that have the addresses of a piece of code together.
+/// Returns the smallest set of nodes that together cover the addresses of a placement.
 fn nodes(bounds: &[u64], placement: &Placement) -> impl Iterator<Item = usize> {
     let node_of = |bound: u64| bounds.len() + bounds.partition_point(|&other| other < bound);
     let (mut first, mut end) = (node_of(placement.start), node_of(placement.end));
@@ -103,11 +104,11 @@ mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// How many pieces of code this thread has looked at to find those that were there at a time.
+        /// Number of placements whose time this thread has compared.
         pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Pieces of code, each from a time on.
+    /// Placements from triples of start address, size and time.
     fn placements(all: &[(u64, u64, u64)]) -> Placements {
         let placed = (0..)
             .zip(all)
@@ -117,13 +118,13 @@ mod tests {
                 time,
                 load,
             });
-        Placements::of(placed.collect())
+        Placements::new(placed.collect())
     }
 
     #[test]
-    fn the_newest_of_many_pieces_at_an_address_is_found_by_order() {
+    fn newest_of_many_overlapping_placements_is_found_in_logarithmic_time() {
         const PIECES: u64 = 50_000;
-        // All have the address; a later one begins before.
+        // All cover the address `PIECES`; later ones begin earlier.
         let all: Vec<_> = (0..PIECES)
             .map(|ix| (PIECES - ix, PIECES + ix, ix))
             .collect();
@@ -139,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn code_is_what_the_last_record_before_a_time_put_at_an_address(
+        fn lookup_returns_the_last_placement_not_after_the_time(
             all in proptest::collection::vec((0..40u64, 1..30u64, 0..8u64), 0..24),
         ) {
             let placements = placements(&all);

@@ -1,29 +1,29 @@
-//! Rules for unwinding of code that signs its return addresses, as distributions build it for aarch64.
+//! Unwinding rules of code that signs its return addresses, as distributions build it for aarch64.
 //!
-//! The rules say from where to where an address is signed by `DW_CFA_AARCH64_negate_ra_state`, which framehop 0.16
-//! takes for an instruction that it does not know: its gimli is not told the machine. Signatures are taken off of every
-//! return address, signed or not, so these instructions can give way to `DW_CFA_nop`.
+//! The instruction `DW_CFA_AARCH64_negate_ra_state` marks where a return address is signed. framehop 0.16 rejects it as
+//! unknown, because it does not tell gimli the architecture. As the unwinder removes signatures from all return
+//! addresses, signed or not, the instruction can be replaced by `DW_CFA_nop`.
 //!
-//! Source: *DWARF for the Arm 64-bit Architecture*, section *Call frame instructions*; *DWARF 5*, section 6.4.2;
+//! Sources: *DWARF for the Arm 64-bit Architecture*, section *Call frame instructions*; *DWARF 5*, section 6.4.2;
 //! *Linux Standard Base Core Specification*, section *Exception Frames*.
 
 use std::ops::Range;
 
 const NEGATE_RA_STATE: u8 = 0x2d;
 const NOP: u8 = 0;
-/// Compilers write five letters at most.
+/// Maximum length of an augmentation string; compilers write at most five letters.
 const MAX_AUGMENTATION: usize = 16;
 
-/// `.eh_frame` without those instructions, up to the first entry that cannot be read.
+/// Replaces the instruction in `.eh_frame`, up to the first entry that cannot be read.
 pub(super) fn without_signing(mut eh_frame: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     let mut found = Vec::new();
     while let Some((end, instructions)) = entry(&eh_frame, at) {
-        let mut left = Reader {
+        let mut reader = Reader {
             bytes: &eh_frame[..end],
             at: instructions.start,
         };
-        while let Some(found_at) = left.next_negation(instructions.end) {
+        while let Some(found_at) = reader.next_negation(instructions.end) {
             found.push(found_at);
         }
         at = end;
@@ -34,20 +34,18 @@ pub(super) fn without_signing(mut eh_frame: Vec<u8>) -> Vec<u8> {
     eh_frame
 }
 
-/// Where an entry ends, and its instructions.
+/// Returns the end of the entry at an offset, and the range of its instructions.
 fn entry(section: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
     let mut reader = Reader { bytes: section, at };
     let length = usize::try_from(reader.u32()?).ok()?;
-    // 0 is the end, and nobody has entries of 4 GiB.
+    // A length of 0 ends the section; the 64-bit format, for entries of 4 GiB, is not used in practice.
     let start = reader.at;
     let end = start
         .checked_add(length)
         .filter(|&end| length > 0 && end <= section.len())?;
     let id = usize::try_from(reader.u32()?).ok()?;
-    let of_cie = if id == 0 { at } else { start.checked_sub(id)? };
-    let cie = Cie::at(section, of_cie);
-    // One whose instructions are not found keeps them.
-    let instructions = match cie {
+    let cie = if id == 0 { at } else { start.checked_sub(id)? };
+    let instructions = match Cie::at(section, cie) {
         Some(cie) if id == 0 => cie.instructions..end,
         Some(cie) => {
             reader.skip(2 * cie.address_size)?;
@@ -55,16 +53,17 @@ fn entry(section: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
             reader.skip(augmentation)?;
             reader.at..end
         }
+        // Without a readable CIE, the instructions cannot be located and stay unchanged.
         None => end..end,
     };
     Some((end, instructions))
 }
 
-/// What is common to entries.
+/// A common information entry.
 struct Cie {
-    /// Number of bytes of an address in them.
+    /// Size in bytes of an address in the entries that refer to this one.
     address_size: usize,
-    /// Where its own instructions begin.
+    /// Offset of the CIE's own instructions.
     instructions: usize,
 }
 
@@ -79,7 +78,7 @@ impl Cie {
             .take(MAX_AUGMENTATION)
             .position(|&byte| byte == 0)?];
         reader.skip(augmentation.len() + 1)?;
-        // Factors of code and data.
+        // Code and data alignment factors.
         reader.leb128()?;
         reader.leb128()?;
         match version {
@@ -108,7 +107,7 @@ impl Cie {
     }
 }
 
-/// The size of a pointer in an encoding (`DW_EH_PE_*`).
+/// Returns the size of a pointer in an encoding (`DW_EH_PE_*`).
 fn pointer_size(encoding: u8) -> Option<usize> {
     match encoding & 0xf {
         0 | 4 | 0xc => Some(8),
@@ -144,7 +143,7 @@ impl Reader<'_> {
         Some(u32::from_le_bytes(word))
     }
 
-    /// A number of variable length; one that does not fit is larger than any section.
+    /// Reads a LEB128 number; one that does not fit into `usize` becomes larger than any section.
     fn leb128(&mut self) -> Option<usize> {
         let (mut value, mut shift) = (0_usize, 0_u32);
         loop {
@@ -158,16 +157,16 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the next of these instructions is.
+    /// Returns the offset of the next `DW_CFA_AARCH64_negate_ra_state` before `end`.
     fn next_negation(&mut self, end: usize) -> Option<usize> {
         while self.at < end {
             let at = self.at;
             let opcode = self.u8()?;
             match (opcode >> 6, opcode) {
                 (_, NEGATE_RA_STATE) => return Some(at),
-                // `DW_CFA_advance_loc`, `restore`, `nop`, `remember_state`, `restore_state`.
+                // `DW_CFA_advance_loc`, `restore`, `nop`, `remember_state` and `restore_state` have no operand.
                 (1 | 3, _) | (_, 0 | 0x0a | 0x0b) => {}
-                // `offset`, and those with one number.
+                // `DW_CFA_offset`, and the others with one number.
                 (2, _) | (_, 0x06..=0x08 | 0x0d | 0x0e | 0x13 | 0x2e) => drop(self.leb128()?),
                 (_, 0x02) => self.skip(1)?,
                 (_, 0x03) => self.skip(2)?,

@@ -1,22 +1,22 @@
-//! Programs and modules that are compressed.
+//! Decompression of programs and kernel modules.
 
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use std::io::{self, BufReader, Read};
 use sto_model::files::{Links, MemoryFile, ReadAt, SafeFile, too_large};
 
-/// How many times larger than packed a file may be, beside what any may have: code, names and addresses are packed to a
-/// fifth or so.
+/// Maximum ratio of the decompressed size, beyond [`FREE`], to the compressed size. Programs compress to about a fifth.
 const MAX_RATIO: u64 = 64;
+/// Decompressed bytes that are allowed at any ratio.
 const FREE: u64 = 1 << 20;
-/// Longest unpacked file: the largest kernel modules have 500 MB with their debug info.
+/// Maximum decompressed size; the largest kernel modules have 500 MB with debug info.
 const MAX_FILE: u64 = 1 << 30;
-/// Most memory that unpacking may ask for, in KiB: what `xz -9` asks for.
+/// Memory limit of the xz decoder in KiB: enough for files written by `xz -9`.
 const MAX_MEMORY: u32 = 65 << 10;
 
-/// What a file has that distributions compress, as kernel modules are (`.ko.xz`, `.ko.zst`, `.ko.gz`); `None` where it
-/// is not compressed.
-pub(super) fn unpacked(packed: &SafeFile) -> io::Result<Option<SafeFile>> {
+/// Decompresses a file packed by xz, zstd or gzip, as distributions pack kernel modules. Returns `None` if the file is
+/// not compressed.
+pub(super) fn decompressed(packed: &SafeFile) -> io::Result<Option<SafeFile>> {
     let mut magic = [0; 6];
     if packed.size() < magic.len() as u64 {
         return Ok(None);
@@ -33,16 +33,16 @@ pub(super) fn unpacked(packed: &SafeFile) -> io::Result<Option<SafeFile>> {
     SafeFile::open(&memory.path(), Links::Follow).map(Some)
 }
 
-/// Unpacks what `xz` has packed to so many bytes.
+/// Decompresses an xz stream of `size` bytes.
 pub(super) fn unpack_xz(packed: impl Read, size: u64) -> io::Result<MemoryFile> {
     unpack(XzReader::new_mem_limit(packed, true, MAX_MEMORY), size)
 }
 
 fn unpack(unpacked: impl Read, packed: u64) -> io::Result<MemoryFile> {
     let memory = MemoryFile::new()?;
-    let most = MAX_FILE.min(FREE + MAX_RATIO.saturating_mul(packed));
-    match io::copy(&mut unpacked.take(most + 1), &mut memory.file())? > most {
-        true => Err(too_large(most)),
-        false => Ok(memory),
+    let limit = MAX_FILE.min(FREE + MAX_RATIO.saturating_mul(packed));
+    if io::copy(&mut unpacked.take(limit + 1), &mut memory.file())? > limit {
+        return Err(too_large(limit));
     }
+    Ok(memory)
 }

@@ -1,9 +1,9 @@
-//! Unwinding of saved stacks.
+//! Unwinding of saved stacks: call stacks from registers and a copy of the stack's memory.
 
 use super::address_space::AddressSpace;
 use super::elf::{Elf, ElfFile, Segments};
 use super::find::find;
-use super::machine::{Aarch64, Bytes, Machine, Rules, UserRegs, X86_64};
+use super::machine::{Aarch64, Arch, Bytes, Machine, UserRegs, X86_64};
 use super::signed_returns::without_signing;
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use hashbrown::HashMap;
@@ -13,19 +13,19 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sto_model::Module;
 use sto_model::SymbolOptions;
 
-/// The files that the stacks of a recording are unwound with, each read once for all threads.
+/// The unwinding rules of a recording's files. Each file is read once, and shared by all threads.
 pub struct UnwindFiles<'a>(Files<'a>);
 
-/// The files by machine.
 enum Files<'a> {
-    X86_64(FilesOf<'a, X86_64>),
-    Aarch64(FilesOf<'a, Aarch64>),
+    X86_64(ArchFiles<'a, X86_64>),
+    Aarch64(ArchFiles<'a, Aarch64>),
 }
 
-/// Recovers call stacks from registers and a copy of the stack's memory.
+/// An unwinder of saved stacks, used by one thread.
 pub trait Unwind {
-    /// Appends the stack's addresses, innermost first: the instruction pointer, then return
-    /// addresses. False if it ends before its root.
+    /// Appends the addresses of a stack, innermost first: the instruction pointer, then the return addresses.
+    ///
+    /// Returns `false` if the stack ends before its root.
     fn unwind(
         &mut self,
         space: &AddressSpace,
@@ -34,21 +34,21 @@ pub trait Unwind {
         addresses: &mut Vec<u64>,
     ) -> bool;
 
-    /// The caller of the code at an address, if the rules of its file say that the link register has it.
+    /// Returns the caller of the code at `ip` if, by the rules of its file, the link register has its address.
     fn caller_in_link(&mut self, space: &AddressSpace, ip: u64, link: u64) -> Option<u64>;
 }
 
 impl<'a> UnwindFiles<'a> {
-    /// Those of a machine.
+    /// Creates an empty set for recordings of a machine; files are found by `options` when they are needed.
     pub fn new(machine: Machine, options: &'a SymbolOptions) -> Self {
         UnwindFiles(match machine {
-            Machine::Aarch64 => Files::Aarch64(FilesOf::new(options)),
-            // Nothing of other machines is unwound.
-            Machine::X86_64 | Machine::Other => Files::X86_64(FilesOf::new(options)),
+            Machine::Aarch64 => Files::Aarch64(ArchFiles::new(options)),
+            // No stack of other machines is unwound.
+            Machine::X86_64 | Machine::Other => Files::X86_64(ArchFiles::new(options)),
         })
     }
 
-    /// What unwinds with them, for a thread.
+    /// Creates an unwinder for one thread.
     pub fn unwinder(&'a self) -> Box<dyn Unwind + 'a> {
         match &self.0 {
             Files::X86_64(files) => Box::new(Unwinder::new(files)),
@@ -57,41 +57,44 @@ impl<'a> UnwindFiles<'a> {
     }
 }
 
-/// Processes map the same file at different addresses, but the rules for unwinding belong to the
-/// file. So each file is mapped once into an address space of our own, addresses are looked up there,
-/// and one cache of rules serves all processes.
-struct Unwinder<'a, R: Rules> {
-    shared: &'a FilesOf<'a, R>,
-    files: Vec<Option<Arc<OnceLock<UnwindFile<R>>>>>,
-    /// For code of no known file: has no rules.
-    unknown: R::Unwinder,
-    /// By address: one holds the rules of no more than 509.
-    caches: Vec<R::Cache>,
+/// The unwinder of one thread.
+///
+/// Processes map the same file at different addresses, but the unwinding rules belong to the file. Therefore each file
+/// is mapped once into an address space of the unwinder's own, addresses are translated to it, and one cache of rules
+/// serves all processes.
+struct Unwinder<'a, A: Arch> {
+    shared: &'a ArchFiles<'a, A>,
+    /// By the index of the module.
+    files: Vec<Option<Arc<OnceLock<UnwindFile<A>>>>>,
+    /// An unwinder without rules, for code of no known file.
+    unknown: A::Unwinder,
+    /// Selected by address, as one cache has room for only 509 rules.
+    caches: Vec<A::Cache>,
 }
 
-pub(crate) struct FilesOf<'a, R: Rules> {
+struct ArchFiles<'a, A: Arch> {
     options: &'a SymbolOptions,
     /// By the index of the module.
-    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile<R>>>>>,
+    files: Mutex<HashMap<usize, Arc<OnceLock<UnwindFile<A>>>>>,
 }
 
-/// A file as it is mapped into our address space.
-struct UnwindFile<R: Rules> {
+/// A file, mapped into the unwinder's own address space.
+struct UnwindFile<A: Arch> {
     base: u64,
     base_svma: u64,
     segments: Segments,
-    /// Has this file's rules alone: each that another has more makes what the caches hold of its rules useless.
-    unwinder: R::Unwinder,
+    /// Has the rules of this file only: adding a module to a framehop unwinder invalidates the rules in its caches.
+    unwinder: A::Unwinder,
 }
 
-/// Room for each file: framehop's offsets within a module have 32 bits.
+/// Size of the address range of each file; framehop's offsets within a module have 32 bits.
 const FILE_SPACE: u64 = 1 << 33;
-/// So many that the code which most samples stand in finds its rules there.
+/// Enough for the rules of the code in which most samples were taken.
 const CACHES: usize = 32;
-/// Longest stack that is unwound: a guard against rules that go in circles.
+/// Maximum number of frames of a stack; a guard against rules that never reach a root.
 const MAX_DEPTH: usize = 4096;
 
-impl<R: Rules> Unwind for Unwinder<'_, R> {
+impl<A: Arch> Unwind for Unwinder<'_, A> {
     fn unwind(
         &mut self,
         space: &AddressSpace,
@@ -107,7 +110,7 @@ impl<R: Rules> Unwind for Unwinder<'_, R> {
                 .ok_or(())?;
             Ok(u64::from_le_bytes(*word))
         };
-        let mut state = R::start(regs, space.end());
+        let mut state = A::initial_regs(regs, space.end());
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
         addresses.push(regs.ip);
         while addresses.len() < MAX_DEPTH {
@@ -137,20 +140,20 @@ impl<R: Rules> Unwind for Unwinder<'_, R> {
             is_on_stack = true;
             Err(())
         };
-        let mut state = R::start(regs, space.end());
+        let mut state = A::initial_regs(regs, space.end());
         let ip = FrameAddress::from_instruction_pointer(ip);
         let caller = self.step(space, ip, &mut state, &mut read_stack);
         caller.ok().flatten().filter(|_| !is_on_stack)
     }
 }
 
-impl<'a, R: Rules> Unwinder<'a, R> {
-    fn new(shared: &'a FilesOf<'a, R>) -> Self {
+impl<'a, A: Arch> Unwinder<'a, A> {
+    fn new(shared: &'a ArchFiles<'a, A>) -> Self {
         Unwinder {
             shared,
             files: Vec::new(),
-            unknown: R::Unwinder::default(),
-            caches: (0..CACHES).map(|_| R::Cache::default()).collect(),
+            unknown: A::Unwinder::default(),
+            caches: (0..CACHES).map(|_| A::Cache::default()).collect(),
         }
     }
 
@@ -158,19 +161,19 @@ impl<'a, R: Rules> Unwinder<'a, R> {
         &mut self,
         space: &AddressSpace,
         address: FrameAddress,
-        state: &mut R::Regs,
+        state: &mut A::Regs,
         read_stack: &mut impl FnMut(u64) -> Result<u64, ()>,
     ) -> Result<Option<u64>, framehop::Error> {
-        let (file, mapped) = self.map(space, address);
+        let (file, mapped) = self.translate(space, address);
         let file = file.and_then(|ix| self.files[ix].as_ref()?.get());
         let unwinder = file.map_or(&self.unknown, |file| &file.unwinder);
         let cache = &mut self.caches[mapped.address_for_lookup() as usize % CACHES];
         unwinder.unwind_frame(mapped, state, cache, read_stack)
     }
 
-    /// An address of the process in our own address space, with the index of its file in `files`; unchanged where
-    /// no file is known.
-    fn map(
+    /// Translates an address of the process to the unwinder's address space, and returns the index of its file in
+    /// `files`. An address of no known file stays unchanged.
+    fn translate(
         &mut self,
         space: &AddressSpace,
         address: FrameAddress,
@@ -185,7 +188,7 @@ impl<'a, R: Rules> Unwinder<'a, R> {
         }
         let offset = mapping.file_offset_of(lookup);
         let file = self.files[ix].get_or_insert_with(|| self.shared.get(ix, &mapping.file));
-        let mapped = match file.get().and_then(|file| file.map(offset)) {
+        let mapped = match file.get().and_then(|file| file.address_of(offset)) {
             None => return (None, address),
             Some(mapped) if address.is_return_address() => {
                 FrameAddress::from_return_address(mapped + 1).unwrap_or(address)
@@ -196,15 +199,15 @@ impl<'a, R: Rules> Unwinder<'a, R> {
     }
 }
 
-impl<'a, R: Rules> FilesOf<'a, R> {
+impl<'a, A: Arch> ArchFiles<'a, A> {
     fn new(options: &'a SymbolOptions) -> Self {
-        FilesOf {
+        ArchFiles {
             options,
             files: Mutex::default(),
         }
     }
 
-    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile<R>>> {
+    fn get(&self, ix: usize, module: &Module) -> Arc<OnceLock<UnwindFile<A>>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Arc::clone(files.entry(ix).or_default());
         drop(files);
@@ -212,14 +215,14 @@ impl<'a, R: Rules> FilesOf<'a, R> {
         file
     }
 
-    /// Maps a file, and reads its rules for unwinding.
-    fn open(&self, ix: usize, module: &Module) -> UnwindFile<R> {
+    /// Maps a file and reads its unwinding rules.
+    fn open(&self, ix: usize, module: &Module) -> UnwindFile<A> {
         let base = (ix as u64 + 1) * FILE_SPACE;
         let mut file = UnwindFile {
             base,
             base_svma: 0,
             segments: Segments::default(),
-            unwinder: R::Unwinder::default(),
+            unwinder: A::Unwinder::default(),
         };
         let Ok(found) = find(module, self.options) else {
             return file;
@@ -236,15 +239,15 @@ impl<'a, R: Rules> FilesOf<'a, R> {
     }
 }
 
-impl<R: Rules> UnwindFile<R> {
-    fn map(&self, offset: u64) -> Option<u64> {
+impl<A: Arch> UnwindFile<A> {
+    fn address_of(&self, offset: u64) -> Option<u64> {
         let svma = self.segments.address_of(offset)?;
         let within = svma.checked_sub(self.base_svma)?;
         (within < FILE_SPACE).then(|| self.base + within)
     }
 }
 
-/// The sections that have a file's rules for unwinding.
+/// Reads the sections with the unwinding rules of a file.
 fn sections(file: &ElfFile, base_svma: u64) -> Option<ExplicitModuleSectionInfo<Bytes>> {
     let elf = file.parse().ok()?;
     let section = |name: &str| {
@@ -280,12 +283,14 @@ fn section_range(elf: &Elf<'_>, name: &str) -> Option<Range<u64>> {
     Some(section.address()..section.address().checked_add(section.size())?)
 }
 
-/// Whether `.eh_frame_hdr` is as linkers write it: gimli 0.33 adds and multiplies what it says unchecked. Without it the
-/// entries of `.eh_frame` are listed.
+/// Returns `true` if `.eh_frame_hdr` has the layout that linkers write, and all its entries are within `.eh_frame`.
+///
+/// gimli 0.33 does arithmetic with its numbers unchecked. Without the header, framehop lists the entries of
+/// `.eh_frame` itself.
 ///
 /// Source: *Linux Standard Base Core Specification*, section *Exception Frame Header*.
 fn is_search_table(header: &[u8], start: u64, eh_frame: &Range<u64>) -> bool {
-    /// Version, and the encodings `DW_EH_PE_pcrel | sdata4`, `udata4` and `DW_EH_PE_datarel | sdata4`.
+    /// Version 1, and the encodings `DW_EH_PE_pcrel | sdata4`, `udata4` and `DW_EH_PE_datarel | sdata4`.
     const LAYOUT: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
     let word = |at: usize| Some(i32::from_le_bytes(*header.get(at..)?.first_chunk()?));
     let (Some(to_eh_frame), Some(count)) = (word(4), word(8)) else {

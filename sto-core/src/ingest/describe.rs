@@ -1,4 +1,4 @@
-//! What a profile is, beside its stacks and counts.
+//! Describes a profile: its quality, modules and metadata.
 
 use super::{IngestError, IngestOptions};
 use crate::symbolize::Symbols;
@@ -10,22 +10,26 @@ use sto_formats::recording::{Location, LocationIx, Recording, Sample};
 use sto_model::id::SourceDigest;
 use sto_model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 
-/// What is the same for all profiles of a recording.
-pub(super) struct Stacks {
-    /// Of each stack whether its leaf is resolved, and whether it is all that there is of it.
-    quality: Vec<(bool, bool)>,
+/// The quality of each stack of a recording.
+pub(super) struct StackQualities(Vec<StackQuality>);
+
+struct StackQuality {
+    /// Whether the innermost frame has a symbol.
+    is_resolved: bool,
+    /// Whether the stack has at most one frame although there may have been callers.
+    has_no_callers: bool,
 }
 
-impl Stacks {
-    pub(super) fn of(recording: &Recording, symbols: &Symbols) -> Stacks {
+impl StackQualities {
+    pub(super) fn new(recording: &Recording, symbols: &Symbols) -> StackQualities {
         let is_resolved = |leaf: LocationIx| {
-            symbols.of(leaf).last().is_some_and(|line| {
+            symbols.code_lines(leaf).last().is_some_and(|line| {
                 let frame = symbols.lines[line.get()].frame;
                 symbols.frames.frame(frame).kind != FrameKind::Unresolved
             })
         };
         let roots = known_roots(recording);
-        // V8, callgrind, cProfile and traces of calls follow calls from the first one on; `(idle)` has no caller.
+        // These formats follow calls from the root on, so a stack of one frame, such as V8's `(idle)`, is complete.
         let follows_calls = matches!(
             recording.format,
             Format::CpuProfile
@@ -38,27 +42,27 @@ impl Stacks {
                 | Format::Callgrind
                 | Format::Pstats
         ) || recording.calls.is_some();
-        let is_whole = |function: &Option<&str>| follows_calls || roots.contains(function);
+        let is_root = |function: &Option<&str>| follows_calls || roots.contains(function);
         let stacks = &recording.stacks;
-        let quality = stacks.iter().map(|stack| {
+        let qualities = stacks.iter().map(|stack| {
             let leaf = stacks.leaf(stack);
-            let is_leaf_alone = match (stacks.depth(stack), leaf) {
-                (1, Some(only)) => !is_whole(&function_of(recording, only)),
-                (depth, _) => depth == 0,
-            };
-            (leaf.is_some_and(is_resolved), is_leaf_alone)
+            StackQuality {
+                is_resolved: leaf.is_some_and(is_resolved),
+                has_no_callers: match (stacks.depth(stack), leaf) {
+                    (1, Some(only)) => !is_root(&function_of(recording, only)),
+                    (depth, _) => depth == 0,
+                },
+            }
         });
-        Stacks {
-            quality: quality.collect(),
-        }
+        StackQualities(qualities.collect())
     }
 }
 
-/// Describes the profile that the kept samples make.
+/// Describes the profile of the samples for which `keep` returns `true`.
 pub(super) fn profile(
     build: &Build,
     recording: &Recording,
-    stacks: &Stacks,
+    stacks: &StackQualities,
     source: SourceDigest,
     options: &IngestOptions,
     keep: impl Fn(&Sample) -> bool + Copy,
@@ -82,7 +86,7 @@ pub(super) fn profile(
 
 fn quality<'a>(
     recording: &Recording,
-    stacks: &Stacks,
+    StackQualities(stacks): &StackQualities,
     kept: impl Iterator<Item = &'a Sample>,
 ) -> Quality {
     let mut quality = Quality {
@@ -90,28 +94,28 @@ fn quality<'a>(
         ..Quality::default()
     };
     for sample in kept {
-        let (resolved, is_leaf_alone) = stacks.quality[sample.stack.get()];
+        let stack = &stacks[sample.stack.get()];
         let add_if = |count: &mut u64, holds: bool| {
             if holds {
                 *count = count.saturating_add(sample.cost.samples);
             }
         };
         add_if(&mut quality.samples, true);
-        add_if(&mut quality.unresolved, !resolved);
+        add_if(&mut quality.unresolved, !stack.is_resolved);
         add_if(&mut quality.truncated, sample.truncated);
-        add_if(&mut quality.without_stack, is_leaf_alone);
+        add_if(&mut quality.without_stack, stack.has_no_callers);
     }
     quality
 }
 
-/// The functions that longer stacks begin with, where a stack of one of them alone is whole: runtimes
-/// walk their own stacks to the root, while what perf finds may begin anywhere.
+/// Returns the functions at the root of stacks with several frames. A stack that consists only of such a function is
+/// complete, because runtimes walk their own stacks to the root. perf's stacks may begin anywhere, so it returns none.
 fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
     match recording.format {
         Format::PerfData | Format::PerfScript => HashSet::new(),
         _ => {
             let stacks = &recording.stacks;
-            // Callers stand before what they call.
+            // Stacks come after the stacks of their callers.
             let mut roots: Vec<LocationIx> = Vec::with_capacity(stacks.len());
             for stack in stacks.iter() {
                 let root = match stacks.caller(stack) {
@@ -128,7 +132,7 @@ fn known_roots(recording: &Recording) -> HashSet<Option<&str>> {
     }
 }
 
-/// The function that a location is in, where the format names it.
+/// Returns the function of a location, if the format itself names it.
 fn function_of(recording: &Recording, LocationIx(location): LocationIx) -> Option<&str> {
     match recording.locations[location as usize] {
         Location::Named(frame) => Some(recording.named.frame(frame).symbol),
@@ -136,7 +140,7 @@ fn function_of(recording: &Recording, LocationIx(location): LocationIx) -> Optio
     }
 }
 
-/// The modules that have code on a sampled stack.
+/// Returns the modules with code on the stack of a sample.
 fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) -> Vec<ModuleRef> {
     let mut seen_stacks = vec![false; recording.stacks.len()];
     let mut seen_locations = vec![false; recording.locations.len()];
@@ -183,16 +187,16 @@ fn modules<'a>(recording: &Recording, kept: impl Iterator<Item = &'a Sample>) ->
     modules.into_iter().collect()
 }
 
-/// Most samples of a hundred whose innermost frame may have no symbol.
+/// Maximum percentage of samples whose innermost frame has no symbol.
 const MAX_UNRESOLVED: u64 = 20;
-/// Most samples of a hundred whose stack may be cut before its root.
+/// Maximum percentage of samples whose stack is truncated.
 const MAX_TRUNCATED: u64 = 20;
-/// Most samples of a hundred that may have no more than one frame.
+/// Maximum percentage of samples with at most one frame.
 const MAX_WITHOUT_STACK: u64 = 20;
-/// Most events of a hundred that may have been lost.
+/// Maximum percentage of lost events.
 const MAX_LOST: u64 = 5;
 
-/// Refuses a profile that is too poor to compare.
+/// Returns an error if a profile's quality is too low for comparisons.
 pub(super) fn check_quality(path: &Path, quality: &Quality) -> Result<(), IngestError> {
     let samples = quality.samples;
     let events = samples.saturating_add(quality.lost);
@@ -204,7 +208,7 @@ pub(super) fn check_quality(path: &Path, quality: &Quality) -> Result<(), Ingest
         ),
         (
             (quality.truncated, samples, MAX_TRUNCATED),
-            "of stacks are cut before their root",
+            "of stacks are truncated",
             "build with frame pointers, or record with a larger --call-graph dwarf,SIZE",
         ),
         (
@@ -224,7 +228,7 @@ pub(super) fn check_quality(path: &Path, quality: &Quality) -> Result<(), Ingest
     })
     .map(|((part, whole, limit), what, remedy)| {
         let percent = part as f64 * 100.0 / whole as f64;
-        format!("{percent:.1} % {what}, at most {limit} % may: {remedy}")
+        format!("{percent:.1} % {what} (limit: {limit} %): {remedy}")
     })
     .collect();
     if problems.is_empty() {

@@ -1,4 +1,4 @@
-//! Why a file cannot be ingested.
+//! Errors of ingestion.
 
 use crate::intern::InternError;
 use sto_formats::{FormatError, excerpt};
@@ -6,24 +6,24 @@ use sto_model::Cancelled;
 use sto_model::Hint;
 use sto_store::StoreError;
 
-/// Why a file cannot be ingested.
+/// An error of ingesting a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
     /// The file cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// Its samples cannot be interned.
+    /// The samples cannot be interned.
     #[error("{path}: {source}")]
     Intern {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         source: InternError,
     },
-    /// No name for the build is given, and the recording has none.
+    /// No version was given for the build, and the recording has no build id of the program.
     #[error(
-        "{path}: the recording has no GNU build id of {} to name the build after; name it",
+        "{path}: the recording has no GNU build id of {} to name the build after; give the build a name",
         excerpt(program.as_bytes())
     )]
     NoBuildName {
@@ -32,29 +32,29 @@ pub enum IngestError {
         /// The main program.
         program: String,
     },
-    /// What the user says of the profile is more than a profile may carry.
-    #[error("{path}: {what} has {found} {unit}, and may have {limit} at most; give it less")]
+    /// A name, label or metric that the user gave exceeds a limit.
+    #[error("{path}: {what} has {found} {unit}, but the limit is {limit}")]
     TooLong {
         /// The file.
         path: String,
-        /// What it is: `the executable's name`.
+        /// The thing that is too long: `the executable's name`.
         what: &'static str,
-        /// How much was given.
+        /// The number given.
         found: usize,
-        /// Of what: `bytes`.
+        /// The unit of the numbers: `bytes`.
         unit: &'static str,
-        /// How much is taken.
+        /// The maximum.
         limit: usize,
     },
-    /// More of its samples than `strict` allows have no symbol, are cut, or were lost.
-    #[error("{path}: not stored, as its stacks are too poor: {problems}")]
+    /// Too many samples are unresolved, truncated or lost for [`IngestOptions::strict`](super::IngestOptions::strict).
+    #[error("{path}: not stored, because its stacks are of too low quality: {problems}")]
     Poor {
         /// The file.
         path: String,
-        /// What is too much, the limit, and what to do.
+        /// Each measure that exceeds its limit, with the limit and a remedy.
         problems: String,
     },
-    /// It was ended early; only those of several profiles that went in before are in the store.
+    /// Ingestion was cancelled. Of several profiles, those stored before are in the store.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The store cannot be written.
@@ -63,7 +63,7 @@ pub enum IngestError {
 }
 
 impl IngestError {
-    /// What can be done about it.
+    /// Returns a hint for resolving the error.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             IngestError::Format(error) => error.hint(),

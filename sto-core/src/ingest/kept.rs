@@ -1,4 +1,4 @@
-//! Every call of a trace, for a store to keep.
+//! Packs every call of a trace, for the option `keep_calls`.
 
 use crate::intern::StackNodes;
 use hashbrown::HashMap;
@@ -14,26 +14,29 @@ use sto_model::trace::{CallThread, PackedCalls};
 use sto_model::tree::{Interned, NodeIx};
 use sto_store::{KeptHead, PieceInfo, pack_kept_head, pack_piece};
 
-/// Packs the calls of those threads of a log that are of a profile, whose stacks have these nodes.
-pub(super) fn packed(
+/// Packs the calls of the threads for which `keep` returns `true`.
+///
+/// `nodes` are the nodes of the recording's stacks in the profile `interned`. `folder` is for a temporary file.
+pub(super) fn pack_calls(
     logged: &LoggedCalls,
-    (interned, nodes): (&Interned, &StackNodes),
-    is_of_profile: impl Fn(&CallThread) -> bool,
+    interned: &Interned,
+    nodes: &StackNodes,
+    keep: impl Fn(&CallThread) -> bool,
     folder: Option<&Path>,
 ) -> io::Result<PackedCalls> {
     let Functions {
         numbers,
         stacks,
         addresses,
-    } = Functions::of(logged, interned, nodes);
+    } = Functions::new(logged, interned, nodes);
     let mut head = KeptHead {
         functions: stacks,
         pieces: Vec::new(),
     };
-    // What stands first is known last.
+    // The head comes first in the result, but is only complete after all pieces.
     let mut pieces = PackedCalls::new(folder);
     let threads = logged.log.threads();
-    let threads = threads.filter(|&no| is_of_profile(logged.log.thread(no)));
+    let threads = threads.filter(|&no| keep(logged.log.thread(no)));
     for (thread, no) in (0..).zip(threads) {
         let mut calls = logged.log.calls(no);
         let numbered = calls.by_ref().map(|call| Call {
@@ -65,25 +68,26 @@ pub(super) fn packed(
     Ok(pieces)
 }
 
-/// The functions of a trace that a profile has.
+/// The distinct functions of a trace, by their frames in the profile.
 #[derive(Default)]
 struct Functions {
-    /// By the number that the trace gave it: its number among these.
+    /// For each function number of the trace, the index of the function in `stacks` and `addresses`.
     numbers: Vec<FunctionNo>,
-    /// A stack that has it as its leaf, and how many frames it has there.
+    /// For each function a stack with the function as its leaf, and its number of frames there.
     stacks: Vec<(NodeIx, u32)>,
+    /// For each function a hash of its frames.
     addresses: Vec<[u8; 16]>,
 }
 
 const NONE: FunctionNo = FunctionNo(u32::MAX);
 
 impl Functions {
-    fn of(logged: &LoggedCalls, interned: &Interned, nodes: &StackNodes) -> Functions {
+    fn new(logged: &LoggedCalls, interned: &Interned, nodes: &StackNodes) -> Functions {
         let tree = &interned.tree;
         let mut functions = Functions::default();
         // Several functions of a trace may have the same frames.
         let mut numbers: HashMap<[u8; 16], FunctionNo> = HashMap::new();
-        let node = |path: PathNo| nodes.of(logged.stacks[path.get()]);
+        let node = |path: PathNo| nodes.node(logged.stacks[path.get()]);
         for path in logged.paths.iter() {
             let function = logged.paths.function(path).get();
             if functions.numbers.len() <= function {

@@ -1,8 +1,8 @@
-//! Names of functions that were found after a profile went in.
+//! Symbolizes stored profiles again, when files with symbols turn up later.
 
 use super::IngestError;
-use crate::intern::{addresses_left, intern_with_nodes, moved};
-use crate::symbolize::{ModuleSymbols, Symbols, symbolize_unless};
+use crate::intern::{intern_with_nodes, remaining_addresses, remap_slices};
+use crate::symbolize::{ModuleSymbols, Symbols, symbolize_cancellable};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use sto_formats::Format;
@@ -18,29 +18,29 @@ use sto_model::units::Bytes;
 use sto_model::{Build, FrameKind, Origin, Profile};
 use sto_store::{Added, InternalError, StoreError, StoredBuild, StoredProfile, Writer};
 
-/// What looking for the names of a profile's functions again came to.
-#[derive(Clone, Debug)]
+/// The outcome of [`symbolize_again`] for a profile.
+#[derive(Clone, Debug, Default)]
 pub struct Symbolized {
-    /// The profile that stands in its place now, and the packed size of what was written for that; none where
-    /// nothing was found.
-    pub became: Option<(ProfileId, Bytes)>,
-    /// Addresses that had no name.
-    pub nameless: usize,
-    /// Files that they are in.
+    /// The profile that replaces it, and the packed size of the data written; `None` if nothing was found.
+    pub replaced_by: Option<(ProfileId, Bytes)>,
+    /// Number of addresses that had no symbol.
+    pub unresolved: usize,
+    /// Number of modules with such addresses.
     pub modules: usize,
-    /// How many of them have a name now.
+    /// Number of these addresses that have a symbol now.
     pub named: usize,
-    /// Addresses that had a name, and have another source file, or inlined functions, now.
+    /// Number of addresses that had a symbol, and now have another source file or inlined functions.
     pub detailed: usize,
-    /// What was found of each file, with its path.
+    /// The path of each module, with the outcome for it.
     pub found: Vec<(String, ModuleSymbols)>,
 }
 
-/// Looks up the addresses that were kept of a stored profile, as [`ingest`](super::ingest) would of its recording.
-/// What it becomes by the names that are found goes into its place.
+/// Looks up the addresses that a stored profile has kept, by the same rules as [`ingest`](super::ingest()). If symbols
+/// are found, a new profile with these replaces the profile.
 ///
 /// # Errors
-/// Where the profile is not there, or not sound, or the store cannot be written. It is then as it was.
+/// Returns an error, and leaves the profile unchanged, if the profile does not exist or is damaged, or if the store
+/// cannot be written.
 pub fn symbolize_again(
     writer: &mut Writer<'_>,
     build: &StoredBuild,
@@ -48,28 +48,28 @@ pub fn symbolize_again(
     options: &SymbolOptions,
     cancel: &Cancel,
 ) -> Result<Symbolized, IngestError> {
-    let before = loaded(writer, build, stored)?;
+    let before = load(writer, build, stored)?;
     let Some(addresses) = &before.addresses else {
-        return Ok(Symbolized::nothing());
+        return Ok(Symbolized::default());
     };
     let path = writer.store().path().to_owned();
-    let recording =
-        recording(&stored.profile, &before, addresses).ok_or_else(|| unsound(&path, stored.id))?;
+    let recording = to_recording(&stored.profile, &before, addresses)
+        .ok_or_else(|| duplicate_stacks(&path, stored.id))?;
     let options = SymbolOptions {
         granularity: stored.profile.granularity,
         ..options.clone()
     };
-    let symbols = symbolize_unless(&recording, &options, cancel)?;
-    let mut result = Symbolized::of(&before, addresses, &symbols);
+    let symbols = symbolize_cancellable(&recording, &options, cancel)?;
+    let mut result = Symbolized::new(&before, addresses, &symbols);
     if result.named + result.detailed > 0 {
-        let after = after(&before, addresses, &recording, &symbols);
+        let after = with_new_symbols(&before, addresses, &recording, &symbols);
         let after = after.map_err(|source| IngestError::Intern {
             path: path.display().to_string(),
             source,
         })?;
         let mut profile = stored.profile.clone();
-        profile.quality.unresolved = unresolved(&after);
-        let of_profile = Build {
+        profile.quality.unresolved = count_unresolved(&after);
+        let profile_build = Build {
             gnu_build_id: stored.gnu_build_id.clone(),
             revision: stored.revision.clone(),
             commit: stored.commit.clone(),
@@ -77,9 +77,9 @@ pub fn symbolize_again(
         };
         cancel.check()?;
         if let Added::New { id, stored, .. } =
-            writer.replace(stored.id, &of_profile, &profile, &after)?
+            writer.replace(stored.id, &profile_build, &profile, &after)?
         {
-            result.became = Some((id, stored));
+            result.replaced_by = Some((id, stored));
         }
     }
     let path_of = |found: &ModuleSymbols| recording.modules[found.module.get()].path.clone();
@@ -89,21 +89,11 @@ pub fn symbolize_again(
 }
 
 impl Symbolized {
-    fn nothing() -> Symbolized {
-        Symbolized {
-            became: None,
-            nameless: 0,
-            modules: 0,
-            named: 0,
-            detailed: 0,
-            found: Vec::new(),
-        }
-    }
-
-    fn of(before: &Interned, addresses: &Addresses, symbols: &Symbols) -> Symbolized {
-        let mut result = Symbolized::nothing();
+    /// Compares the symbols of addresses with those found now.
+    fn new(before: &Interned, addresses: &Addresses, symbols: &Symbols) -> Symbolized {
+        let mut result = Symbolized::default();
         let mut is_counted = vec![false; addresses.addresses.len()];
-        let mut is_nameless_in = vec![false; addresses.modules.len()];
+        let mut has_unresolved = vec![false; addresses.modules.len()];
         for stack in &addresses.stacks {
             let Some(address) = stack.address.map(|address| address as usize) else {
                 continue;
@@ -111,27 +101,27 @@ impl Symbolized {
             if std::mem::replace(&mut is_counted[address], true) {
                 continue;
             }
-            let was = before.frames.frame(before.tree.frame(stack.node));
-            let now = symbols.of(LocationIx(address as u32)).iter();
-            let mut now = now.map(|line| symbols.frames.frame(symbols.lines[line.get()].frame));
-            let first = now.next();
-            if was.kind == FrameKind::Unresolved {
-                result.nameless += 1;
+            let old = before.frames.frame(before.tree.frame(stack.node));
+            let new = symbols.code_lines(LocationIx(address as u32)).iter();
+            let mut new = new.map(|line| symbols.frames.frame(symbols.lines[line.get()].frame));
+            let first = new.next();
+            if old.kind == FrameKind::Unresolved {
+                result.unresolved += 1;
                 let (module, _) = addresses.addresses[address];
-                is_nameless_in[module as usize] = true;
-                let has_name = first.is_some_and(|now| now.kind != FrameKind::Unresolved);
-                result.named += usize::from(has_name);
-            } else if first != Some(was) || now.next().is_some() {
+                has_unresolved[module as usize] = true;
+                let is_named = first.is_some_and(|frame| frame.kind != FrameKind::Unresolved);
+                result.named += usize::from(is_named);
+            } else if first != Some(old) || new.next().is_some() {
                 result.detailed += 1;
             }
         }
-        result.modules = is_nameless_in.into_iter().filter(|&is| is).count();
+        result.modules = has_unresolved.into_iter().filter(|&has| has).count();
         result
     }
 }
 
-/// The profile as it went in.
-fn loaded(
+/// Loads the stored profile.
+fn load(
     writer: &Writer<'_>,
     build: &StoredBuild,
     stored: &StoredProfile,
@@ -147,11 +137,16 @@ fn loaded(
     Ok(interned.unwrap_or_default())
 }
 
-/// What a profile would have been read from: addresses where these are known, else its frames. The stack with an
-/// index there has it here too; `None` where two are the same.
-fn recording(profile: &Profile, interned: &Interned, addresses: &Addresses) -> Option<Recording> {
-    let of_address = addresses.addresses.iter();
-    let mut locations: Vec<Location> = of_address
+/// Makes a recording from a profile: of its kept addresses, and of its frames elsewhere.
+///
+/// Stacks keep their indices; `None` if two stacks are equal, so that they cannot.
+fn to_recording(
+    profile: &Profile,
+    interned: &Interned,
+    addresses: &Addresses,
+) -> Option<Recording> {
+    let kept = addresses.addresses.iter();
+    let mut locations: Vec<Location> = kept
         .map(|&(module, address)| Location::Address {
             module: ModuleIx(module),
             address,
@@ -215,22 +210,22 @@ fn recording(profile: &Profile, interned: &Interned, addresses: &Addresses) -> O
     parts.try_into().ok()
 }
 
-/// The profile with the names that were found.
-fn after(
+/// Makes the profile with the symbols that were found.
+fn with_new_symbols(
     before: &Interned,
     addresses: &Addresses,
     recording: &Recording,
     symbols: &Symbols,
 ) -> Result<Interned, crate::intern::InternError> {
     let (mut after, nodes) = intern_with_nodes(recording, symbols, None, |_| true)?;
-    let node = |stack: NodeIx| nodes.of(StackIx(stack.0));
+    let node = |stack: NodeIx| nodes.node(StackIx(stack.0));
     after.slices = before.slices.as_ref().map(|slices| Slices {
-        costs: moved(&addresses.slices, node),
+        costs: remap_slices(&addresses.slices, node),
         ..slices.clone()
     });
     after.metrics = before.metrics.clone();
     for (lines, known) in after.lines.iter_mut().zip(&before.lines) {
-        // Frames that had a name keep their lines.
+        // Frames that had a symbol keep their lines.
         let known = known.iter().filter_map(|line| {
             let frame = after.frames.find(before.frames.frame(line.frame))?;
             Some(LineCost { frame, ..*line })
@@ -249,22 +244,22 @@ fn after(
     for (file, digest) in &before.sources {
         after.sources.entry(file.clone()).or_insert(*digest);
     }
-    after.addresses = addresses_left(recording, symbols, &after, &addresses.slices)?;
+    after.addresses = remaining_addresses(recording, symbols, &after, &addresses.slices)?;
     Ok(after)
 }
 
-/// Samples whose leaf has no name.
-fn unresolved(interned: &Interned) -> u64 {
+/// Counts the samples whose innermost frame has no symbol.
+fn count_unresolved(interned: &Interned) -> u64 {
     let costs = interned.costs.iter().flatten();
-    let nameless = costs.filter(|&&(node, _)| {
+    let unresolved = costs.filter(|&&(node, _)| {
         let frame = interned.frames.frame(interned.tree.frame(node));
         frame.kind == FrameKind::Unresolved
     });
-    nameless.fold(0, |sum, (_, cost)| sum.saturating_add(cost.samples))
+    unresolved.fold(0, |sum, (_, cost)| sum.saturating_add(cost.samples))
 }
 
-fn unsound(path: &Path, profile: ProfileId) -> IngestError {
-    let what = "two stacks of its addresses are the same";
-    let error = InternalError::damaged(format!("addresses of profile {profile}"), what);
+fn duplicate_stacks(path: &Path, profile: ProfileId) -> IngestError {
+    let place = format!("addresses of profile {profile}");
+    let error = InternalError::damaged(place, "two stacks of addresses are equal");
     IngestError::Store(error.at(path, "read"))
 }

@@ -1,4 +1,4 @@
-//! The way from a profile file into the store, on one page.
+//! Ingestion: reads a profile, symbolizes and interns it, and adds it to a store.
 
 mod describe;
 mod error;
@@ -11,12 +11,13 @@ mod programs;
 mod traces;
 
 use crate::intern::{addresses, intern_with_nodes};
-use crate::symbolize::{Symbols, add_build_ids, symbolize_unless};
+use crate::symbolize::{Symbols, add_build_ids, symbolize_cancellable};
 use moments::add_moments;
 use notices::{
-    STORED_WITHOUT_SLICES, in_its_place, labels_not_kept, of_other_code, of_the_same_recording,
+    STORED_WITHOUT_SLICES, labels_not_stored, other_build_id, replaced_profile,
+    same_recording_twice,
 };
-use programs::{Programs, name_main_modules};
+use programs::{Part, Programs, name_main_modules};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -40,10 +41,10 @@ pub use later::{Symbolized, symbolize_again};
 pub use options::IngestOptions;
 pub use sto_model::{Debuginfod, SymbolOptions};
 
-/// Stages of ingestion, for progress displays.
+/// A stage of ingestion, for progress displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Reading the file, and unwinding saved stacks.
+    /// Reading the file and unwinding saved stacks.
     Reading,
     /// Looking up symbols.
     Symbolizing,
@@ -59,41 +60,41 @@ pub enum Stage {
 pub struct Prepared {
     /// The build that ran.
     pub build: Build,
-    /// Everything about it but its stacks and counts.
+    /// The metadata of the profile.
     pub profile: Profile,
-    /// Its stacks and counts.
+    /// The stacks and costs.
     pub interned: Interned,
-    /// What the same recording is for the same build with other options: as a whole or this program's part
-    /// alone, by function or by line.
+    /// Digests of the same recording read with other options: the whole recording or only this program's part, by
+    /// function or by line.
     pub others: Vec<SourceDigest>,
 }
 
-/// A profile that went in.
+/// A profile that was ingested.
 #[derive(Clone, Debug)]
 pub struct Ingested {
-    /// Its content address.
+    /// The profile's content id.
     pub id: ProfileId,
-    /// The build it belongs to.
+    /// The build of the profile.
     pub build: Build,
-    /// Everything about it but its stacks and counts.
+    /// The metadata of the profile.
     pub profile: Profile,
     /// Whether it is new.
     pub added: Added,
-    /// What the samples of each of its sample types cost together.
+    /// The total cost of each sample type.
     pub totals: Vec<Cost>,
-    /// Number of nodes of its tree.
+    /// Number of nodes of the tree.
     pub nodes: usize,
-    /// Number of its distinct frames.
+    /// Number of distinct frames.
     pub frames: usize,
-    /// How its time was cut, where slices were kept now.
+    /// The slices of time, if they were stored now.
     pub slices: Option<IngestedSlices>,
-    /// Its metrics over time, where any were stored now.
+    /// The metrics over time, if any were stored now.
     pub metrics: Option<IngestedMetrics>,
-    /// Its calls over time, where any were stored now.
+    /// The calls over time, if any were stored now.
     pub calls: Option<IngestedCalls>,
 }
 
-/// How the time of a profile was cut.
+/// The slices of time of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestedSlices {
@@ -102,9 +103,9 @@ pub struct IngestedSlices {
     /// Time from the first sample of the recording to the last, in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: Nanoseconds,
-    /// Number of the profile's threads.
+    /// Number of threads of the profile.
     pub threads: usize,
-    /// Packed size of them, a part of what was written for the profile.
+    /// Packed size of the slices, which is included in the size of the profile.
     pub bytes: Bytes,
 }
 
@@ -114,7 +115,7 @@ pub struct IngestedSlices {
 pub struct IngestedMetrics {
     /// Number of metrics that were read.
     pub count: usize,
-    /// Number of their values.
+    /// Number of values of all metrics.
     pub points: usize,
     /// Packed size of all metrics over time that the profile has now.
     pub bytes: Bytes,
@@ -124,52 +125,54 @@ pub struct IngestedMetrics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestedCalls {
-    /// Number of threads that called anything.
+    /// Number of threads with calls.
     pub threads: usize,
     /// Number of calls.
     pub calls: u64,
-    /// Number of records that they were compressed to.
+    /// Number of records that the calls were summarised into.
     pub records: usize,
-    /// Packed size of these; zero where they were stored before.
+    /// Packed size of the records; zero if they were stored before.
     pub bytes: Bytes,
-    /// Packed size of all calls, where they are kept from now on.
+    /// Packed size of the individual calls, if they were stored now.
     pub kept_bytes: Bytes,
 }
 
 /// The outcome of [`ingest`].
 #[derive(Clone, Debug)]
 pub struct IngestOutcome {
-    /// The profiles: one, or with `split_processes` one a program, most samples first.
+    /// The profiles: one, or with `split_processes` one for each program, most samples first.
     pub profiles: Vec<Ingested>,
-    /// What was found of each module, with its path.
+    /// The path of each module, with the outcome of symbolizing it.
     pub modules: Vec<(String, ModuleSymbols)>,
-    /// Whole sentences about what a user should know of this recording.
+    /// Warnings about the recording, as complete sentences.
     pub warnings: Vec<Notice>,
 }
 
-/// What a profile is made of. Its name stands in errors, and names the program where the data do not.
+/// The input of [`ingest`].
+///
+/// Errors contain the input's name, and the program is named after it if the data has no name.
 pub enum Input<'a> {
     /// A file.
     Path(&'a Path),
-    /// Bytes that are here already.
+    /// The contents of a file in memory.
     Bytes {
-        /// What they are called.
+        /// A name for the data.
         name: &'a Path,
-        /// The bytes of a file of any format.
+        /// The contents of a file in any supported format.
         bytes: &'a [u8],
     },
-    /// A stream; folded stacks and the text of `perf script` are not held as a whole.
+    /// A stream. Folded stacks and `perf script` output are not read into memory as a whole.
     Reader {
-        /// What it is called.
+        /// A name for the data.
         name: &'a Path,
-        /// The bytes of a file of any format.
+        /// A reader of a file in any supported format.
         reader: Box<dyn Read + Send + 'a>,
     },
-    /// What was read already.
+    /// A recording that was already read or built.
     Recording {
-        /// What it is called.
+        /// A name for the data.
         name: &'a Path,
-        /// What [`formats`] read.
+        /// The recording.
         recording: Box<Recording>,
     },
 }
@@ -214,9 +217,9 @@ impl<'a> Input<'a> {
 /// `progress` is called when a stage begins.
 ///
 /// # Errors
-/// Where the input cannot be read, has no name for its build, or the store cannot be written. The
-/// store is then as it was; only where it fails after some of several profiles were added, these
-/// stay, and ingesting again adds the others.
+/// Returns an error if the input cannot be read, nothing names the build, or the store cannot be written. Each profile
+/// is added completely or not at all; if one of several fails, those before it stay in the store, and ingesting again
+/// adds the others.
 pub fn ingest<'a>(
     store: &Store,
     input: impl Into<Input<'a>>,
@@ -226,10 +229,11 @@ pub fn ingest<'a>(
     prepare(input, options, progress)?.store(&mut store.writer(), progress)
 }
 
-/// Reads a profile and resolves its symbols: all of [`ingest`] but the store.
+/// Reads a profile and resolves its symbols, as [`ingest`] does, without storing it.
 ///
 /// # Errors
-/// As [`ingest`]; under `strict` also where its stacks are too poor.
+/// Returns an error if the input cannot be read, nothing names the build, or with `strict` the quality of the stacks is
+/// too low.
 pub fn prepare<'a>(
     input: impl Into<Input<'a>>,
     options: &IngestOptions,
@@ -244,7 +248,7 @@ pub fn prepare<'a>(
     progress(Stage::Symbolizing);
     add_build_ids(&mut recording, &options.symbols);
     name_main_modules(&mut recording, options, path);
-    let symbols = symbolize_unless(&recording, &options.symbols, &options.cancel)?;
+    let symbols = symbolize_cancellable(&recording, &options.symbols, &options.cancel)?;
     add_moments(path, &mut recording, &symbols)?;
     progress(Stage::Interning);
     let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
@@ -265,7 +269,7 @@ pub fn prepare<'a>(
     })
 }
 
-/// What an [`Input`] became, ready for the store.
+/// The profiles of an [`Input`], ready for the store.
 #[derive(Clone, Debug)]
 pub struct PreparedFile {
     profiles: Vec<Prepared>,
@@ -275,20 +279,20 @@ pub struct PreparedFile {
 }
 
 impl PreparedFile {
-    /// Whole sentences about what a user should know of it.
+    /// Returns warnings about the recording, as complete sentences.
     pub fn warnings(&self) -> &[Notice] {
         &self.warnings
     }
 
-    /// The profiles that it becomes.
+    /// Returns the profiles.
     pub fn profiles(&self) -> &[Prepared] {
         &self.profiles
     }
 
-    /// Adds its profiles to the store.
+    /// Adds the profiles to a store.
     ///
     /// # Errors
-    /// Where the store cannot be written; only profiles before one that cannot be added stay.
+    /// Returns an error if the store cannot be written; the profiles added before that stay.
     pub fn store(
         mut self,
         writer: &mut Writer<'_>,
@@ -306,62 +310,30 @@ impl PreparedFile {
             self.cancel.check()?;
             let known = writer.store().snapshot()?.build(build.id())?;
             let added = writer.add(&build, &profile, &interned)?;
-            let slices = interned.slices.as_ref();
             if let Added::New { instead_of, .. } = &added {
-                let other = known.and_then(|known| of_other_code(&known, &build));
+                let other = known.and_then(|known| other_build_id(&known, &build));
                 self.warnings.extend(other);
                 for other in others {
                     let other = writer
                         .store()
                         .snapshot()?
                         .reading(ReadingId::of(build.id(), other))?;
-                    let warning = other.map(|(other, _)| of_the_same_recording(&build, other));
+                    let warning = other.map(|(other, _)| same_recording_twice(&build, other));
                     self.warnings.extend(warning);
                 }
-                let gone = instead_of.as_ref().map(in_its_place);
-                self.warnings.extend(gone.map(Notice::from));
-            } else if slices.is_some() && !writer.store().snapshot()?.has_slices(added.id())? {
+                let replaced = instead_of.as_ref().map(replaced_profile);
+                self.warnings.extend(replaced.map(Notice::from));
+            } else if interned.slices.is_some()
+                && !writer.store().snapshot()?.has_slices(added.id())?
+            {
                 self.warnings
                     .push(Notice::new(STORED_WITHOUT_SLICES, Hint::OtherStore));
             }
             profiles.push(Ingested {
                 id: added.id(),
-                slices: match (&added, slices) {
-                    (&Added::New { slices: bytes, .. }, Some(slices)) => Some(IngestedSlices {
-                        count: slices.grid.count().get(),
-                        duration: Nanoseconds(slices.grid.last().0 - slices.grid.first().0),
-                        threads: slices.thread_count(),
-                        bytes,
-                    }),
-                    _ => None,
-                },
-                metrics: match (&added, &interned.metrics) {
-                    (
-                        &(Added::New { metrics: bytes, .. } | Added::Given { metrics: bytes, .. }),
-                        Some(metrics),
-                    ) if bytes > Bytes(0) => Some(IngestedMetrics {
-                        count: metrics.series.len(),
-                        points: metrics.points(),
-                        bytes,
-                    }),
-                    _ => None,
-                },
-                calls: match (&added, &interned.calls) {
-                    (
-                        &(Added::New { calls: bytes, .. } | Added::Given { calls: bytes, .. }),
-                        Some(calls),
-                    ) if bytes > Bytes(0) || added.keeps_calls() => Some(IngestedCalls {
-                        threads: calls.threads.len(),
-                        calls: calls.threads.iter().map(|thread| thread.calls).sum(),
-                        records: calls.threads.iter().map(ThreadCalls::record_count).sum(),
-                        bytes,
-                        kept_bytes: match added {
-                            Added::New { kept, .. } | Added::Given { kept, .. } => kept,
-                            Added::AlreadyStored(_) => Bytes(0),
-                        },
-                    }),
-                    _ => None,
-                },
+                slices: added_slices(&added, &interned),
+                metrics: added_metrics(&added, &interned),
+                calls: added_calls(&added, &interned),
                 added,
                 build,
                 profile,
@@ -378,8 +350,56 @@ impl PreparedFile {
     }
 }
 
-/// The recording as one source with the options that decide what stacks are made of it: of all samples or of
-/// those of a program among others.
+fn added_slices(added: &Added, interned: &Interned) -> Option<IngestedSlices> {
+    let slices = interned.slices.as_ref()?;
+    match *added {
+        Added::New { slices: bytes, .. } => Some(IngestedSlices {
+            count: slices.grid.count().get(),
+            duration: Nanoseconds(slices.grid.last().0 - slices.grid.first().0),
+            threads: slices.thread_count(),
+            bytes,
+        }),
+        _ => None,
+    }
+}
+
+fn added_metrics(added: &Added, interned: &Interned) -> Option<IngestedMetrics> {
+    let metrics = interned.metrics.as_ref()?;
+    match *added {
+        Added::New { metrics: bytes, .. } | Added::Given { metrics: bytes, .. }
+            if bytes > Bytes(0) =>
+        {
+            Some(IngestedMetrics {
+                count: metrics.series.len(),
+                points: metrics.points(),
+                bytes,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn added_calls(added: &Added, interned: &Interned) -> Option<IngestedCalls> {
+    let threads = &interned.calls.as_ref()?.threads;
+    match *added {
+        Added::New {
+            calls: bytes, kept, ..
+        }
+        | Added::Given {
+            calls: bytes, kept, ..
+        } if bytes > Bytes(0) || added.keeps_calls() => Some(IngestedCalls {
+            threads: threads.len(),
+            calls: threads.iter().map(|thread| thread.calls).sum(),
+            records: threads.iter().map(ThreadCalls::record_count).sum(),
+            bytes,
+            kept_bytes: kept,
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the digest of a recording and of the options that decide which stacks are made of it. `program` is the
+/// program whose samples are used, if that is only a part of them.
 fn source_of(
     recording: &Recording,
     granularity: Granularity,
@@ -395,11 +415,11 @@ fn source_of(
     }
 }
 
-/// Names and interns the profiles of a recording: one, or with `split_processes` one a program,
-/// most samples first. With them come the recording's warnings and those about its programs.
+/// Names and interns the profiles of a recording: one, or with `split_processes` one for each program, most samples
+/// first. Also returns the warnings about the recording and its programs.
 ///
 /// # Errors
-/// Where a profile has no name for its build, or cannot be interned.
+/// Returns an error if nothing names a profile's build, or a profile cannot be interned.
 #[doc(hidden)]
 pub fn profiles_of(
     path: &Path,
@@ -407,11 +427,11 @@ pub fn profiles_of(
     symbols: &Symbols,
     options: &IngestOptions,
 ) -> Result<(Vec<Prepared>, Vec<Notice>), IngestError> {
-    let programs = Programs::of(recording, path);
+    let programs = Programs::new(recording, path);
     let warnings = recording.warnings.iter().cloned();
     let mut warnings: Vec<Notice> = warnings.map(Notice::from).collect();
     if options.slices.is_none() {
-        warnings.extend(labels_not_kept(recording));
+        warnings.extend(labels_not_stored(recording));
     }
     let parts = if options.split_processes {
         let (parts, left_out) = programs.split(options, path)?;
@@ -420,61 +440,89 @@ pub fn profiles_of(
     } else {
         vec![programs.whole(options, path)?]
     };
-    let stacks = describe::Stacks::of(recording, symbols);
-    let prepared = parts.into_iter().map(|part| {
+    let preparer = Preparer {
+        path,
+        recording,
+        symbols,
+        options,
+        stacks: describe::StackQualities::new(recording, symbols),
+        programs,
+    };
+    let prepared = parts.into_iter().map(|part| preparer.prepare(part));
+    Ok((prepared.collect::<Result<_, IngestError>>()?, warnings))
+}
+
+/// Makes the profiles of a recording.
+struct Preparer<'a> {
+    path: &'a Path,
+    recording: &'a Recording,
+    symbols: &'a Symbols,
+    options: &'a IngestOptions,
+    stacks: describe::StackQualities,
+    programs: Programs,
+}
+
+impl Preparer<'_> {
+    fn prepare(&self, part: Part) -> Result<Prepared, IngestError> {
+        let &Preparer {
+            recording,
+            symbols,
+            options,
+            ref programs,
+            ..
+        } = self;
         let program = part
             .program
-            .and_then(|program| programs.name_beside_others(program));
+            .and_then(|program| programs.name_if_several(program));
         let source = source_of(recording, options.symbols.granularity, program);
         let keep = |sample: &_| {
-            let is_of_part = part.program.is_none_or(|ix| programs.ran(sample) == ix);
+            let is_of_part = part
+                .program
+                .is_none_or(|ix| programs.program_of(sample) == ix);
             is_of_part && !options.cancel.is_cancelled()
         };
-        let is_whole = options.whole_calls && recording.calls.is_some();
-        let slices = options.slices.filter(|_| !is_whole);
+        let keep_thread = |thread: &CallThread| {
+            part.program
+                .is_none_or(|program| programs.has_thread(program, thread))
+        };
+        let has_whole_calls = options.whole_calls && recording.calls.is_some();
+        let slices = options.slices.filter(|_| !has_whole_calls);
         let (interned, profile) = rayon::join(
             || intern_with_nodes(recording, symbols, slices, keep),
-            || describe::profile(&part.build, recording, &stacks, source, options, keep),
+            || describe::profile(&part.build, recording, &self.stacks, source, options, keep),
         );
         options.cancel.check()?;
         let failed = |source| IngestError::Intern {
-            path: path.display().to_string(),
+            path: self.path.display().to_string(),
             source,
         };
         let (mut interned, nodes) = interned.map_err(failed)?;
         interned.addresses =
             addresses(recording, symbols, &interned, slices, keep).map_err(failed)?;
-        if let Some(program) = part.program {
+        if part.program.is_some() {
             let calls = interned.calls.take();
-            let calls =
-                calls.map(|calls| calls.of_threads(|of| programs.called(program, &of.thread)));
+            let calls = calls.map(|calls| calls.of_threads(|calls| keep_thread(&calls.thread)));
             interned.calls = calls.filter(|calls| !calls.threads.is_empty());
         }
         if let Some(logged) = recording.logged.as_ref().filter(|_| options.keep_calls) {
-            let is_of_part = |thread: &CallThread| {
-                let of = |program| programs.called(program, thread);
-                part.program.is_none_or(of)
-            };
             let folder = options.call_folder.as_deref();
-            let kept = kept::packed(logged, (&interned, &nodes), is_of_part, folder);
-            let kept = kept.map_err(|error| FormatError::Unsupported {
-                path: path.to_owned(),
+            let packed = kept::pack_calls(logged, &interned, &nodes, keep_thread, folder);
+            let packed = packed.map_err(|error| FormatError::Unsupported {
+                path: self.path.to_owned(),
                 problem: error.to_string(),
             })?;
-            interned.kept = interned.calls.is_some().then(|| Arc::new(kept));
+            interned.kept = interned.calls.is_some().then(|| Arc::new(packed));
         }
-        let others = [Granularity::Function, Granularity::Line].into_iter();
-        let others = others.flat_map(|granularity| {
+        let granularities = [Granularity::Function, Granularity::Line].into_iter();
+        let sources = granularities.flat_map(|granularity| {
             [None, Some(&*part.build.executable)]
                 .map(|program| source_of(recording, granularity, program))
         });
-        let others = others.filter(|&other| other != source);
         Ok(Prepared {
-            others: others.collect(),
+            others: sources.filter(|&other| other != source).collect(),
             profile,
             build: part.build,
             interned,
         })
-    });
-    Ok((prepared.collect::<Result<_, IngestError>>()?, warnings))
+    }
 }

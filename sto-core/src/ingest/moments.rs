@@ -1,4 +1,4 @@
-//! Which calls of a trace took unusually long, and in which its threads waited.
+//! Finds the calls of a trace that took unusually long, and those in which threads waited.
 
 use crate::symbolize::Symbols;
 use std::path::Path;
@@ -7,7 +7,7 @@ use sto_formats::recording::{LoggedCalls, Recording, RecordingParts};
 use sto_model::trace::moments::{Moments, moments};
 use sto_model::trace::paths::PathNo;
 
-/// Adds them to a recording whose functions have names now.
+/// Adds the outliers and waits of a trace to its recording; they depend on the names of functions.
 pub(super) fn add_moments(
     path: &Path,
     recording: &mut Recording,
@@ -33,14 +33,14 @@ pub(super) fn add_moments(
     })?;
     if let Some(calls) = &mut recording.parts_mut().calls {
         let stack = |path: PathNo| stacks[path.get()];
-        calls.outliers = outliers.iter().map(|of| of.map(stack)).collect();
-        calls.waits = waits.iter().map(|of| of.map(stack)).collect();
+        calls.outliers = outliers.iter().map(|call| call.map(stack)).collect();
+        calls.waits = waits.iter().map(|wait| wait.map(stack)).collect();
     }
     recording.logged = Some(logged);
     Ok(())
 }
 
-/// The names of the functions of a trace, by their numbers.
+/// Returns the names of a trace's functions, indexed by function number.
 fn names<'s>(
     recording: &RecordingParts,
     logged: &LoggedCalls,
@@ -53,7 +53,7 @@ fn names<'s>(
             names.resize(function + 1, "");
         }
         let leaf = recording.stacks.leaf(logged.stacks[path.get()]);
-        let line = leaf.and_then(|location| symbols.of(location).first());
+        let line = leaf.and_then(|location| symbols.code_lines(location).first());
         let frame = line.map(|line| symbols.lines[line.get()].frame);
         names[function] = frame.map_or("", |frame| symbols.frames.frame(frame).symbol);
     }

@@ -1,4 +1,4 @@
-//! What goes in with a profile, and how it is read.
+//! The options of ingestion.
 
 use super::IngestError;
 use std::collections::BTreeMap;
@@ -13,12 +13,13 @@ use sto_model::trace::CallThresholds;
 use sto_model::tree::SliceCount;
 use sto_model::units::{Bytes, TimeOffset};
 
-/// What the user says about a profile when it goes in.
+/// Options of [`ingest`](super::ingest()): how a file is read, and the metadata of its profiles.
 #[derive(Clone, Debug, Default)]
 pub struct IngestOptions {
-    /// Name of the executable; by default the program with most samples. Frames of the main
-    /// program's own file carry it as their module, whatever the file is called. With
-    /// `split_processes` each profile has the name of its program instead.
+    /// Name of the executable; by default the program with most samples.
+    ///
+    /// Frames of the main program's own file have this name as their module, whatever the file is called. With
+    /// `split_processes`, each profile has the name of its program instead.
     pub executable: Option<String>,
     /// Version of the build; by default the program's GNU build id.
     pub version: Option<String>,
@@ -28,48 +29,49 @@ pub struct IngestOptions {
     pub commit: Option<Commit>,
     /// The benchmark that ran.
     pub benchmark: Option<String>,
-    /// Labels.
+    /// Labels of the profile.
     pub labels: BTreeMap<String, String>,
-    /// Metrics.
+    /// Metrics of the profile.
     pub metrics: BTreeMap<String, f64>,
-    /// Make one profile a program, instead of one of the whole recording.
+    /// Make one profile for each program, instead of one of the whole recording.
     pub split_processes: bool,
-    /// Keep costs by thread, labels and slice of time too, in this many slices. With `split_processes` each
-    /// profile has the slices of the whole recording's time.
+    /// Also store costs by thread, labels and slice of time, in this number of slices. With `split_processes`, the
+    /// slices of each profile divide the time of the whole recording.
     pub slices: Option<SliceCount>,
-    /// Files with metrics over time that were recorded beside it: tables (CSV) with the columns `time`, `name` and
-    /// `value`, or `time` and a column a metric; JSON lines; what `perf stat -I 10 -x,` prints.
+    /// Files with metrics over time that were recorded together with the profile: CSV with the columns `time`, `name`
+    /// and `value`, or `time` and one column for each metric; JSON lines; or the output of `perf stat -I 10 -x,`.
     pub traces: Vec<PathBuf>,
-    /// How long after the recording's first sample the traces' 0 is. By default, a trace has the recording's clock
-    /// where any of its times is of the recording by that, and else its 0 is the first sample.
+    /// Time from the recording's first sample to time 0 of the traces.
+    ///
+    /// By default, a trace uses the recording's clock if any of its times falls into the recording by that clock;
+    /// otherwise its time 0 is the first sample.
     pub trace_start: Option<TimeOffset>,
-    /// Which calls of a trace of calls are kept by themselves.
+    /// Thresholds for storing individual calls of a trace of calls.
     pub call_thresholds: CallThresholds,
-    /// Keep every call of a trace of calls, too.
+    /// Also store every call of a trace of calls.
     pub keep_calls: bool,
-    /// Keep no slices of what is a trace of calls, whatever `slices` says, as cutting these takes long.
+    /// Store no slices of a trace of calls, whatever `slices` is; making these takes long.
     pub whole_calls: bool,
-    /// The format of the file; by default its content shows it.
+    /// The format of the file; by default it is detected.
     pub format: Option<Format>,
-    /// Take what there is of a file that was cut off.
+    /// Read as much as there is of a truncated file.
     pub allow_truncated: bool,
-    /// Bytes that a compressed file may expand to, however small it is.
+    /// Number of bytes that a compressed file may expand to, whatever its size is.
     pub max_input: Option<Bytes>,
-    /// Refuse a profile whose stacks are poor; see [`IngestError::Poor`].
+    /// Refuse a profile whose stacks are of low quality; see [`IngestError::Poor`].
     pub strict: bool,
-    /// Where symbols are looked for, and what a frame stands for.
+    /// How symbols are found, and whether frames have lines.
     pub symbols: SymbolOptions,
-    /// Where the temporary file is for the calls of a trace that are too many for memory; without it, they stay in
-    /// memory.
+    /// Folder of a temporary file for calls of a trace that do not fit into memory; without it, they stay in memory.
     pub call_folder: Option<PathBuf>,
-    /// Is called as the file is read.
+    /// A callback for progress while the file is read.
     pub on_read: OnRead,
-    /// Ends ingestion early: before the profile, or the next one of several, goes into the store.
+    /// Cancels ingestion before the next profile is stored.
     pub cancel: Cancel,
 }
 
 impl IngestOptions {
-    /// How the file is to be read.
+    /// Returns the options of reading the file.
     pub fn read(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -88,8 +90,7 @@ impl IngestOptions {
         }
     }
 
-    /// Whether a profile may carry all of it. Nothing of it is cut: names are what things are found
-    /// by.
+    /// Returns an error if a name, label or metric exceeds its limit. None is truncated, as things are found by them.
     pub(super) fn check(&self, path: &Path) -> Result<(), IngestError> {
         let optional = [
             ("the executable's name", &self.executable),
@@ -111,18 +112,17 @@ impl IngestOptions {
             ("the profile", self.labels.len(), "labels", MAX_LABELS),
             ("the profile", self.metrics.len(), "metrics", MAX_LABELS),
         ];
-        match lengths
-            .chain(counts)
-            .find(|&(_, found, _, limit)| found > limit)
-        {
-            None => Ok(()),
-            Some((what, found, unit, limit)) => Err(IngestError::TooLong {
-                path: path.display().to_string(),
-                what,
-                found,
-                unit,
-                limit,
-            }),
+        for (what, found, unit, limit) in lengths.chain(counts) {
+            if found > limit {
+                return Err(IngestError::TooLong {
+                    path: path.display().to_string(),
+                    what,
+                    found,
+                    unit,
+                    limit,
+                });
+            }
         }
+        Ok(())
     }
 }

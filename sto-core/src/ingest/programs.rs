@@ -1,4 +1,4 @@
-//! The programs of a recording, and the builds that its profiles are of.
+//! The programs of a recording, and the builds of its profiles.
 //!
 #![doc = include_str!("naming.md")]
 
@@ -17,29 +17,29 @@ use sto_model::{Hint, Notice};
 pub(super) struct Programs {
     programs: Vec<Program>,
     /// For each thread of the recording, the index of its program.
-    of_thread: Vec<usize>,
-    /// What processes are called that the recording has no name of.
-    nameless: String,
+    by_thread: Vec<usize>,
+    /// The name for processes without a name.
+    default_name: String,
 }
 
-/// A program: all processes of one name.
+/// A program: all processes with one name.
 struct Program {
     name: String,
     samples: u64,
-    /// Build id of its main file; where its processes have several, that with most samples.
+    /// Build id of the main file; if the processes have several, the one with most samples decides.
     build_id: Option<GnuBuildId>,
-    /// The main file of each process, where known.
+    /// The main file of each process for which it is known.
     main_modules: Vec<ModuleIx>,
 }
 
-/// A profile to be made: of one program, or of all.
+/// A profile to be made: of one program, or with `None` of all.
 pub(super) struct Part {
     pub(super) build: Build,
     pub(super) program: Option<usize>,
 }
 
 impl Programs {
-    pub(super) fn of(recording: &Recording, path: &Path) -> Programs {
+    pub(super) fn new(recording: &Recording, path: &Path) -> Programs {
         let processes = &recording.processes;
         let mut samples = vec![0u64; processes.len()];
         for sample in &recording.samples {
@@ -50,9 +50,9 @@ impl Programs {
         let mut most_first: Vec<usize> = (0..processes.len()).collect();
         most_first.sort_by_key(|&process| Reverse(samples[process]));
 
-        let nameless = name_of_the_nameless(recording, path);
+        let default_name = default_name(recording, path);
         let name_of = |process: usize| match processes[process].program.as_str() {
-            "" => nameless.as_str(),
+            "" => default_name.as_str(),
             name => name,
         };
         let mut by_name: BTreeMap<&str, Program> = BTreeMap::new();
@@ -82,37 +82,37 @@ impl Programs {
             .map(|(index, program)| (program.name.as_str(), index))
             .collect();
         let threads = recording.threads.iter();
-        let of_thread = threads
+        let by_thread = threads
             .map(|thread| index[name_of(thread.process.get())])
             .collect();
         Programs {
             programs,
-            of_thread,
-            nameless,
+            by_thread,
+            default_name,
         }
     }
 
-    /// The index of the program that a sample was taken in.
-    pub(super) fn ran(&self, sample: &Sample) -> usize {
-        self.of_thread[sample.thread.get()]
+    /// Returns the index of the program in which a sample was taken.
+    pub(super) fn program_of(&self, sample: &Sample) -> usize {
+        self.by_thread[sample.thread.get()]
     }
 
-    /// Whether a thread that called functions was one of a program.
-    pub(super) fn called(&self, program: usize, thread: &CallThread) -> bool {
+    /// Returns `true` if a thread of a trace of calls belongs to a program.
+    pub(super) fn has_thread(&self, program: usize, thread: &CallThread) -> bool {
         let name = match thread.program.as_str() {
-            "" => &self.nameless,
+            "" => &self.default_name,
             name => name,
         };
         self.programs[program].name == name
     }
 
-    /// The name of a program that did not run alone: the others' samples are not in a profile of it.
-    pub(super) fn name_beside_others(&self, program: usize) -> Option<&str> {
+    /// Returns the name of a program, if there are several: its profile is then a part of the recording.
+    pub(super) fn name_if_several(&self, program: usize) -> Option<&str> {
         let with_samples = self.programs.iter().filter(|program| program.samples > 0);
         (with_samples.count() > 1).then(|| &*self.programs[program].name)
     }
 
-    /// The main program: the one that the user names, if it ran, else the one with most samples.
+    /// Returns the main program: the one that the user names if it ran, otherwise the one with most samples.
     fn main(&self, options: &IngestOptions) -> Option<&Program> {
         let named = options.executable.as_ref();
         named
@@ -120,7 +120,7 @@ impl Programs {
             .or(self.programs.first())
     }
 
-    /// The profile of the whole recording. Its build is that of the main program.
+    /// Returns the profile of the whole recording; the main program determines its build.
     pub(super) fn whole(&self, options: &IngestOptions, path: &Path) -> Result<Part, IngestError> {
         let main = self.main(options);
         let executable = options.executable.as_ref().or(main.map(|main| &main.name));
@@ -134,54 +134,57 @@ impl Programs {
         })
     }
 
-    /// A profile for each program that has samples, up to [`MAX_PROGRAMS`], and warnings about those that are left
-    /// out, also because nothing names their build.
+    /// Returns a profile for each program with samples, and warnings about programs that are left out: because there
+    /// are more than [`MAX_PROGRAMS`], or because their build has no name.
+    ///
+    /// # Errors
+    /// Returns an error if no build has a name.
     pub(super) fn split(
         &self,
         options: &IngestOptions,
         path: &Path,
     ) -> Result<(Vec<Part>, Vec<Notice>), IngestError> {
         let mut parts = Vec::new();
-        let mut beyond = 0u64;
-        let mut left_out = Vec::new();
+        let mut samples_beyond_limit = 0u64;
+        let mut unnamed = Vec::new();
         let programs = self.programs.iter().enumerate();
         for (index, program) in programs.filter(|(_, program)| program.samples > 0) {
             match build(&program.name, program.build_id.as_ref(), options) {
                 Some(_) if parts.len() == MAX_PROGRAMS => {
-                    beyond = beyond.saturating_add(program.samples);
+                    samples_beyond_limit = samples_beyond_limit.saturating_add(program.samples);
                 }
                 Some(build) => parts.push(Part {
                     build,
                     program: Some(index),
                 }),
-                None => left_out.push(program),
+                None => unnamed.push(program),
             }
         }
-        match left_out.first() {
-            Some(program) if parts.is_empty() => Err(no_build_name(&program.name, path)),
-            _ => {
-                let beyond = (beyond > 0).then(|| {
-                    Notice::from(format!(
-                        "{beyond} samples are left out, of the programs with fewest: of a recording, profiles of \
-                         {MAX_PROGRAMS} programs are made."
-                    ))
-                });
-                Ok((
-                    parts,
-                    warn_of(&left_out).into_iter().chain(beyond).collect(),
-                ))
-            }
+        if let Some(program) = unnamed.first()
+            && parts.is_empty()
+        {
+            return Err(no_build_name(&program.name, path));
         }
+        let mut warnings = Vec::from_iter(unnamed_builds(&unnamed));
+        if samples_beyond_limit > 0 {
+            warnings.push(Notice::from(format!(
+                "{samples_beyond_limit} samples of the programs with fewest samples are left out: of one \
+                 recording, at most {MAX_PROGRAMS} programs get profiles."
+            )));
+        }
+        Ok((parts, warnings))
     }
 }
 
-/// Lets the frames of the main program's own file carry the executable's name, where the user gives
-/// one: the builds of a program are often files of different names, and share their stacks only so.
+/// Gives frames of the main program's own file the executable's name as their module, if the user names one.
+///
+/// The files of a program's builds often have different names, and builds only share stacks if the names of their
+/// modules are equal.
 pub(super) fn name_main_modules(recording: &mut Recording, options: &IngestOptions, path: &Path) {
     if options.split_processes || options.executable.is_none() {
         return;
     }
-    let programs = Programs::of(recording, path);
+    let programs = Programs::new(recording, path);
     let main = programs.main(options);
     for module in main.map_or(&[][..], |main| &main.main_modules) {
         let module = &mut recording.parts_mut().modules[module.get()];
@@ -189,7 +192,8 @@ pub(super) fn name_main_modules(recording: &mut Recording, options: &IngestOptio
     }
 }
 
-/// The build of a program: the version that the user names, else the GNU build id.
+/// Returns the build of a program. Its version is the one that the user gives, otherwise the GNU build id; `None` if
+/// there is neither.
 fn build(
     executable: &str,
     build_id: Option<&GnuBuildId>,
@@ -207,8 +211,8 @@ fn build(
 
 const UNKNOWN: &str = "unknown";
 
-/// What programs without a name are called: where the format has no names, as the file is.
-fn name_of_the_nameless(recording: &Recording, path: &Path) -> String {
+/// Returns the name for processes without a name: the name of the file if no process has one.
+fn default_name(recording: &Recording, path: &Path) -> String {
     let has_names = recording
         .processes
         .iter()
@@ -228,26 +232,27 @@ fn no_build_name(program: &str, path: &Path) -> IngestError {
     }
 }
 
-fn warn_of(left_out: &[&Program]) -> Option<Notice> {
-    const NAMED: usize = 5;
-    if left_out.is_empty() {
+/// Warns about programs that are left out because their build has no name.
+fn unnamed_builds(programs: &[&Program]) -> Option<Notice> {
+    const LISTED: usize = 5;
+    if programs.is_empty() {
         return None;
     }
-    let samples = left_out
+    let samples = programs
         .iter()
         .fold(0u64, |sum, program| sum.saturating_add(program.samples));
-    let named = left_out.iter().take(NAMED);
-    let named: Vec<String> = named
+    let listed = programs.iter().take(LISTED);
+    let listed: Vec<String> = listed
         .map(|program| excerpt(program.name.as_bytes()))
         .collect();
-    let others = match left_out.len().saturating_sub(NAMED) {
+    let others = match programs.len().saturating_sub(LISTED) {
         0 => String::new(),
         others => format!(" and {others} more"),
     };
     let text = format!(
-        "{samples} samples are left out, of programs without a GNU build id to name their build \
-         after: {}{others}; name one for every program.",
-        named.join(", ")
+        "{samples} samples are left out, because their programs have no GNU build id to name the build after: \
+         {}{others}; give a name for the builds.",
+        listed.join(", ")
     );
     Some(Notice::new(text, Hint::NameBuild))
 }

@@ -1,7 +1,7 @@
-//! Addresses of code whose names may be found later, with all that they take to become frames then.
+//! The addresses of a profile that may be resolved later, with the stacks and costs needed to do so.
 
 use super::frame_tree::{FrameTree, StackNodes};
-use super::slice_costs::{grid, of_sums, slice_costs};
+use super::slice_costs::{costs_from_sums, grid, slice_costs};
 use super::stack_costs::{CostSums, InternError, costs_by_stack};
 use crate::symbolize::{CodeLine, CodeLineIx, Symbols};
 use hashbrown::HashMap;
@@ -11,8 +11,9 @@ use sto_model::tree::{
 };
 use sto_model::{Frame, FrameIx, FrameKind};
 
-/// The addresses to keep of what samples of a recording became with these symbols. Traces of calls have none:
-/// their calls are of nodes.
+/// Returns the addresses to keep of a profile, which was interned from a recording with these symbols.
+///
+/// Traces of calls have none, because their calls refer to nodes.
 pub(crate) fn addresses(
     recording: &Recording,
     symbols: &Symbols,
@@ -20,62 +21,67 @@ pub(crate) fn addresses(
     slices: Option<SliceCount>,
     keep: impl Fn(&Sample) -> bool + Copy,
 ) -> Result<Option<Addresses>, InternError> {
-    let Some(apart) = Apart::of(recording, symbols) else {
+    let Some(address_frames) = AddressFrames::new(recording, symbols) else {
         return Ok(None);
     };
     let costs = costs_by_stack(recording, keep)?;
-    let tree = FrameTree::of(recording, &apart.symbols, &costs)?;
+    let tree = FrameTree::new(recording, &address_frames.symbols, &costs)?;
     let grid = slices.map(|count| grid(recording, count)).transpose()?;
     let slices_of = |nodes: &StackNodes| {
         grid.map_or_else(Vec::new, |grid| {
             slice_costs(recording, nodes, grid, keep).costs
         })
     };
-    Ok(apart.addresses(recording, interned, tree, slices_of))
+    Ok(address_frames.addresses(recording, interned, tree, slices_of))
 }
 
-/// The same of what the addresses of a profile became, whose stacks are those of the recording.
-pub(crate) fn addresses_left(
+/// Like [`addresses`], for a recording that was made from a profile's kept addresses; `slices` are the costs of its
+/// stacks by slice.
+pub(crate) fn remaining_addresses(
     recording: &Recording,
     symbols: &Symbols,
     interned: &Interned,
     slices: &[SliceCosts],
 ) -> Result<Option<Addresses>, InternError> {
-    let Some(apart) = Apart::of(recording, symbols) else {
+    let Some(address_frames) = AddressFrames::new(recording, symbols) else {
         return Ok(None);
     };
     let costs = costs_by_stack(recording, |_| true)?;
-    let tree = FrameTree::of(recording, &apart.symbols, &costs)?;
-    let slices_of = |nodes: &StackNodes| moved(slices, |stack| nodes.of(StackIx(stack.0)));
-    Ok(apart.addresses(recording, interned, tree, slices_of))
+    let tree = FrameTree::new(recording, &address_frames.symbols, &costs)?;
+    let slices_of = |nodes: &StackNodes| remap_slices(slices, |stack| nodes.node(StackIx(stack.0)));
+    Ok(address_frames.addresses(recording, interned, tree, slices_of))
 }
 
-/// Costs by slice of nodes that became these.
-pub(crate) fn moved(slices: &[SliceCosts], node: impl Fn(NodeIx) -> NodeIx) -> Vec<SliceCosts> {
+/// Moves costs by slice to other nodes, adding up those that come to the same one.
+pub(crate) fn remap_slices(
+    slices: &[SliceCosts],
+    node: impl Fn(NodeIx) -> NodeIx,
+) -> Vec<SliceCosts> {
     let slices = slices.iter().map(|costs| {
         let mut sums = CostSums::default();
         for cost in costs.iter() {
             sums.add((cost.context, cost.slice, node(cost.node)), cost.cost);
         }
-        of_sums(sums)
+        costs_from_sums(sums)
     });
     slices.collect()
 }
 
-/// Symbols by which each address that is kept is a frame of its own.
-struct Apart<'a> {
+/// Symbols in which each address that is kept is a frame of its own.
+struct AddressFrames<'a> {
     symbols: Symbols,
-    /// What the addresses are without that.
+    /// The symbols of the profile, in which many addresses can be one frame.
     known: &'a Symbols,
 }
 
-impl Apart<'_> {
-    fn of<'a>(recording: &Recording, known: &'a Symbols) -> Option<Apart<'a>> {
-        let mut is_open = vec![false; recording.modules.len()];
+impl AddressFrames<'_> {
+    /// Returns `None` if no address is kept.
+    fn new<'a>(recording: &Recording, known: &'a Symbols) -> Option<AddressFrames<'a>> {
+        let mut is_kept = vec![false; recording.modules.len()];
         for module in &known.modules {
-            is_open[module.module.get()] = module.may_be_found;
+            is_kept[module.module.get()] = module.may_be_found;
         }
-        if recording.calls.is_some() || !is_open.contains(&true) {
+        if recording.calls.is_some() || !is_kept.contains(&true) {
             return None;
         }
         let mut symbols = Symbols {
@@ -88,32 +94,33 @@ impl Apart<'_> {
         for (location, ix) in recording.locations.iter().zip(0..) {
             let range = known.range_of(LocationIx(ix));
             if let Location::Address { module, .. } = *location
-                && is_open[module.get()]
+                && is_kept[module.get()]
                 && range.len() == 1
             {
-                let frame = symbols.frames.insert(of_location(ix));
+                let frame = symbols.frames.insert(location_frame(ix));
                 symbols.expansion[range.start] = CodeLineIx(symbols.lines.len() as u32);
                 symbols.lines.push(CodeLine { frame, line: 0 });
             }
         }
-        Some(Apart { symbols, known })
+        Some(AddressFrames { symbols, known })
     }
 
+    /// Returns the addresses of a profile; `by_address` is its tree with these symbols.
     fn addresses(
         &self,
         recording: &Recording,
         interned: &Interned,
-        apart: FrameTree,
+        by_address: FrameTree,
         slices_of: impl FnOnce(&StackNodes) -> Vec<SliceCosts>,
     ) -> Option<Addresses> {
-        let locations: Vec<Option<u32>> =
-            apart.frames.iter().map(|(_, f)| location_of(f)).collect();
-        let table = Table::of(recording, locations.iter().copied().flatten())?;
-        let frames = apart.frames.iter().zip(&locations);
+        let frames = by_address.frames.iter();
+        let locations: Vec<Option<u32>> = frames.map(|(_, f)| location_of(f)).collect();
+        let table = AddressTable::new(recording, locations.iter().copied().flatten())?;
+        let frames = by_address.frames.iter().zip(&locations);
         let frames = frames.map(|((_, frame), location)| {
             interned.frames.find(match *location {
                 Some(location) => {
-                    let line = self.known.of(LocationIx(location))[0];
+                    let line = self.known.code_lines(LocationIx(location))[0];
                     self.known.frames.frame(self.known.lines[line.get()].frame)
                 }
                 None => frame,
@@ -121,13 +128,13 @@ impl Apart<'_> {
         });
         let frames: Vec<FrameIx> = frames.collect::<Option<_>>()?;
 
-        // The profile's node of each stack.
-        let own = &interned.tree;
-        let callees: HashMap<(Option<NodeIx>, FrameIx), NodeIx> = own
+        // The node of the profile for each node of the tree by address.
+        let profile_tree = &interned.tree;
+        let callees: HashMap<(Option<NodeIx>, FrameIx), NodeIx> = profile_tree
             .nodes()
-            .map(|node| ((own.parent(node), own.frame(node)), node))
+            .map(|node| ((profile_tree.parent(node), profile_tree.frame(node)), node))
             .collect();
-        let tree = &apart.tree;
+        let tree = &by_address.tree;
         let mut node_of: Vec<NodeIx> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let caller = tree.parent(node).map(|caller| node_of[caller.get()]);
@@ -145,26 +152,24 @@ impl Apart<'_> {
                 address: locations[tree.frame(node).get()]
                     .map(|location| table.index_of[&location]),
             };
-            let mut of_node: Vec<(AddressStack, NodeIx)> =
+            let mut group_stacks: Vec<(AddressStack, NodeIx)> =
                 group.iter().map(|&node| (stack(node), node)).collect();
-            of_node.sort_unstable_by_key(|(stack, _)| (stack.caller, stack.address));
-            for (stack, node) in of_node {
+            group_stacks.sort_unstable_by_key(|(stack, _)| (stack.caller, stack.address));
+            for (stack, node) in group_stacks {
                 index_of[node.get()] = stacks.len() as u32;
                 stacks.push(stack);
             }
         }
         let index = |node: NodeIx| NodeIx(index_of.get(node.get()).copied().unwrap_or(u32::MAX));
-        let costs = apart.costs.into_iter().map(|costs| {
-            let mut costs: SelfCosts = costs
-                .iter()
-                .map(|&(node, cost)| (index(node), cost))
-                .collect();
-            costs.sort_unstable_by_key(|&(stack, _)| stack);
-            costs
+        let costs = by_address.costs.iter().map(|by_node| {
+            let by_stack = by_node.iter().map(|&(node, cost)| (index(node), cost));
+            let mut by_stack: SelfCosts = by_stack.collect();
+            by_stack.sort_unstable_by_key(|&(stack, _)| stack);
+            by_stack
         });
         Some(Addresses {
             costs: costs.collect(),
-            slices: slices_of(&apart.nodes.map(index)),
+            slices: slices_of(&by_address.nodes.map(index)),
             modules: table.modules,
             addresses: table.addresses,
             stacks,
@@ -172,17 +177,18 @@ impl Apart<'_> {
     }
 }
 
-/// The modules and addresses of locations, in order.
-struct Table {
+/// The addresses of locations and their modules, in ascending order.
+struct AddressTable {
     modules: Vec<Module>,
+    /// Index of the module, and address in it.
     addresses: Vec<(u32, u64)>,
-    /// By location.
+    /// For each location the index of its address.
     index_of: HashMap<u32, u32>,
 }
 
-impl Table {
-    /// `None` where there are no locations.
-    fn of(recording: &Recording, locations: impl Iterator<Item = u32>) -> Option<Table> {
+impl AddressTable {
+    /// Returns `None` if there are no locations.
+    fn new(recording: &Recording, locations: impl Iterator<Item = u32>) -> Option<AddressTable> {
         let mut used: Vec<(ModuleIx, u64, u32)> = Vec::new();
         for ix in locations {
             if let Location::Address { module, address } = recording.locations[ix as usize] {
@@ -193,7 +199,7 @@ impl Table {
             let module = &recording.modules[ix.get()];
             (&module.path, &module.build_id, ix, address)
         });
-        let mut table = Table {
+        let mut table = AddressTable {
             modules: Vec::new(),
             addresses: Vec::new(),
             index_of: HashMap::new(),
@@ -202,7 +208,7 @@ impl Table {
         for (module, address, location) in used {
             if last.replace(module) != Some(module) {
                 table.modules.push(Module {
-                    // Files are searched by build id, or named by hand.
+                    // Later, files are found by build id or given by the user, not by inode.
                     inode: None,
                     ..recording.modules[module.get()].clone()
                 });
@@ -217,8 +223,8 @@ impl Table {
     }
 }
 
-/// The frame that stands for an address alone: no other has an empty symbol of this kind.
-fn of_location(location: u32) -> Frame<'static> {
+/// Returns the frame that stands for the address of a location: the only kind of unresolved frame with an empty symbol.
+fn location_frame(location: u32) -> Frame<'static> {
     Frame {
         kind: FrameKind::Unresolved,
         symbol: "",

@@ -1,4 +1,4 @@
-//! Building the tree of one profile out of its samples.
+//! Builds the tree of a profile from its samples.
 
 use super::frame_tree::{FrameTree, StackNodes};
 use super::line_costs::{LineSum, line_costs};
@@ -12,18 +12,18 @@ use sto_model::limits::MAX_SOURCES;
 use sto_model::tree::{Interned, LineCost, SliceCount};
 use sto_model::{FrameIx, FrameTable, SourceDigests};
 
-/// Builds the tree of those samples of a recording that `keep` says are part of the profile, and keeps costs by
-/// context and slice of time too where `slices` says in how many. The time that is cut is that of the whole
-/// recording.
+/// Builds the tree of the samples of a recording for which `keep` returns `true`.
 ///
-/// The result depends on the kept samples alone: not on their order, nor on the number of cores.
-/// Samples without any cost are left out.
+/// With `slices`, costs are also added up by context and slice of time, where the slices divide the time of the whole
+/// recording. The result depends only on the kept samples, not on their order or the number of threads. Samples with
+/// zero cost are ignored.
 ///
 /// # Errors
-/// Where the counts of a sample type, or the samples of all of them, add up to more than 64 bits, a
-/// sample has no frame or too many, or the tree leaves 32 bits; where a sample of the recording has no
-/// time stamp, but there are to be several slices; and where there are too many metrics over time, or two have
-/// one name.
+/// Returns an error if
+/// - the counts of a sample type, or the samples of all sample types, overflow 64 bits,
+/// - a sample has no frame or too many, or the stacks have too many frames,
+/// - there are to be several slices, but a sample of the recording has no timestamp,
+/// - there are too many metrics over time, or two with the same name.
 pub fn intern(
     recording: &Recording,
     symbols: &Symbols,
@@ -33,7 +33,7 @@ pub fn intern(
     intern_with_nodes(recording, symbols, slices, keep).map(|(interned, _)| interned)
 }
 
-/// The same, with the nodes of the recording's stacks.
+/// Like [`intern`]; also returns the nodes of the recording's stacks.
 pub(crate) fn intern_with_nodes(
     recording: &Recording,
     symbols: &Symbols,
@@ -48,7 +48,7 @@ pub(crate) fn intern_with_nodes(
         calls: recording
             .calls
             .as_ref()
-            .map(|calls| calls.map(|stack| nodes.of(stack))),
+            .map(|calls| calls.map(|stack| nodes.node(stack))),
         slices: grid.map(|grid| slice_costs(recording, &nodes, grid, keep)),
         ..interned
     };
@@ -62,7 +62,7 @@ fn build(
 ) -> Result<(Interned, StackNodes), InternError> {
     let costs = costs_by_stack(recording, keep)?;
     let (tree, lines) = rayon::join(
-        || FrameTree::of(recording, symbols, &costs),
+        || FrameTree::new(recording, symbols, &costs),
         || line_costs(recording, symbols, &costs),
     );
     let FrameTree {
@@ -76,7 +76,7 @@ fn build(
     let interned = Interned {
         sources: sources(&frames, symbols),
         lines: lines
-            .map(|lines| in_order_of_frames(lines, symbols, &new_frames))
+            .map(|lines| to_line_costs(lines, symbols, &new_frames))
             .collect(),
         frames,
         tree,
@@ -90,7 +90,7 @@ fn build(
     Ok((interned, nodes))
 }
 
-/// The digests of the files that frames have.
+/// Returns the digests of the frames' source files.
 fn sources(frames: &FrameTable, symbols: &Symbols) -> SourceDigests {
     if symbols.sources.is_empty() {
         return SourceDigests::new();
@@ -103,11 +103,8 @@ fn sources(frames: &FrameTable, symbols: &Symbols) -> SourceDigests {
     known.take(MAX_SOURCES).collect()
 }
 
-fn in_order_of_frames(
-    sums: &[LineSum],
-    symbols: &Symbols,
-    new_frames: &[FrameIx],
-) -> Vec<LineCost> {
+/// Returns the costs of known lines, in the order of the profile's frames.
+fn to_line_costs(sums: &[LineSum], symbols: &Symbols, new_frames: &[FrameIx]) -> Vec<LineCost> {
     let known = sums
         .iter()
         .map(|sum| (sum, symbols.lines[sum.line.get()]))

@@ -1,4 +1,4 @@
-//! From stacks of locations to the tree of a profile.
+//! Builds the tree of a profile from stacks of locations.
 
 use super::stack_costs::{InternError, StackCosts, sum_by_key};
 use crate::symbolize::Symbols;
@@ -10,41 +10,43 @@ use sto_model::limits::{MAX_DEPTH, most_frames};
 use sto_model::tree::{NodeIx, SelfCosts, StackTree};
 use sto_model::{FrameIx, FrameTable};
 
-/// The stacks of frames as one tree, its nodes in the order in which samples need them.
+/// The stacks of frames as one tree, with nodes in the order in which the stacks need them.
 ///
-/// Many stacks of locations are one stack of frames: a function has many addresses.
+/// Many stacks of locations become one stack of frames, as a function has many addresses.
 struct FrameStacks {
-    /// By node: the node that calls it, and its frame.
+    /// The caller of each node.
     callers: Vec<u32>,
+    /// The frame of each node.
     frames: Vec<FrameIx>,
     index: HashTable<u32>,
     hasher: hashbrown::DefaultHashBuilder,
-    /// By stack of locations.
-    of_stack: Vec<End>,
+    /// The end of each stack of locations.
+    ends: Vec<End>,
 }
 
-/// Where a stack ends: its node and number of frames.
+/// The end of a stack: its innermost node, and the number of frames.
 #[derive(Clone, Copy)]
 struct End {
     node: u32,
     depth: u32,
 }
 
+/// The caller of root nodes.
 const NONE: u32 = u32::MAX;
 
 impl FrameStacks {
-    fn of(
+    fn new(
         recording: &Recording,
         symbols: &Symbols,
         costs: &StackCosts,
     ) -> Result<FrameStacks, InternError> {
         let stacks = &recording.stacks;
         let limit = most_frames(recording.source_bytes);
-        // Most steps miss the cache, so the way from a location to its frames is made one shorter.
+        // Most lookups miss the cache, so this saves one between a location and its frames.
         let lines = symbols.expansion.iter();
         let expansion: Vec<FrameIx> = lines.map(|line| symbols.lines[line.get()].frame).collect();
-        let is_used = with_callers(stacks, costs);
-        let above = End {
+        let is_used = stacks_on_paths(stacks, costs);
+        let root = End {
             node: NONE,
             depth: 0,
         };
@@ -53,18 +55,17 @@ impl FrameStacks {
             frames: Vec::new(),
             index: HashTable::new(),
             hasher: hashbrown::DefaultHashBuilder::default(),
-            of_stack: vec![above; stacks.len()],
+            ends: vec![root; stacks.len()],
         };
-        // The stack before that has no caller: most begin as it does.
+        // The previous stack without a caller; most start with the same frames.
         let mut path: Vec<(FrameIx, u32)> = Vec::new();
-        // Frames beyond one of each location, also of those that stacks begin with as the one before.
+        // Number of frames in excess of one per location, including those shared with the previous stack.
         let mut inlined = 0u64;
         for stack in stacks.iter().filter(|stack| is_used[stack.get()]) {
             let caller = stacks.caller(stack);
-            let End { mut node, depth } =
-                caller.map_or(above, |caller| tree.of_stack[caller.get()]);
-            let mut depth = depth as usize;
-            let mut is_as_before = caller.is_none();
+            let start = caller.map_or(root, |caller| tree.ends[caller.get()]);
+            let (mut node, mut depth) = (start.node, start.depth as usize);
+            let mut follows_path = caller.is_none();
             let own = stacks.own(stack).iter();
             for frames in own.map(|&location| &expansion[symbols.range_of(location)]) {
                 inlined += (frames.len() as u64).saturating_sub(1);
@@ -75,33 +76,33 @@ impl FrameStacks {
                     return Err(InternError::TooDeep(depth + frames.len()));
                 }
                 for &frame in frames {
-                    match path.get(depth).filter(|_| is_as_before) {
-                        Some(&(before, there)) if before == frame => node = there,
+                    match path.get(depth).filter(|_| follows_path) {
+                        Some(&(known, its_node)) if known == frame => node = its_node,
                         _ => {
                             node = tree.callee(node, frame, limit)?;
                             if caller.is_none() {
                                 path.truncate(depth);
                                 path.push((frame, node));
-                                is_as_before = false;
+                                follows_path = false;
                             }
                         }
                     }
                     depth += 1;
                 }
             }
-            tree.of_stack[stack.get()] = End {
+            tree.ends[stack.get()] = End {
                 node,
                 depth: depth as u32,
             };
         }
-        let mut ends = costs.iter().flatten();
-        match ends.any(|&(stack, _)| tree.of_stack[stack.get()].depth == 0) {
-            true => Err(InternError::EmptyStack),
-            false => Ok(tree),
+        let mut sampled = costs.iter().flatten();
+        if sampled.any(|&(stack, _)| tree.ends[stack.get()].depth == 0) {
+            return Err(InternError::EmptyStack);
         }
+        Ok(tree)
     }
 
-    /// The node that a frame becomes below another.
+    /// Returns the node of a frame called by a node, adding it if it is new.
     fn callee(&mut self, caller: u32, frame: FrameIx, limit: u64) -> Result<u32, InternError> {
         let Self {
             callers,
@@ -128,7 +129,7 @@ impl FrameStacks {
     fn into_tree(self, symbols: &Symbols, costs: &StackCosts) -> FrameTree {
         let (frames, new_frames) = used_in_order(&symbols.frames, &self.frames);
         let frame_of = |node: u32| new_frames[self.frames[node as usize].get()];
-        // Roots follow the callees of all nodes.
+        // In `callees`, the roots come after the callees of all nodes.
         let roots = self.callers.len();
         let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
         let nodes = (0..roots as u32).collect();
@@ -146,16 +147,13 @@ impl FrameStacks {
             next.extend(callees_of(node as usize).iter().rev());
         }
 
-        let of_stack = self.of_stack.iter();
-        let nodes = StackNodes(
-            of_stack
-                .map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)))
-                .collect(),
-        );
-        let costs = costs.iter().map(|costs| {
-            let mut by_node = costs
-                .iter()
-                .map(|&(stack, cost)| (nodes.of(stack), cost))
+        let ends = self.ends.iter();
+        let nodes = ends.map(|end| node_of.get(end.node as usize).copied().unwrap_or(NodeIx(0)));
+        let nodes = StackNodes(nodes.collect());
+        let costs = costs.iter().map(|by_stack| {
+            let by_stack = by_stack.iter();
+            let mut by_node = by_stack
+                .map(|&(stack, cost)| (nodes.node(stack), cost))
                 .collect();
             sum_by_key(&mut by_node);
             by_node
@@ -170,8 +168,8 @@ impl FrameStacks {
     }
 }
 
-/// By stack, whether it has costs or calls one that has.
-fn with_callers(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
+/// Returns for each stack whether it has costs, or is a caller of one that has.
+fn stacks_on_paths(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
     let mut is_used = vec![false; stacks.len()];
     for &(stack, _) in costs.iter().flatten() {
         let mut next = Some(stack);
@@ -184,7 +182,7 @@ fn with_callers(stacks: &Stacks, costs: &StackCosts) -> Vec<bool> {
     is_used
 }
 
-/// Sorts by a key below `keys`, and says where each key begins; equal ones keep their order.
+/// Sorts items stably by a key less than `keys`, and returns the start of each key's items.
 fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u32>, Vec<usize>) {
     let mut starts = vec![0; keys + 1];
     for &item in &items {
@@ -203,23 +201,23 @@ fn sorted_by(items: Vec<u32>, keys: usize, key: impl Fn(u32) -> usize) -> (Vec<u
     (sorted, starts)
 }
 
-/// A profile but for its line costs and slices.
+/// The frames, tree and self costs of a profile.
 pub(super) struct FrameTree {
     pub(super) frames: FrameTable,
     pub(super) tree: StackTree,
     pub(super) costs: Vec<SelfCosts>,
     pub(super) nodes: StackNodes,
-    /// The indices that frames of [`Symbols::frames`] have in the profile's own table.
+    /// For each frame of [`Symbols::frames`] its index in `frames`.
     pub(super) new_frames: Vec<FrameIx>,
 }
 
 impl FrameTree {
-    pub(super) fn of(
+    pub(super) fn new(
         recording: &Recording,
         symbols: &Symbols,
         costs: &StackCosts,
     ) -> Result<FrameTree, InternError> {
-        let stacks = FrameStacks::of(recording, symbols, costs)?;
+        let stacks = FrameStacks::new(recording, symbols, costs)?;
         Ok(stacks.into_tree(symbols, costs))
     }
 }
@@ -228,20 +226,20 @@ impl FrameTree {
 pub(crate) struct StackNodes(Vec<NodeIx>);
 
 impl StackNodes {
-    /// The same stacks where nodes have become others.
+    /// Replaces the node of each stack.
     pub(super) fn map(self, node: impl Fn(NodeIx) -> NodeIx) -> StackNodes {
         StackNodes(self.0.into_iter().map(node).collect())
     }
 
-    /// The node of a stack; one that no tree has where it is not part of the profile.
-    pub(crate) fn of(&self, stack: StackIx) -> NodeIx {
+    /// Returns the node of a stack, which is only valid if the stack is part of the profile.
+    pub(crate) fn node(&self, stack: StackIx) -> NodeIx {
         self.0[stack.get()]
     }
 }
 
 const UNUSED: FrameIx = FrameIx(u32::MAX);
 
-/// The frames that are used, in order, and for each frame of `all` its new index.
+/// Returns a sorted table of the used frames, and for each frame of `all` its index in the table.
 fn used_in_order(all: &FrameTable, used: &[FrameIx]) -> (FrameTable, Vec<FrameIx>) {
     let mut new_indices = vec![UNUSED; all.len()];
     let mut order = Vec::new();

@@ -1,30 +1,29 @@
-//! What each source line cost.
+//! Adds up the costs of each source line.
 
 use super::stack_costs::StackCosts;
 use crate::symbolize::{CodeLineIx, Symbols};
 use sto_formats::recording::{Recording, StackIx, Walk};
 use sto_model::units::Cost;
 
-/// What one line cost in one sample type.
+/// The costs of one line in one sample type.
 pub(super) struct LineSum {
     pub(super) line: CodeLineIx,
-    /// The last stack that was counted with all that it calls: a line that stands on a stack several
-    /// times is counted once.
+    /// The last stack whose total was added. Its callees are skipped, so that a line is counted once per sample even if
+    /// it is on the stack several times.
     last: StackIx,
     pub(super) self_cost: Cost,
     pub(super) total: Cost,
 }
 
-/// The costs of every line that has any, unknown lines included, by sample type, in no particular
-/// order.
+/// Returns for each sample type the costs of all lines with costs, including unknown lines, in no particular order.
 pub(super) fn line_costs(
     recording: &Recording,
     symbols: &Symbols,
     costs: &StackCosts,
 ) -> Vec<Vec<LineSum>> {
     const NONE: u32 = u32::MAX;
-    // Index of a line's sum. The sums are separate because a profile that is one program
-    // of a large recording has few of the recording's lines.
+    // For each line the index of its sum. The sums are separate because the profile of one program in a large recording
+    // has few of the recording's lines.
     let mut index_of = vec![NONE; symbols.lines.len()];
     let mut walk = Walk::new(&recording.stacks);
     let by_type = costs.iter().map(|costs| {
@@ -32,7 +31,7 @@ pub(super) fn line_costs(
         walk.visit(costs, |visit| {
             let mut leaf = None;
             for &location in recording.stacks.own(visit.stack) {
-                for &line in symbols.of(location) {
+                for &line in symbols.code_lines(location) {
                     let index = &mut index_of[line.get()];
                     if *index == NONE {
                         *index = sums.len() as u32;

@@ -1,4 +1,4 @@
-//! Interning: one profile becomes one tree of dense indices.
+//! Interning: turns the samples of a profile into one tree with dense indices.
 
 mod addresses;
 mod build;
@@ -8,7 +8,7 @@ mod run_metrics;
 mod slice_costs;
 mod stack_costs;
 
-pub(crate) use addresses::{addresses, addresses_left, moved};
+pub(crate) use addresses::{addresses, remaining_addresses, remap_slices};
 pub use build::intern;
 pub(crate) use build::intern_with_nodes;
 pub(crate) use frame_tree::StackNodes;

@@ -1,12 +1,12 @@
-//! The metrics over time of a recording.
+//! Collects the metrics over time of a recording.
 
 use super::stack_costs::InternError;
 use sto_formats::recording::Recording;
 use sto_model::RunMetrics;
 use sto_model::limits::{MAX_METRICS, MAX_POINTS};
 
-/// The metrics over time of a recording that have any value, and when it ran: where its samples have no time, from
-/// the first value to the last.
+/// Returns the metrics over time with at least one value, and the recording's first and last time. If its samples have
+/// no timestamps, these are the times of the first and last values.
 pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, InternError> {
     let series = recording.metrics.iter();
     let mut series: Vec<_> = series
@@ -23,15 +23,15 @@ pub(super) fn run_metrics(recording: &Recording) -> Result<Option<RunMetrics>, I
     {
         return Err(InternError::SameMetric(same[0].name().to_owned()));
     }
-    let of_values = || {
+    let range_of_values = || {
         let times = series.iter().map(|series| series.times());
         let first = times.clone().filter_map(|times| times.first()).min();
         first
             .copied()
             .zip(times.filter_map(|times| times.last()).max().copied())
     };
-    let ends = recording.time_range().or_else(of_values);
-    let Some((first, last)) = ends else {
+    let range = recording.time_range().or_else(range_of_values);
+    let Some((first, last)) = range else {
         return Ok(None);
     };
     let run = RunMetrics {

@@ -1,4 +1,4 @@
-//! Adding up what was done in each context and slice of time.
+//! Adds up costs by context and slice of time.
 
 use super::frame_tree::StackNodes;
 use super::stack_costs::{CostSums, InternError};
@@ -9,24 +9,24 @@ use sto_model::tree::{
 };
 use sto_model::units::Nanoseconds;
 
-/// Cuts the time of all samples of a recording. What is left whole needs no time.
+/// Divides the time of a recording's samples into slices. A single slice needs no timestamps.
 pub(super) fn grid(recording: &Recording, count: SliceCount) -> Result<SliceGrid, InternError> {
     let samples = &recording.samples;
-    let without = samples
+    let untimed = samples
         .iter()
         .filter(|sample| sample.time.is_none())
         .count();
-    let ends = recording.time_range().filter(|_| without == 0);
+    let range = recording.time_range().filter(|_| untimed == 0);
     let whole = (count.get() == 1).then_some((Nanoseconds(0), Nanoseconds(0)));
-    let grid = ends
+    let grid = range
         .or(whole)
         .and_then(|(first, last)| SliceGrid::new(first, last, count));
     grid.ok_or(InternError::NoTime {
-        all: without == samples.len(),
+        all: untimed == samples.len(),
     })
 }
 
-/// The costs of the kept samples by context, slice and node.
+/// Returns the costs of the kept samples by context, slice and node.
 pub(super) fn slice_costs(
     recording: &Recording,
     nodes: &StackNodes,
@@ -48,18 +48,17 @@ pub(super) fn slice_costs(
             }
         };
         let context = context_of[sample.thread.get()];
-        let key = (context, slice, nodes.of(sample.stack));
+        let key = (context, slice, nodes.node(sample.stack));
         costs[sample.sample_type.get()].add(key, sample.cost);
     }
     Slices {
         grid,
         contexts,
-        costs: costs.into_iter().map(of_sums).collect(),
+        costs: costs.into_iter().map(costs_from_sums).collect(),
     }
 }
 
-/// Costs by slice, in their order.
-pub(super) fn of_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> SliceCosts {
+pub(super) fn costs_from_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> SliceCosts {
     let costs = costs.finish().into_iter();
     costs
         .map(|((context, slice, node), cost)| SliceCost {
@@ -71,8 +70,8 @@ pub(super) fn of_sums(costs: CostSums<(ContextIx, SliceIx, NodeIx)>) -> SliceCos
         .collect()
 }
 
-/// The contexts of these samples, in order, and for each thread of the recording its index there.
-/// Those that nothing distinguishes are one.
+/// Returns the distinct contexts of the kept samples in ascending order, and for each thread of the recording the index
+/// of its context.
 fn contexts<'s>(
     recording: &Recording,
     kept: impl Iterator<Item = &'s Sample>,

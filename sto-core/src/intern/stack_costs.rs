@@ -1,60 +1,62 @@
-//! What each stack of locations cost, and why that cannot be interned.
+//! Adds up the costs of each stack of locations.
 
 use rayon::prelude::*;
 use sto_formats::recording::{Recording, Sample, StackIx};
 use sto_model::limits::{MAX_DEPTH, MAX_METRICS, MAX_POINTS};
 use sto_model::units::Cost;
 
-/// Why samples cannot be interned.
+/// An error of interning the samples of a recording.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InternError {
-    /// A sum of counts leaves 64 bits.
+    /// A sum of counts overflows 64 bits.
     #[error(
         "the counts of all stacks add up to more than 2^64 - 1; the recording's periods cannot be right"
     )]
     Overflow,
-    /// A sample has no frame at all.
-    #[error("a sample has no frame, not even an unknown one; its reader must put one")]
+    /// A sample has no frame at all, which is a defect of the format's reader.
+    #[error(
+        "a sample has no frame, not even an unknown one; this is a defect of the format's reader"
+    )]
     EmptyStack,
     /// A stack is deeper than [`MAX_DEPTH`].
     #[error(
-        "a stack has {0} frames, inlined ones among them; stacks of up to {MAX_DEPTH} are stored. Record with a smaller limit of the stack's depth"
+        "a stack has {0} frames, including inlined ones, but the limit is {MAX_DEPTH}; record with a smaller maximum stack depth"
     )]
     TooDeep(usize),
-    /// The stacks have more frames than [`most_frames`](sto_model::limits::most_frames) allows, common ones counted once.
+    /// The stacks have more distinct frames than [`most_frames`](sto_model::limits::most_frames) allows.
     #[error(
-        "its stacks have more than {limit} frames, inlined ones among them and common ones counted once; a file of its size may have so many. Record for a shorter time, or with a smaller limit of the stack's depth"
+        "its stacks have more than {limit} frames, including inlined ones and counting shared ones once, the limit for a file of its size; record for a shorter time, or with a smaller maximum stack depth"
     )]
     TooLarge {
-        /// How many there may be.
+        /// The maximum number of frames.
         limit: u64,
     },
-    /// Time is to be cut into slices, but samples have no time stamp.
+    /// Time is to be divided into slices, but samples have no timestamp.
     #[error(
-        "{} time stamp, so that time cannot be cut into slices",
+        "{} timestamp, so time cannot be divided into slices",
         if *all { "no sample has a" } else { "some samples have no" }
     )]
     NoTime {
-        /// Whether no sample has one.
+        /// Whether no sample has a timestamp.
         all: bool,
     },
-    /// Two metrics over time have one name.
-    #[error("two of its metrics over time are called `{0}`")]
+    /// Two metrics over time have the same name.
+    #[error("two of its metrics over time have the name `{0}`")]
     SameMetric(String),
-    /// The metrics over time are more than [`MAX_METRICS`], or have more than [`MAX_POINTS`] values.
+    /// More than [`MAX_METRICS`] metrics over time, or more than [`MAX_POINTS`] values of them.
     #[error(
-        "it has {metrics} metrics over time with {points} values; up to {MAX_METRICS} metrics, with up to {MAX_POINTS} values together, are stored. Record fewer of them, or less often"
+        "it has {metrics} metrics over time with {points} values, but the limit is {MAX_METRICS} metrics with {MAX_POINTS} values in total; record fewer metrics, or less often"
     )]
     TooManyMetrics {
         /// Number of metrics.
         metrics: usize,
-        /// Number of their values.
+        /// Number of values of all metrics.
         points: usize,
     },
 }
 
-/// Costs by sample type and distinct stack of locations, stacks in ascending order.
+/// For each sample type the costs of distinct stacks, in ascending order of stacks.
 pub(super) type StackCosts = Vec<Vec<(StackIx, Cost)>>;
 
 pub(super) fn costs_by_stack(
@@ -68,7 +70,7 @@ pub(super) fn costs_by_stack(
     for sample in kept.filter(|sample| !sample.cost.is_zero()) {
         let sample_type = sample.sample_type.get();
         costs[sample_type].add(sample.stack, sample.cost);
-        // As the sum of all fits, so does every other sum from here on.
+        // As the total fits into 64 bits, all other sums do too.
         let sum = &mut sums[sample_type];
         *sum = sum.checked_add(sample.cost).ok_or(InternError::Overflow)?;
         samples = samples
@@ -78,40 +80,40 @@ pub(super) fn costs_by_stack(
     Ok(costs.into_iter().map(CostSums::finish).collect())
 }
 
-/// Costs by key, of which no more are held than twice as many as there are keys, or than a few.
+/// Sums of costs by key. Entries are merged whenever they are about to exceed twice the number of keys.
 #[derive(Clone)]
 pub(super) struct CostSums<K> {
     costs: Vec<(K, Cost)>,
-    /// How many they may become before they are summed up.
-    most: usize,
+    /// Number of entries at which they are merged.
+    merge_at: usize,
 }
 
 impl<K> Default for CostSums<K> {
     fn default() -> Self {
         CostSums {
             costs: Vec::new(),
-            most: 1 << 14,
+            merge_at: 1 << 14,
         }
     }
 }
 
 impl<K: Copy + Ord + Send> CostSums<K> {
     pub(super) fn add(&mut self, key: K, cost: Cost) {
-        if self.costs.len() >= self.most {
+        if self.costs.len() >= self.merge_at {
             sum_by_key(&mut self.costs);
-            self.most = self.most.max(2 * self.costs.len());
+            self.merge_at = self.merge_at.max(2 * self.costs.len());
         }
         self.costs.push((key, cost));
     }
 
-    /// The sums, keys in ascending order.
+    /// Returns the sums in ascending order of keys.
     pub(super) fn finish(mut self) -> Vec<(K, Cost)> {
         sum_by_key(&mut self.costs);
         self.costs
     }
 }
 
-/// Sorts by key, and makes one entry of those with equal keys.
+/// Sorts entries by key, and merges those with equal keys.
 pub(super) fn sum_by_key<K: Copy + Ord + Send>(costs: &mut Vec<(K, Cost)>) {
     costs.par_sort_unstable_by_key(|&(key, _)| key);
     costs.dedup_by(|(next, cost), (key, sum)| {

@@ -1,22 +1,22 @@
-//! Symbols: from locations to frames, inlined callers included.
+//! Symbolization: resolves the locations of a recording to frames, with inlined functions and lines.
 //!
-//! Data goes one way through this module:
+//! The steps for a module that is a file:
 //!
 //! ```text
-//! Module                    binary::find    the file that was mapped, known by its build id
+//! Module                    binary::find    the file that was mapped, found by its build id
 //!    |  ElfFile             binary::elf     program headers: offset in the file -> virtual address
 //!    v
 //! virtual addresses         symtab, plt, debug_info    outer function, inlined ones, lines
-//!    |                      fde                        else the function's first address
-//!    |  raw names, paths    demangle, binary::source_path    the names that frames carry
+//!    |                      fde                        otherwise the function's first address
+//!    |  raw names, paths    demangle, source_path      the names of frames
 //!    v
-//! Part                      chunk, part     the answers of all threads, joined
+//! Part                      chunk, part     the results of each thread, then joined
 //! ```
 //!
-//! The kernel takes another way: `kernel` finds its list of symbols, which `kallsyms` reads. So does
-//! code that was made at run time: `jit` finds what its maker wrote of it. What reads files for names is in
-//! `lookup`, which the feature `symbols` adds.
-//! The rules are these:
+//! For kernel addresses, `kernel` finds the kernel's symbol list, which `kallsyms` parses. For code generated at run
+//! time, `jit` finds perf maps and jitdumps. The code that reads files is in `lookup` and needs the feature `symbols`.
+//!
+//! The rules:
 //!
 #![doc = include_str!("symbols.md")]
 
@@ -25,14 +25,14 @@ mod lookup;
 #[cfg(not(feature = "symbols"))]
 #[path = "no_lookup.rs"]
 mod lookup;
-// Only lookups use all of it.
+// Without lookups, some of it is unused.
 #[cfg_attr(not(feature = "symbols"), allow(dead_code))]
 mod part;
 mod resolve;
 
 pub(crate) use lookup::add_build_ids;
 pub use resolve::symbolize;
-pub(crate) use resolve::symbolize_unless;
+pub(crate) use resolve::symbolize_cancellable;
 use sto_model::Notice;
 
 use std::ops::Range;
@@ -41,7 +41,7 @@ use sto_formats::recording::{LocationIx, ModuleIx};
 use sto_model::numbers;
 use sto_model::{FrameIx, FrameTable, SourceDigests};
 
-/// A frame at a line of its source file: what a location resolves to.
+/// A frame and the line of its source file that was running; a location resolves to one or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CodeLine {
     /// The frame.
@@ -55,31 +55,31 @@ numbers! {
     pub CodeLineIx;
 }
 
-/// What the locations of a recording resolve to.
+/// The frames that the locations of a recording resolve to.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// Every frame, in the order in which locations first need it.
+    /// All frames, in the order in which locations first use them.
     pub frames: FrameTable,
-    /// Every distinct frame at a line, in the same order.
+    /// All distinct pairs of a frame and a line, in the order in which locations first use them.
     pub lines: Vec<CodeLine>,
-    /// Ends of the locations' parts of `expansion`.
+    /// For each location, the end of its range in `expansion`.
     pub ends: Vec<u32>,
-    /// For each location its frames: the function first, then what was inlined into it, innermost
-    /// last. At least one a location.
+    /// The frames of all locations: for each at least one, the function first, then the functions inlined into it,
+    /// innermost last.
     pub expansion: Vec<CodeLineIx>,
-    /// What was found of each module that has locations, in the order of its index.
+    /// The outcome for each module that has locations, in ascending order of modules.
     pub modules: Vec<ModuleSymbols>,
-    /// Digests of source files, where debug info has them. Of a file that was compiled with several texts there is none.
+    /// Digests of source files, from the debug info. Files that were compiled with different contents are left out.
     pub sources: SourceDigests,
 }
 
 impl Symbols {
-    /// The frames of a location, outermost first.
-    pub fn of(&self, location: LocationIx) -> &[CodeLineIx] {
+    /// Returns the frames of a location, outermost first.
+    pub fn code_lines(&self, location: LocationIx) -> &[CodeLineIx] {
         &self.expansion[self.range_of(location)]
     }
 
-    /// Where in [`Symbols::expansion`] the frames of a location are.
+    /// Returns the range of a location's frames in [`Symbols::expansion`].
     pub(crate) fn range_of(&self, location: LocationIx) -> Range<usize> {
         let ix = location.0 as usize;
         let start = if ix == 0 {
@@ -91,21 +91,21 @@ impl Symbols {
     }
 }
 
-/// What was found of a module.
+/// The outcome of symbolizing the locations of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleSymbols {
     /// The module.
     pub module: ModuleIx,
-    /// The file its symbols came from.
+    /// The file that the symbols came from.
     pub file: Option<PathBuf>,
-    /// Number of distinct locations.
+    /// Number of distinct locations in the module.
     pub locations: usize,
-    /// How many of them have no symbol.
+    /// Number of these locations without a symbol.
     pub unresolved: usize,
-    /// Samples of all sample types with one of these on their stack.
+    /// Number of samples, of all sample types, with such a location on their stack.
     pub unresolved_samples: u64,
-    /// Whether there may be a file that says more: none was found, or only a stripped one.
+    /// Whether a file with more symbols may turn up later: none was found, or only a stripped one.
     pub may_be_found: bool,
-    /// Why something was not found, and what to do about it: a whole sentence.
+    /// The reason why something was not found, with a remedy.
     pub problem: Option<Notice>,
 }

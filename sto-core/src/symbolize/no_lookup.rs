@@ -1,4 +1,4 @@
-//! Modules of programs that were built without looking symbols up.
+//! The symbol lookup of programs built without the feature `symbols`.
 
 use super::part::{Resolved, Task};
 use sto_formats::recording::Recording;
@@ -11,7 +11,7 @@ impl Lookup {
         Lookup
     }
 
-    /// Names addresses after their module.
+    /// Leaves all addresses unresolved.
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
         let problem =
             "this program was built without sto-core's feature `symbols`, which looks symbols up";
@@ -19,5 +19,5 @@ impl Lookup {
     }
 }
 
-/// Does nothing: build ids are read from programs.
+/// Does nothing, as build ids are read from files.
 pub(crate) fn add_build_ids(_: &mut Recording, _: &SymbolOptions) {}

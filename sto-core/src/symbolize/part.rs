@@ -1,4 +1,4 @@
-//! The answers of one thread, and how the answers of all are joined.
+//! The frames that each thread has resolved, and how they are joined.
 
 use super::{CodeLine, CodeLineIx, Symbols};
 use hashbrown::HashMap;
@@ -10,7 +10,7 @@ use sto_model::{
     Frame, FrameIx, FrameKind, FrameRow, FrameTable, Granularity, SourceDigests, StringIx,
 };
 
-/// The frames of some locations, as one thread resolved them.
+/// The frames of the locations that one thread has resolved.
 pub(super) struct Part {
     granularity: Granularity,
     frames: FrameTable,
@@ -38,7 +38,7 @@ impl Part {
         self.unresolved
     }
 
-    /// The source files of its frames, once or more.
+    /// Returns the source files of the frames, possibly repeated.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.frames.iter().map(|(_, frame)| frame.file)
     }
@@ -47,7 +47,7 @@ impl Part {
         self.frames.intern_string(string)
     }
 
-    /// Adds a frame at a line to the location that is being resolved; outer frames come first.
+    /// Adds a frame to the current location, outermost first; [`finish`](Part::finish) ends the location.
     pub(super) fn push(&mut self, mut frame: FrameRow) {
         let line = frame.line;
         if self.granularity == Granularity::Function {
@@ -58,7 +58,7 @@ impl Part {
             .push(self.lines.insert(CodeLine { frame, line }));
     }
 
-    /// Adds a frame that is known by its strings.
+    /// Like [`push`](Part::push), for a frame whose strings are not interned yet.
     pub(super) fn push_frame(&mut self, frame: Frame<'_>) {
         let strings = [frame.symbol, frame.module, frame.file];
         let strings = strings.map(|string| self.intern(string));
@@ -70,7 +70,7 @@ impl Part {
         self.ends.push(self.expansion.len() as u32);
     }
 
-    /// Resolves a location to a name that only says where it is.
+    /// Resolves a location without a symbol to its module and offset.
     pub(super) fn finish_unresolved(
         &mut self,
         location: LocationIx,
@@ -78,11 +78,16 @@ impl Part {
         address: u64,
     ) {
         let symbol = unresolved_symbol(module, address);
-        self.finish_nameless(location, module.name(), &symbol);
+        self.finish_unresolved_as(location, module.name(), &symbol);
     }
 
-    /// The same, by this name.
-    pub(super) fn finish_nameless(&mut self, location: LocationIx, module: &str, symbol: &str) {
+    /// Like [`finish_unresolved`](Part::finish_unresolved), with the given name.
+    pub(super) fn finish_unresolved_as(
+        &mut self,
+        location: LocationIx,
+        module: &str,
+        symbol: &str,
+    ) {
         self.push_frame(Frame {
             kind: FrameKind::Unresolved,
             symbol,
@@ -100,7 +105,7 @@ impl Part {
     }
 }
 
-/// Distinct frames at lines.
+/// The distinct pairs of a frame and a line.
 #[derive(Default)]
 struct CodeLines {
     list: Vec<CodeLine>,
@@ -118,8 +123,8 @@ impl CodeLines {
 
 /// Joins parts that together have each of `location_count` locations once.
 ///
-/// Frames are numbered as the locations need them, so that neither threads nor the way in which
-/// the work was cut show in the result.
+/// Frames are numbered in the order in which the locations use them, so the result does not depend on how the work was
+/// divided among threads.
 pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
     let mut rows = vec![(0, 0); location_count];
     for (part_ix, part) in parts.iter().enumerate() {
@@ -151,18 +156,19 @@ pub(super) fn join(parts: &[Part], location_count: usize) -> Symbols {
     symbols
 }
 
-/// What was found of the locations of a module.
+/// The resolved locations of a module.
 pub(super) struct Resolved {
     pub(super) parts: Vec<Part>,
+    /// The file that the symbols came from.
     pub(super) file: Option<PathBuf>,
     pub(super) problem: Option<Notice>,
-    /// Whether there may be a file that says more.
+    /// Whether a file with more symbols may turn up later.
     pub(super) may_be_found: bool,
-    /// Of the source files of the frames.
+    /// Digests of the frames' source files.
     pub(super) sources: SourceDigests,
 }
 
-/// The locations of a module, by their addresses.
+/// The locations of a module that are to be resolved.
 pub(super) struct Task<'a> {
     pub(super) ix: ModuleIx,
     pub(super) module: &'a Module,
@@ -171,13 +177,14 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Its locations in the order of their addresses.
-    pub(super) fn ascending(&self) -> Vec<(u64, LocationIx)> {
+    /// Returns the locations in ascending order of addresses.
+    pub(super) fn sorted_addresses(&self) -> Vec<(u64, LocationIx)> {
         let mut addresses = self.addresses.clone();
         addresses.sort_unstable();
         addresses
     }
 
+    /// Leaves all locations unresolved.
     pub(super) fn unresolved(&self, problem: Option<impl Into<Notice>>) -> Resolved {
         let mut part = Part::new(self.granularity);
         for &(address, location) in &self.addresses {
@@ -194,8 +201,7 @@ impl Task<'_> {
 }
 
 impl Resolved {
-    /// By what this file says.
-    pub(super) fn of(part: Part, file: PathBuf) -> Resolved {
+    pub(super) fn from_file(part: Part, file: PathBuf) -> Resolved {
         Resolved {
             parts: vec![part],
             file: Some(file),
@@ -206,8 +212,7 @@ impl Resolved {
     }
 }
 
-/// `[module+0xoffset]`, or `[module]` where only the virtual address is known: that differs from
-/// run to run.
+/// Returns `[module+0xoffset]`, or `[module]` if only the virtual address is known, which differs from run to run.
 fn unresolved_symbol(module: &Module, address: u64) -> String {
     let offset = match module.kind {
         ModuleKind::File | ModuleKind::Image | ModuleKind::Functions => Some(address),

@@ -1,4 +1,4 @@
-//! The work of a recording, cut into modules.
+//! Resolves the locations of a recording, module by module.
 
 use super::lookup::Lookup;
 use super::part::{Part, Resolved, Task, join};
@@ -10,18 +10,18 @@ use sto_model::units::Cost;
 use sto_model::{Cancel, Cancelled};
 use sto_model::{Frame, FrameKind, agreed_digests};
 
-/// Resolves every location of a recording, each once, in parallel.
+/// Resolves each location of a recording to its frames, using all threads.
 ///
-/// With [`Granularity::Line`](sto_model::Granularity) frames carry the line too. What cannot be resolved becomes a frame of
-/// [`FrameKind::Unresolved`] with the name `[module+0xoffset]`: this never fails, and
-/// [`Symbols::modules`] says what is missing.
+/// With [`Granularity::Line`](sto_model::Granularity), the line is part of the frame. A location without a symbol
+/// becomes a frame of [`FrameKind::Unresolved`] with a name like `[module+0xoffset]`, and [`Symbols::modules`] says what
+/// is missing.
 pub fn symbolize(recording: &Recording, options: &SymbolOptions) -> Symbols {
-    let symbols = symbolize_unless(recording, options, &Cancel::default());
-    symbols.expect("nobody cancels it")
+    let symbols = symbolize_cancellable(recording, options, &Cancel::default());
+    symbols.expect("nobody else has the flag")
 }
 
-/// The same, ended early where it is cancelled: before the next module.
-pub(crate) fn symbolize_unless(
+/// Like [`symbolize`], but returns an error before the next module once `cancel` is set.
+pub(crate) fn symbolize_cancellable(
     recording: &Recording,
     options: &SymbolOptions,
     cancel: &Cancel,
@@ -54,11 +54,11 @@ pub(crate) fn symbolize_unless(
                 });
                 named.finish(ix);
             }
-            Location::Unmapped => named.finish_nameless(ix, "", "[unmapped]"),
+            Location::Unmapped => named.finish_unresolved_as(ix, "", "[unmapped]"),
         }
     }
     tasks.retain(|task| !task.addresses.is_empty());
-    // The largest first, so that no thread begins it when the others are done.
+    // Largest first, so that the largest module does not start when the other threads are about to finish.
     tasks.sort_by_key(|task| std::cmp::Reverse(task.addresses.len()));
 
     let lookup = Lookup::new(recording, options);
@@ -93,7 +93,7 @@ pub(crate) fn symbolize_unless(
     Ok(symbols)
 }
 
-/// Counts for each module the samples that have a location of it without a symbol on their stack.
+/// Counts for each module the samples with an unresolved location of the module on their stack.
 fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
     if symbols.modules.iter().all(|module| module.unresolved == 0) {
         return;
@@ -102,32 +102,29 @@ fn count_unresolved_samples(recording: &Recording, symbols: &mut Symbols) {
     for (ix, module) in symbols.modules.iter().enumerate() {
         index[module.module.0 as usize] = (module.unresolved > 0).then_some(ix);
     }
-    let of_location = |(location, ix): (&Location, u32)| {
+    let unresolved_in = |(location, ix): (&Location, u32)| {
         let Location::Address { module, .. } = *location else {
             return None;
         };
         let index = index[module.0 as usize]?;
-        let frame = symbols.lines[symbols.of(LocationIx(ix)).last()?.0 as usize].frame;
+        let code_line = *symbols.code_lines(LocationIx(ix)).last()?;
+        let frame = symbols.lines[code_line.0 as usize].frame;
         let kind = symbols.frames.frame(frame).kind;
         (kind == FrameKind::Unresolved).then_some(index)
     };
-    let of_location: Vec<Option<usize>> = recording
-        .locations
-        .iter()
-        .zip(0..)
-        .map(of_location)
-        .collect();
+    let locations = recording.locations.iter().zip(0..);
+    let unresolved_in: Vec<Option<usize>> = locations.map(unresolved_in).collect();
     let mut samples = vec![Cost::ZERO; recording.stacks.len()];
     for sample in &recording.samples {
         let sum = &mut samples[sample.stack.0 as usize].samples;
         *sum = sum.saturating_add(sample.cost.samples);
     }
     let samples: Vec<_> = recording.stacks.iter().zip(samples).collect();
-    // The last stack that a module was found on.
+    // For each module, the last stack whose samples were counted; its callees are already included.
     let mut last = vec![StackIx(u32::MAX); symbols.modules.len()];
     Walk::new(&recording.stacks).visit(&samples, |visit| {
         for &LocationIx(location) in recording.stacks.own(visit.stack) {
-            if let Some(ix) = of_location[location as usize]
+            if let Some(ix) = unresolved_in[location as usize]
                 && !visit.is_within(last[ix])
             {
                 last[ix] = visit.stack;

@@ -42,7 +42,9 @@ fn calls(name: &str) -> Calls {
     let symbols = symbolize(&recording, &symbols);
     let names = |stack| {
         let lines = recording.stacks.get(stack);
-        let names = lines.iter().flat_map(|&location| symbols.of(location));
+        let names = lines
+            .iter()
+            .flat_map(|&location| symbols.code_lines(location));
         let names = names.map(|line| {
             let frame = symbols.frames.frame(symbols.lines[line.0 as usize].frame);
             frame.symbol.split('(').next().unwrap().to_owned()

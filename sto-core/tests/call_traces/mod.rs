@@ -25,7 +25,7 @@ fn arguments(recording: &Recording, options: &SymbolOptions) -> BTreeMap<String,
     let mut all: BTreeMap<String, (Vec<f64>, u64)> = BTreeMap::new();
     for with in &recording.calls.as_ref().unwrap().arguments {
         let leaf = recording.stacks.leaf(with.stack).unwrap();
-        let line = symbols.of(leaf)[0];
+        let line = symbols.code_lines(leaf)[0];
         let frame = symbols.frames.frame(symbols.lines[line.0 as usize].frame);
         let (values, took) = all
             .entry(format!("{} {}", frame.symbol, with.argument))
@@ -48,7 +48,7 @@ fn called(recording: &Recording, options: &SymbolOptions) -> Called {
     let symbols = symbolize(recording, options);
     let name = |stack: StackIx| {
         let stack = recording.stacks.get(stack);
-        let [frame] = symbols.of(*stack.last().unwrap()) else {
+        let [frame] = symbols.code_lines(*stack.last().unwrap()) else {
             panic!("a function is one frame, also where another is inlined at its begin");
         };
         let frame = symbols.frames.frame(symbols.lines[frame.0 as usize].frame);

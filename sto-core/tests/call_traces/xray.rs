@@ -104,7 +104,7 @@ fn functions_have_the_module_file_and_name_that_they_have_in_recordings_of_perf(
         .map(|sample| {
             let stack = recording.stacks.get(sample.stack);
             let names = stack.iter().map(|&location| {
-                let [line] = symbols.of(location) else {
+                let [line] = symbols.code_lines(location) else {
                     panic!("a function is one frame")
                 };
                 symbols

@@ -207,7 +207,8 @@ fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
         (report.warnings, contexts)
     };
     let expected = Notice {
-        text: "Labels of samples are kept with slices of time alone: `tenant`.".to_owned(),
+        text: "Labels of samples are only stored together with slices of time: `tenant`."
+            .to_owned(),
         hint: Some(Hint::KeepSlices),
     };
     assert_eq!(ingest(None), (vec![expected], None));

@@ -41,7 +41,7 @@ fn describe(recording: &Recording) -> String {
         );
         writeln!(out, "\n{}", head.trim_end()).unwrap();
         for &location in &*recording.stacks.get(sample.stack) {
-            for line in symbols.of(location) {
+            for line in symbols.code_lines(location) {
                 let line = symbols.lines[line.0 as usize];
                 let frame = symbols.frames.frame(line.frame);
                 write!(out, "  {}", crate::common::show(&frame)).unwrap();

@@ -105,7 +105,7 @@ fn without_time_stamps_there_are_no_slices() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: no sample has a time stamp, so that time cannot be cut into slices",
+            "{}: no sample has a timestamp, so time cannot be divided into slices",
             path.display()
         )
     );

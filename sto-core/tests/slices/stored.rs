@@ -64,8 +64,8 @@ fn a_profile_without_slices_says_so() {
             .has_slices(again.profiles[0].id)
             .unwrap()
     );
-    let expected = "It was stored before without slices, and stays so; to have them, ingest it into \
-                another store.";
+    let expected = "The profile is already stored without slices of time, and stays so; to store it with them, \
+                    use another store.";
     let warning = again.warnings.last().unwrap();
     assert_eq!(
         (&*warning.text, warning.hint),

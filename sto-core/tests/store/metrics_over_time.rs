@@ -312,13 +312,13 @@ fn too_many_metrics_and_two_of_one_name_are_errors() {
     let message = |series| ingested(series).map(drop).unwrap_err().to_string();
     let twice = message(vec![series("a", &[1.0]), series("a", &[2.0])]);
     assert!(
-        twice.ends_with("two of its metrics over time are called `a`"),
+        twice.ends_with("two of its metrics over time have the name `a`"),
         "{twice}"
     );
     let many = (0..=MAX_METRICS).map(|at| series(&at.to_string(), &[1.0]));
     let many = message(many.collect());
-    let expected = "it has 65537 metrics over time with 65537 values; up to 65536 metrics, with up to 67108864 \
-                    values together, are stored. Record fewer of them, or less often";
+    let expected = "it has 65537 metrics over time with 65537 values, but the limit is 65536 metrics with 67108864 \
+                    values in total; record fewer metrics, or less often";
     assert!(many.ends_with(expected), "{many}");
 }
 

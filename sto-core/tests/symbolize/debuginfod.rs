@@ -261,18 +261,26 @@ fn a_server_that_fails_costs_symbols_and_no_more_and_the_next_is_asked() {
     let cases = [
         (serve(wait).0, "took more than 0.2 seconds", true),
         (serve(trickle).0, "took more than 0.2 seconds", true),
-        (closed, "cannot be asked", true),
-        ("ftp://nowhere".to_owned(), "cannot be asked", true),
-        (serve(drop).0, "ended in the middle of its answer", false),
-        (serve(half).0, "ended in the middle of its answer", false),
+        (closed, "cannot be reached", true),
+        ("ftp://nowhere".to_owned(), "cannot be reached", true),
+        (
+            serve(drop).0,
+            "closed the connection before its answer was complete",
+            false,
+        ),
+        (
+            serve(half).0,
+            "closed the connection before its answer was complete",
+            false,
+        ),
         (
             serve(file_of(b"garbage")).0,
-            "sent something else than asked for",
+            "sent a file without the requested build id",
             false,
         ),
         (
             serve(file_of(other.bytes())).0,
-            "sent something else than asked for",
+            "sent a file without the requested build id",
             false,
         ),
         (serve(large).0, "more than the allowed 1000000 bytes", false),
@@ -283,7 +291,7 @@ fn a_server_that_fails_costs_symbols_and_no_more_and_the_next_is_asked() {
         ),
         (
             serve(send("HTTP/1.1 503 Busy\r\nContent-Length: 0", b"")).0,
-            "answered with status 503",
+            "answered with HTTP status 503",
             false,
         ),
     ];
@@ -298,7 +306,9 @@ fn a_server_that_fails_costs_symbols_and_no_more_and_the_next_is_asked() {
         assert!(found.functions()[0].starts_with("[app+0x"), "{why}");
         assert_eq!(program.cached(), [], "{why}");
         let again = program.resolve(&quick);
-        let is_asked = !again.problem().contains("was given up before");
+        let is_asked = !again
+            .problem()
+            .contains("failed before and is not asked again");
         assert_eq!(is_asked, !is_given_up, "{}", again.problem());
 
         let (good, _) = serve(file_of(&whole));
@@ -320,7 +330,7 @@ fn a_cache_that_cannot_be_written_is_told() {
     std::fs::write(&cache, "no folder").unwrap();
     let found = program.resolve(&program.servers(&[&url]));
     assert!(
-        found.problem().contains("cannot keep it"),
+        found.problem().contains("cannot be saved in"),
         "{}",
         found.problem()
     );

@@ -243,7 +243,7 @@ fn debug_info_whose_units_lie_within_each_other_is_not_searched_for_ever() {
     };
     let wide = "    .quad 1, 0x1000000\n";
     let narrow = "    .rept 60000\n    .quad 0x800000, 0x800001\n    .endr\n";
-    let expected = "its units have too many ranges within each other";
+    let expected = "too many address ranges of its units overlap";
     let within = resolved("within", 1, &format!("{wide}{narrow}"));
     assert!(within.contains(expected), "{within}");
     assert_eq!(resolved("apart", 1, narrow), "");

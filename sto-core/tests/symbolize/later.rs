@@ -115,20 +115,20 @@ fn a_profile_becomes_what_it_is_by_the_symbols_that_turn_up() {
                 assert_ne!(first, id);
 
                 let found = again(&store, &after);
-                assert_eq!(found.became.map(|(id, _)| id), Some(id), "{recording}");
+                assert_eq!(found.replaced_by.map(|(id, _)| id), Some(id), "{recording}");
                 assert_eq!(
                     all_of(&store),
                     all_of(&fresh),
                     "{recording} {granularity:?}"
                 );
                 assert!(
-                    found.named > 10 && found.named < found.nameless,
+                    found.named > 10 && found.named < found.unresolved,
                     "{found:?}"
                 );
                 let snapshot = store.snapshot().unwrap();
                 assert_eq!(snapshot.replaced().unwrap(), [(first, id)].into());
                 drop(snapshot);
-                assert!(again(&store, &after).became.is_none());
+                assert!(again(&store, &after).replaced_by.is_none());
             }
         }
     }
@@ -142,16 +142,16 @@ fn addresses_stay_until_their_names_are_found() {
     let demo = Demo::new();
     let (store, first) = stored("v1.perf.data", &options(demo.symbols(&[]), None));
     let nothing = again(&store, &demo.symbols(&[]));
-    assert_eq!((nothing.named, nothing.became), (0, None));
+    assert_eq!((nothing.named, nothing.replaced_by), (0, None));
     // By the program alone what it jumps through to libraries has names, all else not.
     let some = again(&store, &demo.symbols(&["stripped"]));
-    let second = some.became.unwrap().0;
+    let second = some.replaced_by.unwrap().0;
     assert!(
-        some.named > 0 && some.named < some.nameless - 10,
+        some.named > 0 && some.named < some.unresolved - 10,
         "{some:?}"
     );
     let all = again(&store, &demo.symbols(&["debug", "stripped"]));
-    let third = all.became.unwrap().0;
+    let third = all.replaced_by.unwrap().0;
     let replaced = store.snapshot().unwrap().replaced().unwrap();
     assert_eq!(replaced, [(first, third), (second, third)].into());
     let fresh = options(demo.symbols(&["debug", "stripped"]), None);
@@ -172,7 +172,10 @@ fn what_was_replaced_does_not_come_back_and_is_replaced_where_it_came_to() {
     let (there, elsewhere) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
     merge(&there, &here);
     merge(&elsewhere, &here);
-    let id = again(&there, &demo.symbols(&["debug"])).became.unwrap().0;
+    let id = again(&there, &demo.symbols(&["debug"]))
+        .replaced_by
+        .unwrap()
+        .0;
 
     // What replaces it goes where it came from another store.
     let merged = merge(&elsewhere, &there);

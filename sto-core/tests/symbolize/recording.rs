@@ -47,7 +47,7 @@ pub(crate) struct Shown {
 
 /// The frames of a location, outermost first.
 pub(crate) fn shown(symbols: &Symbols, location: usize) -> Vec<Shown> {
-    let lines = symbols.of(LocationIx(location as u32)).iter();
+    let lines = symbols.code_lines(LocationIx(location as u32)).iter();
     let frames = lines.map(|ix| {
         let line = symbols.lines[ix.0 as usize];
         let frame = symbols.frames.frame(line.frame);

@@ -299,7 +299,7 @@ fn without_a_build_id_only_the_same_inode_is_believed() {
     for (module, why) in [
         (unknown, "inode"),
         (other, "another file"),
-        (gone, "no such file"),
+        (gone, "no longer exists"),
     ] {
         let refused = resolve(module, offsets.clone(), &SymbolOptions::default());
         assert_eq!(refused.module().unresolved, offsets.clone().count());
@@ -445,7 +445,7 @@ fn a_file_named_by_hand_is_believed_without_a_build_id_but_not_with_another() {
     assert!(found.problem().contains(&refused), "{}", found.problem());
     let found = with("app", moved.path("nowhere"), without);
     assert!(
-        found.problem().contains("there is no file"),
+        found.problem().contains("does not exist"),
         "{}",
         found.problem()
     );

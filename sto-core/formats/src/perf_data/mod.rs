@@ -85,7 +85,7 @@ fn read_records(
     let header = records::header(path, file, mode)?;
     let origin = records::origin(&header);
     let arch = origin.arch.as_deref().unwrap_or("x86_64");
-    let machine = Machine::named(arch);
+    let machine = Machine::from_name(arch);
     let events = Events::of(path, &header, file, mode, machine)?;
     if machine == Machine::Other && events.save_stacks() {
         let problem = format!(

@@ -5,7 +5,7 @@ use crate::recording::{
 };
 use hashbrown::HashMap;
 use std::sync::Arc;
-use sto_binary::{AddressSpace, JitDump, Mapping, dump_of, find_dump};
+use sto_binary::{AddressSpace, JitDump, Mapping, find_jit_dump, jit_dump_path};
 use sto_model::GnuBuildId;
 use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_PROCESS_NAME, cut};
@@ -104,7 +104,7 @@ impl Processes {
             }
             return;
         }
-        if let Some((path, pid)) = dump_of(mapped.path)
+        if let Some((path, pid)) = jit_dump_path(mapped.path)
             && let Some((module, dump)) = self.jit_dump(path, pid, mapped.inode)
         {
             let live = self.live.entry(mapped.pid).or_default();
@@ -158,7 +158,7 @@ impl Processes {
         if let Some(known) = self.jit_dumps.get(&path) {
             return known.clone();
         }
-        let dump = find_dump(&path, pid, inode, &self.symbols).ok();
+        let dump = find_jit_dump(&path, pid, inode, &self.symbols).ok();
         let found = dump.map(|dump| {
             let module = self.module(Module {
                 path: path.clone(),

@@ -1,4 +1,4 @@
-//! The frames of the share of addresses that one thread resolves.
+//! Resolves a chunk of a module's addresses on one thread.
 
 use super::debug_info::{Call, DebugFile, DebugInfo};
 use super::symtab::Symbol;
@@ -9,15 +9,15 @@ use sto_formats::recording::{LocationIx, Module, ModuleKind};
 use sto_model::{FrameKind, FrameRow, Granularity, StringIx};
 
 pub(super) struct Query {
-    /// Virtual address, as the linker knows it.
+    /// Virtual address in the file.
     pub(super) address: u64,
-    /// Offset in the file that stands for the function where it has no name: that of its first byte where that is
-    /// known, else that of the address.
+    /// Offset in the file that identifies the function if it has no name: the offset of the function's first byte if
+    /// known, otherwise of the address.
     pub(super) offset: u64,
     pub(super) location: LocationIx,
 }
 
-/// Addresses of a module, in ascending order, and the functions they are in, where known.
+/// Addresses of a module in ascending order, with the functions that the symbol tables have for them.
 pub(super) struct Chunk<'a> {
     pub(super) module: &'a Module,
     pub(super) granularity: Granularity,
@@ -26,7 +26,7 @@ pub(super) struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// The frames, and what is wrong with the debug info.
+    /// Returns the frames, and a problem with the debug info if there is one.
     pub(super) fn resolve(&self, debug: Option<&DebugFile<'_>>) -> (Part, Option<String>) {
         let (part, problem) = match debug.map(DebugFile::open) {
             Some(Ok(info)) => self.with_debug_info(&info),
@@ -48,7 +48,7 @@ impl Chunk<'_> {
         let addresses: Vec<u64> = self.queries.iter().map(|query| query.address).collect();
         let found = debug.calls(&addresses);
         let mut last = None;
-        // A function has the source file of its first line.
+        // The file of a frame is the source file of the function's first address.
         let starts: Vec<Option<u64>> = self
             .names
             .iter()
@@ -64,21 +64,21 @@ impl Chunk<'_> {
         let firsts = debug.calls(&distinct);
         let mut frames = Frames::new(self, Some(debug.file));
         for (index, (query, name)) in self.queries.iter().zip(self.names).enumerate() {
-            let calls = found.of(index);
+            let calls = found.get(index);
             let in_debug_info = calls.first().map(|function| function.name);
             let symbol = match name {
                 Some(symbol) => Some(&*symbol.name),
                 None => in_debug_info.filter(|name| !name.is_empty()),
             };
             let first = starts[index].and_then(|start| distinct.binary_search(&start).ok());
-            let first = first.and_then(|first| firsts.of(first).first());
+            let first = first.and_then(|first| firsts.get(first).first());
             frames.add(query, symbol, first.map_or("", |first| first.file), calls);
         }
         (frames.part, found.problem.or(firsts.problem))
     }
 }
 
-/// Makes the frames of a chunk, each name demangled and each path cut once.
+/// A builder of the frames of a chunk that demangles each name and normalizes each path once.
 struct Frames<'a, 'name> {
     chunk: &'a Chunk<'a>,
     debug: Option<&'a DebugFile<'a>>,
@@ -101,8 +101,8 @@ impl<'a, 'name> Frames<'a, 'name> {
         }
     }
 
-    /// Adds the frames of an address: its function, which begins in a source file, and what `calls` has
-    /// after that.
+    /// Adds the frames of an address: its function, whose first address is in `file`, and the functions inlined into
+    /// it, which follow the first of `calls`.
     fn add(
         &mut self,
         query: &Query,
@@ -120,12 +120,10 @@ impl<'a, 'name> Frames<'a, 'name> {
             _ => FrameKind::User,
         };
         self.push(kind, symbol, file, line);
-        let of_address = match self.chunk.module.kind {
-            ModuleKind::Functions => &calls[..calls.len().min(1)],
-            _ => calls,
-        };
-        for inlined in of_address.iter().skip(1) {
-            self.push(FrameKind::Inlined, inlined.name, inlined.file, inlined.line);
+        if self.chunk.module.kind != ModuleKind::Functions {
+            for inlined in calls.iter().skip(1) {
+                self.push(FrameKind::Inlined, inlined.name, inlined.file, inlined.line);
+            }
         }
         self.part.finish(query.location);
     }

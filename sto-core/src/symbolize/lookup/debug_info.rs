@@ -1,4 +1,4 @@
-//! What debug info says of addresses: lines, and functions that the compiler inlined.
+//! Looks up lines and inlined functions in debug info (DWARF).
 
 use super::section::{Section, Unreadable, section};
 use super::split::{SplitFiles, SplitSections};
@@ -18,25 +18,26 @@ use sto_model::limits::MAX_NAME;
 use sto_model::{CompilationDirs, normalize};
 use sto_model::{SourceDigest, SourceDigests, agreed_digests};
 
-/// Most ranges of units that the lookups of a module pass by together: seconds of work. In sound programs a
-/// lookup passes one or two.
-const MAX_PASSED: usize = 1 << 28;
+/// Maximum number of unit ranges that all lookups of a module visit together: seconds of work. In a valid program a
+/// lookup visits one or two.
+const MAX_VISITED: usize = 1 << 28;
 
-/// Most ranges of units for each byte of debug info. In a list of its unit alone one takes three bytes or more.
-const MAX_RANGES_A_BYTE: usize = 4;
+/// Maximum number of unit ranges for each byte of debug info. A range in a list of one unit takes at least three bytes,
+/// so a file can only exceed this if many units share a list.
+const MAX_RANGES_PER_BYTE: usize = 4;
 
-/// The files that have the debug info (DWARF) of a module.
+/// The files with the debug info of a module.
 pub(super) struct DebugFiles<'a> {
     pub(super) main: &'a ElfFile,
-    /// What several files have in common (`.gnu_debugaltlink`).
+    /// Debug info that several files share (`.gnu_debugaltlink`).
     pub(super) supplement: Option<ElfFile>,
-    /// What was split off when the module was compiled (`-gsplit-dwarf`), put together by `dwp`.
+    /// Split debug info (`-gsplit-dwarf`), packaged by `dwp`.
     pub(super) package: Option<ElfFile>,
-    /// The same where it was not.
+    /// Split debug info that was not packaged.
     pub(super) split: SplitFiles,
 }
 
-/// Their sections, as they are without compression.
+/// The decompressed sections of [`DebugFiles`].
 pub(super) struct DebugSections<'a> {
     main: DwarfSections<Cow<'a, [u8]>>,
     supplement: Option<DwarfSections<Cow<'a, [u8]>>>,
@@ -45,7 +46,7 @@ pub(super) struct DebugSections<'a> {
     endian: RunTimeEndian,
 }
 
-/// The debug info of a module, and what all of its lookups share.
+/// The debug info of a module, shared by the lookups of all threads.
 pub(super) struct DebugFile<'a> {
     dwarf: Arc<Dwarf<Section<'a>>>,
     package: Option<DwarfPackage<Section<'a>>>,
@@ -55,21 +56,22 @@ pub(super) struct DebugFile<'a> {
     digested: Vec<DebugInfoOffset>,
 }
 
-/// One thread's view of a [`DebugFile`].
+/// A lookup in a [`DebugFile`], used by one thread.
 pub(super) struct DebugInfo<'a> {
     context: Context<Section<'a>>,
     pub(super) file: &'a DebugFile<'a>,
 }
 
+/// The address ranges of a function.
 pub(super) struct Ranges {
-    /// Its unit, and its entry in that.
+    /// The unit of the function, and its entry in the unit.
     function: (UnitSectionOffset, UnitOffset),
-    /// Ascending; none begins in another.
+    /// Ascending and disjoint.
     ranges: Vec<(u64, u64)>,
 }
 
 impl Ranges {
-    fn of(function: (UnitSectionOffset, UnitOffset), mut ranges: Vec<(u64, u64)>) -> Ranges {
+    fn new(function: (UnitSectionOffset, UnitOffset), mut ranges: Vec<(u64, u64)>) -> Ranges {
         ranges.sort_unstable();
         ranges.dedup_by(|&mut (begin, end), (_, last)| {
             let is_within = begin < *last;
@@ -88,29 +90,31 @@ impl Ranges {
     }
 }
 
-/// A function at a line, or one that was inlined into another.
+/// A function, or one that was inlined into it, at a line.
 pub(super) struct Call<'a> {
-    /// Its name, mangled; empty where it has none.
+    /// Mangled name; empty if unknown.
     pub(super) name: &'a [u8],
-    /// Path of the source file of the line; empty where it is not known.
+    /// Path of the source file of the line; empty if unknown.
     pub(super) file: &'a str,
-    /// The line that runs or calls the next.
+    /// The line that runs or calls the next function.
     pub(super) line: Option<u32>,
 }
 
-/// What addresses are in.
+/// The functions of a list of addresses.
 #[derive(Default)]
 pub(super) struct Calls<'a> {
     calls: Vec<Call<'a>>,
-    /// Ends of the addresses' parts of `calls`.
+    /// For each address the end of its range in `calls`.
     ends: Vec<usize>,
-    /// Why some are not known.
+    /// The first error of the lookups.
     pub(super) problem: Option<gimli::Error>,
 }
 
 impl<'a> DebugSections<'a> {
+    /// Loads the sections that lookups need.
+    ///
     /// # Errors
-    /// With the reason why the debug info as a whole cannot be read.
+    /// Returns the reason if a file cannot be read.
     pub(super) fn load(files: &'a DebugFiles<'_>) -> Result<DebugSections<'a>, String> {
         let DebugFiles {
             main,
@@ -121,16 +125,16 @@ impl<'a> DebugSections<'a> {
         let dwarf = |file: &'a ElfFile| {
             DwarfSections::load(|id| section(file, is_needed(id).then(|| id.name())))
         };
-        // Its index names parts of all sections, and they must be there.
+        // The index of a package refers to parts of all sections, so all must be loaded.
         let split =
             |file: &'a ElfFile| DwarfPackageSections::load(|id| section(file, id.dwo_name()));
         let mut all = [Some(*main), supplement.as_ref(), package.as_ref()]
             .into_iter()
             .flatten();
-        if let Some(file) = all.find(|file| !file.is_credible()) {
+        if let Some(file) = all.find(|file| !file.has_credible_sizes()) {
             let path = file.path.display();
             return Err(format!(
-                "the compressed sections of {path} claim sizes that cannot be true"
+                "the headers of {path} have impossible sizes of compressed sections"
             ));
         }
         let read = || {
@@ -151,7 +155,7 @@ fn is_needed(id: SectionId) -> bool {
     use SectionId as Id;
     !matches!(
         id,
-        // Units have their ranges themselves, where `fits` counts them.
+        // Units have their ranges themselves, and `compilation_dirs` counts those.
         Id::DebugAranges
             | Id::DebugLoc
             | Id::DebugLocLists
@@ -162,12 +166,12 @@ fn is_needed(id: SectionId) -> bool {
 }
 
 impl<'a> DebugFile<'a> {
-    /// The debug info for lookups of these addresses.
+    /// Prepares lookups of these addresses.
     ///
     /// # Errors
-    /// Where units have so many ranges for the bytes of their sections that many must share a long list, or where
-    /// lookups of these addresses pass by too many of them: addr2line passes all that end after an address, up to
-    /// the last of these that begins before it.
+    /// Returns an error if the lookups would take too long: because there are more ranges of units than
+    /// [`MAX_RANGES_PER_BYTE`] allows, or because the lookups would visit more than [`MAX_VISITED`]. For an address,
+    /// addr2line visits the ranges that end after it, up to the last of these that begins before it.
     pub(super) fn new(
         sections: &'a DebugSections<'_>,
         addresses: &[u64],
@@ -177,7 +181,7 @@ impl<'a> DebugFile<'a> {
         let mut dwarf = sections.main.borrow_with_sup(supplement, borrow);
         dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
         let (compilation_dirs, digested) = compilation_dirs(&dwarf, addresses)
-            .ok_or("its units have too many ranges within each other")?;
+            .ok_or("too many address ranges of its units overlap")?;
         let empty = EndianSlice::new(&[], sections.endian);
         let package = sections.package.as_ref();
         Ok(DebugFile {
@@ -189,8 +193,10 @@ impl<'a> DebugFile<'a> {
         })
     }
 
+    /// Creates a lookup for one thread.
+    ///
     /// # Errors
-    /// With the reason why the debug info as a whole cannot be read.
+    /// Returns an error if the debug info cannot be read at all.
     pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
         Ok(DebugInfo {
             context: Context::from_arc_dwarf(Arc::clone(&self.dwarf))?,
@@ -198,16 +204,16 @@ impl<'a> DebugFile<'a> {
         })
     }
 
-    /// A source file, as frames carry it.
+    /// Returns the path that frames have for a source file.
     pub(super) fn source_file(&self, path: &str) -> String {
         normalize(path, |parts| self.compilation_dirs.prefix_of(parts))
     }
 
-    /// Digests of these source files, as frames carry them.
+    /// Returns the digests of source files, which are given by the paths that frames have.
     pub(super) fn digests(&self, files: &BTreeSet<&str>) -> SourceDigests {
         let names: HashSet<&[u8]> = files
             .iter()
-            .map(|file| last_name(file.as_bytes()))
+            .map(|file| file_name(file.as_bytes()))
             .collect();
         let mut digests = Vec::new();
         for &offset in &self.digested {
@@ -229,7 +235,7 @@ impl<'a> DebugFile<'a> {
         agreed_digests(digests)
     }
 
-    /// The path of a file as lookups have it, if its last name is one of these.
+    /// Returns the full path of a file in a line program, if its file name is one of `names`.
     fn path(
         &self,
         unit: &Unit<Section<'a>>,
@@ -239,10 +245,10 @@ impl<'a> DebugFile<'a> {
     ) -> Option<String> {
         let text = |value| self.dwarf.attr_string(unit, value).ok();
         let name = text(file.path_name())?;
-        if !names.contains(last_name(name.slice())) {
+        if !names.contains(file_name(name.slice())) {
             return None;
         }
-        // Folder 0 is the unit's own.
+        // Folder 0 is the compilation directory of the unit.
         let folder = Some(file.directory_index()).filter(|&index| index != 0);
         let folder = folder.and_then(|_| text(file.directory(header)?));
         let mut path = Vec::new();
@@ -258,12 +264,12 @@ impl<'a> DebugFile<'a> {
     }
 }
 
-fn last_name(path: &[u8]) -> &[u8] {
+fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// Where the units of a module were compiled, as far as these can be read, and those whose source files have digests;
-/// `None` where they have too many ranges for lookups of these addresses.
+/// Returns the compilation directories of the units that can be read, and the units whose source files have digests.
+/// Returns `None` if the units have too many ranges for lookups of these addresses.
 fn compilation_dirs(
     dwarf: &Dwarf<Section<'_>>,
     addresses: &[u64],
@@ -283,12 +289,12 @@ fn compilation_dirs(
         if program.is_some_and(|program| program.header().file_has_md5()) {
             digested.extend(unit.header.debug_info_offset());
         }
-        let Ok(mut of_unit) = dwarf.unit_ranges(&unit) else {
+        let Ok(mut unit_ranges) = dwarf.unit_ranges(&unit) else {
             continue;
         };
-        while let Ok(Some(range)) = of_unit.next() {
+        while let Ok(Some(range)) = unit_ranges.next() {
             ranges.push(range);
-            if ranges.len() > MAX_RANGES_A_BYTE * bytes {
+            if ranges.len() > MAX_RANGES_PER_BYTE * bytes {
                 return None;
             }
         }
@@ -299,11 +305,11 @@ fn compilation_dirs(
         first = first.min(range.begin);
         range.begin = first;
     }
-    let passed = addresses.iter().map(|&address| {
+    let visited = addresses.iter().map(|&address| {
         let after = ranges.partition_point(|range| range.end <= address);
         ranges[after..].partition_point(|range| range.begin <= address)
     });
-    (passed.sum::<usize>() <= MAX_PASSED).then(|| {
+    (visited.sum::<usize>() <= MAX_VISITED).then(|| {
         let dirs: Vec<Cow<'_, str>> = dirs.into_iter().map(String::from_utf8_lossy).collect();
         let dirs = CompilationDirs::new(dirs.iter().map(Cow::as_ref));
         (dirs, digested)
@@ -311,7 +317,7 @@ fn compilation_dirs(
 }
 
 impl<'a> DebugInfo<'a> {
-    /// The functions that addresses are in, outermost first: the function, then what was inlined into it.
+    /// Looks up the functions of addresses: for each the function, then those inlined into it, innermost last.
     pub(super) fn calls(&self, addresses: &[u64]) -> Calls<'_> {
         let mut found = Calls::default();
         for &address in addresses {
@@ -333,8 +339,8 @@ impl<'a> DebugInfo<'a> {
         found
     }
 
-    /// Where the range of a function begins that an address is in. `last` keeps the ranges of the function that was
-    /// found last: addresses ascend, and mostly stay in one.
+    /// Returns the start of the function's range that has an address. `last` caches the ranges of the previous function,
+    /// as consecutive addresses are mostly in one function.
     pub(super) fn start_of(&self, address: u64, last: &mut Option<Ranges>) -> Option<u64> {
         let mut function = None;
         self.each_frame(address, |frame| function = frame.dw_die_offset)
@@ -343,17 +349,17 @@ impl<'a> DebugInfo<'a> {
         let key = (unit.header.offset(), function?);
         if last.as_ref().is_none_or(|last| last.function != key) {
             let entry = unit.entry(key.1).ok()?;
-            let mut of_function = unit.die_ranges(&entry).ok()?;
+            let mut die_ranges = unit.die_ranges(&entry).ok()?;
             let mut ranges = Vec::new();
-            while let Ok(Some(range)) = of_function.next() {
+            while let Ok(Some(range)) = die_ranges.next() {
                 ranges.push((range.begin, range.end));
             }
-            *last = Some(Ranges::of(key, ranges));
+            *last = Some(Ranges::new(key, ranges));
         }
         last.as_ref()?.start_of(address)
     }
 
-    /// Calls `each` with the functions that an address is in, innermost first.
+    /// Calls `each` with the functions of an address, innermost first.
     fn each_frame<'s>(
         &'s self,
         address: u64,
@@ -366,7 +372,7 @@ impl<'a> DebugInfo<'a> {
         Ok(())
     }
 
-    /// Gives a lookup what was split off of the units that it comes to.
+    /// Finishes a lookup, loading the split debug info that it asks for.
     fn resume<C: LookupContinuation<Buf = Section<'a>>>(
         &self,
         mut lookup: LookupResult<C>,
@@ -387,8 +393,8 @@ impl<'a> DebugInfo<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// Those of the address at an index, outermost first; none where debug info has nothing of it.
-    pub(super) fn of(&self, index: usize) -> &[Call<'a>] {
+    /// Returns the functions of the address with this index, outermost first; empty if unknown.
+    pub(super) fn get(&self, index: usize) -> &[Call<'a>] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.calls[start..self.ends[index]]
     }

@@ -1,13 +1,13 @@
-//! Where functions without a name begin: by the call frame information, which stays when a file is stripped.
+//! The start addresses of functions, from the call frame information, which stays when a file is stripped.
 //!
-//! Source: *Linux Standard Base Core Specification*, section *Exception Frames* (`.eh_frame`). Compilers write a
-//! frame description entry (FDE) for each function; of one that was split, for each part.
+//! Compilers write one frame description entry (FDE) for each function, or for each part of a function that was split.
+//! Source: *Linux Standard Base Core Specification*, section *Exception Frames* (`.eh_frame`).
 
 use gimli::{BaseAddresses, CieOrFde, CommonInformationEntry, EhFrame, EndianSlice, UnwindSection};
 use object::{Object, ObjectSection};
 use sto_binary::elf::{Elf, ElfFile, endian_of};
 
-/// The functions of a file, in the order of their virtual addresses.
+/// The functions of a file, in ascending order of virtual addresses.
 pub(super) struct Functions(Vec<Function>);
 
 struct Function {
@@ -16,18 +16,18 @@ struct Function {
 }
 
 impl Functions {
-    /// Those that the file describes, up to the first entry that cannot be read.
-    pub(super) fn of(file: &ElfFile) -> Functions {
+    /// Reads the functions of a file, up to the first entry that cannot be read.
+    pub(super) fn read(file: &ElfFile) -> Functions {
         let mut functions = file
             .parse()
             .ok()
-            .and_then(|elf| read(&elf))
+            .and_then(|elf| read_entries(&elf))
             .unwrap_or_default();
         functions.sort_unstable_by_key(|function| function.start);
         Functions(functions)
     }
 
-    /// The first address of the function that an address is in.
+    /// Returns the first address of the function that has an address.
     pub(super) fn start_of(&self, address: u64) -> Option<u64> {
         let after = self.0.partition_point(|function| function.start <= address);
         let last = &self.0[after.checked_sub(1)?];
@@ -35,7 +35,7 @@ impl Functions {
     }
 }
 
-fn read(elf: &Elf<'_>) -> Option<Vec<Function>> {
+fn read_entries(elf: &Elf<'_>) -> Option<Vec<Function>> {
     let section = elf.section_by_name(".eh_frame")?;
     let address_of = |name| elf.section_by_name(name).map(|section| section.address());
     let mut bases = BaseAddresses::default().set_eh_frame(section.address());
@@ -47,7 +47,7 @@ fn read(elf: &Elf<'_>) -> Option<Vec<Function>> {
     }
     let mut eh_frame = EhFrame::from(EndianSlice::new(section.data().ok()?, endian_of(elf)));
     eh_frame.set_address_size(if elf.is_64() { 8 } else { 4 });
-    // Most entries have the common one (CIE) of the entry before them.
+    // Most entries share the common information entry (CIE) of the previous one.
     let mut last = None;
     let mut functions = Vec::new();
     let mut entries = eh_frame.entries(&bases);

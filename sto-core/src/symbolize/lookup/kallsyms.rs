@@ -1,16 +1,16 @@
 //! The kernel's list of its own symbols (`/proc/kallsyms`, Linux' `kernel/kallsyms.c`).
 
-/// No function of the kernel is nearly this long, so that an address farther after the last symbol
-/// is in something that the list does not have.
+/// Maximum length of a kernel function. Real ones are much shorter, so an address this far after the last symbol is in
+/// code that the list does not have.
 const MAX_FUNCTION: u64 = 1 << 20;
 
-/// A list of kernel symbols, for looking up addresses.
+/// A list of kernel symbols, indexed by address.
 pub(super) struct Kallsyms {
     text: Vec<u8>,
-    /// Addresses in ascending order, each once, and where in the text their lines begin.
+    /// Distinct addresses in ascending order, each with the offset of its line in the text.
     lines: Vec<(u64, usize)>,
-    /// Address of `_text`, else of `_stext`, the symbols that perf records; `None` where the list
-    /// shows no addresses.
+    /// Address of `_text`, otherwise of `_stext`; perf records the address of the same symbol. `None` if the kernel hid
+    /// the addresses.
     pub(super) text_address: Option<u64>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Kallsyms {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct KernelSymbol<'a> {
     pub(super) name: &'a [u8],
-    /// The kernel module that it is in; `None` for the kernel itself.
+    /// The kernel module of the function; `None` for the kernel itself.
     pub(super) module: Option<&'a str>,
 }
 
@@ -31,7 +31,7 @@ struct Line<'a> {
 }
 
 impl Kallsyms {
-    /// Reads a list; lines that are none are left out.
+    /// Parses a list, ignoring malformed lines.
     pub(super) fn parse(text: Vec<u8>) -> Kallsyms {
         let mut lines = Vec::with_capacity(text.len() / 40);
         let mut start = 0;
@@ -41,7 +41,7 @@ impl Kallsyms {
             }
             start += line.len() + 1;
         }
-        // Nearly sorted already, and stable: aliases keep the order of the list.
+        // A stable sort: symbols of one address keep their order. The list is nearly sorted already.
         lines.sort_by_key(|&(address, _)| address);
         let mut kallsyms = Kallsyms {
             text,
@@ -63,7 +63,7 @@ impl Kallsyms {
             .filter(|&address| address != 0)
     }
 
-    /// Keeps one symbol of each address: of its functions the last in the list, as perf has it, if it has any.
+    /// Keeps one symbol of each address: the last function in the list, as perf does, if there is one.
     fn keep_functions(&mut self) {
         let mut lines = std::mem::take(&mut self.lines);
         let is_function = |start| self.line(start).is_some_and(|line| line.is_function());
@@ -76,7 +76,7 @@ impl Kallsyms {
         self.lines = lines;
     }
 
-    /// The function that an address is in.
+    /// Returns the function that has an address.
     pub(super) fn function_at(&self, address: u64) -> Option<KernelSymbol<'_>> {
         let end = self.lines.partition_point(|&(start, _)| start <= address);
         let (start, line) = *self.lines[..end].last()?;
@@ -85,7 +85,7 @@ impl Kallsyms {
         }
         let best = self.line(line).filter(Line::is_function)?;
         let module = match best.module {
-            // Code that the kernel makes while it runs is part of no module.
+            // Code that the kernel generates at run time belongs to no module.
             b"" | b"bpf" | b"__builtin__ftrace" | b"__builtin__kprobes" => None,
             module => Some(std::str::from_utf8(module).ok()?),
         };

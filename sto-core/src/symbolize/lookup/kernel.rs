@@ -1,4 +1,4 @@
-//! Locations in the kernel and its modules.
+//! Resolves locations in the kernel and its modules.
 
 use super::kallsyms::Kallsyms;
 use super::native;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use sto_binary::elf::{Detail, ElfFile, is_executable};
 use sto_binary::find::{Found, build_id_entry, find, kernel_module_name};
-use sto_binary::kernel_module::Loaded;
+use sto_binary::kernel_module::LoadedModule;
 use sto_formats::demangle::demangle;
 use sto_formats::recording::{Module, ModuleKind, Recording};
 use sto_model::SymbolOptions;
@@ -22,9 +22,9 @@ use sto_model::limits::MAX_PERF_MAP;
 use sto_model::{Frame, FrameKind, GnuBuildId};
 use sto_model::{Hint, Notice};
 
-/// The name of the kernel's file where it is built.
+/// File name of the uncompressed kernel with symbols.
 const VMLINUX: &str = "vmlinux";
-/// Most bytes of notes that are read; a kernel has about 500.
+/// Maximum size of the kernel's notes; real kernels have about 500 bytes.
 const MAX_NOTES: u64 = 1 << 20;
 
 pub(super) struct Kernel<'a> {
@@ -33,33 +33,33 @@ pub(super) struct Kernel<'a> {
     list: OnceLock<Result<SymbolList, Notice>>,
 }
 
-/// A file with code of the kernel.
+/// The file of the kernel or of a kernel module.
 struct CodeFile {
     found: Found,
-    /// What to add to a recorded address to find it in the file.
+    /// Difference between an address in the file and the recorded address.
     shift: u64,
-    /// The addresses that the file has.
+    /// The addresses of code in the file.
     code: Vec<Range<u64>>,
 }
 
 impl CodeFile {
-    /// That of the kernel, where it has debug info: for names alone there is the list.
-    fn of_kernel(kernel: &Module, options: &SymbolOptions) -> Option<CodeFile> {
-        let found = find(&vmlinux_of(kernel), options).ok()?;
+    /// Finds the kernel's file if it has debug info; for names only, the symbol list suffices.
+    fn find_kernel(kernel: &Module, options: &SymbolOptions) -> Option<CodeFile> {
+        let found = find(&as_vmlinux(kernel), options).ok()?;
         if found.symbols.detail != Detail::DebugInfo {
             return None;
         }
-        let shift = shift_to(text_of(&found.symbols)?, kernel);
+        let shift = shift_from_recorded(text_address(&found.symbols)?, kernel);
         let segments = found.image.as_ref().unwrap_or(&found.symbols).segments();
         let code = segments.addresses().collect();
         Some(CodeFile { found, shift, code })
     }
 
-    /// That of a module, where it has names.
-    fn of_module(module: &Module, options: &SymbolOptions) -> Option<CodeFile> {
+    /// Finds the file of a kernel module if it has names.
+    fn find_module(module: &Module, options: &SymbolOptions) -> Option<CodeFile> {
         let recorded = module.text_address?;
         let found = find(module, options).ok()?;
-        let Loaded { file, code } = Loaded::of(&found.symbols)?;
+        let LoadedModule { file, code } = LoadedModule::new(&found.symbols)?;
         if file.detail == Detail::Stripped {
             return None;
         }
@@ -79,8 +79,8 @@ impl CodeFile {
 struct SymbolList {
     path: PathBuf,
     kallsyms: Kallsyms,
-    /// What to add to a recorded address to find it in the list: the kernel is at another
-    /// address after each boot (KASLR).
+    /// Difference between an address in the list and the recorded address: the kernel has another address after each
+    /// boot (KASLR).
     shift: u64,
 }
 
@@ -94,12 +94,12 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Resolves virtual addresses of the kernel, or of one of its modules: by its file, where that is found by its build
-    /// id, and by the list what is not in there.
+    /// Resolves virtual addresses of the kernel or of one of its modules: in its file if one is found by build id,
+    /// otherwise in the symbol list.
     pub(super) fn resolve(&self, task: &Task<'_>) -> Resolved {
         let file = match task.module.kind {
-            ModuleKind::Kernel => CodeFile::of_kernel(task.module, self.options),
-            _ => CodeFile::of_module(task.module, self.options),
+            ModuleKind::Kernel => CodeFile::find_kernel(task.module, self.options),
+            _ => CodeFile::find_module(task.module, self.options),
         };
         let Some(CodeFile { found, shift, code }) = file else {
             return self.resolve_in_list(task);
@@ -131,7 +131,7 @@ impl<'a> Kernel<'a> {
             Ok(list) if wanted.is_none() || list.shift == 0 => list,
             Ok(list) => {
                 let problem = format!(
-                    "{} is of another boot than the recording, and kernel modules are at other addresses after each boot, so functions of {} stay unresolved; ingest a recording before the machine boots again, or put a copy of the module's file into a folder and name that",
+                    "{} is from another boot than the recording, and kernel modules have other addresses after each boot, so functions of {} stay unresolved; ingest recordings before the machine reboots, or put a copy of the module's file into a folder, and give that folder",
                     list.path.display(),
                     module.path
                 );
@@ -157,12 +157,12 @@ impl<'a> Kernel<'a> {
                 part.finish_unresolved(location, module, address);
             }
         }
-        Resolved::of(part, list.path.clone())
+        Resolved::from_file(part, list.path.clone())
     }
 
-    /// The recorded kernel's symbols: best those of the same boot, else any of the same build.
+    /// Finds a list of the recorded kernel's symbols: of the same boot if possible, otherwise of the same build.
     fn find_list(&self) -> Result<SymbolList, Notice> {
-        let unknown = "the recording has no build id of its kernel, so no list of symbols can be trusted to be of it; record without --no-buildid, and not into a pipe";
+        let unknown = "the recording has no build id of its kernel, so no list of symbols can be trusted to match it; record without --no-buildid, and not into a pipe";
         let kernel = self.module.ok_or(unknown)?;
         let build_id = kernel.build_id.as_ref().ok_or(unknown)?;
 
@@ -175,21 +175,21 @@ impl<'a> Kernel<'a> {
             .chain(&self.options.perf_cache);
         let copies = dirs.map(|dir| build_id_entry(dir, build_id).join("kallsyms"));
         let copies = copies.filter(|path| path.is_file()).map(Ok);
-        for path in copies.chain(std::iter::once_with(|| self.running(build_id))) {
+        for path in copies.chain(std::iter::once_with(|| self.running_kallsyms(build_id))) {
             match path.and_then(|path| Ok(SymbolList::read(path, kernel)?)) {
                 Ok(list) if list.shift == 0 => return Ok(list),
                 Ok(list) => other_boot = other_boot.or(Some(list)),
                 Err(found) => problem = Some(found),
             }
         }
-        let vmlinux = || SymbolList::of_vmlinux(kernel, self.options);
+        let vmlinux = || SymbolList::from_vmlinux(kernel, self.options);
         let found = other_boot.or_else(vmlinux);
         found.ok_or_else(|| problem.unwrap_or_else(|| "".into()))
     }
 
-    /// The running kernel's list, if that is the kernel that was recorded.
-    fn running(&self, build_id: &GnuBuildId) -> Result<PathBuf, Notice> {
-        let advice = "ingest on the machine that made the recording and before its kernel changes, or copy that machine's /proc/kallsyms to .build-id/AB/CDEF.../kallsyms in a folder, and name that";
+    /// Returns the path of the running kernel's list, if that kernel was recorded.
+    fn running_kallsyms(&self, build_id: &GnuBuildId) -> Result<PathBuf, Notice> {
+        let advice = "ingest on the machine that made the recording before its kernel is updated, or copy that machine's /proc/kallsyms to .build-id/AB/CDEF.../kallsyms in a folder, and give that folder";
         let advised =
             |text: String| Err(Notice::new(format!("{text}; {advice}"), Hint::SymbolFolder));
         let (Some(notes), Some(kallsyms)) = (&self.options.kernel_notes, &self.options.kallsyms)
@@ -204,7 +204,7 @@ impl<'a> Kernel<'a> {
                 "the recorded kernel has build id {build_id}, the running one {running}"
             )),
             None => advised(format!(
-                "the recorded kernel has build id {build_id}, and {} does not say that of the running one",
+                "the recorded kernel has build id {build_id}, and {} has no build id of the running one",
                 notes.display()
             )),
         }
@@ -212,21 +212,21 @@ impl<'a> Kernel<'a> {
 }
 
 impl SymbolList {
-    /// The functions of the kernel's file, where that is found by its build id.
-    fn of_vmlinux(kernel: &Module, options: &SymbolOptions) -> Option<SymbolList> {
-        let file = find(&vmlinux_of(kernel), options).ok()?.symbols;
-        let text = kallsyms_of(&file)?;
-        SymbolList::of(file.path, text, kernel).ok()
+    /// Makes a list from the kernel's file, if one is found by its build id.
+    fn from_vmlinux(kernel: &Module, options: &SymbolOptions) -> Option<SymbolList> {
+        let file = find(&as_vmlinux(kernel), options).ok()?.symbols;
+        let text = to_kallsyms(&file)?;
+        SymbolList::new(file.path, text, kernel).ok()
     }
 
     fn read(path: PathBuf, kernel: &Module) -> Result<SymbolList, String> {
         let text = SafeFile::open(&path, Links::Follow)
             .and_then(|file| file.read(MAX_PERF_MAP))
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        SymbolList::of(path, text, kernel)
+        SymbolList::new(path, text, kernel)
     }
 
-    fn of(path: PathBuf, text: Vec<u8>, kernel: &Module) -> Result<SymbolList, String> {
+    fn new(path: PathBuf, text: Vec<u8>, kernel: &Module) -> Result<SymbolList, String> {
         let kallsyms = Kallsyms::parse(text);
         let Some(text_address) = kallsyms.text_address else {
             return Err(format!(
@@ -235,15 +235,15 @@ impl SymbolList {
             ));
         };
         Ok(SymbolList {
-            shift: shift_to(text_address, kernel),
+            shift: shift_from_recorded(text_address, kernel),
             path,
             kallsyms,
         })
     }
 }
 
-/// The kernel's file, as a module that can be found.
-fn vmlinux_of(kernel: &Module) -> Module {
+/// Returns the kernel as a file module, for the search by build id.
+fn as_vmlinux(kernel: &Module) -> Module {
     Module {
         path: VMLINUX.to_owned(),
         kind: ModuleKind::File,
@@ -251,14 +251,14 @@ fn vmlinux_of(kernel: &Module) -> Module {
     }
 }
 
-/// What to add to recorded addresses where the kernel's code begins at this one.
-fn shift_to(text: u64, kernel: &Module) -> u64 {
+/// Returns the difference between addresses of a kernel whose code begins at `text`, and the recorded addresses.
+fn shift_from_recorded(text: u64, kernel: &Module) -> u64 {
     let recorded = kernel.text_address.filter(|&address| address != 0);
     recorded.map_or(0, |recorded| text.wrapping_sub(recorded))
 }
 
-/// Where the code of the kernel begins, by its file.
-fn text_of(vmlinux: &ElfFile) -> Option<u64> {
+/// Returns the start address of the kernel's code.
+fn text_address(vmlinux: &ElfFile) -> Option<u64> {
     let elf = vmlinux.parse().ok()?;
     let address_of = |name: &str| {
         let mut symbols = elf.symbol_table()?.symbols();
@@ -269,14 +269,14 @@ fn text_of(vmlinux: &ElfFile) -> Option<u64> {
     address_of("_text").or_else(|| address_of("_stext"))
 }
 
-/// The symbol table of the kernel's file, as the kernel lists it when it runs.
-fn kallsyms_of(vmlinux: &ElfFile) -> Option<Vec<u8>> {
+/// Converts the symbol table of the kernel's file to the format of `/proc/kallsyms`.
+fn to_kallsyms(vmlinux: &ElfFile) -> Option<Vec<u8>> {
     let elf = vmlinux.parse().ok()?;
     let code: Vec<_> = elf.sections().filter(is_executable).collect();
     let is_in_code = |section| code.iter().any(|code| Some(code.index()) == section);
     let mut symbols: Vec<_> = elf.symbol_table()?.symbols().collect();
     symbols.retain(|symbol| !symbol.is_undefined());
-    // Of several at one address the last counts: a function before a label, such as `_text`.
+    // Of several symbols at one address the last one counts, so functions come after labels such as `_text`.
     symbols.sort_by_key(|symbol| symbol.kind() == SymbolKind::Text);
     let mut text = Vec::new();
     for symbol in symbols {
@@ -284,7 +284,7 @@ fn kallsyms_of(vmlinux: &ElfFile) -> Option<Vec<u8>> {
         if name.is_empty() || name.starts_with(b"$") || name.iter().any(u8::is_ascii_whitespace) {
             continue;
         }
-        // Data end the function before them.
+        // A data symbol ends the function before it.
         let kind = if is_in_code(symbol.section_index()) {
             'T'
         } else {
@@ -296,7 +296,7 @@ fn kallsyms_of(vmlinux: &ElfFile) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The kernel's build id out of its notes (`/sys/kernel/notes`).
+/// Reads the kernel's build id from its notes (`/sys/kernel/notes`).
 fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
     let file = SafeFile::open(path, Links::Follow).ok()?;
     let notes = file.read(MAX_NOTES).ok()?;
@@ -310,7 +310,7 @@ fn build_id_in_notes(path: &Path) -> Option<GnuBuildId> {
     None
 }
 
-/// The name that kallsyms has for a kernel module: dashes are written as underscores.
+/// Returns the name of a kernel module in kallsyms, which has underscores for dashes.
 fn listed_name(module: &Module) -> String {
     let name = module.name();
     kernel_module_name(name).unwrap_or(name).replace('-', "_")

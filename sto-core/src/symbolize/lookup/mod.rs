@@ -1,4 +1,4 @@
-//! Where the symbols of each kind of module are.
+//! Looks up symbols in files, by the kind of module.
 
 mod build_ids;
 mod chunk;
@@ -18,7 +18,7 @@ pub(crate) use build_ids::add_build_ids;
 use sto_formats::recording::{GUEST, Module, ModuleKind, Recording};
 use sto_model::SymbolOptions;
 
-/// What is shared by the modules of a recording.
+/// The state shared by the lookups of all modules of a recording.
 pub(super) struct Lookup<'a> {
     recording: &'a Recording,
     options: &'a SymbolOptions,
@@ -54,10 +54,10 @@ fn anonymous_problem(module: &Module) -> Option<String> {
     match path {
         "[vdso]" | "[vsyscall]" | "[uprobes]" => None,
         path if GUEST.contains(&path) => Some(format!(
-            "{path} is code of a virtual machine's guest, of which nothing but that is recorded; to see it, record inside the guest"
+            "{path} is code of a virtual machine's guest, for which the recording has no addresses; to see its functions, record inside the guest"
         )),
         path => Some(format!(
-            "{path} is memory without a file, so its code has no symbols here; it is likely to be made at run time (JIT)"
+            "{path} is memory without a file, so its code has no symbols; it was probably generated at run time (JIT)"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Locations in files that were mapped into user space.
+//! Resolves locations in native programs and libraries.
 
 use super::chunk::{Chunk, Query};
 use super::debug_info::{DebugFile, DebugFiles, DebugSections};
@@ -16,10 +16,10 @@ use sto_formats::recording::ModuleKind;
 use sto_model::SymbolOptions;
 use sto_model::{Hint, Notice};
 
-/// Fewest addresses that are worth opening the debug info once more for another thread.
+/// Minimum number of addresses for which another thread opens the debug info.
 const MIN_CHUNK: usize = 4096;
 
-/// Resolves offsets in a file.
+/// Resolves the locations of a module, which are offsets in its file.
 pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     let found = match find(task.module, options) {
         Ok(found) => found,
@@ -33,7 +33,7 @@ pub(super) fn resolve(task: &Task<'_>, options: &SymbolOptions) -> Resolved {
     })
 }
 
-/// Resolves what `address_of` says is at these virtual addresses of a file.
+/// Resolves the locations of a module in the files found; `address_of` converts them to virtual addresses of the file.
 pub(super) fn resolve_in(
     found: Found,
     task: &Task<'_>,
@@ -72,7 +72,7 @@ pub(super) fn resolve_in(
     };
     let names = function_names(&symbols, mini.as_ref(), image.as_ref(), &addresses);
     if names.iter().any(Option::is_none) {
-        let functions = Functions::of(image.as_ref().unwrap_or(&symbols));
+        let functions = Functions::read(image.as_ref().unwrap_or(&symbols));
         let nameless = queries.iter_mut().zip(&names);
         for (query, _) in nameless.filter(|(_, name)| name.is_none()) {
             let start = functions.start_of(query.address);
@@ -124,20 +124,20 @@ pub(super) fn resolve_in(
     let mut problems = problems.into_iter().flatten();
     let problem = match symbols.why_cut().or(unreadable).or_else(|| problems.next()) {
         Some(problem) => Some(Notice::from(format!(
-            "the debug info of {} cannot be read, or not as a whole ({problem}), so some of its functions have no lines, and what was inlined into them does not show",
+            "the debug info of {} cannot be read completely ({problem}), so some of its functions have no lines, and functions inlined into them are missing",
             symbols.path.display()
         ))),
         None if any_unresolved && symbols.detail == Detail::Stripped => {
             let unanswered = unanswered.map_or_else(String::new, |why| format!(" ({why})"));
             let text = format!(
-                "{} is stripped: it names only the functions that other files link to{unanswered}; install its debug symbols, or name a folder that has them",
+                "{} is stripped: it has only the names of exported functions{unanswered}; install its debug symbols, or give a folder that has them",
                 symbols.path.display()
             );
             Some(Notice::new(text, Hint::SymbolFolder))
         }
         None => unanswered.map(|why| {
             Notice::from(format!(
-                "there may be debug info of {}, but {why}, so its functions may have no lines, and what was inlined into them does not show",
+                "there may be debug info for {}, but {why}, so its functions may have no lines, and functions inlined into them may be missing",
                 symbols.path.display()
             ))
         }),
@@ -151,7 +151,8 @@ pub(super) fn resolve_in(
     }
 }
 
-/// The functions that ascending virtual addresses are in, from the first table that has them.
+/// Returns the function of each address, from the first symbol table that has it. The virtual addresses are in
+/// ascending order.
 fn function_names<'a>(
     symbols: &'a ElfFile,
     mini: Option<&'a ElfFile>,
@@ -161,8 +162,8 @@ fn function_names<'a>(
     let mut names = vec![None; addresses.len()];
     let mut fill = |find: &dyn Fn(&[u64]) -> Vec<Option<Symbol<'a>>>| {
         let missing: Vec<usize> = (0..names.len()).filter(|&i| names[i].is_none()).collect();
-        let asked: Vec<u64> = missing.iter().map(|&index| addresses[index]).collect();
-        for (index, name) in missing.into_iter().zip(find(&asked)) {
+        let wanted: Vec<u64> = missing.iter().map(|&index| addresses[index]).collect();
+        for (index, name) in missing.into_iter().zip(find(&wanted)) {
             names[index] = name;
         }
     };

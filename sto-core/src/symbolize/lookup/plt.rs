@@ -1,4 +1,4 @@
-//! Stubs of the procedure linkage table (PLT), which have no symbols of their own.
+//! Stubs in the procedure linkage table (PLT), which have no symbols of their own.
 
 use super::symtab::Symbol;
 use hashbrown::HashMap;
@@ -8,15 +8,16 @@ use object::{
 use std::borrow::Cow;
 use sto_binary::elf::{Elf, is_executable};
 
-/// The function that a stub jumps to, as `name@plt`, if the address is in a stub that is
-/// understood: those of x86-64 that jump through a slot of the global offset table (GOT).
+/// Returns for each address in a PLT stub the function that the stub jumps to, as `name@plt`.
+///
+/// Only x86-64 stubs that jump through a slot of the global offset table (GOT) are recognised.
 pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Symbol<'data>>> {
     let mut found = vec![None; addresses.len()];
     if elf.architecture() != Architecture::X86_64 {
         return found;
     }
     let mut targets = None;
-    // A linker writes one of each.
+    // Linkers write each of these sections at most once.
     for name in [".plt", ".plt.sec", ".plt.got"] {
         let Some(section) = elf.section_by_name(name).filter(is_executable) else {
             continue;
@@ -49,8 +50,8 @@ pub(super) fn find<'data>(elf: &Elf<'data>, addresses: &[u64]) -> Vec<Option<Sym
     found
 }
 
-/// Address of the GOT slot that the stub at `address` jumps through: `jmp *slot(%rip)`, maybe
-/// after `endbr64` and with a `bnd` prefix.
+/// Returns the address of the GOT slot that the stub at `address` jumps through: `jmp *slot(%rip)`, optionally after
+/// `endbr64` and with a `bnd` prefix.
 fn jump_slot(code: &[u8], address: u64) -> Option<u64> {
     const ENDBR64: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
     const BND: &[u8] = &[0xf2];
@@ -62,7 +63,7 @@ fn jump_slot(code: &[u8], address: u64) -> Option<u64> {
     Some(next.wrapping_add_signed(i32::from_le_bytes(*displacement).into()))
 }
 
-/// The symbols that the loader writes into the slots of the GOT, by the slots' addresses.
+/// Returns the symbols whose addresses the loader writes into the slots of the GOT, by slot.
 fn slot_names<'data>(elf: &Elf<'data>) -> HashMap<u64, &'data [u8]> {
     let mut names = HashMap::new();
     let (Some(relocations), Some(symbols)) =

@@ -1,4 +1,4 @@
-//! Sections of ELF files with DWARF.
+//! Sections of ELF files that have DWARF.
 
 use gimli::{EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
@@ -16,7 +16,7 @@ impl<E: std::error::Error> From<E> for Unreadable {
     }
 }
 
-/// A section of a file; empty where it has none of that name.
+/// Returns the decompressed contents of a section; empty if the file has no section of that name.
 pub(super) fn section<'a>(
     file: &'a ElfFile,
     name: Option<&str>,

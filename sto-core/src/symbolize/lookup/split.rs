@@ -1,4 +1,4 @@
-//! Debug info that was split off when a unit was compiled (`-gsplit-dwarf`), in a file of its own (`.dwo`).
+//! Split debug info (`-gsplit-dwarf`) in one file for each unit (`.dwo`).
 
 use super::section::{Section, section};
 use gimli::{Dwarf, DwarfFileType, DwarfSections, DwoId, EndianSlice, Reader, Section as _};
@@ -8,28 +8,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use sto_binary::elf::{ElfFile, endian_of};
-use sto_binary::find::split_paths;
+use sto_binary::find::dwo_paths;
 use sto_model::SymbolOptions;
 
-/// The files that units of a module were split into.
+/// The `.dwo` files of a module, with the ids of their units.
 #[derive(Default)]
 pub(super) struct SplitFiles(Vec<(DwoId, ElfFile)>);
 
-/// Their sections.
+/// The sections of [`SplitFiles`].
 #[derive(Default)]
 pub(super) struct SplitSections<'a>(Vec<(DwoId, DwarfSections<Cow<'a, [u8]>>)>);
 
 impl SplitFiles {
-    /// Finds those of the units of a file that these ascending addresses are in. One is believed by its id.
+    /// Finds the `.dwo` files of the units that have any of these addresses, which are in ascending order. A file is
+    /// only used if it has the unit's id.
     pub(super) fn find(file: &ElfFile, addresses: &[u64], options: &SymbolOptions) -> SplitFiles {
-        SplitFiles::of(file, addresses, options).unwrap_or_default()
+        SplitFiles::try_find(file, addresses, options).unwrap_or_default()
     }
 
-    fn of(file: &ElfFile, addresses: &[u64], options: &SymbolOptions) -> Option<SplitFiles> {
+    fn try_find(file: &ElfFile, addresses: &[u64], options: &SymbolOptions) -> Option<SplitFiles> {
         let elf = file.parse().ok()?;
-        // What is split off has its addresses here.
+        // Split debug info keeps its addresses in this section of the main file.
         elf.section_by_name(".debug_addr")?;
-        if !file.is_credible() {
+        if !file.has_credible_sizes() {
             return None;
         }
         let endian = endian_of(&elf);
@@ -61,9 +62,9 @@ impl SplitFiles {
                 let path =
                     |text: &Section<'_>| Path::new(OsStr::from_bytes(text.slice())).to_owned();
                 let folder = unit.comp_dir.as_ref().map(path);
-                let paths = split_paths(file, &path(&name), folder.as_deref(), options);
+                let paths = dwo_paths(file, &path(&name), folder.as_deref(), options);
                 let mut files = paths.iter().filter_map(|path| ElfFile::open(path).ok()?);
-                split.extend(files.find(|file| has(file, id)).map(|file| (id, file)));
+                split.extend(files.find(|file| has_unit(file, id)).map(|file| (id, file)));
             }
         }
         Some(SplitFiles(split))
@@ -80,7 +81,7 @@ impl SplitFiles {
 }
 
 impl<'a> SplitSections<'a> {
-    /// The debug info of a unit, which the rest of it refers to.
+    /// Returns the split debug info of the unit with an id; `parent` is the debug info that refers to it.
     pub(super) fn unit(
         &'a self,
         id: DwoId,
@@ -95,12 +96,11 @@ impl<'a> SplitSections<'a> {
 }
 
 fn load(file: &ElfFile) -> Option<DwarfSections<Cow<'_, [u8]>>> {
-    let is_credible = file.is_credible();
-    is_credible.then(|| DwarfSections::load(|id| section(file, id.dwo_name())).ok())?
+    let has_credible_sizes = file.has_credible_sizes();
+    has_credible_sizes.then(|| DwarfSections::load(|id| section(file, id.dwo_name())).ok())?
 }
 
-/// Whether a file has the unit with an id.
-fn has(file: &ElfFile, id: DwoId) -> bool {
+fn has_unit(file: &ElfFile, id: DwoId) -> bool {
     let Some((sections, elf)) = load(file).zip(file.parse().ok()) else {
         return false;
     };

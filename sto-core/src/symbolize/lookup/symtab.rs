@@ -1,4 +1,4 @@
-//! Symbol tables: which function an address is in, chosen as perf chooses it.
+//! Finds the functions of addresses in symbol tables, choosing among aliases as perf does.
 
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolFlags, SymbolSection, elf,
@@ -9,28 +9,28 @@ use sto_binary::LazyFile;
 use sto_binary::elf::{Elf, is_executable};
 use sto_formats::demangle::readable;
 
-/// A function as a symbol table has it.
+/// A function in a symbol table.
 #[derive(Clone, Debug)]
 pub(super) struct Symbol<'data> {
-    /// Virtual address of its first byte.
+    /// Virtual address of the first byte.
     pub(super) start: u64,
-    /// Its name, mangled.
+    /// Mangled name.
     pub(super) name: Cow<'data, [u8]>,
 }
 
-/// What decides between several names of one address.
+/// One of the names of an address.
 struct Alias<'data> {
     name: &'data [u8],
-    /// A label rather than a function.
+    /// Whether the symbol is a label rather than a function.
     is_label: bool,
     is_weak: bool,
     is_global: bool,
 }
 
 impl Alias<'_> {
-    /// The better name has the greater rank, by the rules of `choose_best_symbol` in Linux'
-    /// `tools/perf/util/symbol.c`: functions, then strong symbols, then global ones, then fewer
-    /// leading underscores, then longer names.
+    /// Returns the rank of a name; the alias with the highest rank is chosen, by the rules of `choose_best_symbol` in
+    /// Linux' `tools/perf/util/symbol.c`: functions, then strong symbols, then global ones, then fewer leading
+    /// underscores, then longer names.
     fn rank(&self) -> impl Ord + use<> {
         let underscores = self.name.iter().take_while(|&&byte| byte == b'_').count();
         (
@@ -43,19 +43,19 @@ impl Alias<'_> {
     }
 }
 
-/// A symbol that may cover addresses that are looked up.
+/// A symbol that may cover one of the addresses.
 struct Candidate<'data> {
     start: u64,
-    /// Where it ends; a symbol without a size ends with its section, or where the next begins.
+    /// End address; for a symbol without a size the end of its section, though the next symbol may end it earlier.
     end: u64,
     has_size: bool,
     alias: Alias<'data>,
 }
 
-/// The names of the functions that `addresses` are in.
+/// Finds the functions of addresses, which are in ascending order.
 ///
-/// The addresses are in ascending order. The table is read once and never sorted: of the hundred
-/// thousands of symbols of a large library, only the few that cover an address are kept.
+/// The table is read once and not sorted: of the hundreds of thousands of symbols of a large library, only the few that
+/// cover an address are kept.
 pub(super) fn find<'data, 'file>(
     elf: &'file Elf<'data>,
     table: &object::read::SymbolTable<'data, 'file, &'data LazyFile>,
@@ -73,7 +73,7 @@ pub(super) fn find<'data, 'file>(
     }
 
     let mut candidates = Vec::new();
-    // For each address the last start of a symbol after the address before it and up to itself.
+    // For each address the last start of a symbol that is not after it but after the previous address.
     let mut last_starts = vec![0; addresses.len()];
     for symbol in table.symbols() {
         let (is_label, is_global) = match symbol.flags() {
@@ -108,7 +108,7 @@ pub(super) fn find<'data, 'file>(
             continue;
         }
         let name = readable(symbol.name_bytes().unwrap_or_default());
-        // `$x` and its like mark instruction sets (ARM, RISC-V), not functions.
+        // Labels such as `$x` mark instruction sets (ARM, RISC-V), not functions.
         if name.is_empty() || (is_label && name.starts_with(b"$")) {
             continue;
         }
@@ -124,13 +124,13 @@ pub(super) fn find<'data, 'file>(
             },
         });
     }
-    // Stable and on a reversed list: of equal names the first in the table comes last, and wins.
+    // Reverse before the stable sort: of equally ranked names the first in the table then comes last, and is chosen.
     candidates.reverse();
     candidates.sort_by_key(|candidate| (candidate.start, candidate.alias.rank()));
     cover(&candidates, &last_starts, addresses)
 }
 
-/// For each address the candidate with the highest start that covers it.
+/// Returns for each address the candidate with the highest start that covers the address.
 fn cover<'data>(
     candidates: &[Candidate<'data>],
     last_starts: &[u64],

@@ -1,17 +1,16 @@
-//! perf maps: the functions that a program made at run time, as lines `START SIZE name`.
+//! perf maps: functions that a program generated at run time, as lines `START SIZE NAME`.
 //!
-//! The format is `tools/perf/Documentation/jit-interface.txt` of the kernel's sources: numbers are
-//! hexadecimal, and a name may have blanks.
+//! Numbers are hexadecimal, and a name may have spaces. Source: `tools/perf/Documentation/jit-interface.txt` in the
+//! kernel's sources.
 
 use std::path::{Path, PathBuf};
 use sto_model::files::SafeFile;
 use sto_model::limits::MAX_PERF_MAP;
 
-/// A perf map, with its functions by address.
 pub(super) struct PerfMap {
     pub(super) path: PathBuf,
     text: Vec<u8>,
-    /// By start; where several start at one address, the one that was written last is last.
+    /// In ascending order of start addresses, then in the order of the file.
     functions: Vec<Function>,
 }
 
@@ -22,13 +21,13 @@ struct Function {
 }
 
 impl PerfMap {
-    /// Reads a map that was opened by this path; lines that are none are passed over, such as one that is being written.
+    /// Reads a map from a file opened by `path`. Malformed lines are ignored; the last may still be incomplete.
     pub(super) fn read(file: &SafeFile, path: &Path) -> std::io::Result<PerfMap> {
         let text = file.read(MAX_PERF_MAP)?;
         let mut functions = Vec::new();
         let mut at = 0;
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            functions.extend(function(line, at));
+            functions.extend(parse_line(line, at));
             at += line.len();
         }
         functions.sort_by_key(|function| function.start);
@@ -39,11 +38,11 @@ impl PerfMap {
         })
     }
 
-    /// The name of the function at an address, which is asked for by ascending ones: of several, the one that
-    /// starts last and, among equals, was written last.
+    /// Returns a lookup of function names, to be called with ascending addresses. Of several functions that cover an
+    /// address, it returns the one that starts last, then the last in the file.
     pub(super) fn names<'m>(&'m self) -> impl FnMut(u64) -> Option<&'m [u8]> {
         let mut next = self.functions.iter().peekable();
-        // Those that have begun; what ends below one that goes on is taken out when that has ended.
+        // The functions that start at or before the address. One that has ended is removed once it is the last.
         let mut open: Vec<&Function> = Vec::new();
         move |address| {
             while let Some(function) = next.next_if(|function| function.start <= address) {
@@ -56,20 +55,21 @@ impl PerfMap {
     }
 }
 
-fn function(line: &[u8], at: usize) -> Option<Function> {
+/// Parses the line at an offset of the text.
+fn parse_line(line: &[u8], at: usize) -> Option<Function> {
     let trimmed = line.trim_ascii_end();
-    let (start, rest) = number(trimmed)?;
-    let (size, name) = number(rest)?;
-    let from = at + trimmed.len() - name.len();
+    let (start, rest) = split_number(trimmed)?;
+    let (size, name) = split_number(rest)?;
+    let end = at + trimmed.len();
     (!name.is_empty()).then(|| Function {
         start,
         size,
-        name: from..at + trimmed.len(),
+        name: end - name.len()..end,
     })
 }
 
-/// A hexadecimal number, and what follows the blank after it.
-fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+/// Splits off a hexadecimal number and the space after it.
+fn split_number(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = memchr::memchr(b' ', text)?;
     let digits = std::str::from_utf8(&text[..end]).ok()?;
     let digits = digits.strip_prefix("0x").unwrap_or(digits);

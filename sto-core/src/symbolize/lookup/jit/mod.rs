@@ -1,4 +1,4 @@
-//! Code that was made at run time: what perf maps and jitdumps say of it.
+//! Resolves locations in code that was generated at run time, by perf maps and jitdumps.
 
 mod map;
 mod name;
@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sto_binary::JitFunction;
-use sto_binary::jit_files::{beside, find_dump, is_believed, left_out};
+use sto_binary::jit_files::{copied_paths, find_jit_dump, is_trusted_owner, untrusted_owner};
 use sto_formats::demangle::{demangle, readable};
 use sto_formats::recording::Recording;
 use sto_model::files::{Links, SafeFile};
@@ -20,17 +20,17 @@ use sto_model::{JIT, SymbolOptions, source_path};
 
 /// Resolves offsets in a jitdump.
 pub(super) fn resolve_dump(task: &Task<'_>, pid: u32, options: &SymbolOptions) -> Resolved {
-    // It was there when the recording was read.
-    let dump = match find_dump(&task.module.path, pid, task.module.inode, options) {
+    // It was found when the recording was read, but may have changed since.
+    let dump = match find_jit_dump(&task.module.path, pid, task.module.inode, options) {
         Ok(dump) => dump,
         Err(problem) => return task.unresolved(Some(problem)),
     };
     let mut functions = dump.functions();
     let part = resolve(task, |offset| functions.at(offset));
-    Resolved::of(part, dump.path)
+    Resolved::from_file(part, dump.path)
 }
 
-/// Resolves virtual addresses in memory without a file, where a process may have made code.
+/// Resolves virtual addresses in memory without a file, which may have generated code.
 pub(super) fn resolve_memory(
     task: &Task<'_>,
     pid: u32,
@@ -41,7 +41,7 @@ pub(super) fn resolve_memory(
         Ok(map) => map,
         Err(why) => {
             return task.unresolved(Some(format!(
-                "{} is memory without a file, likely of code that was made at run time (JIT), and {why}",
+                "{} is memory without a file, probably with code generated at run time (JIT), and {why}",
                 task.module.path
             )));
         }
@@ -51,13 +51,13 @@ pub(super) fn resolve_memory(
         let name = name_at(address)?;
         Some(JitFunction { name, line: None })
     });
-    Resolved::of(part, map.path.clone())
+    Resolved::from_file(part, map.path.clone())
 }
 
-/// Resolves addresses by `find`, which is called by ascending ones.
+/// Resolves addresses with `find`, which is called with ascending addresses.
 fn resolve<'n>(task: &Task<'_>, mut find: impl FnMut(u64) -> Option<JitFunction<'n>>) -> Part {
     let mut part = Part::new(task.granularity);
-    for (address, location) in task.ascending() {
+    for (address, location) in task.sorted_addresses() {
         match find(address) {
             Some(function) => {
                 push(&mut part, function.name, function.line);
@@ -73,13 +73,13 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     let text = String::from_utf8_lossy(readable(name));
     let function = name::parse(&text);
     let symbol = match function.kind {
-        // Some compilers hand out C++ or Rust names.
+        // Some compilers write mangled C++ or Rust names.
         FrameKind::Jit => demangle(function.symbol.as_bytes()),
         _ => sto_model::limits::cap(function.symbol),
     };
-    let of_line = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
+    let line_file = line.map(|(file, _)| String::from_utf8_lossy(readable(file)));
     let file = match function.file {
-        "" => of_line.as_deref().unwrap_or_default(),
+        "" => line_file.as_deref().unwrap_or_default(),
         file => file,
     };
     let frame = FrameRow {
@@ -92,51 +92,52 @@ fn push(part: &mut Part, name: &[u8], line: Option<(&[u8], u32)>) {
     part.push(frame);
 }
 
-/// The perf map of a process: a copy, else that in the folder where programs write them, if it was
-/// written when the recording was made. Process ids come again, and maps are left over.
+/// Finds the perf map of a process: a copy by the user, otherwise the file in the folder where programs write them.
+///
+/// The latter must have been written while the recording was made: process ids are reused, and old maps stay.
 fn find_map(pid: u32, recording: &Recording, options: &SymbolOptions) -> Result<PerfMap, String> {
     let name = format!("perf-{pid}.map");
-    let cannot =
+    let unreadable =
         |path: &Path, error: &io::Error| format!("cannot read {}: {error}", path.display());
     let mut refused = None;
-    for path in beside(&name, options) {
+    for path in copied_paths(&name, options) {
         let map = SafeFile::open(&path, Links::Follow).and_then(|file| PerfMap::read(&file, &path));
         match map {
             Ok(map) => return Ok(map),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => refused = refused.or(Some(cannot(&path, &error))),
+            Err(error) => refused = refused.or(Some(unreadable(&path, &error))),
         }
     }
-    let none = || {
+    let not_found = || {
         refused.unwrap_or_else(|| {
             format!(
-                "there is no perf map of process {pid}; have the program write one (node --perf-basic-prof, python -X perf), and copy it beside the recording"
+                "there is no perf map of process {pid}; have the program write one (node --perf-basic-prof, python -X perf), and copy it next to the recording"
             )
         })
     };
     let Some(folder) = &options.perf_maps else {
-        return Err(none());
+        return Err(not_found());
     };
     let path = folder.join(&name);
     let file = match SafeFile::open(&path, Links::Refuse) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
-        Err(error) => return Err(cannot(&path, &error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found()),
+        Err(error) => return Err(unreadable(&path, &error)),
     };
-    if !is_believed(file.owner(), pid, options) {
-        let why = left_out(file.owner(), pid);
+    if !is_trusted_owner(file.owner(), pid, options) {
+        let why = untrusted_owner(file.owner(), pid);
         return Err(format!(
-            "there is {}, but {why}; copy it beside the recording if you trust it",
+            "there is {}, but {why}; copy it next to the recording if you trust it",
             path.display()
         ));
     }
     if !was_written_during(&file.metadata, recording) {
         return Err(format!(
-            "{} is older than the recording, or it is not known when that was made, so the map may be of another process; if it is not, copy it beside the recording",
+            "{} is older than the recording, or the time of the recording is unknown, so the map may belong to another process; if it does not, copy it next to the recording",
             path.display()
         ));
     }
-    PerfMap::read(&file, &path).map_err(|error| cannot(&path, &error))
+    PerfMap::read(&file, &path).map_err(|error| unreadable(&path, &error))
 }
 
 fn was_written_during(file: &Metadata, recording: &Recording) -> bool {

@@ -1,25 +1,25 @@
-//! What just-in-time compilers write as the name of a function.
+//! Parses the names that just-in-time compilers write for functions.
 
 use sto_model::FrameKind;
 
-/// A function that was made at run time.
+/// The parsed name of a generated function.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct JitName<'a> {
     pub(super) kind: FrameKind,
     pub(super) symbol: &'a str,
-    /// As it is written: not yet without what differs between machines.
+    /// The path as written, not normalized.
     pub(super) file: &'a str,
 }
 
-/// V8's name of a function without one.
+/// V8's name for an anonymous function.
 const ANONYMOUS: &str = "(anonymous)";
 
-/// Splits a name: those of CPython (`py::f:/dir/a.py`) and V8 (`JS:*f /dir/a.js:1:14`) carry
-/// the file, and how the code was made. Any other is one of compiled code, whole.
+/// Parses a name. Names of CPython (`py::f:/dir/a.py`) and V8 (`JS:*f /dir/a.js:1:14`) have the file and the kind of
+/// code in them; any other is the name of compiled code.
 pub(super) fn parse(name: &str) -> JitName<'_> {
     let whole = JitName {
         kind: match name {
-            // HotSpot's name of the code that runs bytecode.
+            // HotSpot's name for its bytecode interpreter.
             "Interpreter" => FrameKind::Interpreted,
             _ => FrameKind::Jit,
         },
@@ -29,7 +29,8 @@ pub(super) fn parse(name: &str) -> JitName<'_> {
     python(name).or_else(|| v8(name)).unwrap_or(whole)
 }
 
-/// `Objects/perf_trampoline.c` of CPython: the interpreter runs the function, below a jump of its own.
+/// Parses a name by CPython's `Objects/perf_trampoline.c`: a generated trampoline calls the interpreter, which runs the
+/// function.
 fn python(name: &str) -> Option<JitName<'_>> {
     let (symbol, file) = name.strip_prefix("py::")?.split_once(':')?;
     Some(JitName {
@@ -39,9 +40,8 @@ fn python(name: &str) -> Option<JitName<'_>> {
     })
 }
 
-/// `JSFunction` names of V8's `src/logging/log.cc`, with the marks of `ComputeMarker`: `~` for
-/// Ignition, `^` for Sparkplug, `+` for Maglev, `*` for TurboFan, and `'` where it makes code for
-/// another thread's later use.
+/// Parses a `JSFunction` name by V8's `src/logging/log.cc`, with the marks of `ComputeMarker`: `~` for Ignition, `^` for
+/// Sparkplug, `+` for Maglev, `*` for TurboFan, and `'` after the mark for context-specialized code.
 fn v8(name: &str) -> Option<JitName<'_>> {
     let kinds = ["JS:", "LazyCompile:", "Function:", "Script:", "Eval:"];
     let function = kinds.iter().find_map(|kind| name.strip_prefix(kind))?;
@@ -51,8 +51,10 @@ fn v8(name: &str) -> Option<JitName<'_>> {
         _ => FrameKind::Jit,
     };
     let function = function.trim_start_matches(['~', '^', '+', '*', '\'']);
-    let position = without_number(without_number(function));
-    let (symbol, file) = position.split_once(' ').unwrap_or((position, ""));
+    let without_position = strip_number(strip_number(function));
+    let (symbol, file) = without_position
+        .split_once(' ')
+        .unwrap_or((without_position, ""));
     Some(JitName {
         kind,
         symbol: if symbol.is_empty() { ANONYMOUS } else { symbol },
@@ -60,8 +62,8 @@ fn v8(name: &str) -> Option<JitName<'_>> {
     })
 }
 
-/// Without `:12` at the end.
-fn without_number(text: &str) -> &str {
+/// Removes a number with its colon (`:12`) from the end.
+fn strip_number(text: &str) -> &str {
     match text.rsplit_once(':') {
         Some((rest, number))
             if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
@@ -78,7 +80,7 @@ mod tests {
     use FrameKind::{Interpreted, Jit, JitBaseline};
 
     #[test]
-    fn names_are_taken_apart_as_their_makers_put_them_together() {
+    fn parses_names_of_cpython_v8_and_hotspot() {
         let cases = [
             ("py::leaf:/w/work.py", Interpreted, "leaf", "/w/work.py"),
             (
