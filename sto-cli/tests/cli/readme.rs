@@ -1,29 +1,35 @@
-//! README.md shows what the command really prints.
+//! README.md and docs/tour.md show what the commands really print.
 
 use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, repository};
 
-/// A command of a ```` ```console ```` block, and the output that stands under it.
+/// A command of a ```` ```console ```` block, and the output shown below it.
 #[derive(Debug)]
 struct Shown {
     command: String,
     output: Vec<String>,
 }
 
-/// Runs every `$ sto ...` and `$ cargo run --release -- ...` of README.md, in order and with one
-/// store, in a folder that has the repository's `testdata`.
+/// README.md and then the tour, which continues with the store that README.md fills.
+fn documents() -> String {
+    ["README.md", "sto-cli/docs/tour.md"]
+        .map(|path| std::fs::read_to_string(repository().join(path)).unwrap())
+        .concat()
+}
+
+/// Runs every `$ sto ...` and `$ cargo run --release -- ...`, in order and with one store, in a folder that has the
+/// repository's `testdata`.
 ///
-/// Under a command stands what it prints, where `...` is any number of lines or the rest of one, or nothing at all.
-/// A block with any other command in it needs a program of the reader's, and is run by
-/// [`readme_commands_that_build_and_record_a_program_run`].
+/// The output shown below a command must match, unless there is none; `...` is any number of lines, or the rest of a
+/// line. Blocks with other commands need a program to record;
+/// [`shown_commands_that_build_and_record_a_program_run`] runs them.
 #[test]
-fn readme_commands_print_what_the_readme_shows() {
+fn commands_print_the_output_that_is_shown() {
     let sandbox = Sandbox::new();
     let testdata = repository().join("testdata");
     std::os::unix::fs::symlink(testdata, sandbox.path("testdata")).unwrap();
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let mut blocks: Vec<Vec<Shown>> = blocks(&readme).into_iter().filter_map(ours).collect();
-    assert!(!blocks.is_empty(), "README.md shows no command");
+    let mut blocks: Vec<Vec<Shown>> = blocks(&documents()).into_iter().filter_map(ours).collect();
+    assert!(!blocks.is_empty(), "no command is shown");
     let asks_duckdb =
         |block: &Vec<Shown>| block.iter().any(|shown| shown.command.starts_with(DUCKDB));
     if blocks.iter().any(asks_duckdb) && missing(&["duckdb"]) {
@@ -38,23 +44,21 @@ fn readme_commands_print_what_the_readme_shows() {
         let expected: Vec<&str> = output.iter().map(|line| line.trim_end()).collect();
         assert!(
             output.is_empty() || matches(&expected, &printed),
-            "README.md shows other output than this:\n$ {command}\n{}",
+            "the documents show other output than this:\n$ {command}\n{}",
             run.stdout
         );
     }
 }
 
-/// A program for the commands that build and record one: it works for a moment, whatever it is asked.
+/// A program to build and record: it computes for a moment, whatever its arguments are.
 const PROGRAM: &str = "volatile long n; static void work(void) { for (long i = 0; i < 10000000; i++) n += i; }\n\
                        int main(void) { work(); return 0; }\n";
 const MAKEFILE: &str = "CFLAGS = -g -fno-omit-frame-pointer\nall: server\n";
 
-/// Runs the commands of all other blocks, in order, in a repository with a program to build and a tag `v1`.
-/// What they print is measured, and so is not compared.
-///
-/// Only commands that build the whole of sto are left out: that is what runs this test.
+/// Runs the commands of all other blocks, in order, in a repository with a program to build and a tag `v1`. Their output
+/// contains measurements, so it is not compared. Commands that build sto itself are left out.
 #[test]
-fn readme_commands_that_build_and_record_a_program_run() {
+fn shown_commands_that_build_and_record_a_program_run() {
     if missing(&["perf", "git", "make", "cc", "bash"]) {
         return;
     }
@@ -71,21 +75,20 @@ fn readme_commands_that_build_and_record_a_program_run() {
         Run::of(shell.env("STO_STORE", sandbox.path("store")))
     };
     bash("git init -q . && git add . && git commit -qm one && git tag -am v1 v1").succeeds();
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let others = blocks(&readme).into_iter();
+    let others = blocks(&documents()).into_iter();
     let others = others.filter(|block| !block.iter().all(is_ours)).flatten();
     let mut run_by_now = 0;
     for Shown { command, .. } in others {
         if command.starts_with("cargo test") || command.starts_with("cargo install") {
             continue;
         }
-        // Fewer runs, as recording each takes a second.
+        // Recording a run takes a second.
         let fewer = command.replace("--runs 10", "--runs 2");
         let run = bash(&fewer);
         if run.stdout.contains("perf cannot record") {
             return skip("perf may not record here");
         }
-        // With 1, a comparison of the program with itself would find something, as it may once in a while.
+        // A comparison of the program with itself may find a regression by chance, which is status 1.
         assert!(
             matches!(run.status, Some(0 | 1 | 3)),
             "$ {command}\n{}",
@@ -93,7 +96,7 @@ fn readme_commands_that_build_and_record_a_program_run() {
         );
         run_by_now += 1;
         if command.starts_with("sto record --build first") {
-            // As README says: the first time, by hand.
+            // README.md says to set this tag by hand.
             bash("sto tag first last-good").succeeds();
         }
     }
