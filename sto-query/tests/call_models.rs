@@ -1,5 +1,6 @@
 //! Models of what calls took by what they were called with.
 
+use crate::export::written;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -174,8 +175,8 @@ fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
     request.named = Named::from("app@v1");
     request.format = ExportFormat::Perun;
     request.x = "found".to_owned();
-    let exported = export(&sources(false), &request).unwrap();
-    let profile: Value = serde_json::from_slice(&exported.bytes).unwrap();
+    let exported = written(&export(&sources(false), &request).unwrap());
+    let profile: Value = serde_json::from_slice(&exported).unwrap();
     let curves = profile["models"].as_array().unwrap();
     let names: BTreeSet<&str> = curves
         .iter()
@@ -218,7 +219,7 @@ fn what_is_exported_for_perun_has_its_curves_and_is_read_back_with_the_same() {
         ..IngestOptions::default()
     };
     let path = Path::new("app.perf");
-    let recording = read_bytes(path, &exported.bytes, &options.read()).unwrap();
+    let recording = read_bytes(path, &exported, &options.read()).unwrap();
     ingest(&store, (path, recording), &options, &mut |_| {}).unwrap();
     let mut request = ModelRequest::default();
     request.named = Named::from("app@v1");

@@ -1,5 +1,6 @@
 //! Models of cost by what runs were given, and what changed of them.
 
+use crate::export::written;
 use crate::views::{assert_fits, assert_golden};
 use crate::words;
 use std::path::Path;
@@ -260,11 +261,12 @@ fn of_whom_perun_does_not_know_the_best_curve_is_said() {
     request.x = "n".to_owned();
     let exported = export(&sources(), &request).unwrap();
     let said = "Perun knows neither n log n nor cubic curves, so these are left out; one is the best of main, sort";
-    assert_eq!(exported.lacks.as_deref(), Some(said));
-    let text = String::from_utf8(exported.bytes).unwrap();
+    assert_eq!(render::export::lacks(&exported).as_deref(), Some(said));
+    let text = String::from_utf8(written(&exported)).unwrap();
     assert!(text.contains("\"quadratic\"") && !text.contains("\"linearithmic\""));
     request.format = ExportFormat::Folded;
-    assert_eq!(export(&sources(), &request).unwrap().lacks, None);
+    let exported = export(&sources(), &request).unwrap();
+    assert_eq!(render::export::lacks(&exported), None);
 }
 
 /// Two runs of each of two builds, whose samples say how many bytes their request had: `find` costs as many samples as

@@ -1,5 +1,6 @@
 //! Whole questions as a program asks them: what the commands print, in one call each.
 
+use crate::export::written;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -20,10 +21,10 @@ use sto_query::questions::{
     TreeRequest, bottlenecks, diff, export, flame, occurrences, potential, regressions_over_time,
     series, show, top,
 };
-use sto_query::render;
-use sto_query::sources::Sources;
+use sto_query::render::{self, flame::FlameOptions};
+use sto_query::sources::{EVENT, Sources};
 use sto_query::text::Date;
-use sto_query::tree::View;
+use sto_query::tree::{Subject, View};
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 
@@ -80,32 +81,38 @@ fn stacks_are_drawn_and_exported_with_what_they_show() {
     let sources = Sources::of_folder(&history().join("history.sto"));
     let mut request = FlameRequest::default();
     request.named = "0.10.0".into();
-    request.drawing.focus = Some(FUNCTION.to_owned());
-    let drawn = flame(&sources, &request).unwrap();
-    assert!(drawn.drawing.contains("parse_footnote"));
-    assert_eq!(drawn.subjects[0].build, "0.10.0");
+    request.stacks.focus = Some(FUNCTION.to_owned());
+    let stacks = flame(&sources, &request).unwrap();
+    let options = FlameOptions {
+        focus: stacks.focus,
+        ..FlameOptions::default()
+    };
+    let drawing = render::flame::svg((&stacks.view, EVENT), &options).unwrap();
+    assert!(drawing.contains("parse_footnote"));
+    assert_eq!(stacks.view.selection.build.version, "0.10.0");
 
     let mut request = DiffRequest::default();
     request.baseline = "0.9.6".into();
     request.candidate = "0.10.0".into();
-    let drawn = diff(&sources, &request).unwrap();
-    let builds = drawn.subjects.iter().map(|subject| &*subject.build);
+    let stacks = diff(&sources, &request).unwrap();
+    let subjects = stacks.views.each_ref().map(|view| Subject::of(view, EVENT));
+    let builds = subjects.iter().map(|subject| &*subject.build);
     assert!(builds.eq(["0.9.6", "0.10.0"]));
 
     let mut request = ExportRequest::default();
     request.named = "0.10.0".into();
     let plain = export(&sources, &request).unwrap();
-    assert!(String::from_utf8_lossy(&plain.bytes).contains("parse_footnote"));
-    request.compress = true;
-    let packed = export(&sources, &request).unwrap();
-    assert_eq!(packed.bytes[..2], [0x1f, 0x8b]);
+    assert!(String::from_utf8_lossy(&written(&plain)).contains("parse_footnote"));
+    let mut packed = Vec::new();
+    render::export::write(&plain, true, &mut packed).unwrap();
+    assert_eq!(packed[..2], [0x1f, 0x8b]);
 
     let mut request = TopRequest::default();
     request.named = "0.10.0".into();
     request.limit = Some(1);
     let whole = top(&sources, &request).unwrap();
     assert_eq!(whole.functions.len(), 1);
-    assert_eq!(whole.subject.samples, drawn.subjects[1].samples);
+    assert_eq!(whole.subject.samples, subjects[1].samples);
 
     let mut request = ShowRequest::default();
     request.named = "0.10.0".into();

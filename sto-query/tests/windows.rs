@@ -1,5 +1,6 @@
 //! Parts of a run's time.
 
+use crate::export::written;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,8 +16,8 @@ use sto_query::questions::{
     ExportFormat, ExportRequest, FlameRequest, TopRequest, export, flame, top,
 };
 use sto_query::render::{self, Detail};
-use sto_query::sources::{Filter, Named, Sources};
-use sto_query::tree::{RootsBy, View, Window, WindowError};
+use sto_query::sources::{EVENT, Filter, Named, Sources};
+use sto_query::tree::{RootsBy, Subject, View, Window, WindowError};
 
 /// A recording of two threads, and one that is longer.
 const FILES: [&str; 2] = ["perf-data/threads.perf.data", "demo/v1.perf.data"];
@@ -141,21 +142,21 @@ fn each_run_is_cut_by_its_own_first_sample_and_threads_are_those_of_the_window()
     let mut threads = FlameRequest::default();
     threads.named = "v1".into();
     threads.filter = filter.clone();
-    threads.drawing.by = Some(RootsBy::Thread);
-    let drawn = flame(&STORED, &threads).unwrap();
-    assert_eq!(drawn.subjects[0].samples, answer.subject.samples);
+    threads.stacks.by = Some(RootsBy::Thread);
+    let samples = |request: &FlameRequest| {
+        let stacks = flame(&STORED, request).unwrap();
+        Subject::of(&stacks.view, EVENT).samples
+    };
+    assert_eq!(samples(&threads), answer.subject.samples);
     let by_run = RootsBy::Label("run".to_owned());
-    threads.drawing.by = Some(by_run);
-    assert_eq!(
-        flame(&STORED, &threads).unwrap().subjects[0].samples,
-        answer.subject.samples
-    );
+    threads.stacks.by = Some(by_run);
+    assert_eq!(samples(&threads), answer.subject.samples);
     let folded = with!(ExportRequest {
         named: "v1".into(),
         filter: filter.clone(),
         format: ExportFormat::Folded
     });
-    let bytes = export(&STORED, &folded).unwrap().bytes;
+    let bytes = written(&export(&STORED, &folded).unwrap());
     let text = String::from_utf8(bytes).unwrap();
     let sum = text
         .lines()

@@ -6,11 +6,13 @@ use clap::Args;
 use clap::builder::PossibleValue;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use sto_query::questions::{DrawingOptions, Drawn};
+use sto_query::QueryError;
+use sto_query::questions::{DrawnStacks, FlameStacks};
 use sto_query::render;
 use sto_query::render::drawing::DrawnFile;
-use sto_query::render::flame::Palette;
-use sto_query::tree::RootsBy;
+use sto_query::render::flame::{FlameOptions, Palette};
+use sto_query::sources::EVENT;
+use sto_query::tree::{RootsBy, Subject};
 
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]
@@ -63,44 +65,82 @@ impl DrawingArgs {
         Ok(())
     }
 
-    /// The same for the library.
-    pub(crate) fn options(&self) -> DrawingOptions {
-        let mut options = self.stacks.options();
-        if let Some(file) = &self.output {
-            options.for_file(file);
+    /// Which stacks are drawn.
+    pub(crate) fn stacks(&self) -> DrawnStacks {
+        self.stacks.stacks()
+    }
+
+    /// How they are drawn: as a page if the file's name ends in `.html`.
+    pub(crate) fn options(&self) -> FlameOptions {
+        let output = self.output.as_deref();
+        FlameOptions {
+            as_page: output.is_some_and(|file| output::ends_in(file, "html")),
+            ..self.stacks.options()
         }
-        options
     }
 
     /// Writes the drawing, and if it went into a file what it shows to standard output.
     pub(crate) fn write(&self, drawn: Drawn) -> Result<(), CliError> {
-        let Some(file) = output::file(self.output.as_deref()) else {
-            return output::write_stdout(drawn.drawing.as_bytes());
-        };
-        write(drawn, file, &self.format)
+        drawn.write(self.output.as_deref(), &self.format)
     }
 }
 
 impl StacksArgs {
-    /// The same for the library.
-    pub(crate) fn options(&self) -> DrawingOptions {
-        let mut options = DrawingOptions::default();
-        options.focus.clone_from(&self.focus);
-        options.ignore.clone_from(&self.ignore);
-        options.inverted = self.inverted;
-        options.by.clone_from(&self.by);
-        options.palette = self.palette;
-        options
+    /// Which stacks are drawn.
+    pub(crate) fn stacks(&self) -> DrawnStacks {
+        let mut stacks = DrawnStacks::default();
+        stacks.focus.clone_from(&self.focus);
+        stacks.ignore.clone_from(&self.ignore);
+        stacks.by.clone_from(&self.by);
+        stacks
+    }
+
+    /// How they are drawn.
+    pub(crate) fn options(&self) -> FlameOptions {
+        FlameOptions {
+            inverted: self.inverted,
+            palette: self.palette,
+            ..FlameOptions::default()
+        }
     }
 }
 
-/// Writes a drawing into a file, and what it shows to standard output.
-pub(crate) fn write(drawn: Drawn, file: &Path, format: &FormatArg) -> Result<(), CliError> {
-    output::write_file(file, drawn.drawing.as_bytes())?;
-    let report = DrawnFile {
-        file: file.display().to_string(),
-        subjects: drawn.subjects,
-        new_outliers: drawn.new_outliers,
+/// Draws a flame graph.
+pub(crate) fn draw_flame(stacks: FlameStacks, options: FlameOptions) -> Result<Drawn, CliError> {
+    let options = FlameOptions {
+        focus: stacks.focus,
+        ignore: stacks.ignore,
+        ..options
     };
-    format.print(&report, render::drawing::text)
+    Ok(Drawn {
+        drawing: render::flame::svg((&stacks.view, EVENT), &options).map_err(QueryError::from)?,
+        subjects: vec![Subject::of(&stacks.view, EVENT)],
+        new_outliers: None,
+    })
+}
+
+/// A drawing, and what is said of it.
+pub(crate) struct Drawn {
+    /// SVG, or a page.
+    pub(crate) drawing: String,
+    /// What it shows.
+    pub(crate) subjects: Vec<Subject>,
+    /// A sentence about calls that took unusually long in the candidate alone.
+    pub(crate) new_outliers: Option<String>,
+}
+
+impl Drawn {
+    /// Writes the drawing, and if it went into a file what it shows to standard output.
+    pub(crate) fn write(self, file: Option<&Path>, format: &FormatArg) -> Result<(), CliError> {
+        let Some(file) = output::file(file) else {
+            return output::write_stdout(self.drawing.as_bytes());
+        };
+        output::write_file(file, self.drawing.as_bytes())?;
+        let report = DrawnFile {
+            file: file.display().to_string(),
+            subjects: self.subjects,
+            new_outliers: self.new_outliers,
+        };
+        format.print(&report, render::drawing::text)
+    }
 }

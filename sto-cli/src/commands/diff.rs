@@ -1,10 +1,14 @@
 //! `sto diff`: a differential flame graph.
 
+use crate::args::drawing::Drawn;
 use crate::args::{DrawingArgs, MatchingArgs, SelectPairArgs, choice};
 use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
+use sto_query::QueryError;
 use sto_query::questions::{DiffRequest, diff};
-use sto_query::render::flame::Widths;
+use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
+use sto_query::sources::EVENT;
+use sto_query::tree::Subject;
 
 const AFTER: &str = "\
 Examples:
@@ -47,13 +51,30 @@ pub(crate) fn run(args: &DiffArgs, store: &StorePath) -> Result<Outcome, CliErro
     [request.baseline, request.candidate] = args.select.named();
     request.filter = args.select.filter();
     request.against = args.select.against();
-    request.drawing = args.drawing.options();
-    request.widths = match args.elided {
-        true => Widths::Elided,
-        false => args.widths,
+    request.stacks = args.drawing.stacks();
+    let stacks = diff(&store.sources(), &request)?;
+    let widths = if args.elided {
+        Widths::Elided
+    } else {
+        args.widths
     };
-    request.matching = args.matching.options();
-    let drawn = diff(&store.sources(), &request)?;
-    args.drawing.write(drawn)?;
+    let options = FlameOptions {
+        focus: stacks.focus,
+        ignore: stacks.ignore,
+        matching: args.matching.options(),
+        note: stacks.new_outliers.clone().unwrap_or_default(),
+        ..args.drawing.options()
+    };
+    let [baseline, candidate] = stacks.views.each_ref().map(|view| (view, EVENT));
+    let drawing = diff_svg(baseline, candidate, widths, &options).map_err(QueryError::from)?;
+    args.drawing.write(Drawn {
+        drawing,
+        subjects: stacks
+            .views
+            .iter()
+            .map(|view| Subject::of(view, EVENT))
+            .collect(),
+        new_outliers: stacks.new_outliers,
+    })?;
     Ok(Outcome::Clean)
 }

@@ -156,18 +156,18 @@ fn run_stacks(
     request.filter = args.window.within(args.filter.filter());
     request.format = format;
     request.x = args.x.clone().unwrap_or_default();
-    if let Some(file) = file {
-        request.for_file(file);
-    }
     let exported = export(&store.sources(), &request)?;
-    if let Some(lacks) = &exported.lacks {
-        ui::say("warning", lacks);
+    let compress = file.is_some_and(|file| output::ends_in(file, "gz"));
+    let mut bytes = Vec::new();
+    render::export::write(&exported, compress, &mut bytes)?;
+    if let Some(lacks) = render::export::lacks(&exported) {
+        ui::say("warning", &lacks);
     }
     let Some(file) = file else {
-        output::write_stdout(&exported.bytes)?;
+        output::write_stdout(&bytes)?;
         return Ok(Outcome::Clean);
     };
-    output::write_file(file, &exported.bytes)?;
+    output::write_file(file, &bytes)?;
     let report = DrawnFile {
         file: file.display().to_string(),
         subjects: exported.subjects,

@@ -1,5 +1,6 @@
 //! `sto flame`: an interactive flame graph.
 
+use crate::args::drawing::draw_flame;
 use crate::args::{DrawingArgs, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
@@ -37,8 +38,8 @@ pub(crate) fn run(args: &FlameArgs, store: &StorePath) -> Result<Outcome, CliErr
     let mut request = FlameRequest::default();
     request.named = args.select.named();
     request.filter = args.window.within(args.select.filter());
-    request.drawing = args.drawing.options();
-    let drawn = flame(&store.sources(), &request)?;
+    request.stacks = args.drawing.stacks();
+    let drawn = draw_flame(flame(&store.sources(), &request)?, args.drawing.options())?;
     args.drawing.write(drawn)?;
     Ok(Outcome::Clean)
 }

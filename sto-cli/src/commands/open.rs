@@ -1,6 +1,7 @@
 //! `sto open`: a drawing or a page, in the browser.
 
-use crate::args::{EventArg, FindingsOutputArgs, StacksArgs, drawing};
+use crate::args::drawing::draw_flame;
+use crate::args::{EventArg, FindingsOutputArgs, StacksArgs};
 use crate::commands::find_regressions::{JudgementArgs, Names, report};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, browser};
 use clap::Args;
@@ -76,9 +77,9 @@ impl OpenArgs {
                 [one] => Some(one.clone()),
                 several => return Err(CliError::SeveralBenchmarks(several.len())),
             };
-            request.drawing = self.stacks.options();
-            let drawn = flame(&store.sources(), &request)?;
-            drawing::write(drawn, &file, &FormatArg::text())?;
+            request.stacks = self.stacks.stacks();
+            let drawn = draw_flame(flame(&store.sources(), &request)?, self.stacks.options())?;
+            drawn.write(Some(&file), &FormatArg::text())?;
             return Ok(file);
         };
         let file = folder.join("comparison.html");

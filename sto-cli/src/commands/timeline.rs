@@ -1,18 +1,20 @@
 //! `sto timeline`: what a run did over time.
 
 use crate::args::calls::CallArgs;
-use crate::args::{InlinedArg, SelectArgs, WindowArgs, drawing};
-use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS, output};
+use crate::args::drawing::Drawn;
+use crate::args::{InlinedArg, SelectArgs, WindowArgs};
+use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sto_core::id::ProfileId;
+use sto_query::QueryError;
 use sto_query::questions::{
-    CallTimelineRequest, Drawn, TimelineRequest, call_page, call_timeline, timeline, timeline_page,
+    CallTimelineRequest, TimelineRequest, call_timeline, called_run, timeline, timelines,
 };
 use sto_query::render::{self, calls::PartCommand};
-use sto_query::sources::{Filter, Sources};
+use sto_query::sources::{EVENT, Filter, Sources};
 use sto_query::timeline::RowsBy;
-use sto_query::tree::{Order, Window};
+use sto_query::tree::{Order, Subject, Window};
 
 const AFTER: &str = "\
 Examples:
@@ -116,7 +118,13 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
         return Ok(Outcome::Clean);
     };
     request.limit = args.limit.of(&FormatArg::text());
-    write(timeline_page(&sources, &request, WORDS)?, output, args)?;
+    let mut found = timelines(&sources, &request)?;
+    let drawn = Drawn {
+        drawing: render::timeline::html(&found, WORDS),
+        subjects: vec![found.timelines.swap_remove(0).subject],
+        new_outliers: None,
+    };
+    drawn.write(Some(output), &args.format)?;
     Ok(Outcome::Clean)
 }
 
@@ -133,10 +141,15 @@ fn calls(
     request.limit = args.limit.of(&args.format);
     if let Some(output) = &args.output {
         let part = |run: Option<ProfileId>| part_command(args, store, run);
-        let Some(drawn) = call_page(sources, &request, WORDS, &part)? else {
+        let Some(run) = called_run(sources, &request)? else {
             return Ok(false);
         };
-        write(drawn, output, args)?;
+        let drawn = Drawn {
+            drawing: render::calls::html(&run, WORDS, &part).map_err(QueryError::from)?,
+            subjects: vec![Subject::of(&run.view, EVENT)],
+            new_outliers: None,
+        };
+        drawn.write(Some(output), &args.format)?;
         return Ok(true);
     }
     let Some(timeline) = call_timeline(sources, &request)? else {
@@ -170,11 +183,4 @@ fn part_command(args: &TimelineArgs, store: &StorePath, run: Option<ProfileId>) 
     }
     command.before.push("--from".to_owned());
     command
-}
-
-fn write(drawn: Drawn, output: &Path, args: &TimelineArgs) -> Result<(), CliError> {
-    match output::file(Some(output)) {
-        None => output::write_stdout(drawn.drawing.as_bytes()),
-        Some(file) => drawing::write(drawn, file, &args.format),
-    }
 }

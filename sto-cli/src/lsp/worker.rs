@@ -1,6 +1,7 @@
 //! What takes long, off the thread that answers: the store is watched and loaded, builds are compared, pages drawn.
 
 use crate::args::PolicyArg;
+use crate::args::drawing::draw_flame;
 use crate::runtime::error::sentence;
 use crate::runtime::source_choices::Chosen;
 use crate::runtime::{
@@ -22,6 +23,7 @@ use sto_query::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch}
 use sto_query::policy::Policy;
 use sto_query::questions::{FlameRequest, flame};
 use sto_query::render;
+use sto_query::render::flame::FlameOptions;
 use sto_query::select::{SelectError, first_recorded};
 use sto_query::source::SourceTree;
 use sto_query::sources::{Filter, Named, Sources};
@@ -287,9 +289,13 @@ impl<R: Fn(Report)> Worker<R> {
                 let mut request = FlameRequest::default();
                 request.named = loaded.from.named.clone();
                 request.filter = loaded.from.wanted.filter.clone();
-                request.drawing.focus.clone_from(focus);
-                request.drawing.as_page = true;
-                ("flame", flame(&sources, &request)?.drawing)
+                request.stacks.focus.clone_from(focus);
+                let options = FlameOptions {
+                    as_page: true,
+                    ..FlameOptions::default()
+                };
+                let drawn = draw_flame(flame(&sources, &request)?, options)?;
+                ("flame", drawn.drawing)
             }
             Page::Difference => {
                 let compared = loaded.compared.as_ref().ok_or(QueryError::NoBaseline)?;

@@ -140,3 +140,9 @@ fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
         None => new.replace_with_own_mode(name),
     }
 }
+
+/// Whether a file's name has this extension, in any case.
+pub(crate) fn ends_in(file: &Path, extension: &str) -> bool {
+    let found = file.extension();
+    found.is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}

@@ -13,7 +13,9 @@ use sto_query::questions::{
     merge, occurrences, potential, prune, regressions_over_time, runs, series, show, source, tag,
     top, tree,
 };
-use sto_query::sources::Sources;
+use sto_query::render;
+use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
+use sto_query::sources::{EVENT, Sources};
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 
@@ -78,15 +80,21 @@ fn questions_to_stacks_are_answered_as_their_commands_answer_them() {
     };
     same(store, &["verify"], &verified);
 
-    let drawn = flame(sources, &ask(v1())).unwrap();
-    assert_eq!(printed(store, &["flame", "v1"]), drawn.drawing);
+    let stacks = flame(sources, &ask(v1())).unwrap();
+    let options = FlameOptions::default();
+    let drawing = render::flame::svg((&stacks.view, EVENT), &options).unwrap();
+    assert_eq!(printed(store, &["flame", "v1"]), drawing);
     let request = json!({"baseline": {"selector": "v1"}, "candidate": {"selector": "v2"}});
-    let drawn = diff(sources, &ask(request)).unwrap();
-    assert_eq!(printed(store, &["diff", "v1", "v2"]), drawn.drawing);
+    let stacks = diff(sources, &ask(request)).unwrap();
+    let [baseline, candidate] = stacks.views.each_ref().map(|view| (view, EVENT));
+    let drawing = diff_svg(baseline, candidate, Widths::default(), &options).unwrap();
+    assert_eq!(printed(store, &["diff", "v1", "v2"]), drawing);
     let request = json!({"named": {"selector": "v1"}, "format": "speedscope"});
     let exported = export(sources, &ask(request)).unwrap();
     let args = ["export", "v1", "--format", "speedscope"];
-    assert_eq!(printed(store, &args).as_bytes(), exported.bytes);
+    let mut bytes = Vec::new();
+    render::export::write(&exported, false, &mut bytes).unwrap();
+    assert_eq!(printed(store, &args).as_bytes(), bytes);
 }
 
 #[test]

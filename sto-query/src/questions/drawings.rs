@@ -1,33 +1,24 @@
-//! Stacks as drawings.
+//! Stacks to be drawn.
 
 use crate::QueryError;
 use crate::calls::new_outliers;
 use crate::compare::{CompareOptions, Focus};
-use crate::functions::KeyOptions;
-use crate::render::flame::{self, FlameOptions, Palette, Widths};
 use crate::sources::{EVENT, Filter, Named, Sources};
-use crate::tree::{RootsBy, Subject, View, Window};
+use crate::tree::{RootsBy, View, Window};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use sto_core::store::Snapshot;
 
-/// What a drawing shows.
+/// Which stacks a drawing shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct DrawingOptions {
+pub struct DrawnStacks {
     /// Only stacks that have these functions, named as [`Focus::new`] takes them.
     pub focus: Option<String>,
     /// No stack that has these functions.
     pub ignore: Option<String>,
-    /// Whether the functions that cost by themselves stand first, and their callers below.
-    pub inverted: bool,
     /// What stacks stand below.
     pub by: Option<RootsBy>,
-    /// The colours.
-    pub palette: Palette,
-    /// Whether it is a page, and not SVG.
-    pub as_page: bool,
 }
 
 /// A flame graph.
@@ -39,8 +30,8 @@ pub struct FlameRequest {
     pub named: Named,
     /// Which of their runs, and by which event.
     pub filter: Filter,
-    /// What is drawn.
-    pub drawing: DrawingOptions,
+    /// Which stacks are drawn.
+    pub stacks: DrawnStacks,
 }
 
 /// A differential flame graph.
@@ -56,51 +47,65 @@ pub struct DiffRequest {
     pub filter: Filter,
     /// Another part of the baseline's time.
     pub against: Option<Window>,
-    /// What is drawn.
-    pub drawing: DrawingOptions,
-    /// What the widths are of.
-    pub widths: Widths,
-    /// Which functions of the two builds are one.
-    pub matching: KeyOptions,
+    /// Which stacks are drawn.
+    pub stacks: DrawnStacks,
 }
 
-/// A drawing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The stacks of a flame graph.
+#[derive(Debug)]
 #[non_exhaustive]
-pub struct Drawn {
-    /// What was drawn: one selection, or a baseline and a candidate.
-    pub subjects: Vec<Subject>,
+pub struct FlameStacks {
+    /// The stacks, and what they cost.
+    pub view: View,
+    /// The functions of [`DrawnStacks::focus`].
+    pub focus: Option<Focus>,
+    /// The functions of [`DrawnStacks::ignore`].
+    pub ignore: Option<Focus>,
+}
+
+/// The stacks of a differential flame graph.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DiffStacks {
+    /// The baseline, and the candidate.
+    pub views: [View; 2],
+    /// The functions of [`DrawnStacks::focus`].
+    pub focus: Option<Focus>,
+    /// The functions of [`DrawnStacks::ignore`].
+    pub ignore: Option<Focus>,
     /// A sentence about functions whose calls took unusually long in the candidate alone, of traces of calls.
     pub new_outliers: Option<String>,
-    /// The drawing: SVG, or the page.
-    pub drawing: String,
 }
 
-/// Draws a flame graph.
+/// Loads the stacks of a flame graph.
 ///
 /// # Errors
-/// As [`Sources::view`], and where no function or no stack is left to draw.
-pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<Drawn, QueryError> {
+/// As [`Sources::view`], and where no function is called as the request says.
+pub fn flame(sources: &Sources, request: &FlameRequest) -> Result<FlameStacks, QueryError> {
     let FlameRequest {
         named,
         filter,
-        drawing,
+        stacks,
     } = request;
-    let view = match &drawing.by {
+    let view = match &stacks.by {
         None => sources.view(named, filter)?,
         Some(by) => sources.view_by(named, filter, by)?,
     };
-    let options = drawing.options(sources, &[&view], KeyOptions::default())?;
-    Ok(drawn(flame::svg((&view, EVENT), &options)?, &[&view]))
+    Ok(FlameStacks {
+        focus: functions(stacks.focus.as_deref(), sources, &[&view])?,
+        ignore: functions(stacks.ignore.as_deref(), sources, &[&view])?,
+        view,
+    })
 }
 
-/// Draws the difference between two sides.
+/// Loads the stacks of two sides.
 ///
 /// # Errors
 /// As [`flame()`].
-pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryError> {
+pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<DiffStacks, QueryError> {
     let (named, filter) = ([&request.baseline, &request.candidate], &request.filter);
-    let (views, longer) = match &request.drawing.by {
+    let stacks = &request.stacks;
+    let (views, new_outliers) = match &stacks.by {
         None => {
             let sides = sources.pair_and_stores(named, filter, request.against, None)?;
             let longer = longer_calls(&sides)?;
@@ -108,19 +113,27 @@ pub fn diff(sources: &Sources, request: &DiffRequest) -> Result<Drawn, QueryErro
         }
         Some(by) => (sources.pair_by(named, filter, request.against, by)?, None),
     };
-    let [baseline, candidate] = &views;
-    let options = FlameOptions {
-        note: longer.clone().unwrap_or_default(),
-        ..request
-            .drawing
-            .options(sources, &[baseline, candidate], request.matching)?
-    };
-    let sides = ((baseline, EVENT), (candidate, EVENT));
-    let drawing = flame::diff_svg(sides.0, sides.1, request.widths, &options)?;
-    Ok(Drawn {
-        new_outliers: longer,
-        ..drawn(drawing, &[baseline, candidate])
+    let both = views.each_ref();
+    Ok(DiffStacks {
+        focus: functions(stacks.focus.as_deref(), sources, &both)?,
+        ignore: functions(stacks.ignore.as_deref(), sources, &both)?,
+        views,
+        new_outliers,
     })
+}
+
+/// The functions that are named so.
+fn functions(
+    name: Option<&str>,
+    sources: &Sources,
+    views: &[&View],
+) -> Result<Option<Focus>, QueryError> {
+    let Some(name) = name else { return Ok(None) };
+    let focus = Focus::new(name, views)?;
+    if let several @ [_, _, ..] = focus.functions() {
+        sources.surroundings().takes_all(name, several);
+    }
+    Ok(Some(focus))
 }
 
 /// A sentence about calls that took unusually long in the candidate alone, where the sides are traces of calls.
@@ -136,45 +149,4 @@ fn longer_calls(sides: &[(View, Snapshot); 2]) -> Result<Option<String>, QueryEr
         .each_ref()
         .map(|(view, store)| (store, &view.selection));
     Ok(new_outliers(sides, CompareOptions::default().min_share)?)
-}
-
-impl DrawingOptions {
-    /// Draws as a file of this name has it: a page where it ends in `.html`, else SVG.
-    pub fn for_file(&mut self, file: &Path) {
-        self.as_page = super::export::ends_in(file, "html");
-    }
-
-    fn options(
-        &self,
-        sources: &Sources,
-        views: &[&View],
-        matching: KeyOptions,
-    ) -> Result<FlameOptions, QueryError> {
-        let functions = |name: &Option<String>| -> Result<_, QueryError> {
-            let Some(name) = name else { return Ok(None) };
-            let focus = Focus::new(name, views)?;
-            if let several @ [_, _, ..] = focus.functions() {
-                sources.surroundings().takes_all(name, several);
-            }
-            Ok(Some(focus))
-        };
-        Ok(FlameOptions {
-            focus: functions(&self.focus)?,
-            ignore: functions(&self.ignore)?,
-            inverted: self.inverted,
-            palette: self.palette,
-            as_page: self.as_page,
-            matching,
-            ..FlameOptions::default()
-        })
-    }
-}
-
-fn drawn(drawing: String, views: &[&View]) -> Drawn {
-    let subjects = views.iter().map(|view| Subject::of(view, EVENT));
-    Drawn {
-        subjects: subjects.collect(),
-        new_outliers: None,
-        drawing,
-    }
 }

@@ -24,9 +24,9 @@ pub use calls::{OutliersRequest, WaitsRequest, outliers, waits};
 pub use correlate::{
     AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,
 };
-pub use drawings::{DiffRequest, DrawingOptions, Drawn, FlameRequest, diff, flame};
+pub use drawings::{DiffRequest, DiffStacks, DrawnStacks, FlameRequest, FlameStacks, diff, flame};
 pub use exchange::{OnProfiles, PullRequest, PushRequest, pull, push};
-pub use export::{ExportFormat, ExportRequest, Exported, export};
+pub use export::{ExportFormat, ExportRequest, Exported, ExportedData, export};
 pub use histories::{
     BottlenecksRequest, ExpandRequest, JudgedRequest, OccurrencesRequest, RegressionsRequest,
     SeriesRequest, SuspectsRequest, bottlenecks, expand, occurrences, regressions_over_time,
@@ -51,5 +51,6 @@ pub use stores::{
     SymbolizeRequest, TagRequest, annotate, average, export_store, ls, merge, prune, runs,
     symbolize, tag,
 };
-pub use timeline::{CallTimelineRequest, TimelineRequest, call_timeline, timeline};
-pub use timeline::{call_page, timeline_page};
+pub use timeline::{
+    CallTimelineRequest, TimelineRequest, Timelines, call_timeline, called_run, timeline, timelines,
+};

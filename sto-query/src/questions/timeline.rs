@@ -1,18 +1,13 @@
 //! What a run did over time.
 
-use super::Drawn;
 use crate::QueryError;
 use crate::answer::limited;
 use crate::calls::{self, CallTimeline, CalledRun, CallsError};
 use crate::phases::borders_of;
-use crate::render::{self, calls::PartCommand};
 use crate::sources::{Filter, Named, Sources};
-use crate::text::Words;
 use crate::timeline::{self, RowsBy, RunOverTime, Timeline};
 use crate::tree::Order;
-use crate::{sources::EVENT, tree::Subject};
 use serde::{Deserialize, Serialize};
-use sto_core::id::ProfileId;
 use sto_core::trace::CallThresholds;
 
 /// Most metrics that a page has where nobody names any, and most keys of labels.
@@ -52,24 +47,34 @@ pub fn timeline(sources: &Sources, request: &TimelineRequest) -> Result<Timeline
     Ok(Timeline { phases, ..found })
 }
 
-/// The same, and a page of HTML on which rows of other kinds can be chosen, and a part of the time whose functions
-/// and stacks are shown. Without metrics in the request, it has all of the event, and those that were recorded.
+/// A run over time by each kind of rows.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Timelines {
+    /// The run.
+    pub run: RunOverTime,
+    /// The index of the sample type that the request names.
+    pub sample_type: usize,
+    /// The timeline that was requested, which has the metrics, and then those by other rows.
+    pub timelines: Vec<Timeline>,
+    /// Number of recorded metrics that were left out.
+    pub omitted_metrics: usize,
+}
+
+/// Like [`timeline()`], and by functions, modules, threads and labels. Without metrics in the request, it has the
+/// event and the metrics that were recorded.
 ///
 /// # Errors
 /// As [`timeline()`].
-pub fn timeline_page(
-    sources: &Sources,
-    request: &TimelineRequest,
-    words: Words,
-) -> Result<Drawn, QueryError> {
+pub fn timelines(sources: &Sources, request: &TimelineRequest) -> Result<Timelines, QueryError> {
     let (run, sample_type, phases) = request.run(sources)?;
     let mut metrics = request.metrics.clone();
-    let mut omitted = 0;
+    let mut omitted_metrics = 0;
     if metrics.is_empty() {
         let event = run.view.sample_types.get(sample_type);
         metrics.extend(event.map(|event| format!("event:{}", event.event)));
         metrics.extend(run.traced_names().map(str::to_owned));
-        omitted = limited(&mut metrics, Some(MAX_METRICS));
+        omitted_metrics = limited(&mut metrics, Some(MAX_METRICS));
     }
     let of = |by: &RowsBy, order, metrics: &[String]| {
         timeline::timeline(&run, sample_type, (by, order), metrics, request.limit)
@@ -92,11 +97,11 @@ pub fn timeline_page(
             timelines.extend(of(&by, order, &[]));
         }
     }
-    let page = render::timeline::html(&run, sample_type, &timelines, omitted, words);
-    Ok(Drawn {
-        new_outliers: None,
-        subjects: vec![timelines.swap_remove(0).subject],
-        drawing: page,
+    Ok(Timelines {
+        run,
+        sample_type,
+        timelines,
+        omitted_metrics,
     })
 }
 
@@ -125,48 +130,24 @@ pub fn call_timeline(
     sources: &Sources,
     request: &CallTimelineRequest,
 ) -> Result<Option<CallTimeline>, QueryError> {
-    let run = request.run(sources)?;
+    let run = called_run(sources, request)?;
     Ok(run.map(|run| calls::call_timeline(&run, request.limit)))
 }
 
-/// The same of all threads as a page of HTML, on which parts of the time can be looked at, and expressions down to
-/// their calls, where every one was kept. `part` is the command that opens a part of the time of a run, which is stored
-/// with this id or else the file that was named.
+/// Loads the run whose calls [`call_timeline`] is about.
 ///
 /// # Errors
 /// As [`call_timeline`].
-pub fn call_page(
+pub fn called_run(
     sources: &Sources,
     request: &CallTimelineRequest,
-    words: Words,
-    part: &dyn Fn(Option<ProfileId>) -> PartCommand,
-) -> Result<Option<Drawn>, QueryError> {
-    let Some(run) = request.run(sources)? else {
-        return Ok(None);
-    };
-    let stored = run.view.selection.profiles.first().map(|stored| stored.id);
-    let part = match (run.is_stored, run.has_every_call()) {
-        (true, true) => part(stored),
-        // A part of what was kept is no more than this page has.
-        (true, false) => PartCommand::default(),
-        (false, _) => part(None),
-    };
-    Ok(Some(Drawn {
-        new_outliers: None,
-        subjects: vec![Subject::of(&run.view, EVENT)],
-        drawing: render::calls::html(&run, words, &part)?,
-    }))
-}
-
-impl CallTimelineRequest {
-    fn run(&self, sources: &Sources) -> Result<Option<CalledRun>, QueryError> {
-        let run = sources.called_run_by(&self.named, &self.filter, self.thresholds);
-        match run {
-            Err(QueryError::Calls(CallsError::NoCalls { .. })) if self.thresholds.is_none() => {
-                Ok(None)
-            }
-            run => run.map(Some),
+) -> Result<Option<CalledRun>, QueryError> {
+    let run = sources.called_run_by(&request.named, &request.filter, request.thresholds);
+    match run {
+        Err(QueryError::Calls(CallsError::NoCalls { .. })) if request.thresholds.is_none() => {
+            Ok(None)
         }
+        run => run.map(Some),
     }
 }
 

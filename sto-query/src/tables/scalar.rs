@@ -4,7 +4,10 @@ use super::stored::Stored;
 use super::table::known;
 use crate::QueryError;
 use crate::functions::{KeyOptions, key_symbol};
+use crate::questions::{self, FlameRequest, FlameStacks};
 use crate::render::export::d3_below;
+use crate::render::flame::{self, FlameOptions};
+use crate::sources::EVENT;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result};
@@ -35,7 +38,7 @@ pub(super) fn register(connection: &Connection, stored: &Arc<Stored>) -> Result<
     for (name, call) in [
         ("stack", stack as fn(&Stored, &str) -> Result<Value>),
         ("subtree", subtree),
-        ("flame", flame),
+        ("flame", flame_graph),
         ("function_key", function_key),
     ] {
         let stored = stored.clone();
@@ -78,14 +81,16 @@ fn subtree(stored: &Stored, node: &str) -> Result<Value> {
     Ok(known(String::from_utf8_lossy(&json).trim_start()))
 }
 
-fn flame(stored: &Stored, build: &str) -> Result<Value> {
-    use crate::questions::{FlameRequest, flame};
+fn flame_graph(stored: &Stored, build: &str) -> Result<Value> {
     let request = FlameRequest {
         named: stored.explained(stored.named(build))?,
         ..FlameRequest::default()
     };
-    let drawn = stored.explained(flame(&stored.sources, &request))?;
-    Ok(Value::Text(drawn.drawing))
+    let FlameStacks { view, .. } = stored.explained(questions::flame(&stored.sources, &request))?;
+    let drawn = flame::svg((&view, EVENT), &FlameOptions::default());
+    Ok(Value::Text(
+        stored.explained(drawn.map_err(QueryError::from))?,
+    ))
 }
 
 fn function_key(_: &Stored, symbol: &str) -> Result<Value> {

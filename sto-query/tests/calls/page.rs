@@ -10,7 +10,7 @@ use sto_query::text::Words;
 
 /// The page of a run, without words of a program.
 fn html(run: &CalledRun) -> String {
-    calls::html(run, Words::default(), &PartCommand::default()).unwrap()
+    calls::html(run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 
 /// What a reader learns who does what `asked` does.

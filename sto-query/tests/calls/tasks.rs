@@ -5,8 +5,8 @@ use crate::browser;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_query::questions::{CallTimelineRequest, call_page};
-use sto_query::render::calls::PartCommand;
+use sto_query::questions::{CallTimelineRequest, called_run};
+use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
 
@@ -117,10 +117,8 @@ fn page_of(trace: &Path) -> String {
     let sources = Sources::of_folder(Path::new("there is no store"));
     let mut request = CallTimelineRequest::default();
     request.named = Named::File(PathBuf::from(trace));
-    let page = call_page(&sources, &request, Words::default(), &|_| {
-        PartCommand::default()
-    });
-    page.unwrap().unwrap().drawing
+    let run = called_run(&sources, &request).unwrap().unwrap();
+    calls::html(&run, Words::default(), &|_| PartCommand::default()).unwrap()
 }
 
 /// The rows of what was found of a function: thread, and when, calls, time and the longest.

@@ -10,8 +10,8 @@ use sto_core::Hint;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{CallTimelineRequest, call_page};
-use sto_query::render::calls::PartCommand;
+use sto_query::questions::{CallTimelineRequest, called_run};
+use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
 use sto_query::tree::Window;
@@ -60,8 +60,8 @@ fn page_of_named(sources: &Sources, named: Named, window: Option<(u64, u64)>) ->
         to: Some(Nanoseconds(to)),
     });
     let part = |run: Option<_>| opens(run.map_or("file".to_owned(), |_| "run".to_owned()).as_str());
-    let page = call_page(sources, &request, WORDS(), &part);
-    page.unwrap().unwrap().drawing
+    let run = called_run(sources, &request).unwrap().unwrap();
+    calls::html(&run, WORDS(), &part).unwrap()
 }
 
 /// A server that answers a request each 5 ms, in which it looks up for 1 ms and sends for 3, but once sends for 4; and a

@@ -1,5 +1,6 @@
 //! Calls over time as Perfetto's traces: they come back, each of them.
 
+use super::written;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,7 +30,7 @@ fn exported(sources: &Sources, named: Named, window: Option<Window>) -> Vec<u8> 
     request.named = named;
     request.filter.window = window;
     request.format = ExportFormat::Perfetto;
-    export(sources, &request).unwrap().bytes
+    written(&export(sources, &request).unwrap())
 }
 
 /// A thread's calls: depth, functions, begin and end since the first of all.

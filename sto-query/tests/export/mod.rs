@@ -16,9 +16,18 @@ mod trees;
 
 use crate::views;
 use sto_query::ExportError;
+use sto_query::questions::Exported;
+use sto_query::render;
 use sto_query::tree::View;
 
 type Renderer = fn(&View, &mut Vec<u8>) -> Result<(), ExportError>;
+
+/// What is written of an exported selection, not compressed.
+pub(crate) fn written(exported: &Exported) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    render::export::write(exported, false, &mut bytes).unwrap();
+    bytes
+}
 
 fn export(view: &View, render: Renderer) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -5,7 +5,8 @@ use crate::browser::{self, Seen};
 use crate::hints::WORDS;
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
-use sto_query::questions::{TimelineRequest, timeline_page};
+use sto_query::questions::{TimelineRequest, timelines};
+use sto_query::render;
 use sto_query::sources::Named;
 
 fn page(script: &str) -> String {
@@ -14,7 +15,7 @@ fn page(script: &str) -> String {
     std::fs::write(&path, script).unwrap();
     let mut request = TimelineRequest::default();
     request.named = Named::File(path);
-    timeline_page(&sources(), &request, WORDS).unwrap().drawing
+    render::timeline::html(&timelines(&sources(), &request).unwrap(), WORDS)
 }
 
 fn open(script: &str, width: u32) -> Value {

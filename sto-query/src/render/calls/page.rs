@@ -11,6 +11,7 @@ use crate::render::html::{Page, name, number_head, script_data};
 use crate::text::{Words, counted, grouped, percent, printable, quantity, seconds};
 use maud::{Markup, html};
 use sto_core::Hint;
+use sto_core::id::ProfileId;
 use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
@@ -23,17 +24,28 @@ const LISTED: usize = 20;
 
 /// What the threads of a run called as a self-contained page of HTML: it loads nothing, and runs no script but its
 /// own. Without scripts, tables say what there is. Where every call was kept, an expression can be zoomed in on, down to
-/// its calls, as far as there is room for them; `part` opens what there is no room for.
+/// its calls, as far as there is room for them. `part` gives the command that opens what there is no room for, of a
+/// stored run by its id, or else of the file that was named.
 ///
 /// # Errors
 /// Where the store cannot be read.
-pub fn html(run: &CalledRun, words: Words, part: &PartCommand) -> Result<String, CallsError> {
+pub fn html(
+    run: &CalledRun,
+    words: Words,
+    part: &dyn Fn(Option<ProfileId>) -> PartCommand,
+) -> Result<String, CallsError> {
     let functions = prominence(run);
+    let part = match (run.is_stored, run.has_every_call()) {
+        (true, true) => part(run.view.selection.profiles.first().map(|stored| stored.id)),
+        // A part of what was kept is no more than this page has.
+        (true, false) => PartCommand::default(),
+        (false, _) => part(None),
+    };
     let without = match run.has_every_call() || part.is_there() {
         true => String::new(),
         false => without(words),
     };
-    let (data, share) = Data::of(run, &functions, (part, &without))?;
+    let (data, share) = Data::of(run, &functions, (&part, &without))?;
     let page = CallPage {
         run,
         timeline: call_timeline(run, None),

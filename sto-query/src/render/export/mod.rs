@@ -30,19 +30,73 @@ pub use firefox::firefox;
 pub use folded::folded;
 pub use otlp::otlp;
 pub use perfetto::perfetto;
-pub use perun::{perun, perun_lacks};
+pub use perun::perun;
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 
-use crate::error::ExportError;
+use super::profile_page;
+use crate::error::{ExportError, QueryError};
+use crate::questions::{ExportFormat, Exported, ExportedData};
 use crate::select::full_name;
+use crate::sources::EVENT;
 use crate::tree::View;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use samples::LIMIT;
+use std::io::Write;
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Unit};
 
 /// Most frames that a format may write which has no tree: as many as a reader of ours takes.
 const MAX_FRAMES: u64 = 1 << 32;
+
+/// Writes what was loaded for a format, in gzip if `compress` is set. pprof is always compressed, once.
+///
+/// # Errors
+/// Where the format has no room for it, or `writer` fails.
+pub fn write(
+    exported: &Exported,
+    compress: bool,
+    mut writer: impl Write,
+) -> Result<(), QueryError> {
+    if !compress || exported.format == ExportFormat::Pprof {
+        return write_plain(exported, writer);
+    }
+    let mut gzip = GzEncoder::new(&mut writer, Compression::default());
+    write_plain(exported, &mut gzip)?;
+    gzip.finish().map_err(ExportError::Io)?;
+    Ok(())
+}
+
+fn write_plain(exported: &Exported, writer: impl Write) -> Result<(), QueryError> {
+    let (view, contexts) = match &exported.data {
+        ExportedData::Calls(run) => return perfetto(run, writer),
+        ExportedData::Models(models) => return Ok(perun(models, writer)?),
+        ExportedData::Stacks(view, contexts) => (view, contexts.as_ref()),
+    };
+    match exported.format {
+        ExportFormat::Folded => folded(view, EVENT, writer)?,
+        ExportFormat::Pprof => pprof(view, contexts, writer)?,
+        ExportFormat::Otlp => otlp(view, contexts, writer)?,
+        ExportFormat::Html => profile_page::html(view, writer)?,
+        ExportFormat::Speedscope => speedscope(view, writer)?,
+        ExportFormat::Firefox => firefox(view, writer)?,
+        ExportFormat::D3 => d3(view, EVENT, writer)?,
+        ExportFormat::Callgrind => callgrind(view, writer)?,
+        ExportFormat::Csv => csv(view, writer)?,
+        // These are of calls and of models.
+        ExportFormat::Perfetto | ExportFormat::Perun => {}
+    }
+    Ok(())
+}
+
+/// A sentence about models that the format does not know, if they are the best of a function.
+pub fn lacks(exported: &Exported) -> Option<String> {
+    match &exported.data {
+        ExportedData::Models(models) => perun::lacks(models),
+        _ => None,
+    }
+}
 
 /// Refuses a view without any cost.
 fn check_any(view: &View) -> Result<(), ExportError> {

@@ -90,7 +90,7 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
 }
 
 /// A sentence about functions whose best curve was left out; `None` without any.
-pub fn perun_lacks(models: &CostModels) -> Option<String> {
+pub(super) fn lacks(models: &CostModels) -> Option<String> {
     let all = named(&models.functions);
     let is_left_out = |of: &&(String, &FunctionModels)| {
         let best = of.1.models.first();

@@ -3,12 +3,13 @@
 use super::axis::{rate, shown, ticks};
 use super::heat::{HeatMap, ROW, legend};
 use super::text::{means, seconds};
+use crate::questions::Timelines;
 use crate::render::flame::{FrameLabels, boxes, change_legend};
 use crate::render::header::full_name;
 use crate::render::html::{Page, measured, name, number_head, numbers, script_data, short_name};
 use crate::text::names::shorten_name;
 use crate::text::{Words, counted, grouped, percent, printable};
-use crate::timeline::{Grid, RowsBy, RunOverTime, StacksOverTime, Timeline, TimelineMetric};
+use crate::timeline::{Grid, RowsBy, StacksOverTime, Timeline, TimelineMetric};
 use crate::tree::Order;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -38,15 +39,9 @@ const LINE: usize = 40;
 /// Without scripts, all but the window can be read.
 ///
 /// The rows of each timeline can be chosen; the first has the metrics.
-pub fn html(
-    run: &RunOverTime,
-    sample_type: usize,
-    timelines: &[Timeline],
-    omitted_metrics: usize,
-    words: Words,
-) -> String {
-    let page = TimePage::new(run, sample_type, timelines, omitted_metrics, words);
-    let title = format!("{} over time", full_name(&timelines[0].subject));
+pub fn html(found: &Timelines, words: Words) -> String {
+    let page = TimePage::new(found, words);
+    let title = format!("{} over time", full_name(&found.timelines[0].subject));
     Page {
         title: &title,
         style: include_str!("timeline.css"),
@@ -86,20 +81,15 @@ struct Data<'a> {
 }
 
 impl<'a> TimePage<'a> {
-    fn new(
-        run: &RunOverTime,
-        sample_type: usize,
-        timelines: &'a [Timeline],
-        omitted_metrics: usize,
-        words: Words,
-    ) -> TimePage<'a> {
+    fn new(found: &'a Timelines, words: Words) -> TimePage<'a> {
+        let Timelines { run, timelines, .. } = found;
         let labels = FrameLabels::of(&run.view);
         let samples = timelines[0].subject.samples as usize;
         let slices = (samples / SAMPLES).clamp(LEAST_SLICES, MAX_SLICES);
         let mut grid = run.grid().at_most(slices);
         let stacks = loop {
             let of = (&labels.of_frame[..], labels.others);
-            let stacks = run.stacks(sample_type, of, grid, MAX_STACKS);
+            let stacks = run.stacks(found.sample_type, of, grid, MAX_STACKS);
             let costs: usize = stacks.slices.iter().map(Vec::len).sum();
             if costs <= MAX_COSTS || grid.count() <= LEAST_SLICES {
                 break stacks;
@@ -109,7 +99,7 @@ impl<'a> TimePage<'a> {
         TimePage {
             own: timelines[0].grid().unwrap_or(grid),
             timelines,
-            omitted_metrics,
+            omitted_metrics: found.omitted_metrics,
             words,
             grid,
             labels,
