@@ -10,7 +10,7 @@ use crate::select::{SelectError, Selector};
 use crate::text::printable;
 use hashbrown::HashSet;
 use runs::Runs;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use sto_core::Hint;
@@ -325,7 +325,7 @@ fn few(ids: &[ProfileId]) -> String {
 }
 
 /// What was given to runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnnotatedRuns {

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "schemas")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 #[cfg(not(feature = "schemas"))]
 use without_schemas::JsonSchema;
 
@@ -66,7 +66,7 @@ pub fn schema<A: Answer>() -> schemars::Schema {
 }
 
 /// Whether the candidate got worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -98,7 +98,7 @@ mod without_schemas {
 }
 
 /// An answer about a store, with the store's folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InStore<A> {
     /// The store's folder.

@@ -7,7 +7,7 @@ use crate::functions::KeyOptions;
 use crate::select::{SelectError, Selection, main_modules, one_benchmark};
 use crate::text::printable;
 use crate::tree::Matched;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::{ExecutableId, ProfileId, SourceHasher};
 use sto_core::model::{Build, ModuleRef, Origin, Profile, Quality};
@@ -231,7 +231,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 }
 
 /// An average that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StoredAverage {

@@ -19,8 +19,8 @@
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!
 //! A request is made by `Default`, and what is to differ is set; options within it end in `..Default::default()`.
-//! Requests, errors and most results are `non_exhaustive`: they gain fields and variants. Requests and results are
-//! read and written by serde, and a request in JSON has only what differs.
+//! Requests, errors and most results are `non_exhaustive`: they gain fields and variants. Requests are read and written
+//! by serde, and a request in JSON has only what differs. Results are written by serde.
 //!
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]

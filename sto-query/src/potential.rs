@@ -18,7 +18,6 @@ use sto_core::units::Cost;
 
 /// How far below a function its potential reaches, in calls: 0 is the function alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Degree(pub u32);
 
 impl Default for Degree {
@@ -74,7 +73,7 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 }
 
 /// The functions that could save most.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Potentials {
@@ -99,7 +98,7 @@ impl Answer for Potentials {
 }
 
 /// What one function could save.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionPotential {

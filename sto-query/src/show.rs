@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
 use crate::tree::View;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, FrameKind, GnuBuildId, MetricKind, Profile};
@@ -14,7 +14,7 @@ use sto_core::units::{Bytes, Cost};
 use sto_core::{Format, Hint};
 
 /// The profiles of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownBuild {
@@ -30,7 +30,7 @@ impl Answer for ShownBuild {
 }
 
 /// What is known of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownProfile {
@@ -44,7 +44,7 @@ pub struct ShownProfile {
     pub merged_from: Option<String>,
     /// The profiles in whose place it stands since names of its functions were found, in order; JSON leaves it out
     /// where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<ProfileId>,
     /// Where and how it was recorded.
     pub origin: ShownOrigin,
@@ -53,10 +53,10 @@ pub struct ShownProfile {
     /// The keys of its samples' labels, in order, where they are kept with slices of time.
     pub sample_labels: Vec<SampleLabelKey>,
     /// Its metrics over time, by name; JSON leaves it out where it has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics_over_time: Vec<MetricOverTime>,
     /// Its calls over time; JSON leaves it out where it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_over_time: Option<CallsOverTime>,
     /// Samples whose innermost frame has no symbol.
     pub unresolved_samples: u64,
@@ -71,7 +71,7 @@ pub struct ShownProfile {
 }
 
 /// The calls of a profile over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallsOverTime {
@@ -82,12 +82,12 @@ pub struct CallsOverTime {
     /// Number of records that they were compressed to.
     pub records: usize,
     /// Every one of them; JSON leaves it out where they were not kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<AllCalls>,
 }
 
 /// Every call of a profile, as a graph of equal subtrees of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AllCalls {
@@ -100,7 +100,7 @@ pub struct AllCalls {
 }
 
 /// Where and how a profile was recorded, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownOrigin {
@@ -119,7 +119,7 @@ pub struct ShownOrigin {
 }
 
 /// The labels of one key that samples of a profile have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SampleLabelKey {
@@ -130,7 +130,7 @@ pub struct SampleLabelKey {
 }
 
 /// A metric over time of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MetricOverTime {
@@ -147,7 +147,7 @@ pub struct MetricOverTime {
 }
 
 /// Samples without a symbol in one module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnresolvedModule {

@@ -4,14 +4,14 @@ use super::CalledRun;
 use super::nesting::{Nested, gaps, nested};
 use crate::answer::{Answer, limited};
 use crate::tree::Subject;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
 use sto_core::trace::{Expression, Record, ThreadCalls};
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// What the threads of a run called, and when. All times are since the run's first call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTimeline {
@@ -23,11 +23,10 @@ pub struct CallTimeline {
     /// From the first call of any thread to the end of the last one.
     pub duration_ns: u64,
     /// The part of that time that threads are shown of; JSON leaves it out where it is all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<CallWindow>,
     /// Whether every call is kept. A part of the time then has exactly its calls, compressed by the threads' time in it;
     /// otherwise it has the records of the run that overlap it.
-    #[serde(default)]
     pub every_call_kept: bool,
     /// Number of calls of all threads.
     pub calls: u64,
@@ -50,7 +49,7 @@ impl Answer for CallTimeline {
 }
 
 /// A part of a run's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallWindow {
@@ -62,7 +61,7 @@ pub struct CallWindow {
 
 /// What a thread called. Of a part of the time, this has what overlaps it, as it was, but that the thread begins, ends
 /// and spends its time within it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledThread {
@@ -91,7 +90,7 @@ pub struct CalledThread {
 }
 
 /// Short calls in a row, with all that they called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledExpression {
@@ -104,7 +103,7 @@ pub struct CalledExpression {
 }
 
 /// The calls of an expression that have one stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledFrames {
@@ -119,7 +118,7 @@ pub struct CalledFrames {
 }
 
 /// A call that is kept by itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimedCall {
@@ -134,7 +133,7 @@ pub struct TimedCall {
 }
 
 /// Time between two calls of one caller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallGap {

@@ -3,7 +3,7 @@
 use crate::select::{SelectError, Selection, full_name};
 use crate::text::printable;
 use crate::tree::{View, Window, WindowError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
@@ -13,7 +13,7 @@ use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledCall {

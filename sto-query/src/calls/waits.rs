@@ -3,14 +3,14 @@
 use super::{CalledCall, CalledRun};
 use crate::answer::{Answer, limited};
 use crate::tree::{Subject, totals};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use sto_core::trace::is_wait_function;
 use sto_core::tree::NodeIx;
 
 /// The time in which threads of a run stood in functions that wait for locks, for conditions, for input or output.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Waits {
@@ -42,7 +42,7 @@ impl Answer for Waits {
 }
 
 /// A function that waits, called by another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WaitingFunction {
@@ -59,7 +59,7 @@ pub struct WaitingFunction {
 }
 
 /// A call in which a thread waited.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Waited {

@@ -4,11 +4,11 @@ use crate::answer::{Answer, Named};
 use crate::compare::{Comparison, Verdict};
 use crate::select::Selection;
 use hashbrown::HashSet;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// Comparisons that are judged together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Check {

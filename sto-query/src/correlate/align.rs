@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::select::full_name;
 use crate::timeline::{Grid, NamedSeries, RunOverTime};
 use crate::tree::Subject;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 use sto_stats::warp::{self, Path, WarpError};
 
@@ -14,7 +14,7 @@ use sto_stats::warp::{self, Path, WarpError};
 pub const MAX_ALIGNED: usize = 10_000;
 
 /// Two runs of the same work, brought to one time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Alignment {
@@ -32,7 +32,7 @@ impl Answer for Alignment {
 }
 
 /// A run that is aligned.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AlignedRun {
@@ -56,7 +56,7 @@ impl AlignedRun {
 }
 
 /// A run whose metrics are ranked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedRun {
@@ -65,12 +65,12 @@ pub struct RankedRun {
     pub run: AlignedRun,
     /// How well it was brought to the time of the first run; `None` for that one, and where both go by the time
     /// since their first samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
 
 /// How well two runs go together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Fit {
@@ -85,7 +85,7 @@ pub struct Fit {
 }
 
 /// Why an alignment may be wrong. Times are in seconds since the first sample of each run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]

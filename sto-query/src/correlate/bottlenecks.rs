@@ -12,7 +12,6 @@ use sto_stats::{benjamini_hochberg, normal_two_sided};
 
 /// What is correlated with the metric, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BottleneckOptions {
@@ -69,7 +68,7 @@ pub enum Combination {
 }
 
 /// Functions whose cost goes with a metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bottlenecks {
@@ -98,7 +97,7 @@ impl Answer for Bottlenecks {
 }
 
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Benchmark {
@@ -112,7 +111,7 @@ pub struct Benchmark {
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bottleneck {
@@ -137,7 +136,7 @@ pub struct Bottleneck {
 }
 
 /// The coefficient in one benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InBenchmark {

@@ -57,7 +57,7 @@ impl Correlator {
 }
 
 /// Whether a series goes with another, or against it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Sign {
     /// Both rise and fall together.

@@ -2,7 +2,7 @@
 
 use crate::text::printable;
 use crate::timeline::TimelineError;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_stats::warp::WarpError;
 
 /// Why metrics cannot be ranked.
@@ -113,7 +113,7 @@ pub enum CorrelateError {
 }
 
 /// A metric that is not compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOut {
@@ -124,7 +124,7 @@ pub struct LeftOut {
 }
 
 /// Why a metric is not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,10 +1,10 @@
 //! Correlation coefficients, with their significance and interval.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_stats::{ranks, student_two_sided};
 
 /// How much two columns go together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Correlation {

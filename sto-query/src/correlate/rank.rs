@@ -24,7 +24,6 @@ const WARPED_STRETCHES: usize = 100;
 
 /// Which metrics explain a target, and how that is found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CorrelateOptions {

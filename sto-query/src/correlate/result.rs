@@ -5,14 +5,14 @@ use super::correlators::{Correlator, Sign};
 use super::error::LeftOut;
 use super::table::NamedSeries;
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Correlators agree on a metric that they rank among so many first ones.
 const FIRST: f64 = 3.0;
 
 /// Metrics ranked by how well they explain a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedMetrics {
@@ -21,7 +21,7 @@ pub struct RankedMetrics {
     /// The correlator that ranks; without one, it is the median of the ranks by all.
     pub by: Option<Correlator>,
     /// The runs whose metrics are compared, first that of the target; none where it is a table.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RankedRun>,
     /// The column of times; without one, they are the numbers of the rows, from 1, or of runs seconds since the
     /// first sample of the first.
@@ -41,7 +41,6 @@ pub struct RankedMetrics {
     /// Number of metrics that a limit left out.
     pub omitted: usize,
     /// Number of costs of functions and the like that are not compared: as others cost more, or in few slices.
-    #[serde(default)]
     pub unranked: usize,
     /// Metrics that are not compared.
     pub left_out: Vec<LeftOut>,
@@ -109,17 +108,17 @@ impl RankedMetrics {
 }
 
 /// A metric, and how it explains the target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedMetric {
     /// The metric.
     pub name: String,
     /// Other metrics that have the same values everywhere.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<String>,
     /// The index in `runs` of the run that it is of; `None` where it is a table's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<usize>,
     /// The score by the correlator that ranks, or the inverse of the median rank by all; 0 where it never varies.
     pub score: f64,

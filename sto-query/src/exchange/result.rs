@@ -1,13 +1,13 @@
 //! What came of it.
 
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::id::ProfileId;
 use sto_core::store::Merged;
 use sto_core::units::Bytes;
 
 /// What was sent to a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pushed {
@@ -29,7 +29,7 @@ impl Answer for Pushed {
 }
 
 /// What was taken from a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pulled {

@@ -22,7 +22,7 @@ pub enum Method {
 }
 
 /// The contexts of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Expansion {
@@ -50,7 +50,7 @@ impl Answer for Expansion {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExpandedContext {
@@ -75,7 +75,7 @@ pub struct ExpandedContext {
     /// Whether the expanded function is there in this context.
     pub status: Status,
     /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
 

@@ -13,7 +13,6 @@ use sto_core::model::{Frame, FrameKind};
 /// Functions by what they are called and where they come from. In a pattern, `*` stands for any
 /// text; all else is as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct FunctionPatterns {
@@ -27,7 +26,6 @@ pub struct FunctionPatterns {
 
 /// What a policy says of whose cost is attributed to whom; it holds over what is known anyway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Attribution {

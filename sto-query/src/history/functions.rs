@@ -3,7 +3,7 @@
 use crate::functions::{KeyOptions, UNRESOLVED, key_symbol};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use sto_core::model::{FrameKind, FrameTable};
@@ -24,7 +24,7 @@ impl FunctionIx {
 }
 
 /// A function as all builds know it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistoryFunction {

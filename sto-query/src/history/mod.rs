@@ -20,7 +20,7 @@ pub use query::HistoryQuery;
 use crate::functions::KeyOptions;
 use crate::select::main_modules;
 use functions::{number_functions, outermost};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use sto_core::id::{ExecutableId, ProfileId};
@@ -228,7 +228,7 @@ impl History {
 }
 
 /// The runs that a report is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistorySubject {
@@ -254,7 +254,7 @@ impl From<&History> for HistorySubject {
 }
 
 /// One run of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunSummary {

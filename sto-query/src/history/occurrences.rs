@@ -4,10 +4,10 @@ use super::{HistorySubject, RunSummary};
 use crate::answer::Answer;
 use crate::history::{History, HistoryError};
 use crate::tree::share;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Where a function takes more than a share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occurrences {
@@ -29,7 +29,7 @@ impl Answer for Occurrences {
 }
 
 /// A run in which the function takes more than the share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occurrence {

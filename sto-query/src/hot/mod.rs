@@ -130,7 +130,7 @@ const CALLEES: usize = 1;
 const INLINED_INTO: usize = 2;
 
 /// Self and total cost, with their shares of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotCosts {
@@ -171,8 +171,7 @@ pub struct HotFunction<'a> {
 }
 
 /// What a line cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HotLine {
     /// Its number, from 1.

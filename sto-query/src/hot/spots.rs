@@ -3,11 +3,11 @@
 use super::{FileNo, HotCosts, HotIndex, InText};
 use crate::answer::{Answer, limited};
 use crate::tree::{Order, Subject};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::cmp::Reverse;
 
 /// The lines of source files that cost most.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpots {
@@ -32,7 +32,7 @@ impl Answer for HotSpots {
 }
 
 /// What a line of a file costs, or a function that begins there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpot {
@@ -50,7 +50,7 @@ pub struct HotSpot {
 }
 
 /// A source file of the profiles that may be any of several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DoubtfulFile {

@@ -1,7 +1,7 @@
 //! What a store has.
 
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use sto_core::id::ProfileId;
 use sto_core::model::{Build, Profile, Quality};
@@ -9,7 +9,7 @@ use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, SampleType};
 
 /// Every build and profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BuildList {
@@ -30,7 +30,7 @@ impl Answer for BuildList {
 }
 
 /// A build and its profiles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListedBuild {
@@ -38,7 +38,7 @@ pub struct ListedBuild {
     #[serde(flatten)]
     pub build: Build,
     /// Its tags, in the order of their names; JSON leaves out an empty list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The profiles; [in a listing](super::Listing) the newest recording first.
     pub profiles: Vec<ListedProfile>,
@@ -47,7 +47,7 @@ pub struct ListedBuild {
 }
 
 /// Sums over profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Totals {
@@ -62,7 +62,7 @@ pub struct Totals {
 }
 
 /// A profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListedProfile {
@@ -76,7 +76,7 @@ pub struct ListedProfile {
 }
 
 /// A profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProfileSummary {
@@ -103,7 +103,7 @@ pub struct ProfileSummary {
 }
 
 /// How much of a profile can be trusted: shares of its samples, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct QualityShares {

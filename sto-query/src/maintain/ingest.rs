@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::listing::{ProfileSummary, profile_report};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::Notice;
 use sto_core::ingest::{
     IngestOutcome, Ingested, IngestedCalls, IngestedMetrics, IngestedSlices, ModuleSymbols,
@@ -12,13 +12,13 @@ use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost};
 
 /// What went into a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestSummary {
     /// The files that were read, in the order in which they were.
     pub recordings: Vec<IngestedFile>,
     /// Whether it is a dataset of Parquet files that they went into.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_dataset: bool,
 }
 
@@ -27,7 +27,7 @@ impl Answer for IngestSummary {
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IngestedFile {
@@ -42,7 +42,7 @@ pub struct IngestedFile {
 }
 
 /// A profile that was read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IngestedProfile {
@@ -74,7 +74,7 @@ pub struct IngestedProfile {
 }
 
 /// What was found of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundSymbols {

@@ -1,11 +1,11 @@
 //! What merges did.
 
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::store::{Merged, StoreError};
 
 /// What came from other stores.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merges {
@@ -14,7 +14,7 @@ pub struct Merges {
 }
 
 /// What came from one store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MergedStore {

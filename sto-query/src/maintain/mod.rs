@@ -11,7 +11,7 @@ pub use symbolize::{SymbolizedProfile, SymbolizedProfiles};
 pub use tag::{TagAction, TagEntry, TagError, TagList};
 
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::store::{Rewritten, StoreStats, Verification};
 use sto_core::units::Bytes;
 
@@ -28,7 +28,7 @@ impl Answer for Rewritten {
 }
 
 /// Profiles in a file of their own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExportedStore {

@@ -3,7 +3,7 @@
 use super::FoundSymbols;
 use super::ingest::found_symbols;
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use sto_core::Notice;
 use sto_core::id::ProfileId;
@@ -11,7 +11,7 @@ use sto_core::ingest::Symbolized;
 use sto_core::store::{StoredBuild, StoredProfile};
 
 /// What looking for names of functions again came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolizedProfiles {
@@ -28,7 +28,7 @@ impl Answer for SymbolizedProfiles {
 }
 
 /// What became of the addresses of a profile.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolizedProfile {

@@ -1,11 +1,11 @@
 //! Tags of builds.
 
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagList {
@@ -62,7 +62,7 @@ pub enum TagError {
 }
 
 /// What was done to tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub enum TagAction {
 }
 
 /// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagEntry {

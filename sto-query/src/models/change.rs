@@ -2,12 +2,12 @@
 
 use super::Point;
 use super::detectors::Detected;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::model::{Commit, CommitHash};
 use sto_stats::models::{Certainty, Model};
 
 /// The commits of a baseline and a candidate, neither with changes that were not committed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Commits {
@@ -30,7 +30,7 @@ impl Commits {
 }
 
 /// What became of a function, in the words of Perun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub enum ModelChange {
 }
 
 /// How the cost of a function went with x, and goes now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionChange {
@@ -59,10 +59,9 @@ pub struct FunctionChange {
     /// What became of it.
     pub result: ModelChange,
     /// The same as a sentence, with the commits where they are known.
-    #[serde(default)]
     pub reason: String,
     /// Whether it does not count for the verdict, as a policy says; JSON leaves it out where it does.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
     /// How it was.
     pub baseline: SideModel,
@@ -84,7 +83,7 @@ pub struct FunctionChange {
     pub detectors: Vec<Detected>,
     /// Functions that changed likewise for no more than calling this one, directly or through others; they are not
     /// listed by themselves.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inherited_by: Vec<String>,
 }
 
@@ -110,7 +109,7 @@ impl FunctionChange {
 }
 
 /// The points and the best model of a function on one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SideModel {
@@ -123,7 +122,7 @@ pub struct SideModel {
 }
 
 /// What the exponent of a power of x grew by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Growth {

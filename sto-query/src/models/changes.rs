@@ -52,7 +52,7 @@ impl Default for CompareModelsOptions {
 }
 
 /// Functions of two builds whose cost goes otherwise with x.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelChanges {
@@ -60,7 +60,7 @@ pub struct ModelChanges {
     /// tested.
     pub verdict: Verdict,
     /// The commits that the two builds are of, where both are known and differ; JSON leaves them out elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
     /// The side that is compared against.
     pub baseline: Modelled,
@@ -72,7 +72,7 @@ pub struct ModelChanges {
     pub omitted: usize,
     /// Number of functions that are as before and were left out, as only changes are asked for; JSON leaves it out where
     /// none was.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub unchanged: usize,
 }
 

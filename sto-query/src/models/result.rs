@@ -2,12 +2,12 @@
 
 use crate::answer::Answer;
 use crate::tree::Order;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::units::SampleType;
 use sto_stats::models::{Certainty, Model, ModelKind, Why};
 
 /// How the cost of one function, or what a table has, goes with x.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModel {
@@ -24,7 +24,7 @@ impl Answer for CostModel {
 }
 
 /// How the cost of several functions, or groups of a table, goes with x.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModels {
@@ -61,7 +61,7 @@ impl CostModels {
 }
 
 /// What was modelled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Modelled {
@@ -94,7 +94,7 @@ impl Modelled {
 }
 
 /// The points of a function, and what was fitted to them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionModels {
@@ -117,7 +117,7 @@ pub struct FunctionModels {
 }
 
 /// What a run was given, and what it cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Point {

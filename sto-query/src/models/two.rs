@@ -4,13 +4,13 @@ use super::costs::given;
 use super::{Costs, ModelError, one};
 use crate::answer::Answer;
 use crate::tree::{Order, View};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::cmp::Ordering;
 use sto_core::units::SampleType;
 use sto_stats::models::{Surface, Why, normal_form_of_two};
 
 /// How the cost of a function goes with two numbers that runs were given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelOfTwo {
@@ -45,7 +45,7 @@ impl Answer for ModelOfTwo {
 }
 
 /// What a run was given, and what it cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PointOfTwo {

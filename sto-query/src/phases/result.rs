@@ -4,7 +4,7 @@ use super::find::{CostOverTime, PhaseBorders, borders};
 use crate::answer::{Answer, limited};
 use crate::timeline::RunOverTime;
 use crate::tree::{CostShare, FrameInfo, Subject, View, costs_by, function_numbers, functions};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::model::FrameIx;
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
@@ -17,7 +17,7 @@ const MIN_DIFFERENCE: f64 = 0.02;
 const STANDS_FOR: f64 = 0.9;
 
 /// The phases of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Phases {
@@ -43,7 +43,7 @@ impl Answer for Phases {
 }
 
 /// How a run repeats what it does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Cycle {
@@ -56,7 +56,7 @@ pub struct Cycle {
 }
 
 /// A part of a run in which the composition of cost stays as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Phase {
@@ -76,7 +76,7 @@ pub struct Phase {
 }
 
 /// A function in a phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PhaseFunction {
@@ -91,7 +91,7 @@ pub struct PhaseFunction {
 }
 
 /// A function whose share differs between two parts of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PhaseChange {

@@ -4,7 +4,7 @@ use super::header::header;
 use crate::answer::Answer;
 use crate::text::{Style, paragraph, printable};
 use crate::tree::Subject;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The file, and a line for each selection that was drawn.
 pub fn text(report: &DrawnFile, style: Style) -> String {
@@ -19,7 +19,7 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
 }
 
 /// What a drawing in a file shows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DrawnFile {
     /// The file.

@@ -6,7 +6,7 @@
 //! permutations, and weak change points that are merged. Apache Otava is Hunter's successor.
 
 use crate::history::RunSummary;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 use sto_stats::{BuildRuns, levels_differ};
 
@@ -281,7 +281,7 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 /// A shift of a series to another level, where it stays until the next.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LevelShift {

@@ -4,10 +4,10 @@ use super::LevelShift;
 use crate::answer::{Answer, limited};
 use crate::history::{History, HistoryFunction, HistorySubject, Judged, RunSummary};
 use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The functions of a build against those before it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Scores {
@@ -39,7 +39,7 @@ impl Answer for Scores {
 }
 
 /// One function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionScore {

@@ -6,7 +6,7 @@
 use super::{ChangeOptions, ChangePoint, change_points_of_builds};
 use crate::history::{FunctionIx, History, Judged};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 use sto_stats::{benjamini_hochberg, levels_differ};
 
@@ -30,7 +30,7 @@ impl Default for ScoreOptions {
 }
 
 /// Whether a function is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

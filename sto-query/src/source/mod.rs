@@ -21,12 +21,12 @@ pub use moved::Moved;
 use crate::answer::Answer;
 use crate::functions::FunctionError;
 use crate::tree::{CostShare, Subject};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 
 /// A function's lines with their cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionSource {
@@ -53,7 +53,7 @@ impl Answer for FunctionSource {
 }
 
 /// One source file of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileSource {
@@ -68,7 +68,7 @@ pub struct FileSource {
 }
 
 /// One line of a source file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineSource {

@@ -1,12 +1,12 @@
 //! Command lines, and how they are broken into lines that a shell still reads as one.
 
 use super::{Style, display_width, printable};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt::{self, Display, Write};
 
 /// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
 /// in it, and every character of it shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
 #[cfg_attr(feature = "schemas", schemars(inline))]

@@ -3,14 +3,14 @@
 use super::{Grid, RowName, RowsBy, RunOverTime, TimelineError, resampled};
 use crate::answer::Answer;
 use crate::tree::{CostShare, Order, Subject};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::units::Cost;
 
 /// The most slices of a timeline: more than a screen has columns.
 pub const MAX_SLICES: usize = 1000;
 
 /// What a run did over time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Timeline {
@@ -49,7 +49,7 @@ impl Answer for Timeline {
 }
 
 /// A row of a timeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimelineRow {
@@ -63,14 +63,14 @@ pub struct TimelineRow {
 }
 
 /// A metric of a timeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimelineMetric {
     /// The metric.
     pub name: String,
     /// Of costs the unit of the event, per second: `ns/s`; of other counts `/s`; none of levels and formulas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Its value in each slice; none where it has none. What counts is per second.
     pub values: Vec<Option<f64>>,

@@ -67,17 +67,17 @@ impl From<RowsBy> for String {
 }
 
 /// What a row is of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RowName {
     /// The function's symbol, the thread with its id, the module, or `KEY=VALUE`.
     pub name: String,
     /// Of a function the file that its code was loaded from; empty if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
     /// Of a function how its code came to run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<FrameKind>,
 }
 

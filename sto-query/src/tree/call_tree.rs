@@ -3,14 +3,14 @@
 use super::{CostShare, FrameInfo, Subject};
 use crate::answer::Answer;
 use crate::tree::{Cut, Link, NO_OWN_COST, Prune, View, fold_tree, prune, totals};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::units::Cost;
 
 /// A pruned call tree.
 ///
 /// The nodes are a flat list with the index of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTree {
@@ -32,7 +32,7 @@ impl Answer for CallTree {
 }
 
 /// One stack of the call tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTreeNode {
@@ -44,7 +44,7 @@ pub struct CallTreeNode {
     #[serde(flatten)]
     pub frame: FrameInfo,
     /// Source line; left out of JSON where frames are functions.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Cost of the samples with exactly this stack.
     #[serde(rename = "self")]
@@ -54,7 +54,7 @@ pub struct CallTreeNode {
     /// What was cut directly below it.
     pub cut: CutStacks,
     /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
 
@@ -63,7 +63,7 @@ fn is_zero(line: &u32) -> bool {
 }
 
 /// What was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CutStacks {

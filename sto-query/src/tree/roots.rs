@@ -63,7 +63,6 @@ pub enum ThreadNames {
 
 /// What stacks are distinguished by: what each root stands for. Written `thread` or `label:KEY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum RootsBy {

@@ -1,12 +1,12 @@
 //! Which part of a run's time was taken.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 use sto_core::tree::SliceGrid;
 use sto_core::units::Nanoseconds;
 
 /// The part of a run's time that was taken, in nanoseconds from its first sample: whole slices.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunWindow {
@@ -17,7 +17,7 @@ pub struct RunWindow {
     /// How long the run took as a whole.
     pub duration: Nanoseconds,
     /// Whether it is what lies before `from` and after `to` that was taken, and not what lies between.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
     /// The slices, in ascending order.
     #[serde(skip)]

@@ -1,13 +1,13 @@
 //! The parts that answers share: what they are about, frames, costs.
 
 use super::{RunWindow, View, share};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType};
 
 /// What an answer is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Subject {
@@ -24,7 +24,7 @@ pub struct Subject {
     /// Their value, in the sample type's unit.
     pub value: u64,
     /// What was taken of the time of each of the profiles; JSON leaves it out where it is all of it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<RunWindow>,
 }
 
@@ -51,7 +51,7 @@ impl Subject {
 }
 
 /// A frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrameInfo {
@@ -77,7 +77,7 @@ impl From<Frame<'_>> for FrameInfo {
 }
 
 /// A cost and its share of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostShare {

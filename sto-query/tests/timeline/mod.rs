@@ -320,20 +320,6 @@ fn rows_and_metrics_fit_a_terminal_and_a_pipe() {
 }
 
 #[test]
-fn a_timeline_is_read_back_from_json() {
-    let timeline = of_four_seconds(|request| {
-        request.metrics = vec!["share = self:multiply / total:main".to_owned()]
-    });
-    assert!(
-        timeline.metrics[0].values.contains(&None),
-        "nothing is no number"
-    );
-    let text = json(&timeline).unwrap();
-    let read: sto_query::timeline::Timeline = serde_json::from_str(&text).unwrap();
-    assert_eq!(read, timeline);
-}
-
-#[test]
 fn a_part_of_the_time_has_the_slices_of_the_whole() {
     let whole = of_four_seconds(|_| ());
     let part = of_four_seconds(|request| {

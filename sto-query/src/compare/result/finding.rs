@@ -4,7 +4,7 @@ use crate::text::{Command, Date};
 use serde::{Deserialize, Serialize};
 
 /// One change, at the function that explains it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
@@ -44,7 +44,7 @@ pub struct Finding {
     /// Functions below it that changed because it calls them more, or less; largest change first.
     pub grown_callees: Vec<FunctionName>,
     /// In traces of calls, how often it was called; JSON leaves it out elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallChange>,
     /// For a moved function: where its cost is now.
     pub moved_to: Option<FunctionName>,
@@ -97,7 +97,7 @@ impl Finding {
 
 /// A call path to a finding's function, and what the finding rests on there: the attributed self of
 /// the function and its recursion below this path, or the total.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallPath {
@@ -140,7 +140,7 @@ impl Ignored {
 }
 
 /// What happened to a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -188,7 +188,7 @@ impl FindingKind {
 }
 
 /// The count that a finding rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -202,7 +202,7 @@ pub enum Basis {
 }
 
 /// A count on both sides.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
@@ -229,7 +229,7 @@ pub struct Change {
 
 /// How often a function was called, in a run on average. A call within another one of the same function does not count:
 /// its time is that of the outer one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallChange {
@@ -245,7 +245,7 @@ pub struct CallChange {
 }
 
 /// What a function cost in each run, in the order of its side's profiles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunCosts {
@@ -256,7 +256,7 @@ pub struct RunCosts {
 }
 
 /// What a function cost in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunCost {
@@ -269,7 +269,7 @@ pub struct RunCost {
 }
 
 /// A caller that inherits a change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AffectedCaller {
@@ -286,7 +286,7 @@ pub struct AffectedCaller {
 }
 
 /// What a function calls, and has the cost of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AttributedCallee {
@@ -301,7 +301,7 @@ pub struct AttributedCallee {
 }
 
 /// A function's name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionName {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use sto_core::units::{Nanoseconds, SampleType};
 
 /// The outcome of [`compare`](super::compare).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Comparison {
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub sample_type: Option<SampleType>,
     /// In a trace of calls, whose time was not sampled but measured: what counts as a sample here. JSON leaves it out
     /// elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_in: Option<Nanoseconds>,
     /// What was measured of each run as a whole: time first, then total cost, then others by name.
     pub metrics: Vec<MetricChange>,
@@ -65,7 +65,7 @@ pub struct Comparison {
     pub matching: Matching,
     /// Whether the sides are parts of the same runs' time: what is compared is then the cost of a second. JSON leaves it
     /// out where they are not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub within_runs: bool,
     /// Whether the run-to-run variation is that of an earlier build, or an assumption, because no side
     /// has several runs.
@@ -74,7 +74,7 @@ pub struct Comparison {
     /// improvements and gone ones; the largest explained change first among them.
     pub findings: Vec<Finding>,
     /// Functions whose cost grows otherwise than it did with what runs were given, where that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub curves: Option<ModelChanges>,
     /// Whole sentences about what weakens the comparison.
     pub warnings: Vec<String>,
@@ -101,7 +101,7 @@ impl Answer for Comparison {
 }
 
 /// A function that was tested, whether it changed or not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TestedFunction {
@@ -135,7 +135,7 @@ impl Verdict {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Side {
@@ -154,7 +154,7 @@ pub struct Side {
     /// What the samples stand for, in the event's unit.
     pub value: u64,
     /// All calls of these runs, in traces of calls; JSON leaves it out elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     /// Hosts that the runs were recorded on. Sorted.
     pub hosts: Vec<String>,
@@ -187,7 +187,7 @@ impl Side {
 }
 
 /// A run that has samples of the event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
@@ -204,12 +204,12 @@ pub struct Run {
     pub size_factor: Option<f64>,
     /// What was taken of its time, or what this is a part of where a run stands here several times, in parts; JSON
     /// leaves it out where it is all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<RunWindow>,
 }
 
 /// How the sides were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Statistics {
@@ -224,7 +224,7 @@ pub struct Statistics {
 }
 
 /// How counts of different runs were made comparable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Normalisation {
@@ -259,7 +259,7 @@ pub enum NormalisationMethod {
 
 /// How much counts vary between runs beyond Poisson: variance = mean + dispersion x mean^2. The
 /// median over the functions that were tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Dispersion {
@@ -276,7 +276,7 @@ pub struct Dispersion {
 }
 
 /// How much was tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tested {
@@ -293,7 +293,7 @@ pub struct Tested {
 
 /// What it takes to see `min_effect` in a function that holds a tenth of the samples, at `alpha`
 /// and with a chance of 80 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Needed {

@@ -77,7 +77,6 @@ impl Thresholds {
 
 /// A function whose findings do not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IgnoredFunction {
     /// Its symbol, in any form that [`key_symbol`](crate::functions::key_symbol) makes one of.

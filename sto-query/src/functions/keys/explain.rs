@@ -2,12 +2,12 @@
 
 use super::{KeyOptions, Matching, Rule, take_out};
 use crate::answer::Answer;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// How two symbols got their keys.
 ///
 /// Keys are of symbols: a comparison also asks that the modules match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolMatch {
@@ -25,7 +25,7 @@ impl Answer for SymbolMatch {
 }
 
 /// How one symbol got its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolKey {
@@ -38,7 +38,7 @@ pub struct SymbolKey {
 }
 
 /// What a rule did to a symbol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Step {

@@ -1,9 +1,9 @@
 //! The rules by name.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A rule that takes something out of a symbol. `functions.md` lists what each one takes, and its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
