@@ -19,7 +19,7 @@ FLOORS = {
     "sto-core": "symbolize intern ingest",
     "sto-query/stats": None,
     "sto-query": "text places answer functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
-    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables",
+    "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }
 # The crates that other tools link, and how many names they have at their root at most.

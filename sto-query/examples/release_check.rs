@@ -6,7 +6,7 @@ use serde_json::json;
 use std::error::Error;
 use std::path::Path;
 use sto_query::check::{Baseline, CheckRequest, check};
-use sto_query::compare::Verdict;
+use sto_query::results::Verdict;
 use sto_query::sources::Sources;
 
 /// Fifty runs of ten releases of pulldown-cmark.

@@ -21,7 +21,7 @@ use sto_core::store::{Annotated, StoredBuild};
 const MAX_NAMED: usize = 10;
 
 /// The metrics that a file gives to profiles.
-pub type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
+pub(crate) type GivenMetrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 
 /// Why a file of metrics cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ impl AnnotateError {
 /// What can be wrong with a row of metrics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AnnotateFault {
+pub(crate) enum AnnotateFault {
     /// It is not of the form that the first line has.
     #[error("{0}")]
     Malformed(String),
@@ -115,7 +115,7 @@ pub enum AnnotateFault {
 ///
 /// # Errors
 /// Where a row is not of its form, or is not of exactly one run.
-pub fn metrics_of(
+pub(crate) fn metrics_of(
     text: &str,
     builds: &[StoredBuild],
     resolve: &dyn Fn(Selector) -> Selector,

@@ -1,23 +1,24 @@
 //! Why a question has no answer.
 
-use crate::annotate::AnnotateError;
-use crate::average::AverageError;
-use crate::calls::CallsError;
-use crate::compare::CompareError;
-use crate::correlate::CorrelateError;
-use crate::exchange::ExchangeError;
-use crate::functions::FunctionError;
-use crate::history::HistoryError;
+pub use crate::annotate::AnnotateError;
+pub use crate::average::AverageError;
+pub use crate::calls::CallsError;
+pub use crate::compare::CompareError;
+pub use crate::correlate::CorrelateError;
+pub use crate::exchange::ExchangeError;
+pub use crate::functions::FunctionError;
+pub use crate::history::HistoryError;
 #[cfg(feature = "lake")]
 use crate::lake::LakeError;
-use crate::listing::ListingError;
-use crate::maintain::TagError;
-use crate::models::ModelError;
+pub use crate::listing::ListingError;
+pub use crate::maintain::MergeError;
+pub use crate::maintain::TagError;
+pub use crate::models::ModelError;
 use crate::select::SelectError;
-use crate::source::SourceError;
+pub use crate::source::SourceError;
 use crate::text::printable;
-use crate::timeline::TimelineError;
-use crate::tree::{RootsError, WindowError};
+pub use crate::timeline::TimelineError;
+pub use crate::tree::{RootsError, WindowError};
 use std::io;
 use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;

@@ -25,44 +25,47 @@
 //! The crate knows nothing of the store's tables or of file formats, and never prints.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
-pub mod annotate;
-pub mod answer;
-pub mod average;
-pub mod calls;
+mod annotate;
+mod answer;
+mod average;
+mod calls;
 pub mod check;
-pub mod commits;
-pub mod compare;
-pub mod correlate;
-mod error;
-pub mod exchange;
-pub mod expand;
-pub mod functions;
-pub mod history;
-pub mod hot;
+mod commits;
+mod compare;
+mod correlate;
+pub mod error;
+mod exchange;
+mod expand;
+mod functions;
+mod history;
+mod hot;
+#[doc(hidden)]
+pub mod internal;
 pub mod lake;
-pub mod listing;
-pub mod maintain;
-pub mod models;
-pub mod phases;
+mod listing;
+mod maintain;
+mod models;
+mod phases;
 pub mod places;
 pub mod policy;
-pub mod potential;
-pub mod prune;
+mod potential;
+mod prune;
 pub mod questions;
 pub mod render;
+pub mod results;
 pub mod select;
-pub mod series;
-pub mod show;
-pub mod source;
+mod series;
+mod show;
+mod source;
 pub mod sources;
-pub mod suspects;
+mod suspects;
 #[cfg(feature = "sql")]
 pub mod tables;
 pub mod text;
-pub mod timeline;
-pub mod tree;
+mod timeline;
+mod tree;
 
-pub use error::{ExportError, FlameError, QueryError};
+pub use error::QueryError;
 #[doc(inline)]
 pub use sto_stats as statistics;
 

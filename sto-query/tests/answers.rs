@@ -7,32 +7,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use sto_core::store::{Rewritten, StoreStats, Verification};
-use sto_query::annotate::AnnotatedRuns;
-use sto_query::answer::{Answer, InStore, schema};
-use sto_query::average::StoredAverage;
-use sto_query::calls::{CallTimeline, Outliers, Waits};
 use sto_query::check::Check;
-use sto_query::commits::CommitLog;
-use sto_query::commits::bisect::Bisection;
-use sto_query::compare::{Calibration, Comparison, CurveCalibration};
-use sto_query::correlate::{Alignment, Bottlenecks, RankedMetrics};
-use sto_query::exchange::{Pulled, Pushed};
-use sto_query::expand::Expansion;
-use sto_query::functions::SymbolMatch;
-use sto_query::history::Occurrences;
-use sto_query::hot::{Blame, HotSpots};
-use sto_query::listing::{BuildList, RunList};
-use sto_query::maintain::{ExportedStore, IngestSummary, Merges, SymbolizedProfiles, TagList};
-use sto_query::models::{CostModel, CostModels, ModelChanges, ModelOfTwo};
-use sto_query::phases::Phases;
-use sto_query::potential::Potentials;
-use sto_query::prune::Pruned;
 use sto_query::render::drawing::DrawnFile;
-use sto_query::series::{FunctionSeries, Scores};
-use sto_query::show::ShownBuild;
-use sto_query::source::FunctionSource;
-use sto_query::timeline::Timeline;
-use sto_query::tree::{CallTree, Top};
+use sto_query::results::{
+    Alignment, AnnotatedRuns, Answer, Bisection, Blame, Bottlenecks, BuildList, Calibration,
+    CallTimeline, CallTree, CommitLog, Comparison, CostModel, CostModels, CurveCalibration,
+    Expansion, ExportedStore, FunctionSeries, FunctionSource, HotSpots, InStore, IngestSummary,
+    Merges, ModelChanges, ModelOfTwo, Occurrences, Outliers, Phases, Potentials, Pruned, Pulled,
+    Pushed, RankedMetrics, RunList, Scores, ShownBuild, StoredAverage, SymbolMatch,
+    SymbolizedProfiles, TagList, Timeline, Top, Waits, schema,
+};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas")

@@ -5,10 +5,12 @@ use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::average::{AverageError, average};
-use sto_query::functions::KeyOptions;
+use sto_query::error::AverageError;
+use sto_query::internal::average::average;
+use sto_query::internal::tree::totals;
+use sto_query::questions::KeyOptions;
+use sto_query::results::View;
 use sto_query::select::{Selection, select};
-use sto_query::tree::{View, totals};
 
 fn add(store: &Store, program: &str, build: &str, seconds: f64, folded: &str) {
     let options = IngestOptions {

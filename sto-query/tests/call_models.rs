@@ -7,17 +7,15 @@ use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::QueryError;
-use sto_query::compare::Verdict;
-use sto_query::models::CostModel;
 use sto_query::questions::{
-    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, compare_models, export, model,
+    CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest, Order, compare_models, export,
+    model,
 };
-use sto_query::render;
+use sto_query::results::{CostModel, Verdict};
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::ModelKind;
 use sto_query::text::Style;
-use sto_query::tree::Order;
+use sto_query::{QueryError, render};
 
 /// A trace of `halve`, which calls itself with half of `n` and takes `n` µs by itself, and of `search`, which says at
 /// its end how many it `found`, and takes this to the power of `power`.

@@ -8,8 +8,8 @@ use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
-use sto_query::compare::Verdict;
 use sto_query::policy::Policy;
+use sto_query::results::Verdict;
 use sto_query::sources::{Named, Sources, Surroundings};
 
 fn history() -> PathBuf {

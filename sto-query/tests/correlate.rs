@@ -7,12 +7,11 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::correlate::{
-    BottleneckOptions, Combination, Measure, pearson, sparse_pearson, spearman,
-};
-use sto_query::correlate::{Bottlenecks, bottlenecks};
-use sto_query::history::{History, HistoryQuery};
+use sto_query::internal::correlate::{bottlenecks, pearson, sparse_pearson, spearman};
+use sto_query::internal::history::History;
+use sto_query::questions::{BottleneckOptions, Combination, HistoryQuery, Measure};
 use sto_query::render;
+use sto_query::results::Bottlenecks;
 
 #[derive(Deserialize)]
 struct Case {
@@ -134,7 +133,7 @@ fn functions_that_go_with_the_metric_stand_first() {
     });
     assert_golden(
         "bottlenecks.json",
-        &sto_query::answer::json(&report).unwrap(),
+        &sto_query::results::json(&report).unwrap(),
     );
     assert!(
         report.functions[0].q < 1e-6 && report.functions[1].q > 0.05,

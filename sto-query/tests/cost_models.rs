@@ -12,22 +12,20 @@ use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds, UnixSeconds};
 use sto_core::{Cost, Format, Frame, FrameKind, RecordingBuilder, Unit};
-use sto_query::answer::json;
+use sto_query::QueryError;
 use sto_query::check::{Baseline, CheckRequest, check};
-use sto_query::compare::Verdict;
-use sto_query::models::{Detector, ModelChange, ModelError, SideModel};
+use sto_query::error::ModelError;
 use sto_query::policy::Policy;
 use sto_query::questions::{
-    CalibrateRequest, CompareModelsRequest, ExportFormat, ExportRequest, ModelRequest,
-    calibrate_curves, compare_models, export, model, model_of_two, model_table, models,
+    CalibrateRequest, CompareModelsRequest, Detector, ExportFormat, ExportRequest, ModelRequest,
+    Order, calibrate_curves, compare_models, export, model, model_of_two, model_table, models,
 };
 use sto_query::render::{self, Detail};
+use sto_query::results::{ModelChange, SideModel, Verdict, json};
 use sto_query::sources::{Named, Sources};
 use sto_query::statistics::models::changes::ChangeKind;
 use sto_query::statistics::models::{Buckets, Fit, Middle, ModelKind};
 use sto_query::text::Style;
-use sto_query::tree::Order;
-use sto_query::{QueryError, answer};
 
 const SIZES: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 
@@ -186,7 +184,7 @@ fn a_table_is_modelled_by_group() {
     let one = model_table("1,2\n2,4\n3,6\n", &Fit::default()).unwrap();
     let one = one.into_one().unwrap();
     assert_eq!(one.function.points.len(), 3);
-    let text = answer::json(&one).unwrap();
+    let text = json(&one).unwrap();
     let text: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(text["models"][0]["kind"].is_string());
 }

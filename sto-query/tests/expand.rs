@@ -7,11 +7,11 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::expand::{
-    Branch, Correlated, Direction, Greedy, Informed, Positive, Reach, Selection, expand,
+use sto_query::internal::expand::{
+    Branch, Correlated, Greedy, Informed, Positive, Selection, expand, expansion,
 };
-use sto_query::expand::{Method, expansion};
-use sto_query::history::{History, HistoryQuery};
+use sto_query::internal::history::History;
+use sto_query::questions::{Direction, HistoryQuery, Method, Reach};
 use sto_query::render;
 
 /// Runs on successive days: by day, folded stacks and a metric.
@@ -72,7 +72,9 @@ fn greedy(history: &History) -> Greedy {
 
 /// The paths of branches: `log serve main`.
 fn paths(history: &History, branches: &[Branch]) -> Vec<String> {
-    let name = |ix: &sto_query::history::FunctionIx| history.functions[ix.get()].function.clone();
+    let name = |ix: &sto_query::internal::history::FunctionIx| {
+        history.functions[ix.get()].function.clone()
+    };
     let path = |branch: &Branch| {
         branch
             .functions
@@ -117,7 +119,7 @@ fn callers_that_explain_a_change_are_followed_and_others_are_not() {
         &greedy,
     );
     assert_fits("expand", |style| render::expansion::text(&report, style));
-    assert_golden("expand.json", &sto_query::answer::json(&report).unwrap());
+    assert_golden("expand.json", &sto_query::results::json(&report).unwrap());
 }
 
 #[test]

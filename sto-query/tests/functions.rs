@@ -5,12 +5,13 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
-use sto_query::tree::{View, functions, totals};
+use sto_query::internal::tree::{functions, totals};
+use sto_query::results::View;
 
 type ByFunction = BTreeMap<(String, String), (Cost, Cost)>;
 
 fn by_function(view: &View) -> ByFunction {
-    let row = |function: &sto_query::tree::Function| {
+    let row = |function: &sto_query::internal::tree::Function| {
         let frame = view.frames.frame(function.frame);
         let key = (frame.module.to_owned(), frame.symbol.to_owned());
         (key, (function.self_cost, function.total))

@@ -9,16 +9,14 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::tree::NodeIx;
 use sto_core::units::UnixSeconds;
-use sto_query::average::average;
-use sto_query::functions::{FunctionError, KeyOptions};
-use sto_query::history::occurrences;
-use sto_query::history::{History, HistoryError, HistoryQuery};
-use sto_query::listing::Listing;
+use sto_query::error::{FunctionError, HistoryError};
+use sto_query::internal::average::average;
+use sto_query::internal::history::{History, occurrences};
+use sto_query::internal::series::{regressions_over_time, series};
+use sto_query::questions::{HistoryQuery, KeyOptions, Listing, Observation, ScoreOptions};
 use sto_query::render;
+use sto_query::results::{FunctionScore, Scores, Status, View};
 use sto_query::select::select;
-use sto_query::series::{FunctionScore, Observation, Scores, regressions_over_time, series};
-use sto_query::series::{ScoreOptions, Status};
-use sto_query::tree::View;
 
 /// Adds a run of `program` at `build`, recorded that many days after some day.
 fn add(store: &Store, program: &str, build: &str, benchmark: &str, day: u64, folded: &str) {
@@ -103,7 +101,7 @@ fn a_series_follows_a_function_over_runs_and_builds() {
     let functions = history.find("parse").unwrap();
     let by_run = series(&history, &functions, Observation::Run, 10);
     assert_fits("series", |style| render::series::text(&by_run, style));
-    assert_golden("series.json", &sto_query::answer::json(&by_run).unwrap());
+    assert_golden("series.json", &sto_query::results::json(&by_run).unwrap());
     assert_golden("series.svg", &render::series_svg::svg(&by_run));
     let by_build = series(&history, &functions, Observation::Build, 10);
     let samples: Vec<u64> = by_build.points.iter().map(|point| point.samples).collect();
@@ -137,7 +135,7 @@ fn the_newest_run_is_scored_against_its_window() {
     let store = history(&[60, 62, 61, 63, 60, 61, 62, 60, 61, 150]);
     let report = judge(&store);
     assert_fits("scores", |style| render::scores::text(&report, style));
-    assert_golden("scores.json", &sto_query::answer::json(&report).unwrap());
+    assert_golden("scores.json", &sto_query::results::json(&report).unwrap());
     let parse = &report.functions[0];
     assert_eq!(parse.function.function, "parse");
     // Mean and deviation of the nine runs before, worked out by hand.

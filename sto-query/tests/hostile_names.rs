@@ -6,12 +6,13 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::listing::ls;
-use sto_query::render;
+use sto_query::internal::listing::ls;
+use sto_query::internal::tree::{call_tree, top};
+use sto_query::questions::{Order, Prune};
 use sto_query::render::flame::{self, FlameOptions, Palette, Widths};
+use sto_query::render::{self};
+use sto_query::results::View;
 use sto_query::text::Style;
-use sto_query::tree::{Order, call_tree, top};
-use sto_query::tree::{Prune, View};
 
 const TERMINAL: Style = Style {
     width: Some(80),
@@ -95,7 +96,7 @@ fn text_has_no_control_characters_and_one_line_a_row() {
 
 #[test]
 fn json_has_the_names_as_they_are() {
-    let json = sto_query::answer::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
+    let json = sto_query::results::json(&top(&hostile(), 0, Order::SelfCost, None)).unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     let functions = parsed["functions"].as_array().unwrap();
     for name in hostile_names() {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, ingest};
 use sto_core::store::Store;
 use sto_query::check::{Baseline, CheckRequest, check};
-use sto_query::hot::{FileNo, HotChanges, HotFunction, HotHistory, HotIndex, HotRequest};
+use sto_query::internal::hot::{FileNo, HotChanges, HotFunction, HotHistory, HotIndex, HotRequest};
+use sto_query::internal::source::SourceTree;
 use sto_query::questions::{
-    BlameRequest, HotSpotsRequest, SeriesRequest, SourceRequest, blame, hot, series, source,
+    BlameRequest, HotSpotsRequest, Observation, SeriesRequest, SourceRequest, blame, hot, series,
+    source,
 };
-use sto_query::series::Observation;
-use sto_query::source::SourceTree;
 use sto_query::sources::{Named, Sources, Surroundings};
 
 /// A machine that has the symbols of the demo.

@@ -11,9 +11,8 @@ use sto_core::model::{Build, Granularity, Origin, Profile, Quality};
 use sto_core::recording::ModuleIx;
 use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
-use sto_query::answer::InStore;
-use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::render;
+use sto_query::results::{InStore, IngestSummary, IngestedFile};
 
 fn ingested(added: Added) -> Ingested {
     let build = Build {

@@ -15,13 +15,12 @@ use sto_core::store::{Merged, Store, StoredBuild};
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, UnixSeconds};
 use sto_core::{IngestOptions, ingest};
-use sto_query::QueryError;
 use sto_query::lake::{AddedToLake, LakeError};
 use sto_query::places::{Machine, Place};
 use sto_query::questions::{ImportLakeRequest, LakeRequest, add_to_lake, import_lake};
-use sto_query::render;
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
+use sto_query::{QueryError, render};
 use tempfile::TempDir;
 
 #[track_caller]

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use sto_core::model::{Frame, FrameKind};
-use sto_query::functions::{Attribution, LibraryCode};
+use sto_query::internal::functions::LibraryCode;
+use sto_query::questions::Attribution;
 
 fn of(kind: FrameKind, module: &str, symbol: &str, file: &str) -> Option<LibraryCode> {
     let frame = Frame {

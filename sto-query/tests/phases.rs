@@ -6,12 +6,12 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::Nanoseconds;
-use sto_query::phases::{PhaseChange, Phases};
-use sto_query::questions::{PhasesRequest, TopRequest, phases, top};
+use sto_query::error::WindowError;
+use sto_query::questions::{PhasesRequest, TopRequest, Window, phases, top};
+use sto_query::results::{PhaseChange, Phases};
 use sto_query::sources::{Filter, Named, Sources};
 use sto_query::statistics::{change_points, period};
 use sto_query::text::Style;
-use sto_query::tree::{Window, WindowError};
 use sto_query::{QueryError, render};
 
 fn testdata(file: &str) -> PathBuf {

@@ -1,8 +1,8 @@
 //! The policy file: what it says, what it must not say, and which of two settings holds.
 
 use sto_core::units::UnixSeconds;
-use sto_query::compare::{CompareOptions, NormalisationMethod, WorseIf};
 use sto_query::policy::{Policy, Thresholds};
+use sto_query::questions::{CompareOptions, NormalisationMethod, WorseIf};
 use sto_query::text::Date;
 
 const POLICY: &str = r#"

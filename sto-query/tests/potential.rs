@@ -3,11 +3,11 @@
 use crate::views::{Stacks, assert_fits, assert_golden, demo, folded, frame, view};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use sto_query::functions::KeyOptions;
-use sto_query::potential::{Degree, potentials};
-use sto_query::potential::{Potentials, potential};
+use sto_query::internal::potential::{potential, potentials};
+use sto_query::internal::tree::function_numbers;
+use sto_query::questions::{Degree, KeyOptions};
 use sto_query::render;
-use sto_query::tree::{View, function_numbers};
+use sto_query::results::{Potentials, View};
 
 fn of(report: &Potentials, function: &str) -> f64 {
     let found = report
@@ -97,7 +97,10 @@ fn a_recursion_a_million_deep_is_walked_in_a_moment() {
 fn the_table_fits_a_terminal() {
     let report = potential(&[demo().0], KeyOptions::default(), 0, Degree(2), Some(8));
     assert_fits("potential", |style| render::potential::text(&report, style));
-    assert_golden("potential.json", &sto_query::answer::json(&report).unwrap());
+    assert_golden(
+        "potential.json",
+        &sto_query::results::json(&report).unwrap(),
+    );
 }
 
 fn any_stacks() -> impl Strategy<Value = Stacks> {

@@ -6,7 +6,9 @@ use sto_core::model::{Build, Frame, FrameKind, FrameTable, Granularity, Origin, 
 use sto_core::store::{Store, Tag};
 use sto_core::tree::{Interned, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
-use sto_query::prune::{PruneOptions, Pruned, prune};
+use sto_query::internal::prune::prune;
+use sto_query::questions::PruneOptions;
+use sto_query::results::Pruned;
 
 /// Adds a run recorded at a time, of a program whose stack is this deep.
 fn add(store: &Store, version: &str, recorded: Option<u64>, branch: &str, depth: u32) -> ProfileId {

@@ -7,24 +7,21 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::units::UnixSeconds;
-use sto_query::answer::json;
 use sto_query::check::CheckRequest;
-use sto_query::compare::{
-    CalibrateOptions, CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf,
-};
-use sto_query::listing::Listing;
 use sto_query::questions::{
-    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateRequest, CorrelateRequest,
-    DiffRequest, ExpandRequest, ExportRequest, ExportStoreRequest, FlameRequest, MergeRequest,
-    OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest, PushRequest,
-    RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest, TopRequest,
-    TreeRequest, bottlenecks, diff, export, flame, occurrences, potential, regressions_over_time,
-    series, show, top,
+    AnnotateRequest, AverageRequest, BottlenecksRequest, CalibrateOptions, CalibrateRequest,
+    CompareOptions, CorrelateRequest, DiffRequest, ExpandRequest, ExportRequest,
+    ExportStoreRequest, FlameRequest, Ignored, IgnoredFunction, Listing, MergeRequest,
+    NormalisationMethod, OccurrencesRequest, PotentialRequest, PruneRequest, PullRequest,
+    PushRequest, RegressionsRequest, SeriesRequest, ShowRequest, SourceRequest, SuspectsRequest,
+    TopRequest, TreeRequest, WorseIf, bottlenecks, diff, export, flame, occurrences, potential,
+    regressions_over_time, series, show, top,
 };
-use sto_query::render::{self, flame::FlameOptions};
+use sto_query::render;
+use sto_query::render::flame::FlameOptions;
+use sto_query::results::{Subject, View, json};
 use sto_query::sources::{EVENT, Sources};
 use sto_query::text::Date;
-use sto_query::tree::{Subject, View};
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
 

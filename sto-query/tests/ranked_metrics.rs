@@ -4,12 +4,11 @@ use crate::views::{assert_fits, assert_golden};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use sto_query::answer::json;
-use sto_query::correlate::{
-    CorrelateError, Correlator, RankedMetric, RankedMetrics, Sign, WhyLeftOut, pearson, spearman,
-};
-use sto_query::questions::{CorrelateTableRequest, correlate_columns};
+use sto_query::error::CorrelateError;
+use sto_query::internal::correlate::{pearson, spearman};
+use sto_query::questions::{CorrelateTableRequest, Correlator, correlate_columns};
 use sto_query::render;
+use sto_query::results::{RankedMetric, RankedMetrics, Sign, WhyLeftOut, json};
 use sto_query::statistics::ranks;
 use sto_query::statistics::warp::distance;
 

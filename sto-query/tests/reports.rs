@@ -7,12 +7,12 @@ use sto_core::store::{
     Checked, Concerns, Corruption, ExecutableStats, StorePart, StoreStats, Verification,
 };
 use sto_core::units::{Bytes, SampleType, Unit, UnixSeconds};
-use sto_query::answer::InStore;
-use sto_query::listing::{BuildList, ls};
+use sto_query::internal::listing::ls;
+use sto_query::internal::tree::{call_tree, top};
+use sto_query::questions::{Order, Prune};
 use sto_query::render;
+use sto_query::results::{BuildList, InStore};
 use sto_query::text::{Colors, Style};
-use sto_query::tree::Prune;
-use sto_query::tree::{Order, call_tree, top};
 
 const TERMINAL: Style = Style {
     width: Some(80),
@@ -51,7 +51,7 @@ fn top_by_self_and_by_total() {
     );
     assert_golden(
         "top-self-limit6.json",
-        &sto_query::answer::json(&by_self).unwrap(),
+        &sto_query::results::json(&by_self).unwrap(),
     );
     let by_total = top(&v1, 0, Order::Total, None);
     assert_golden("top-total-pipe.txt", &render::top::text(&by_total, PIPE));
@@ -125,7 +125,7 @@ fn the_call_tree() {
     let report = call_tree(&v1, 0, &Prune::default());
     assert_fits("tree", |style| render::tree::text(&report, style));
     assert_golden("tree-color.txt", &render::tree::text(&report, COLOR));
-    assert_golden("tree.json", &sto_query::answer::json(&report).unwrap());
+    assert_golden("tree.json", &sto_query::results::json(&report).unwrap());
     let deep = call_tree(
         &v1,
         0,
@@ -144,7 +144,7 @@ fn a_view_without_samples_has_reports_that_say_so() {
     let top = top(&empty, 0, Order::SelfCost, None);
     assert_eq!(render::top::text(&top, TERMINAL), expected);
     assert!(
-        sto_query::answer::json(&top)
+        sto_query::results::json(&top)
             .unwrap()
             .contains("\"sample_type\": null")
     );
@@ -185,7 +185,7 @@ fn every_build_and_profile_of_a_store() {
     for (golden, width) in [("ls-width40.txt", 40), ("ls-width200.txt", 200)] {
         assert_golden(golden, &render::ls::text(&store(), wide(width)));
     }
-    assert_golden("ls.json", &sto_query::answer::json(&store()).unwrap());
+    assert_golden("ls.json", &sto_query::results::json(&store()).unwrap());
     assert_eq!(
         render::ls::text(&ls(&[], None), TERMINAL),
         "The store has no profiles yet; `sto ingest FILE` adds one.\n"
@@ -240,7 +240,7 @@ fn where_the_bytes_of_a_store_are() {
     for (golden, width) in [("stats-width40.txt", 40), ("stats-width200.txt", 200)] {
         assert_golden(golden, &render::stats::text(&report, wide(width)));
     }
-    assert_golden("stats.json", &sto_query::answer::json(&report).unwrap());
+    assert_golden("stats.json", &sto_query::results::json(&report).unwrap());
 }
 
 fn verification(damages: Vec<Corruption>) -> InStore<Verification> {
@@ -322,7 +322,7 @@ fn what_verifying_found() {
     );
     assert_golden(
         "verify-damaged.json",
-        &sto_query::answer::json(&damaged()).unwrap(),
+        &sto_query::results::json(&damaged()).unwrap(),
     );
 }
 

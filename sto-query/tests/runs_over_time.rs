@@ -4,12 +4,11 @@ use crate::views::{assert_fits, assert_golden};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use sto_query::QueryError;
-use sto_query::answer::json;
-use sto_query::correlate::{CorrelateError, Correlator, Doubt, RankedMetrics, WhyLeftOut};
-use sto_query::questions::{AlignRequest, CorrelateRequest, align, correlate};
-use sto_query::render;
+use sto_query::error::CorrelateError;
+use sto_query::questions::{AlignRequest, CorrelateRequest, Correlator, align, correlate};
+use sto_query::results::{Doubt, RankedMetrics, WhyLeftOut, json};
 use sto_query::sources::{Named, Sources};
+use sto_query::{QueryError, render};
 
 fn sources() -> Sources {
     Sources::of_folder(Path::new("there is no store"))

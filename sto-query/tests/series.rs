@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use sto_query::series::{ChangeOptions, change_points, expected};
+use sto_query::internal::series::{change_points, expected};
+use sto_query::questions::ChangeOptions;
 
 #[derive(Deserialize)]
 struct Case {

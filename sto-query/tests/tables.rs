@@ -7,13 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 use sto_core::store::Store;
 use sto_core::{Cancel, IngestOptions, ingest};
-use sto_query::questions::{PotentialRequest, TopRequest, potential, top};
+use sto_query::questions::{Order, PotentialRequest, TopRequest, potential, top};
 use sto_query::sources::Sources;
 use sto_query::tables::{
     Database, EXAMPLES, SqlCell, SqlError, SqlFormat, SqlOptions, SqlRows, SqlValue, SqlWriter,
 };
 use sto_query::text::Style;
-use sto_query::tree::Order;
 
 /// Every row of an answer, a text a cell.
 #[derive(Default)]

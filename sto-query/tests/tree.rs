@@ -6,10 +6,11 @@ use crate::views::{Stacks, folded, frame, view};
 use proptest::prelude::*;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
+use sto_query::internal::tree::call_tree;
+use sto_query::questions::Prune;
 use sto_query::render;
+use sto_query::results::CallTree;
 use sto_query::text::Style;
-use sto_query::tree::Prune;
-use sto_query::tree::{CallTree, call_tree};
 
 fn everything() -> Prune {
     with!(Prune {
@@ -146,7 +147,7 @@ fn a_chain_is_one_line_and_json_has_all_of_it() {
     );
     let report = call_tree(&view("v1", &stacks), 0, &everything());
     let json: serde_json::Value =
-        serde_json::from_str(&sto_query::answer::json(&report).unwrap()).unwrap();
+        serde_json::from_str(&sto_query::results::json(&report).unwrap()).unwrap();
     let nodes = json["nodes"].as_array().unwrap();
     let folded: Vec<bool> = nodes.iter().map(|node| node["folded"] == true).collect();
     assert_eq!(

@@ -11,13 +11,13 @@ use sto_core::tree::SliceCount;
 use sto_core::units::{Cost, Nanoseconds};
 use sto_query::QueryError;
 use sto_query::check::{Baseline, CheckRequest, check};
-use sto_query::compare::{Comparison, Verdict};
+use sto_query::error::WindowError;
 use sto_query::questions::{
-    ExportFormat, ExportRequest, FlameRequest, TopRequest, export, flame, top,
+    ExportFormat, ExportRequest, FlameRequest, RootsBy, TopRequest, Window, export, flame, top,
 };
 use sto_query::render::{self, Detail};
+use sto_query::results::{Comparison, Subject, Verdict, View};
 use sto_query::sources::{EVENT, Filter, Named, Sources};
-use sto_query::tree::{RootsBy, Subject, View, Window, WindowError};
 
 /// A recording of two threads, and one that is longer.
 const FILES: [&str; 2] = ["perf-data/threads.perf.data", "demo/v1.perf.data"];

@@ -1,9 +1,8 @@
 //! Answers in the words of the command.
 
 use crate::hints::WORDS;
-use sto_query::compare::Comparison;
 use sto_query::render;
-use sto_query::suspects::Suspects;
+use sto_query::results::{Comparison, Suspects};
 use sto_query::text::Style;
 
 /// Text in a file.

@@ -11,14 +11,17 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 use sto_core::store::Store;
-use sto_query::correlate::{BottleneckOptions, Combination, Measure, bottlenecks};
-use sto_query::expand::{Direction, Greedy, Reach, expand};
-use sto_query::history::{FunctionIx, History, HistoryQuery};
-use sto_query::potential::{Degree, potentials};
+use sto_query::internal::correlate::bottlenecks;
+use sto_query::internal::expand::{Greedy, expand};
+use sto_query::internal::history::{FunctionIx, History};
+use sto_query::internal::potential::potentials;
+use sto_query::internal::series::scores;
+use sto_query::questions::{
+    BottleneckOptions, Combination, Degree, Direction, HistoryQuery, Measure, Observation, Reach,
+    ScoreOptions,
+};
+use sto_query::results::View;
 use sto_query::select::Selection;
-use sto_query::series::Observation;
-use sto_query::series::{ScoreOptions, scores};
-use sto_query::tree::View;
 
 /// Time what is asked of the history of a store that store_growth filled
 #[derive(Parser)]
@@ -71,7 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let judged = history.judged(None, 10)?;
     let function = tenth_largest(&history, judged.newest());
     ask("series", nodes, &|| {
-        let series = sto_query::series::series(&history, &[function], Observation::Run, 10);
+        let series =
+            sto_query::internal::series::series(&history, &[function], Observation::Run, 10);
         drop(black_box(series));
     });
     ask("regressions-over-time", nodes, &|| {

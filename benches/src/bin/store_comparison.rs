@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 use sto_core::store::{Snapshot, Store};
-use sto_query::compare::{CompareOptions, compare};
+use sto_query::internal::compare::compare;
+use sto_query::questions::CompareOptions;
 use sto_query::render::{Detail, findings_text};
+use sto_query::results::View;
 use sto_query::select::Selection;
 use sto_query::text::Style;
-use sto_query::tree::View;
 
 /// Time the comparison of the first and the last build of a store
 #[derive(Parser)]

@@ -11,8 +11,9 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 use sto_core::store::{Store, StoredBuild};
+use sto_query::internal::tree::totals;
+use sto_query::results::View;
 use sto_query::select::{SelectError, Selection};
-use sto_query::tree::{View, totals};
 
 /// Time what is asked of a store that store_growth filled
 #[derive(Parser)]

@@ -15,11 +15,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 use sto_core::store::{Snapshot, Store, StoredProfile};
-use sto_query::compare::{
-    Change, CompareOptions, Comparison, FindingKind, TestedFunction, Verdict, compare,
-};
+use sto_query::internal::compare::compare;
+use sto_query::questions::CompareOptions;
+use sto_query::results::{Change, Comparison, FindingKind, TestedFunction, Verdict, View};
 use sto_query::select::{Selection, Selector, select};
-use sto_query::tree::View;
 
 /// Draw comparisons from the recorded runs of the study, and judge each
 #[derive(Parser)]

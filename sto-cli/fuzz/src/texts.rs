@@ -9,8 +9,8 @@ use std::path::Path;
 use sto_core::ingest::{IngestOptions, prepare};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::compare::CompareOptions;
 use sto_query::policy::{Policy, Thresholds};
+use sto_query::questions::CompareOptions;
 use sto_query::text::Date;
 
 /// A policy, as `--policy` or `sto.toml` has it.

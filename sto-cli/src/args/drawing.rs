@@ -6,13 +6,12 @@ use clap::Args;
 use clap::builder::PossibleValue;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use sto_query::QueryError;
-use sto_query::questions::{DrawnStacks, FlameStacks};
-use sto_query::render;
+use sto_query::questions::{DrawnStacks, FlameStacks, RootsBy};
 use sto_query::render::drawing::DrawnFile;
 use sto_query::render::flame::{FlameOptions, Palette};
+use sto_query::results::Subject;
 use sto_query::sources::EVENT;
-use sto_query::tree::{RootsBy, Subject};
+use sto_query::{QueryError, render};
 
 /// What a drawing shows, and where it goes.
 #[derive(Debug, Args)]

@@ -85,8 +85,8 @@ impl FindingsOutputArgs {
         let rendered = match self.format {
             FindingsFormat::Text => render::check_text(check, style, self.detail()),
             FindingsFormat::Json => match comparisons {
-                [only] => sto_query::answer::json(only),
-                _ => sto_query::answer::json(check),
+                [only] => sto_query::results::json(only),
+                _ => sto_query::results::json(check),
             }
             .expect("reports have no keys but strings"),
             FindingsFormat::Md => render::markdown(comparisons, WORDS),

@@ -6,9 +6,7 @@ use crate::runtime::git::Repository;
 use crate::runtime::{CliError, now};
 use clap::{Args, ValueEnum};
 use sto_core::units::UnixSeconds;
-use sto_query::history::HistoryQuery;
-use sto_query::listing::Listing;
-use sto_query::questions::JudgedRequest;
+use sto_query::questions::{HistoryQuery, JudgedRequest, Listing};
 
 /// The runs that a command follows.
 #[derive(Debug, Args)]

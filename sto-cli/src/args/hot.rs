@@ -3,7 +3,7 @@
 use super::FilterArgs;
 use clap::Args;
 use std::ffi::OsString;
-use sto_query::hot::HotRequest;
+use sto_query::internal::hot::HotRequest;
 use sto_query::sources::Named;
 
 /// Which build's costs are shown in source.

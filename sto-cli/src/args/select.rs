@@ -5,9 +5,8 @@ use clap::{ArgGroup, Args};
 use std::ffi::{OsStr, OsString};
 use sto_core::units::Nanoseconds;
 use sto_query::check::{Baseline, CheckRequest};
-use sto_query::functions::KeyOptions;
+use sto_query::questions::{KeyOptions, Window};
 use sto_query::sources::{Filter, Named};
-use sto_query::tree::Window;
 
 /// The profiles that a command is about.
 #[derive(Debug, Args)]

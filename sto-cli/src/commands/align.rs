@@ -4,8 +4,7 @@ use crate::args::FilterArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::ffi::OsString;
-use sto_query::correlate::MAX_ALIGNED;
-use sto_query::questions::{AlignRequest, align};
+use sto_query::questions::{AlignRequest, MAX_ALIGNED, align};
 use sto_query::render;
 use sto_query::sources::Named;
 

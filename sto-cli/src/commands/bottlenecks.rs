@@ -3,10 +3,8 @@
 use crate::args::{HistoryArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::correlate::{Combination, Measure};
-use sto_query::questions::{BottlenecksRequest, bottlenecks};
+use sto_query::questions::{BottlenecksRequest, Combination, Measure, Order, bottlenecks};
 use sto_query::render;
-use sto_query::tree::Order;
 
 /// Show which functions cost more in the runs in which a metric is higher
 ///

@@ -3,8 +3,9 @@
 use crate::args::{MatchingArgs, Percent, SelectArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::compare::{CalibrateOptions, CompareOptions};
-use sto_query::questions::{CalibrateRequest, calibrate, calibrate_curves};
+use sto_query::questions::{
+    CalibrateOptions, CalibrateRequest, CompareOptions, calibrate, calibrate_curves,
+};
 use sto_query::render;
 
 const AFTER: &str = "\

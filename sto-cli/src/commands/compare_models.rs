@@ -5,11 +5,11 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
-use sto_query::compare::Verdict;
-use sto_query::models::{CompareModelsOptions, Detector};
-use sto_query::questions::{CompareModelsRequest, compare_models};
+use sto_query::questions::{
+    CompareModelsOptions, CompareModelsRequest, Detector, Order, compare_models,
+};
 use sto_query::render;
-use sto_query::tree::Order;
+use sto_query::results::Verdict;
 
 const AFTER: &str = "\
 Examples:

@@ -6,9 +6,12 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use sto_query::correlate::{CorrelateOptions, Correlator, MAX_ALIGNED, RankedMetrics};
-use sto_query::questions::{CorrelateRequest, CorrelateTableRequest, correlate, correlate_columns};
+use sto_query::questions::{
+    CorrelateOptions, CorrelateRequest, CorrelateTableRequest, Correlator, MAX_ALIGNED, correlate,
+    correlate_columns,
+};
 use sto_query::render;
+use sto_query::results::RankedMetrics;
 use sto_query::sources::Named;
 
 /// Longest table, in bytes: 2,000 metrics of 50,000 rows.

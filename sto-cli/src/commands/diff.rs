@@ -7,8 +7,8 @@ use clap::Args;
 use sto_query::QueryError;
 use sto_query::questions::{DiffRequest, diff};
 use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
+use sto_query::results::Subject;
 use sto_query::sources::EVENT;
-use sto_query::tree::Subject;
 
 const AFTER: &str = "\
 Examples:

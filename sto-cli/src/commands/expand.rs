@@ -3,8 +3,7 @@
 use crate::args::{HistoryArgs, JudgedArgs, choice};
 use crate::runtime::{CliError, FormatArg, OF_WINDOW, Outcome, StorePath};
 use clap::Args;
-use sto_query::expand::{Direction, Method};
-use sto_query::questions::{ExpandRequest, expand};
+use sto_query::questions::{Direction, ExpandRequest, Method, expand};
 use sto_query::render;
 
 /// Show in which contexts a function behaves differently than before

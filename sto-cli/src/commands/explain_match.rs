@@ -3,7 +3,7 @@
 use crate::args::MatchingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome};
 use clap::Args;
-use sto_query::functions::explain_match;
+use sto_query::questions::explain_match;
 use sto_query::render;
 
 const AFTER: &str = "\

@@ -4,8 +4,7 @@ use crate::runtime::git::{Repository, Shown};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, ui};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::commits::{LogRequest, log};
-use sto_query::questions::{ExportStoreRequest, export_store};
+use sto_query::questions::{ExportStoreRequest, LogRequest, export_store, log};
 use sto_query::render;
 
 const EXAMPLES: &str = "\

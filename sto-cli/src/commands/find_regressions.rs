@@ -8,8 +8,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use sto_core::id::ProfileId;
 use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
-use sto_query::compare::{Comparison, NormalisationMethod, Side, Verdict, WorseIf};
 use sto_query::policy::Thresholds;
+use sto_query::questions::{NormalisationMethod, WorseIf};
+use sto_query::results::{Comparison, Side, Verdict};
 use sto_query::sources::Named;
 use sto_query::text::Date;
 

@@ -5,9 +5,8 @@ use crate::runtime::source_choices::chosen;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, output, ui};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{HotSpotsRequest, hot};
+use sto_query::questions::{HotSpotsRequest, Order, Prune, hot};
 use sto_query::render;
-use sto_query::tree::{Order, Prune};
 
 const AFTER: &str = "\
 Examples:

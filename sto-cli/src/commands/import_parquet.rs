@@ -4,9 +4,9 @@ use crate::runtime::destination::machine;
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::answer::InStore;
 use sto_query::questions::{ImportLakeRequest, import_lake};
 use sto_query::render;
+use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:

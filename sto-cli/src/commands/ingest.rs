@@ -15,8 +15,8 @@ use sto_core::ingest::{IngestError, IngestOptions, PreparedFile, Stage, SymbolOp
 use sto_core::model::Granularity;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, TimeOffset};
-use sto_query::maintain::IngestedFile;
 use sto_query::render;
+use sto_query::results::IngestedFile;
 
 const EXAMPLES: &str = "\
 Examples:

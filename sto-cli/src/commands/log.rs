@@ -7,7 +7,7 @@ use crate::runtime::{CliError, FormatArg, Outcome, StorePath, now};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::{Path, PathBuf};
-use sto_query::commits::{LogRequest, log};
+use sto_query::questions::{LogRequest, log};
 use sto_query::render;
 use sto_query::text::Date;
 

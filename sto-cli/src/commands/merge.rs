@@ -3,9 +3,9 @@
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::answer::InStore;
 use sto_query::questions::{MergeRequest, merge};
 use sto_query::render;
+use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,9 +6,8 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, text};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use sto_query::questions::{ModelRequest, model, model_of_two, model_table, models};
+use sto_query::questions::{ModelRequest, Order, model, model_of_two, model_table, models};
 use sto_query::render;
-use sto_query::tree::Order;
 
 const AFTER: &str = "\
 Examples:

@@ -3,8 +3,7 @@
 use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::{Args, ValueEnum};
-use sto_query::potential::Degree;
-use sto_query::questions::{PotentialRequest, potential};
+use sto_query::questions::{Degree, PotentialRequest, potential};
 use sto_query::render;
 
 /// Show which functions could save most

@@ -5,10 +5,10 @@ use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::Path;
-use sto_query::answer::InStore;
 use sto_query::places::Place;
 use sto_query::questions::{PullRequest, pull};
 use sto_query::render;
+use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:

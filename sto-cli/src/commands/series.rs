@@ -5,9 +5,8 @@ use crate::runtime::output::write_file;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use std::path::PathBuf;
-use sto_query::questions::{SeriesRequest, series};
+use sto_query::questions::{Observation, SeriesRequest, series};
 use sto_query::render;
-use sto_query::series::Observation;
 
 /// Follow a function over the runs of a program
 ///

@@ -7,9 +7,9 @@ use crate::runtime::{
 use clap::Args;
 use std::path::Path;
 use sto_core::ingest::SymbolOptions;
-use sto_query::answer::InStore;
 use sto_query::questions::{SymbolizeRequest, symbolize};
 use sto_query::render;
+use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:

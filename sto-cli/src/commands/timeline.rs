@@ -7,14 +7,14 @@ use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath, WORDS};
 use clap::Args;
 use std::path::PathBuf;
 use sto_core::id::ProfileId;
-use sto_query::QueryError;
 use sto_query::questions::{
-    CallTimelineRequest, TimelineRequest, call_timeline, called_run, timeline, timelines,
+    CallTimelineRequest, Order, RowsBy, TimelineRequest, Window, call_timeline, called_run,
+    timeline, timelines,
 };
-use sto_query::render::{self, calls::PartCommand};
+use sto_query::render::calls::PartCommand;
+use sto_query::results::Subject;
 use sto_query::sources::{EVENT, Filter, Sources};
-use sto_query::timeline::RowsBy;
-use sto_query::tree::{Order, Subject, Window};
+use sto_query::{QueryError, render};
 
 const AFTER: &str = "\
 Examples:

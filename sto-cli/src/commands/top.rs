@@ -3,9 +3,8 @@
 use crate::args::{InlinedArg, SelectArgs, WindowArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{TopRequest, top};
+use sto_query::questions::{Order, TopRequest, top};
 use sto_query::render;
-use sto_query::tree::Order;
 
 /// Show which functions cost most
 ///

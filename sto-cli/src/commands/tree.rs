@@ -3,9 +3,8 @@
 use crate::args::{Percent, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
-use sto_query::questions::{TreeRequest, tree};
+use sto_query::questions::{Prune, TreeRequest, tree};
 use sto_query::render;
-use sto_query::tree::Prune;
 
 /// Show the call tree, pruned to what matters
 #[derive(Debug, Args)]

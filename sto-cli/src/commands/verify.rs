@@ -4,8 +4,8 @@ use crate::runtime::store_path::options;
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use sto_core::store::Store;
-use sto_query::answer::InStore;
 use sto_query::render;
+use sto_query::results::InStore;
 
 /// Check everything in the store, and name all that is damaged
 ///

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sto_core::store::{Snapshot, StoreError, StoreOptions, StoredBuild};
+use sto_query::results::View;
 use sto_query::select::{Selection, first_recorded};
-use sto_query::tree::View;
 
 /// What a name is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

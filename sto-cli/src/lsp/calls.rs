@@ -8,7 +8,7 @@ use gen_lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, SymbolKind,
 };
 use serde_json::{Value, json};
-use sto_query::hot::{FunctionNo, HotFunction};
+use sto_query::internal::hot::{FunctionNo, HotFunction};
 use sto_query::render::hot;
 use sto_query::text::printable;
 

@@ -3,8 +3,8 @@
 use super::worker::Report;
 use std::sync::Arc;
 use sto_query::check::Check;
-use sto_query::compare::Finding;
-use sto_query::hot::{FunctionNo, HotChanges, HotHistory, HotIndex, Placed};
+use sto_query::internal::hot::{FunctionNo, HotChanges, HotHistory, HotIndex, Placed};
+use sto_query::results::Finding;
 
 /// The costs of a build.
 pub(super) struct Costs {

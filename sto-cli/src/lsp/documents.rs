@@ -8,7 +8,7 @@ use gen_lsp_types::{Location, Range, Uri};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sto_query::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
+use sto_query::internal::hot::{FunctionNo, HotFunction, HotIndex, HotLine, InText};
 
 /// The largest text that is taken for source.
 const MOST_BYTES: usize = 16 << 20;

@@ -15,8 +15,8 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::{env, fs};
 use sto_core::units::UnixSeconds;
-use sto_query::compare::Finding;
 use sto_query::render::hot;
+use sto_query::results::Finding;
 use sto_query::text::{Date, printable};
 
 /// Callers that are named beside a finding.

@@ -5,7 +5,7 @@ use super::costs::Costs;
 use super::documents::{Document, function_at, line_at};
 use super::text::Encoding;
 use gen_lsp_types::{Hover, MarkupContent, MarkupKind, Position};
-use sto_query::hot::HotFunction;
+use sto_query::internal::hot::HotFunction;
 use sto_query::render::hover::{self, HoverForm};
 
 /// What the function costs that is named there or begins there, and what the line does.

@@ -31,7 +31,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
-use sto_query::hot::HotFunction;
+use sto_query::internal::hot::HotFunction;
 use sto_query::text::printable;
 
 /// What a client was asked.

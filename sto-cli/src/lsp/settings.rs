@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use sto_query::hot::HotCosts;
+use sto_query::internal::hot::HotCosts;
 use sto_query::render::hot;
 
 /// The settings of `sto` in an editor: the names here are those that stand there, in `camelCase`.

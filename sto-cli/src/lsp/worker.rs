@@ -16,18 +16,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use sto_core::id::{BuildId, ProfileId};
 use sto_core::store::{Snapshot, Store, StoreError};
-use sto_query::QueryError;
 use sto_query::check::{Baseline, Check, CheckRequest, check};
-use sto_query::compare::Side;
-use sto_query::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch};
+use sto_query::internal::hot::{HotHistory, HotIndex, HotRequest, Placed, newest_of_branch};
+use sto_query::internal::source::SourceTree;
 use sto_query::policy::Policy;
 use sto_query::questions::{FlameRequest, flame};
-use sto_query::render;
 use sto_query::render::flame::FlameOptions;
+use sto_query::results::Side;
 use sto_query::select::{SelectError, first_recorded};
-use sto_query::source::SourceTree;
 use sto_query::sources::{Filter, Named, Sources};
 use sto_query::text::Date;
+use sto_query::{QueryError, render};
 
 /// How often the files are looked at that decide what is shown: a new profile is seen within a second.
 const POLL: Duration = Duration::from_millis(400);

@@ -5,10 +5,9 @@ use super::{CliError, StorePath};
 use std::path::Path;
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::store::Store;
-use sto_query::answer::InStore;
-use sto_query::maintain::{IngestSummary, IngestedFile};
 use sto_query::places::Machine;
 use sto_query::questions::{check_lake, ingest_to_lake};
+use sto_query::results::{InStore, IngestSummary, IngestedFile};
 
 /// A store, or a dataset.
 pub(crate) enum Destination<'a> {

@@ -13,19 +13,14 @@ use sto_core::ingest::IngestError;
 use sto_core::memory::TooMuch;
 use sto_core::store::StoreError;
 use sto_query::QueryError;
-use sto_query::annotate::AnnotateError;
-use sto_query::compare::CompareError;
-use sto_query::correlate::CorrelateError;
-use sto_query::functions::FunctionError;
-use sto_query::history::HistoryError;
-use sto_query::maintain::{MergeError, TagError};
-use sto_query::models::ModelError;
+use sto_query::error::{
+    AnnotateError, CompareError, CorrelateError, FunctionError, HistoryError, MergeError,
+    ModelError, RootsError, SourceError, TagError,
+};
 use sto_query::places::PlaceError;
 use sto_query::policy::PolicyError;
-use sto_query::source::SourceError;
 use sto_query::tables::SqlError;
 use sto_query::text::printable;
-use sto_query::tree::RootsError;
 
 /// What a command that ran to its end found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

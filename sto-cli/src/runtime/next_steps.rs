@@ -1,8 +1,7 @@
 //! The commands that make a result again, or show more of it, as a user types them.
 
-use sto_query::compare::{CompareOptions, Comparison, NormalisationMethod};
-use sto_query::functions::KeyOptions;
-use sto_query::suspects::{SuspectOptions, Suspects};
+use sto_query::questions::{CompareOptions, KeyOptions, NormalisationMethod, SuspectOptions};
+use sto_query::results::{Comparison, Suspects};
 use sto_query::text::Command;
 
 /// Fills in the commands of a comparison. `sides` is how the sides are named, `options` what else has to be

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use sto_core::files::Folder;
-use sto_query::answer::{Answer, json};
+use sto_query::results::{Answer, json};
 use sto_query::text::Style;
 
 /// How data is written.

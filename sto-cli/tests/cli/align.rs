@@ -2,8 +2,8 @@
 
 use crate::support::{Run, Sandbox};
 use std::fmt::Write;
-use sto_query::answer;
 use sto_query::questions::{AlignRequest, align};
+use sto_query::results;
 use sto_query::sources::{Named, Sources};
 
 /// Levels, each for some points.
@@ -150,7 +150,7 @@ fn the_command_is_one_call_of_the_library() {
     let sources = Sources::of_folder(&sandbox.path("store"));
     assert_eq!(
         run.stdout,
-        answer::json(&align(&sources, &request).unwrap()).unwrap()
+        results::json(&align(&sources, &request).unwrap()).unwrap()
     );
 }
 

@@ -2,8 +2,8 @@
 
 use crate::support::{Run, Sandbox, repository};
 use serde_json::{Value, json};
-use sto_query::answer;
 use sto_query::questions::{CorrelateTableRequest, correlate_columns};
+use sto_query::results;
 
 const TABLE: &str = "time,progress,faults,idle,host\n\
     0,9,1,5,a\n1,8,2,5,a\n2,3,8,5,a\n3,2,9,5,a\n4,3,7,5,a\n5,8,2,5,a\n6,9,1,5,a\n7,9,0,5,a\n";
@@ -54,7 +54,7 @@ fn the_command_is_one_call_of_the_library() {
     let run = sto(&sandbox, &args).succeeds();
     assert_eq!(
         run.stdout,
-        answer::json(&correlate_columns(&request).unwrap()).unwrap()
+        results::json(&correlate_columns(&request).unwrap()).unwrap()
     );
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(found["omitted"], 3);

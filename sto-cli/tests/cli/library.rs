@@ -5,16 +5,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::store::Store;
-use sto_query::answer::{self, Answer, InStore};
 use sto_query::check::check;
-use sto_query::functions::explain_match;
 use sto_query::questions::{
-    annotate, average, bottlenecks, calibrate, diff, expand, export, export_store, flame, ls,
-    merge, occurrences, potential, prune, regressions_over_time, runs, series, show, source, tag,
-    top, tree,
+    annotate, average, bottlenecks, calibrate, diff, expand, explain_match, export, export_store,
+    flame, ls, merge, occurrences, potential, prune, regressions_over_time, runs, series, show,
+    source, tag, top, tree,
 };
 use sto_query::render;
 use sto_query::render::flame::{FlameOptions, Widths, diff_svg};
+use sto_query::results::{self, Answer, InStore};
 use sto_query::sources::{EVENT, Sources};
 
 const FUNCTION: &str = "pulldown_cmark::firstpass::FirstPass::parse_footnote";
@@ -35,7 +34,7 @@ fn printed(store: &Path, args: &[&str]) -> String {
 #[track_caller]
 fn same<A: Answer>(store: &Path, args: &[&str], answer: &A) {
     let printed = printed(store, &[args, &["--format", "json"]].concat());
-    assert_eq!(printed, answer::json(answer).unwrap(), "{args:?}");
+    assert_eq!(printed, results::json(answer).unwrap(), "{args:?}");
 }
 
 #[test]
@@ -142,7 +141,7 @@ fn questions_to_a_history_are_answered_as_their_commands_answer_them() {
     let found = check(sources, &ask(request)).unwrap();
     let args = ["find-regressions", "0.9.6", "0.10.0", "--format", "json"];
     let mut printed: Value = serde_json::from_str(&printed(store, &args)).unwrap();
-    let answer = answer::json(&found.comparisons[0]).unwrap();
+    let answer = results::json(&found.comparisons[0]).unwrap();
     let mut answer: Value = serde_json::from_str(&answer).unwrap();
     for comparison in [&mut printed, &mut answer] {
         without_commands(comparison);
@@ -178,25 +177,25 @@ fn a_store_is_changed_as_its_commands_change_it() {
 
     let request = json!({"set": {"build": "v1", "name": "good", "may_move": false}});
     let tagged = tag(store, &(), &ask(request)).unwrap();
-    same(&["tag", "v1", "good"], answer::json(&tagged).unwrap());
+    same(&["tag", "v1", "good"], results::json(&tagged).unwrap());
     let listed = tag(store, &(), &ask(json!("list"))).unwrap();
-    same(&["tag"], answer::json(&listed).unwrap());
+    same(&["tag"], results::json(&listed).unwrap());
     let gone = tag(store, &(), &ask(json!({"delete": {"name": "good"}}))).unwrap();
-    same(&["tag", "--delete", "good"], answer::json(&gone).unwrap());
+    same(&["tag", "--delete", "good"], results::json(&gone).unwrap());
 
     let table = "build,seconds\nv1,2\nv2,3\n";
     let file = by_command.write("metrics.csv", table);
     let annotated = annotate(store, &(), &ask(json!({"table": table}))).unwrap();
     same(
         &["annotate", file.to_str().unwrap()],
-        answer::json(&annotated).unwrap(),
+        results::json(&annotated).unwrap(),
     );
 
     let request = json!({"selectors": ["v1", "v2"], "build": "mean"});
     let mean = average(store, &(), &ask(request)).unwrap();
     same(
         &["average", "v1", "v2", "--build", "mean"],
-        answer::json(&mean).unwrap(),
+        results::json(&mean).unwrap(),
     );
 
     let request = json!({"selectors": ["v2"], "file": by_library.path("v2.sto")});
@@ -205,14 +204,14 @@ fn a_store_is_changed_as_its_commands_change_it() {
     let file = file.to_str().unwrap();
     same(
         &["export-store", "v2", "-o", file],
-        answer::json(&exported).unwrap(),
+        results::json(&exported).unwrap(),
     );
 
     let request = json!({"only": ["v2"], "keep": ["mean"]});
     let pruned = prune(store, &(), &ask(request)).unwrap();
     same(
         &["prune", "v2", "--keep", "mean"],
-        answer::json(&pruned).unwrap(),
+        results::json(&pruned).unwrap(),
     );
 
     let request = json!({"others": [by_library.path("v2.sto")]});
@@ -220,7 +219,7 @@ fn a_store_is_changed_as_its_commands_change_it() {
         store: folder.display().to_string(),
         answer: merge(store, &ask(request), &mut |_, _| {}).unwrap(),
     };
-    same(&["merge", file], answer::json(&merged).unwrap());
+    same(&["merge", file], results::json(&merged).unwrap());
     let left = ls(&Sources::of_folder(folder), &ask(json!({}))).unwrap();
-    same(&["ls"], answer::json(&left).unwrap());
+    same(&["ls"], results::json(&left).unwrap());
 }

@@ -14,12 +14,13 @@ mod zoom;
 pub(crate) use nesting::Nested;
 pub(crate) use nesting::nested;
 pub(crate) use new_outliers::new_outliers;
-pub use outliers::{InStack, Outliers, SlowCall, ThreadMeanwhile, outliers};
-pub use prominence::{ProminentFunction, prominence};
-pub use result::{
-    CallGap, CallTimeline, CallWindow, CalledExpression, CalledFrames, CalledThread, TimedCall,
-    call_timeline,
-};
-pub use run::{CalledCall, CalledRun, CallsError};
-pub use waits::{Waited, WaitingFunction, Waits, waits};
+pub(crate) use outliers::{InStack, SlowCall, ThreadMeanwhile};
+pub use outliers::{Outliers, outliers};
+pub(crate) use prominence::ProminentFunction;
+pub use prominence::prominence;
+pub(crate) use result::CalledThread;
+pub use result::{CallTimeline, call_timeline};
+pub(crate) use run::CalledCall;
+pub use run::{CalledRun, CallsError};
+pub use waits::{Waits, waits};
 pub(crate) use zoom::ZoomTarget;

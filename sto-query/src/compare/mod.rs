@@ -78,10 +78,8 @@ mod variation;
 mod verdict;
 mod warnings;
 
-pub use calibrate::{
-    CalibrateOptions, CalibratedWay, Calibration, CurveCalibration, FalseReports, Reported,
-    ReportedMetric, Visible, calibrate, calibrate_curves,
-};
+pub use calibrate::{CalibrateOptions, Calibration, CurveCalibration, calibrate};
+pub(crate) use calibrate::{FalseReports, ReportedMetric, calibrate_curves};
 #[cfg(feature = "lake")]
 pub(crate) use find::compare_counts;
 pub use find::{compare, compare_with_earlier};
@@ -89,12 +87,14 @@ pub use find::{compare, compare_with_earlier};
 pub use focus::Focus;
 pub use lines::Lines;
 pub(crate) use metrics::EXIT_STATUS;
+pub(crate) use result::{
+    AffectedCaller, Dispersion, FunctionName, Measured, MetricUnit, Run, StackNode, Stacks,
+    Statistics,
+};
 pub use result::{
-    AffectedCaller, AttributedCallee, Basis, CallChange, CallPath, Change, CompareError,
-    CompareOptions, Comparison, Dispersion, Finding, FindingKind, FunctionName, Ignored,
-    IgnoredFunction, Measured, MetricChange, MetricOutcome, MetricUnit, Needed, Normalisation,
-    NormalisationMethod, Run, RunCost, RunCosts, SECONDS, Side, StackNode, Stacks, Statistics,
-    TOTAL_COST, Tested, TestedFunction, Verdict, WorseIf,
+    Basis, CallPath, Change, CompareError, CompareOptions, Comparison, Finding, FindingKind,
+    Ignored, IgnoredFunction, MetricChange, MetricOutcome, NormalisationMethod, RunCost, SECONDS,
+    Side, TOTAL_COST, TestedFunction, Verdict, WorseIf,
 };
 pub(crate) use runs::shared_event;
 pub(crate) use stacks::in_preorder;

@@ -196,7 +196,7 @@ impl Doubt {
 ///
 /// # Errors
 /// Where a run has no such metric, or no value of it.
-pub fn align(
+pub(crate) fn align(
     runs: [(&RunOverTime, usize); 2],
     metric: &str,
     most: usize,

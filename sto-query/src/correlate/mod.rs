@@ -20,14 +20,14 @@ mod runs;
 mod segments;
 mod table;
 
-pub use align::{AlignedRun, Alignment, Doubt, Fit, MAX_ALIGNED, RankedRun, align};
-pub use bottlenecks::{
-    Benchmark, Bottleneck, BottleneckOptions, Bottlenecks, Combination, InBenchmark, Measure,
-    bottlenecks,
-};
+pub use align::{Alignment, Doubt, MAX_ALIGNED};
+pub(crate) use align::{Fit, align};
+pub use bottlenecks::{BottleneckOptions, Bottlenecks, Combination, Measure, bottlenecks};
 pub use correlators::{Correlator, Sign};
-pub use error::{CorrelateError, LeftOut, WhyLeftOut};
-pub use measures::{Correlation, pearson, sparse_pearson, spearman};
-pub use rank::{CorrelateOptions, correlate_table};
+pub use error::{CorrelateError, WhyLeftOut};
+pub(crate) use measures::Correlation;
+pub use measures::{pearson, sparse_pearson, spearman};
+pub use rank::CorrelateOptions;
+pub(crate) use rank::correlate_table;
 pub use result::{RankedMetric, RankedMetrics};
-pub use runs::{RunMetrics, correlate_runs};
+pub(crate) use runs::{RunMetrics, correlate_runs};

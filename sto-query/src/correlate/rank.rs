@@ -45,7 +45,7 @@ pub struct CorrelateOptions {
 ///
 /// # Errors
 /// Where the table cannot be read, has no such target, or that never varies.
-pub fn correlate_table(
+pub(crate) fn correlate_table(
     text: &str,
     options: &CorrelateOptions,
 ) -> Result<RankedMetrics, CorrelateError> {

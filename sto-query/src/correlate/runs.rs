@@ -24,7 +24,7 @@ const SAMPLES: u64 = 4;
 /// Which metrics of runs are compared, and on what time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct RunMetrics<'a> {
+pub(crate) struct RunMetrics<'a> {
     /// Metrics made of others, as `NAME = EXPRESSION`.
     pub formulas: &'a [String],
     /// A metric of all runs by which they are brought to the time of the first; without it, the time since the
@@ -40,7 +40,7 @@ pub struct RunMetrics<'a> {
 ///
 /// # Errors
 /// Where the first run has no such target or metric, the target never varies, or runs cannot be aligned.
-pub fn correlate_runs(
+pub(crate) fn correlate_runs(
     runs: &[(RunOverTime, usize)],
     metrics: &RunMetrics<'_>,
     options: &CorrelateOptions,

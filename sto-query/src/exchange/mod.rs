@@ -9,11 +9,11 @@ mod result;
 
 pub(crate) use at_once::at_once;
 pub use error::ExchangeError;
-pub use layout::Exchange;
+pub(crate) use layout::Exchange;
 pub use result::{Pulled, Pushed};
 
 /// The name of the layout.
-pub const LAYOUT: &str = "sto-store";
+pub(crate) const LAYOUT: &str = "sto-store";
 
 /// The version of the layout.
-pub const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 1;

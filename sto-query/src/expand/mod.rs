@@ -6,7 +6,7 @@
 //! traits, for rules of one's own.
 //!
 //! ```
-//! use sto_query::expand::{Branch, Selection};
+//! use sto_query::internal::expand::{Branch, Selection};
 //!
 //! /// Pursues the extensions that have most samples in the newest run.
 //! struct Largest;
@@ -26,7 +26,8 @@ mod informed;
 mod selections;
 
 pub use branch::{Branch, Direction};
-pub use expansion::{ExpandedContext, Expansion, Method, expansion};
+pub(crate) use expansion::ExpandedContext;
+pub use expansion::{Expansion, Method, expansion};
 pub use informed::Informed;
 pub use selections::{Correlated, Greedy, Positive};
 

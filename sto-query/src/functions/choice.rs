@@ -25,7 +25,7 @@ const ANY_TEXT: char = '…';
 /// 5. it is any part of one of these, and then in upper or lower case;
 /// 6. it has `…`, which stands for any text.
 #[derive(Clone, Debug)]
-pub struct FunctionChoice {
+pub(crate) struct FunctionChoice {
     text: String,
     regex: Option<Regex>,
 }

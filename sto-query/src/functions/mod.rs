@@ -20,15 +20,15 @@ mod matched;
 #[cfg(any(feature = "lake", feature = "sql"))]
 mod numbered;
 
-pub use attribution::{Attribution, FunctionPatterns, LibraryCode};
+pub(crate) use attribution::FunctionPatterns;
+pub use attribution::{Attribution, LibraryCode};
 pub(crate) use attribution::{is_library, origin};
-pub use choice::{FunctionChoice, FunctionError};
+pub(crate) use choice::FunctionChoice;
+pub use choice::FunctionError;
 pub(crate) use choice::{Named, symbols_of};
 pub(crate) use keys::outside_of_closures;
-pub use keys::{
-    KeyOptions, Matching, RULES_VERSION, Rule, Step, SymbolKey, SymbolMatch, explain_match,
-    key_symbol,
-};
+pub use keys::{KeyOptions, RULES_VERSION, Rule, SymbolMatch, explain_match, key_symbol};
+pub(crate) use keys::{Matching, SymbolKey};
 pub(crate) use matched::{FunctionKey, ModuleKey, UNRESOLVED, function_key, key_of};
 #[cfg(any(feature = "lake", feature = "sql"))]
 pub(crate) use numbered::Functions;

@@ -7,7 +7,7 @@ use crate::text::printable;
 /// The functions of histories that a user names.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct FoundFunctions {
+pub(crate) struct FoundFunctions {
     /// Those of each history, in order; none where it does not have them.
     pub(crate) by_history: Vec<Vec<FunctionIx>>,
     /// Their keys, each once and in order.

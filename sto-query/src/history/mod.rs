@@ -11,10 +11,11 @@ mod occurrences;
 mod query;
 
 pub use error::HistoryError;
-pub use find::FoundFunctions;
-pub use functions::{FunctionIx, HistoryFunction};
-pub use judged::Judged;
-pub use occurrences::{Occurrence, Occurrences, occurrences};
+
+pub use functions::FunctionIx;
+pub(crate) use functions::HistoryFunction;
+pub(crate) use judged::Judged;
+pub use occurrences::{Occurrences, occurrences};
 pub use query::HistoryQuery;
 
 use crate::functions::KeyOptions;

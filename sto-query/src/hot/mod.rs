@@ -26,12 +26,14 @@ mod placed;
 mod spots;
 
 pub(crate) use blame::Before;
-pub use blame::{Blame, BlamedFunction, BlamedLine, BlamedSince};
+pub use blame::Blame;
+pub(crate) use blame::{BlamedFunction, BlamedLine, BlamedSince};
 pub use in_text::InText;
 pub use newest::newest_of_branch;
-pub use past::{HotBuild, HotChanges, HotHistory};
+pub use past::{HotChanges, HotHistory};
 pub use placed::Placed;
-pub use spots::{DoubtfulFile, HotSpot, HotSpots};
+pub use spots::HotSpots;
+pub(crate) use spots::{DoubtfulFile, HotSpot};
 
 use crate::QueryError;
 use crate::sources::{Filter, Named, Sources};

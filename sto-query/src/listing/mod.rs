@@ -3,9 +3,8 @@
 mod builds;
 
 pub(crate) use builds::profile_report;
-pub use builds::{
-    BuildList, ListedBuild, ListedProfile, ProfileSummary, QualityShares, Totals, ls,
-};
+pub use builds::{BuildList, ls};
+pub(crate) use builds::{ListedBuild, ListedProfile, ProfileSummary};
 
 use crate::answer::{Answer, limited};
 use crate::select::first_recorded;

@@ -5,10 +5,14 @@ mod merge;
 mod symbolize;
 mod tag;
 
-pub use ingest::{FoundSymbols, IngestSummary, IngestedFile, IngestedProfile};
-pub use merge::{MergeError, MergedStore, Merges};
-pub use symbolize::{SymbolizedProfile, SymbolizedProfiles};
-pub use tag::{TagAction, TagEntry, TagError, TagList};
+pub(crate) use ingest::{FoundSymbols, IngestedProfile};
+pub use ingest::{IngestSummary, IngestedFile};
+pub(crate) use merge::MergedStore;
+pub use merge::{MergeError, Merges};
+pub(crate) use symbolize::SymbolizedProfile;
+pub use symbolize::SymbolizedProfiles;
+pub(crate) use tag::{TagAction, TagEntry};
+pub use tag::{TagError, TagList};
 
 use crate::answer::Answer;
 use serde::Serialize;

@@ -88,7 +88,7 @@ impl Answer for ModelChanges {
 ///
 /// # Errors
 /// Where no function has the name, or nothing can be fitted.
-pub fn compare_models(
+pub(crate) fn compare_models(
     [old, new]: [Costs; 2],
     function: Option<&str>,
     options: &CompareModelsOptions,

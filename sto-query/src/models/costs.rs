@@ -14,7 +14,7 @@ use sto_core::units::Cost;
 
 /// What functions cost, and at which x.
 #[derive(Clone, Debug)]
-pub struct Costs {
+pub(crate) struct Costs {
     pub(super) of: Modelled,
     /// The commit that the program was made of, without changes.
     pub(super) commit: Option<Commit>,
@@ -53,7 +53,7 @@ impl Costs {
     ///
     /// # Errors
     /// Where no run has x.
-    pub fn of_runs(
+    pub(crate) fn of_runs(
         view: &View,
         sample_type: usize,
         (x, of): (&str, Order),

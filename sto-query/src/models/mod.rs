@@ -26,14 +26,19 @@ mod table;
 mod two;
 
 pub(crate) use asked::Asked;
-pub use change::{Commits, FunctionChange, Growth, ModelChange, SideModel};
-pub use changes::{CompareModelsOptions, ModelChanges, compare_models};
-pub use costs::Costs;
-pub use detectors::{Detected, Detector};
+pub(crate) use change::FunctionChange;
+pub use change::{ModelChange, SideModel};
+pub(crate) use changes::compare_models;
+pub use changes::{CompareModelsOptions, ModelChanges};
+pub(crate) use costs::Costs;
+pub(crate) use detectors::Detected;
+pub use detectors::Detector;
 pub use error::ModelError;
-pub use known::{Numbers, Pointless};
-pub use result::{CostModel, CostModels, FunctionModels, Modelled, Point};
-pub use two::{ModelOfTwo, PointOfTwo, of_two};
+pub(crate) use known::{Numbers, Pointless};
+pub use result::{CostModel, CostModels};
+pub(crate) use result::{FunctionModels, Modelled, Point};
+pub use two::ModelOfTwo;
+pub(crate) use two::of_two;
 
 use crate::answer::limited;
 use crate::functions::{FunctionChoice, FunctionError, Named};
@@ -45,7 +50,11 @@ use sto_stats::models::{Fit, Points};
 ///
 /// # Errors
 /// Where not one function has the name, or nothing can be fitted.
-pub fn of_function(mut costs: Costs, fit: &Fit, function: &str) -> Result<CostModel, ModelError> {
+pub(crate) fn of_function(
+    mut costs: Costs,
+    fit: &Fit,
+    function: &str,
+) -> Result<CostModel, ModelError> {
     let chosen = one(&costs, function)?;
     let function = costs.functions.swap_remove(chosen);
     Ok(CostModel {
@@ -58,7 +67,7 @@ pub fn of_function(mut costs: Costs, fit: &Fit, function: &str) -> Result<CostMo
 ///
 /// # Errors
 /// Where nothing can be fitted.
-pub fn of_functions(
+pub(crate) fn of_functions(
     costs: Costs,
     fit: &Fit,
     limit: Option<usize>,
@@ -81,7 +90,7 @@ pub fn of_functions(
 ///
 /// # Errors
 /// Where it is no table with columns `x` and `y`, or nothing can be fitted.
-pub fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
+pub(crate) fn of_table(table: &str, fit: &Fit) -> Result<CostModels, ModelError> {
     let groups = table::read(table)?;
     let rows = groups.values().map(Vec::len).sum();
     let groups: Vec<_> = groups.into_iter().collect();

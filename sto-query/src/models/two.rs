@@ -59,7 +59,7 @@ pub struct PointOfTwo {
 ///
 /// # Errors
 /// Where no run has both, or not one function has the name.
-pub fn of_two(
+pub(crate) fn of_two(
     view: &View,
     sample_type: usize,
     (x, cost): ([&str; 2], Order),

@@ -8,4 +8,5 @@ mod result;
 
 pub(crate) use find::{CostOverTime, borders};
 pub(crate) use result::borders_of;
-pub use result::{Cycle, Phase, PhaseChange, PhaseFunction, Phases, phases};
+pub(crate) use result::{Cycle, Phase, phases};
+pub use result::{PhaseChange, Phases};

@@ -117,7 +117,7 @@ pub(crate) fn borders_of(run: &RunOverTime, sample_type: usize) -> PhaseBorders 
 }
 
 /// Finds the phases of a run in one sample type.
-pub fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>) -> Phases {
+pub(crate) fn phases(run: RunOverTime, sample_type: usize, limit: Option<usize>) -> Phases {
     let found = borders_of(&run, sample_type);
     let run = run.without_inlined();
     let grid = run.slices();

@@ -20,6 +20,26 @@ mod stacks;
 mod stores;
 mod timeline;
 
+pub use crate::commits::bisect::{BisectRequest, bisect};
+pub use crate::commits::{LogRequest, ShownCommit, log};
+pub use crate::compare::{
+    CalibrateOptions, CompareOptions, Focus, Ignored, IgnoredFunction, NormalisationMethod, WorseIf,
+};
+pub use crate::correlate::{
+    BottleneckOptions, Combination, CorrelateOptions, Correlator, MAX_ALIGNED, Measure,
+};
+pub use crate::expand::{Direction, Method, Reach};
+pub use crate::functions::{Attribution, KeyOptions, explain_match, key_symbol};
+pub use crate::history::HistoryQuery;
+pub use crate::listing::Listing;
+pub use crate::models::{CompareModelsOptions, Detector};
+pub use crate::potential::Degree;
+pub use crate::prune::PruneOptions;
+pub use crate::series::{ChangeOptions, Observation, ScoreOptions};
+pub use crate::suspects::SuspectOptions;
+pub use crate::timeline::RowsBy;
+pub use crate::tree::{Order, Prune, RootsBy, Window};
+
 pub use calls::{OutliersRequest, WaitsRequest, outliers, waits};
 pub use correlate::{
     AlignRequest, CorrelateRequest, CorrelateTableRequest, align, correlate, correlate_columns,

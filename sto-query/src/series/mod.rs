@@ -17,8 +17,11 @@ mod regressions;
 mod scores;
 
 pub(crate) use changes::change_points_of_builds;
-pub use changes::{ChangeOptions, ChangePoint, LevelShift, NotFinite, change_points};
-pub use points::{FunctionSeries, Observation, SeriesPoint, series};
+pub use changes::{ChangeOptions, change_points};
+pub(crate) use changes::{ChangePoint, LevelShift};
+pub(crate) use points::SeriesPoint;
+pub use points::{FunctionSeries, Observation, series};
 pub use regressions::{FunctionScore, Scores, regressions_over_time};
 pub(crate) use scores::score;
-pub use scores::{Expected, FALSE_DISCOVERIES, Score, ScoreOptions, Status, expected, scores};
+pub(crate) use scores::{Expected, Score};
+pub use scores::{ScoreOptions, Status, expected, scores};

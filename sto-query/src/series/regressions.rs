@@ -23,7 +23,7 @@ pub struct Scores {
     pub window_builds: usize,
     /// Number of functions that were judged.
     pub tested: usize,
-    /// Number of these whose q is at most [`FALSE_DISCOVERIES`](crate::series::FALSE_DISCOVERIES).
+    /// Number of these whose q is at most [`FALSE_DISCOVERIES`](super::scores::FALSE_DISCOVERIES).
     pub far: usize,
     /// The smallest share of any run that is looked at.
     pub min_share: f64,

@@ -89,7 +89,7 @@ pub struct Score {
 }
 
 /// The rate of false ones that is accepted among functions that are called far from expected.
-pub const FALSE_DISCOVERIES: f64 = 0.05;
+pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
 
 impl Score {
     /// Whether chance, over as many functions as are judged, hardly explains how far it is.

@@ -11,7 +11,7 @@ use sto_core::units::Cost;
 /// What a line cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LineCosts {
+pub(crate) struct LineCosts {
     /// Samples that ended at the line.
     pub(crate) own: Cost,
     /// Samples whose stack has the line.
@@ -21,7 +21,7 @@ pub struct LineCosts {
 /// The lines of a function.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct FunctionLines {
+pub(crate) struct FunctionLines {
     /// Its symbol as a comparison has it.
     pub(crate) function: String,
     /// Whether it has closures: they stand in its source, so their cost is with its lines.
@@ -45,7 +45,7 @@ pub struct FunctionLines {
 ///
 /// # Errors
 /// Where several functions are meant.
-pub fn function_lines(
+pub(crate) fn function_lines(
     view: &View,
     sample_type: usize,
     runs: &[Lines],

@@ -15,7 +15,7 @@ use sto_core::files::{Links, SafeFile};
 /// A source file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Where it is.
     pub path: PathBuf,
     /// Its text; what is not UTF-8 is replaced.
@@ -27,7 +27,7 @@ pub struct SourceFile {
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Found {
+pub(crate) enum Found {
     /// The file.
     File(SourceFile),
     /// Several files are as likely.
@@ -90,7 +90,7 @@ impl SourceTree {
 ///
 /// # Errors
 /// Where the file that was found cannot be read, with its path.
-pub fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf, io::Error)> {
+pub(crate) fn find(file: &str, folders: &[SourceTree]) -> Result<Found, (PathBuf, io::Error)> {
     for folder in folders {
         let paths = folder.find(file);
         match &paths[..] {

@@ -13,10 +13,11 @@ mod costs;
 mod files;
 mod moved;
 
-pub use costs::{FunctionLines, LineCosts, function_lines};
-pub use files::{Found, SourceFile, SourceTree, find};
+pub(crate) use costs::{FunctionLines, function_lines};
+pub use files::SourceTree;
+pub(crate) use files::{Found, SourceFile, find};
 pub(crate) use files::{read, read_bytes};
-pub use moved::Moved;
+pub(crate) use moved::Moved;
 
 use crate::answer::Answer;
 use crate::functions::FunctionError;

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// Lines that stand in both keep their order: of a block that was moved over another, one of the two is kept, and the
 /// other one changed. How a line ends (`\n` or `\r\n`) is no change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub(crate) struct Moved {
     /// By line of the old text, from 0, its number in the new one; 0 where it was changed or is gone.
     lines: Vec<u32>,
 }
@@ -15,7 +15,7 @@ pub struct Moved {
 impl Moved {
     /// Compares two texts, in time that grows with their length and with how much of them differs, but not with the
     /// square of either.
-    pub fn between(old: &str, new: &str) -> Moved {
+    pub(crate) fn between(old: &str, new: &str) -> Moved {
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
         let mut lines = vec![0; old.len()];
@@ -37,7 +37,7 @@ impl Moved {
 
     /// The number that a line of the old text has in the new one, both from 1; `None` where it was changed or is gone, or
     /// the old text has no such line.
-    pub fn line(&self, old: u32) -> Option<u32> {
+    pub(crate) fn line(&self, old: u32) -> Option<u32> {
         let index = (old as usize).checked_sub(1)?;
         self.lines.get(index).copied().filter(|&line| line != 0)
     }

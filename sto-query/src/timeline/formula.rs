@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 /// between `"`. Evaluated slice by slice; where a part has no value, or the result is no finite number, there is
 /// none.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
+pub(crate) struct Formula {
     /// The metric that it makes.
     pub name: String,
     expression: Expression,
@@ -54,7 +54,7 @@ impl Formula {
     ///
     /// # Errors
     /// Where what follows is no expression.
-    pub fn parse(text: &str) -> Option<Result<Formula, FormulaError>> {
+    pub(crate) fn parse(text: &str) -> Option<Result<Formula, FormulaError>> {
         let (name, _) = text.split_once('=')?;
         let is_name = |c: char| c.is_alphanumeric() || "_.-".contains(c);
         let trimmed = name.trim();
@@ -79,7 +79,7 @@ impl Formula {
     }
 
     /// The metrics that it is made of, in the order in which they stand.
-    pub fn parts(&self) -> Vec<&str> {
+    pub(crate) fn parts(&self) -> Vec<&str> {
         let mut parts = Vec::new();
         self.expression.add_parts(&mut parts);
         parts

@@ -87,7 +87,7 @@ impl Grid {
 ///
 /// # Panics
 /// If there is not one cost a slice.
-pub fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
+pub(crate) fn resampled(costs: &[f64], own: Grid, grid: Grid) -> Vec<f64> {
     assert_eq!(costs.len(), own.count, "one cost a slice");
     if own == grid {
         return costs.to_vec();

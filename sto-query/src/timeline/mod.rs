@@ -12,10 +12,13 @@ mod run;
 mod stacks;
 
 pub use error::TimelineError;
-pub use formula::{Formula, FormulaError};
-pub use grid::{Grid, resampled};
+pub(crate) use formula::{Formula, FormulaError};
+pub use grid::Grid;
+pub(crate) use grid::resampled;
 pub use metrics::NamedSeries;
-pub use result::{MAX_SLICES, Timeline, TimelineMetric, TimelineRow, timeline};
-pub use rows::{RowName, Rows, RowsBy};
+pub use result::Timeline;
+pub(crate) use result::{TimelineMetric, timeline};
+pub(crate) use rows::RowName;
+pub use rows::RowsBy;
 pub use run::RunOverTime;
 pub(crate) use stacks::StacksOverTime;

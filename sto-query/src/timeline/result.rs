@@ -7,7 +7,7 @@ use serde::Serialize;
 use sto_core::units::Cost;
 
 /// The most slices of a timeline: more than a screen has columns.
-pub const MAX_SLICES: usize = 1000;
+pub(crate) const MAX_SLICES: usize = 1000;
 
 /// What a run did over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,7 +80,7 @@ pub struct TimelineMetric {
 ///
 /// # Errors
 /// Where there are no such rows, or no such metrics.
-pub fn timeline(
+pub(crate) fn timeline(
     run: &RunOverTime,
     sample_type: usize,
     (by, order): (&RowsBy, Order),

@@ -29,7 +29,7 @@ impl Default for Prune {
 /// What was cut off at one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cut {
+pub(crate) struct Cut {
     /// Number of stacks.
     pub(crate) stacks: usize,
     /// What they cost.
@@ -39,7 +39,7 @@ pub struct Cut {
 /// A stack that was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Row {
+pub(crate) struct Row {
     /// The stack.
     pub(crate) node: NodeIx,
     /// Place of the stack that called it in [`Pruned::rows`].
@@ -53,7 +53,7 @@ pub struct Row {
 /// A pruned call tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Pruned {
+pub(crate) struct Pruned {
     /// The stacks that were kept: callers before what they call, siblings by total.
     pub(crate) rows: Vec<Row>,
     /// Everything that was cut, roots included.
@@ -64,7 +64,7 @@ pub struct Pruned {
 /// mentioned.
 ///
 /// `totals` is what [`totals`](fn@super::totals) gives for this tree.
-pub fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
+pub(crate) fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
     let ends = tree.subtree_ends();
     let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
     let whole = roots.map(|root| totals[root.get()]).sum();

@@ -55,7 +55,7 @@ pub(crate) fn for_each_total(
 /// What part of `whole` this is, from 0 to 1.
 ///
 /// Shares are of the value; of the samples only where nothing has a value. A part of nothing is 0.
-pub fn share(part: Cost, whole: Cost) -> f64 {
+pub(crate) fn share(part: Cost, whole: Cost) -> f64 {
     match (whole.value, whole.samples) {
         (0, 0) => 0.0,
         (0, samples) => part.samples as f64 / samples as f64,

@@ -13,11 +13,10 @@ use sto_core::trace::{
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
-use sto_query::answer::json;
-use sto_query::calls::{CalledRun, call_timeline, prominence};
+use sto_query::internal::calls::{call_timeline, prominence};
 use sto_query::render::calls::text;
+use sto_query::results::{CalledRun, View, json};
 use sto_query::text::Style;
-use sto_query::tree::View;
 
 /// A server whose worker waits while another thread holds a lock, by hand.
 fn server() -> CalledRun {

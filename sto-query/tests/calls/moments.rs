@@ -7,9 +7,9 @@ use sto_core::trace::{
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, SampleType, Unit};
-use sto_query::answer::json;
-use sto_query::calls::{CalledRun, outliers, waits};
+use sto_query::internal::calls::{outliers, waits};
 use sto_query::render::calls as render;
+use sto_query::results::{CalledRun, json};
 use sto_query::text::Style;
 
 /// Three workers of which one reads a block for long while two wait for its lock, and a thread that has nothing to do.

@@ -4,8 +4,8 @@ use super::server;
 use crate::browser::{self, Seen};
 use crate::views::{assert_golden, lines};
 use serde_json::{Value, json};
-use sto_query::calls::CalledRun;
 use sto_query::render::calls::{self, PartCommand};
+use sto_query::results::CalledRun;
 use sto_query::text::Words;
 
 /// The page of a run, without words of a program.

@@ -10,11 +10,10 @@ use sto_core::Hint;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{CallTimelineRequest, called_run};
+use sto_query::questions::{CallTimelineRequest, Window, called_run};
 use sto_query::render::calls::{self, PartCommand};
 use sto_query::sources::{Named, Sources};
 use sto_query::text::Words;
-use sto_query::tree::Window;
 
 /// How a program that shows the page calls what keeps calls.
 const WORDS: fn() -> Words = || Words {

@@ -6,10 +6,12 @@ use super::support::{Random, compared};
 use crate::hints::WORDS;
 use rayon::prelude::*;
 use sto_core::{Cancel, Cancelled};
-use sto_query::compare::{CalibrateOptions, Calibration, CompareError, calibrate};
+use sto_query::error::CompareError;
+use sto_query::internal::compare::calibrate;
+use sto_query::questions::CalibrateOptions;
 use sto_query::render::calibrate::text;
+use sto_query::results::{Calibration, View};
 use sto_query::text::Style;
-use sto_query::tree::View;
 
 const STEADY: Benchmark = Benchmark {
     functions: 40,

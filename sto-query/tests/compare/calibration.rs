@@ -2,8 +2,7 @@
 
 use super::support::{Random, compared, view};
 use rayon::prelude::*;
-use sto_query::compare::Verdict;
-use sto_query::tree::View;
+use sto_query::results::{Verdict, View};
 
 const SAMPLES: f64 = 20_000.0;
 

@@ -9,7 +9,7 @@ use super::render::assert_golden;
 use super::support::{compared, set_build_ids, summary, view};
 use std::fmt::Write;
 use std::path::Path;
-use sto_query::compare::{Comparison, Verdict};
+use sto_query::results::{Comparison, Verdict};
 
 #[derive(Default)]
 struct Case {

@@ -3,15 +3,12 @@
 use super::render::assert_golden;
 use super::support::{compare, view};
 use sto_core::units::UnixSeconds;
-use sto_query::answer::json;
 use sto_query::check::{Benchmarks, Check};
-use sto_query::compare::{
-    CompareError, CompareOptions, Comparison, FindingKind, Ignored, IgnoredFunction,
-    NormalisationMethod, Verdict,
-};
+use sto_query::error::CompareError;
+use sto_query::questions::{CompareOptions, Ignored, IgnoredFunction, NormalisationMethod};
 use sto_query::render::{Detail, check_text};
+use sto_query::results::{Comparison, FindingKind, Verdict, View, json};
 use sto_query::text::Date;
-use sto_query::tree::View;
 
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";
 const SLOW_LOG: &str = "main;parse 3010\nmain;compute 4990\nmain;log 1900\nmain;render 1610";

@@ -2,12 +2,11 @@
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
 use proptest::prelude::*;
-use sto_query::answer::json;
-use sto_query::compare::{
-    CompareError, CompareOptions, Comparison, Finding, FindingKind, Verdict, compare,
-};
+use sto_query::error::CompareError;
+use sto_query::internal::compare::compare;
+use sto_query::questions::CompareOptions;
 use sto_query::render::{Detail, findings_text};
-use sto_query::tree::View;
+use sto_query::results::{Comparison, Finding, FindingKind, Verdict, View, json};
 
 const STEADY: &str = "
     main;parse 400

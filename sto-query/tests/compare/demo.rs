@@ -1,7 +1,8 @@
 //! The example that the tool is known by: logging that costs ten times as much.
 
 use super::support::{compared, set_build_ids, summary, view};
-use sto_query::compare::{NormalisationMethod, Verdict};
+use sto_query::questions::NormalisationMethod;
+use sto_query::results::Verdict;
 
 const BASELINE: &str = "
     _start;libc.so.6!__libc_start_main;main 12

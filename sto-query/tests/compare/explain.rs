@@ -2,9 +2,9 @@
 
 use super::render::assert_golden;
 use crate::hints::WORDS;
-use sto_query::answer::json;
-use sto_query::functions::{KeyOptions, SymbolMatch, explain_match};
+use sto_query::questions::{KeyOptions, explain_match};
 use sto_query::render::explain_match::text;
+use sto_query::results::{SymbolMatch, json};
 use sto_query::text::{Colors, Style};
 
 const TERMINAL: Style = Style {

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
-use sto_query::compare::{CompareOptions, Comparison};
+use sto_query::questions::CompareOptions;
+use sto_query::results::{Comparison, View};
 use sto_query::select::Selection;
-use sto_query::tree::View;
 
 /// Compares as `--format html` does.
 fn drawn(baseline: &View, candidate: &View) -> Comparison {

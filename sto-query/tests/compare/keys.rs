@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use sto_query::functions::{KeyOptions, RULES_VERSION, Rule, explain_match, key_symbol};
+use sto_query::internal::functions::RULES_VERSION;
+use sto_query::questions::{KeyOptions, explain_match, key_symbol};
+use sto_query::results::Rule;
 
 fn without_arguments() -> KeyOptions {
     with!(KeyOptions {

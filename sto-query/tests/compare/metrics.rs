@@ -2,13 +2,13 @@
 
 use super::support::{Random, view};
 use sto_core::units::UnixSeconds;
-use sto_query::compare::{
-    CompareOptions, Comparison, Ignored, IgnoredFunction, MetricChange, MetricOutcome,
-    NormalisationMethod, SECONDS, TOTAL_COST, Verdict, WorseIf, compare,
+use sto_query::internal::compare::{SECONDS, TOTAL_COST, compare};
+use sto_query::questions::{
+    CompareOptions, Ignored, IgnoredFunction, NormalisationMethod, WorseIf,
 };
+use sto_query::results::{Comparison, MetricChange, MetricOutcome, Verdict, View};
 use sto_query::statistics::{holm, welch};
 use sto_query::text::Date;
-use sto_query::tree::View;
 
 const STACKS: &str = "
     main;parse 4000

@@ -4,7 +4,8 @@ use super::support::{compared, set_build_ids, view};
 use sto_core::model::{Frame, FrameKind, FrameTable};
 use sto_core::tree::LineCost;
 use sto_core::units::Cost;
-use sto_query::compare::{CallPath, Finding, FindingKind, Lines};
+use sto_query::internal::compare::Lines;
+use sto_query::results::{CallPath, Finding, FindingKind};
 
 fn path(path: &CallPath) -> String {
     let names: Vec<&str> = path.stack.iter().map(|f| f.function.as_str()).collect();
@@ -154,7 +155,7 @@ fn the_commands_name_the_sides_as_the_user_did_and_what_is_not_usual() {
         format!("main;it's 'log' {log}\n main;parse 5000\n main;compute 5000\n main;run 5000")
     };
     let mut comparison = compared(&view("v1", &[&stacks(100)]), &view("v2", &[&stacks(2000)]));
-    let command = |comparison: &sto_query::compare::Comparison| {
+    let command = |comparison: &sto_query::results::Comparison| {
         [&comparison.command, &comparison.findings[0].command].map(ToString::to_string)
     };
     assert_eq!(

@@ -3,9 +3,9 @@
 use super::support::{compare, compared, set_build_ids, view};
 use crate::hints::WORDS;
 use sto_core::model::Quality;
-use sto_query::answer::json;
-use sto_query::compare::{Change, CompareOptions, Comparison, FindingKind, Verdict};
+use sto_query::questions::CompareOptions;
 use sto_query::render::{Detail, findings_text};
+use sto_query::results::{Change, Comparison, FindingKind, Verdict, json};
 use sto_query::text::{Colors, Style};
 
 pub(crate) fn assert_golden(name: &str, actual: &str) {

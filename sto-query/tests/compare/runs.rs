@@ -1,10 +1,9 @@
 //! What a side is: its executable, its runs, its rates.
 
 use super::support::{Order, compared, sample_type, set_build_ids, summary, view, view_in_order};
-use sto_query::compare::{
-    Change, CompareOptions, NormalisationMethod, RunCost, Side, Verdict, compare,
-    compare_with_earlier,
-};
+use sto_query::internal::compare::{compare, compare_with_earlier};
+use sto_query::questions::{CompareOptions, NormalisationMethod};
+use sto_query::results::{Change, RunCost, Side, Verdict};
 
 const STEADY: &str = "
     main;parse 400

@@ -3,11 +3,10 @@
 use super::support::{sample_type, view};
 use sto_core::model::Quality;
 use sto_core::units::UnixSeconds;
-use sto_query::compare::{
-    CompareOptions, Comparison, Ignored, IgnoredFunction, Verdict, WorseIf, compare,
-};
+use sto_query::internal::compare::compare;
+use sto_query::questions::{CompareOptions, Ignored, IgnoredFunction, WorseIf};
+use sto_query::results::{Comparison, Verdict, View};
 use sto_query::text::Date;
-use sto_query::tree::View;
 
 const BEFORE: &str = "main;parse 3000\nmain;compute 5000\nmain;log 400\nmain;render 1600";
 const SLOW: &str = "main;parse 3010\nmain;compute 4990\nmain;log 1900\nmain;render 4610";

@@ -12,9 +12,11 @@ use sto_core::model::{
 use sto_core::store::StoredProfile;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
-use sto_query::compare::{self, CompareError, CompareOptions, Comparison};
+use sto_query::error::CompareError;
+use sto_query::internal;
+use sto_query::questions::CompareOptions;
+use sto_query::results::{Comparison, View};
 use sto_query::select::Selection;
-use sto_query::tree::View;
 
 /// Order in which children and frames stand in a view.
 #[derive(Clone, Copy, PartialEq)]
@@ -180,7 +182,7 @@ pub(crate) fn compare(
     candidate: &View,
     options: &CompareOptions,
 ) -> Result<Comparison, CompareError> {
-    let mut comparison = compare::compare(baseline, candidate, options)?;
+    let mut comparison = internal::compare::compare(baseline, candidate, options)?;
     let sides = [&comparison.baseline, &comparison.candidate];
     let sides = sides.map(|side| format!("{}@{}", side.executable, side.build));
     next_steps::of_comparison(&mut comparison, &[&sides[0], &sides[1]], &[]);

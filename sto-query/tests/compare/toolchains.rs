@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use sto_core::demangled;
-use sto_query::functions::{KeyOptions, explain_match, key_symbol};
+use sto_query::questions::{KeyOptions, explain_match, key_symbol};
 
 fn without_arguments() -> KeyOptions {
     with!(KeyOptions {

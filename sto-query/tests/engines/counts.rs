@@ -16,7 +16,8 @@ use std::sync::Arc;
 use sto_core::store::Store;
 use sto_core::{IngestOptions, ingest};
 use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
-use sto_query::compare::{Basis, Change, Comparison, NormalisationMethod, Verdict};
+use sto_query::questions::NormalisationMethod;
+use sto_query::results::{Basis, Change, Comparison, Verdict};
 use sto_query::sources::Sources;
 use tempfile::TempDir;
 

@@ -9,9 +9,8 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::trace::{CallThread, Record};
 use sto_core::units::Nanoseconds;
-use sto_query::questions::{ExportFormat, ExportRequest, export};
+use sto_query::questions::{ExportFormat, ExportRequest, Window, export};
 use sto_query::sources::{Named, Sources};
-use sto_query::tree::Window;
 
 fn stored(trace: &Path, keep: bool) -> Store {
     let store = Store::in_memory().unwrap();

@@ -8,10 +8,10 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::tree::{Context, SliceCount};
 use sto_core::units::Cost;
-use sto_query::ExportError;
+use sto_query::error::ExportError;
 use sto_query::render::export::{otlp, pprof};
+use sto_query::results::{ContextCosts, View};
 use sto_query::select::Selection;
-use sto_query::tree::{ContextCosts, View};
 
 /// What each context and stack cost, root first, by event.
 type Content = BTreeMap<(String, Context, Vec<String>), Cost>;

@@ -15,10 +15,10 @@ mod tables;
 mod trees;
 
 use crate::views;
-use sto_query::ExportError;
+use sto_query::error::ExportError;
 use sto_query::questions::Exported;
 use sto_query::render;
-use sto_query::tree::View;
+use sto_query::results::View;
 
 type Renderer = fn(&View, &mut Vec<u8>) -> Result<(), ExportError>;
 

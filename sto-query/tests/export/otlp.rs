@@ -6,7 +6,9 @@ use crate::views::{demo, folded, view};
 use prost::Message;
 use std::collections::BTreeMap;
 use sto_core::model::GnuBuildId;
-use sto_query::tree::{Order, View, top};
+use sto_query::internal::tree::top;
+use sto_query::questions::Order;
+use sto_query::results::View;
 
 fn decoded(view: &View) -> ProfilesData {
     ProfilesData::decode(&*export(view, OTLP)).unwrap()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sto_core::model::FrameKind;
 use sto_core::units::{Cost, SampleType, Unit};
 use sto_query::render::profile_page;
-use sto_query::tree::View;
+use sto_query::results::View;
 
 fn page(view: &View) -> String {
     let mut page = Vec::new();

@@ -9,8 +9,9 @@ use std::io::Read;
 use std::process::Command;
 use sto_core::model::GnuBuildId;
 use sto_core::units::{SampleType, Unit};
-use sto_query::tree::View;
-use sto_query::tree::{Order, top};
+use sto_query::internal::tree::top;
+use sto_query::questions::Order;
+use sto_query::results::View;
 
 fn decoded(view: &View) -> Profile {
     let mut bytes = Vec::new();

@@ -11,7 +11,7 @@ use sto_core::model::{Frame, FrameKind, FrameTable, Granularity};
 use sto_core::stages::intern;
 use sto_core::stages::symbolize;
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::tree::View;
+use sto_query::results::View;
 
 /// A frame that owns its text, as (symbol, module, kind, file, line).
 type OwnFrame = (String, String, FrameKind, String, u32);

@@ -6,7 +6,7 @@ use crate::views::{assert_golden, demo, hostile_names, view};
 use std::process::Command;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
-use sto_query::tree::View;
+use sto_query::results::View;
 
 /// The records of a CSV file, as RFC 4180 has them.
 fn records(text: &str) -> Vec<Vec<String>> {

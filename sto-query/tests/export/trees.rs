@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
-use sto_query::tree::View;
+use sto_query::results::View;
 
 /// What each stack of symbols cost by itself.
 type Costs = BTreeMap<Vec<String>, f64>;

@@ -11,11 +11,12 @@ use sto_core::model::FrameKind;
 use sto_core::store::Store;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::FlameError;
-use sto_query::compare::Focus;
+use sto_query::error::{FlameError, RootsError};
+use sto_query::internal::tree::ThreadNames;
+use sto_query::questions::Focus;
 use sto_query::render::flame::{FlameOptions, Widths};
+use sto_query::results::View;
 use sto_query::select::Selection;
-use sto_query::tree::{RootsError, ThreadNames, View};
 
 #[test]
 fn in_focus_are_the_stacks_that_have_the_function_from_root_to_leaf() {

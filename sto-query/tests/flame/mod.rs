@@ -8,11 +8,10 @@ use crate::views::{Stacks, assert_golden, demo, folded, frame, view, view_of};
 use sto_core::limits::MAX_COUNT;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;
-use sto_query::FlameError;
-use sto_query::compare::Focus;
-use sto_query::functions::KeyOptions;
+use sto_query::error::FlameError;
+use sto_query::questions::{Focus, KeyOptions};
 use sto_query::render::flame::{FlameOptions, Widths, diff_svg, svg};
-use sto_query::tree::View;
+use sto_query::results::View;
 
 fn picture_with(view: &View, options: &FlameOptions) -> String {
     svg((view, 0), options).unwrap()

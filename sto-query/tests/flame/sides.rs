@@ -5,7 +5,7 @@ use super::{
     without_script,
 };
 use crate::views::{assert_golden, demo, folded, view};
-use sto_query::FlameError;
+use sto_query::error::FlameError;
 use sto_query::render::flame::{FlameOptions, Palette, Widths};
 
 #[test]

@@ -4,8 +4,8 @@ use crate::compare::support::compare;
 use crate::views::{Stacks, view_of};
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType, Unit};
-use sto_query::compare::{CompareOptions, Comparison};
-use sto_query::tree::View;
+use sto_query::questions::CompareOptions;
+use sto_query::results::{Comparison, View};
 
 /// Names that would be more than text in one format or another.
 pub(crate) const HOSTILE: [&str; 14] = [

@@ -6,7 +6,7 @@
 use super::fixtures::{HOSTILE, clean, hostile, insufficient, many, weak, worse};
 use crate::words::github;
 use std::collections::BTreeMap;
-use sto_query::compare::{Comparison, FindingKind};
+use sto_query::results::{Comparison, FindingKind};
 use sto_query::text::printable;
 
 #[derive(Debug)]

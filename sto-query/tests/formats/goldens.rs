@@ -4,8 +4,8 @@ use super::fixtures::{clean, hostile, insufficient, many, weak, worse};
 use crate::views::assert_golden_at;
 use crate::words::{github, junit, markdown};
 use std::path::Path;
-use sto_query::compare::Comparison;
 use sto_query::render::sarif;
+use sto_query::results::Comparison;
 
 /// A format's ending, and what writes it.
 pub(crate) type Format = (&'static str, fn(&[Comparison]) -> String);

@@ -4,8 +4,7 @@ use super::{slow, suspects};
 use crate::next_steps;
 use crate::words::suspects_html as html;
 use sto_query::render::suspects::text;
-use sto_query::series::Status;
-use sto_query::suspects::Suspect;
+use sto_query::results::{Status, Suspect};
 
 fn named<'a>(found: &'a [Suspect], name: &str) -> &'a Suspect {
     let is_it = |found: &&Suspect| found.score.function.function == name;

@@ -9,8 +9,9 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::store::Store;
 use sto_core::units::UnixSeconds;
-use sto_query::history::{History, HistoryQuery};
-use sto_query::suspects::{SuspectOptions, Suspects};
+use sto_query::internal::history::History;
+use sto_query::questions::{HistoryQuery, SuspectOptions};
+use sto_query::results::Suspects;
 
 /// Adds runs of `app` on successive days, three a build but for the first.
 pub(crate) fn store(runs: &[String]) -> Store {

@@ -9,13 +9,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
-use sto_query::QueryError;
-use sto_query::answer::json;
-use sto_query::questions::{TimelineRequest, timeline};
-use sto_query::render;
+use sto_query::internal::timeline::{Grid, NamedSeries};
+use sto_query::internal::tree::functions;
+use sto_query::questions::{Order, RowsBy, TimelineRequest, Window, timeline};
+use sto_query::results::RunOverTime;
 use sto_query::sources::{EVENT, Filter, Named, Sources};
-use sto_query::timeline::{Grid, NamedSeries, RowsBy, RunOverTime};
-use sto_query::tree::{Order, Window, functions};
+use sto_query::{QueryError, render};
 
 /// Of several threads, with recursion, and with stacks that were unwound by DWARF.
 const RECORDINGS: [&str; 3] = ["threads.perf.data", "node-map.perf.data", "dwarf.perf.data"];
@@ -288,7 +287,7 @@ fn four_seconds() -> String {
     script
 }
 
-fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::timeline::Timeline {
+fn of_four_seconds(change: impl FnOnce(&mut TimelineRequest)) -> sto_query::results::Timeline {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.txt");
     std::fs::write(&path, four_seconds()).unwrap();

@@ -10,9 +10,9 @@ use sto_core::model::{
 use sto_core::store::{Loaded, StoredBuild, StoredProfile};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, SampleType, Unit, UnixSeconds};
+use sto_query::results::View;
 use sto_query::select::Selection;
 use sto_query::text::Style;
-use sto_query::tree::View;
 use unicode_width::UnicodeWidthStr;
 
 /// Stacks with their costs, root first.

@@ -15,8 +15,9 @@ use clap::builder::NonEmptyStringValueParser;
 use command::Commands;
 use lab::{Lab, Measured};
 use std::ffi::OsString;
-use sto_query::commits::bisect::{BisectRequest, BisectState, Bisection, NextRun, bisect};
+use sto_query::questions::{BisectRequest, bisect};
 use sto_query::render;
+use sto_query::results::{BisectState, Bisection, NextRun};
 use sto_query::text::Date;
 
 const EXAMPLES: &str = "\

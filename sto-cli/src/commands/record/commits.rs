@@ -11,7 +11,7 @@ use crate::runtime::perf::Perf;
 use crate::runtime::{CliError, Outcome, StorePath, ui};
 use std::collections::BTreeMap;
 use sto_core::model::CommitHash;
-use sto_query::commits::recorded_runs;
+use sto_query::internal::commits::recorded_runs;
 
 /// Commits whose work trees are there at a time, and whose runs are made in turns.
 const TOGETHER: usize = 8;

@@ -23,8 +23,8 @@ use commits::Commits;
 pub(crate) use options::RecordingArgs;
 pub(crate) use plan::{Plan, Program};
 pub(crate) use runs::Session;
-use sto_query::maintain::IngestedFile;
 use sto_query::render;
+use sto_query::results::IngestedFile;
 pub(crate) use work_folder::WorkFolder;
 
 pub(crate) fn run(args: &RecordArgs, store_path: &StorePath) -> Result<Outcome, CliError> {

@@ -16,7 +16,7 @@ use std::process::ExitStatus;
 use sto_core::formats::{FormatError, run_time};
 use sto_core::id::ProfileId;
 use sto_core::ingest::{IngestError, IngestOptions, IngestOutcome, prepare};
-use sto_query::maintain::IngestedFile;
+use sto_query::results::IngestedFile;
 
 /// The runs of a command, of two in turns, or of one with several sizes of its input in turns.
 pub(crate) struct Session<'a> {

@@ -4,7 +4,7 @@ use super::{GitError, Repository};
 use std::path::Path;
 use sto_core::model::CommitHash;
 use sto_core::units::UnixSeconds;
-use sto_query::commits::ShownCommit;
+use sto_query::questions::ShownCommit;
 use sto_query::select::Ancestry;
 
 /// Which commits of a history are shown.

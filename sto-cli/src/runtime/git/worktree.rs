@@ -5,7 +5,7 @@ use super::{GitError, Repository, Shown};
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::model::CommitHash;
-use sto_query::commits::ShownCommit;
+use sto_query::questions::ShownCommit;
 use sto_query::select::Ancestry;
 
 /// The commits that follow a good one up to a bad one.

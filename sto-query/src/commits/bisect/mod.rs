@@ -8,7 +8,8 @@ mod result;
 #[cfg(test)]
 mod tests;
 
-pub use result::{BisectState, BisectedCommit, Bisection, NextRun, SoughtFinding};
+pub use result::{BisectState, Bisection, NextRun};
+pub(crate) use result::{BisectedCommit, SoughtFinding};
 
 use super::MeasuredCommits;
 use crate::QueryError;

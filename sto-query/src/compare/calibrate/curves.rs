@@ -44,7 +44,7 @@ pub struct CalibratedWay {
 ///
 /// # Errors
 /// Where nothing can be fitted.
-pub fn calibrate_curves(
+pub(crate) fn calibrate_curves(
     costs: &Costs,
     options: &CompareModelsOptions,
     times: usize,

@@ -22,8 +22,10 @@ mod report;
 mod splits;
 mod thin;
 
-pub use curves::{CalibratedWay, CurveCalibration, calibrate_curves};
-pub use report::{Calibration, FalseReports, Reported, ReportedMetric, Visible};
+pub use curves::CurveCalibration;
+pub(crate) use curves::calibrate_curves;
+pub use report::Calibration;
+pub(crate) use report::{FalseReports, Reported, ReportedMetric, Visible};
 
 use super::called;
 use super::counts::{Counts, count, owners};

@@ -5,16 +5,13 @@ mod metrics;
 mod options;
 mod stacks;
 
-pub use finding::{
-    AffectedCaller, AttributedCallee, Basis, CallChange, CallPath, Change, Finding, FindingKind,
-    FunctionName, Ignored, RunCost, RunCosts,
-};
-pub use metrics::{
-    Measured, MetricChange, MetricOutcome, MetricUnit, SECONDS, TOTAL_COST, WorseIf,
-};
+pub(crate) use finding::{AffectedCaller, AttributedCallee, CallChange, FunctionName, RunCosts};
+pub use finding::{Basis, CallPath, Change, Finding, FindingKind, Ignored, RunCost};
+pub(crate) use metrics::{Measured, MetricUnit};
+pub use metrics::{MetricChange, MetricOutcome, SECONDS, TOTAL_COST, WorseIf};
 pub(crate) use options::Thresholds;
 pub use options::{CompareError, CompareOptions, IgnoredFunction};
-pub use stacks::{StackNode, Stacks};
+pub(crate) use stacks::{StackNode, Stacks};
 
 use crate::answer::Answer;
 pub use crate::answer::Verdict;

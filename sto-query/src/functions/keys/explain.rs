@@ -53,7 +53,7 @@ pub struct Step {
 /// Says which rule took what out of each of two symbols, and whether their keys are equal.
 ///
 /// ```
-/// use sto_query::functions::{KeyOptions, explain_match};
+/// use sto_query::questions::{KeyOptions, explain_match};
 /// let report = explain_match("parse.part.0", "parse.cold", KeyOptions::default());
 /// assert!(report.matches);
 /// assert_eq!(report.symbols[0].steps[0].rule.name(), "clone");

@@ -20,7 +20,8 @@ mod rule;
 mod suffixes;
 mod templates;
 
-pub use explain::{Step, SymbolKey, SymbolMatch, explain_match};
+pub(crate) use explain::SymbolKey;
+pub use explain::{SymbolMatch, explain_match};
 pub use rule::Rule;
 
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,7 @@ impl From<KeyOptions> for Matching {
 /// A symbol of which nothing would be left keeps its name.
 ///
 /// ```
-/// use sto_query::functions::{KeyOptions, key_symbol};
+/// use sto_query::questions::{KeyOptions, key_symbol};
 /// let key = |symbol| key_symbol(symbol, KeyOptions::default());
 /// assert_eq!(key("parse.constprop.0.isra.1"), "parse");
 /// assert_eq!(key("app::run::{{closure}}::h0123456789abcdef"), "app::run::{closure}");
