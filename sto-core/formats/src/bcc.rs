@@ -4,12 +4,11 @@
 //! Source: `tools/profile.py`, `offcputime.py`, `stackcount.py` and `memleak.py`, and `libbpf-tools/offcputime.c`, of
 //! <https://github.com/iovisor/bcc>.
 
-use super::excerpt;
-use super::names::{NamedFrame, module_name};
-use super::report::{Report, time};
-use super::source::Head;
-use super::wire::text::{decimal, lines, words};
+use crate::names::{NamedFrame, module_name};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report::{Report, time};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 

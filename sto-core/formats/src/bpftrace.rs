@@ -3,12 +3,11 @@
 //!
 //! Source: the manual of bpftrace, <https://github.com/bpftrace/bpftrace>.
 
-use super::excerpt;
-use super::names::{NamedFrame, is_address, module_name};
-use super::report::Report;
-use super::source::Head;
-use super::wire::text::{decimal, lines, words};
+use crate::names::{NamedFrame, is_address, module_name};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 

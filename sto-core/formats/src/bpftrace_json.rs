@@ -2,13 +2,12 @@
 //!
 //! Source: `JsonOutput` in `src/output.cpp` of bpftrace, <https://github.com/bpftrace/bpftrace>.
 
-use super::bpftrace::Bpftrace;
-use super::excerpt;
-use super::report::Report;
-use super::source::Head;
-use super::wire::json::{Members, Text};
-use super::wire::text::lines;
+use crate::bpftrace::Bpftrace;
 use crate::recording::RecordingBuilder;
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::json::{Members, Text};
+use crate::wire::text::{excerpt, lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

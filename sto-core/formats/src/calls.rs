@@ -1,8 +1,8 @@
 //! From a log of calls to a recording: what each path of calls took, and the calls over time, compressed.
 
-use super::error::{DecodeError, Decoded};
-use super::source::ReadOptions;
+use crate::error::{DecodeError, Decoded};
 use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, ThreadIx};
+use crate::source::ReadOptions;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;

@@ -3,8 +3,9 @@
 //! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
 //! profilers write stays far below, and a size for what must be held as a whole.
 
-use super::encoding::Encoding;
-use super::{FormatError, ReadOptions, Salvage};
+use crate::encoding::Encoding;
+use crate::error::{FormatError, Salvage};
+use crate::source::ReadOptions;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! V8's `.cpuprofile`, of `node --cpu-prof` and Chrome.
 
-use super::error::Decoded;
-use super::json::{add_thread, walk};
-use super::source::{Head, ReadOptions};
-use super::v8::{CallFrame, Delta, Node, Nodes, Run};
-use super::wire::json::{Id, Number, Text, parse, same_length};
+use crate::error::Decoded;
+use crate::json::{add_thread, walk};
 use crate::recording::{RecordingBuilder, SampleTypeIx};
+use crate::source::{Head, ReadOptions};
+use crate::v8::{CallFrame, Delta, Node, Nodes, Run};
+use crate::wire::json::{Id, Number, Text, parse, same_length};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sto_model::units::{Nanoseconds, Unit};

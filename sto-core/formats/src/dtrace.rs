@@ -2,12 +2,11 @@
 //!
 //! Source: the chapters *Aggregations* and *stack()* of the Dynamic Tracing Guide.
 
-use super::excerpt;
-use super::names::{NamedFrame, without_rust_mangling};
-use super::report::{Report, one_thread};
-use super::source::Head;
-use super::wire::text::{decimal, lines, words};
+use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::report::{Report, one_thread};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 

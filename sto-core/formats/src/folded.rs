@@ -5,12 +5,11 @@
 //!
 #![doc = include_str!("folded.md")]
 
-use super::excerpt;
-use super::names::{NamedFrame, is_unresolved};
-use super::report::Report;
-use super::source::Head;
-use super::wire::text::{BLOCK, decimal, lines};
+use crate::names::{NamedFrame, is_unresolved};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::text::{BLOCK, decimal, excerpt, lines};
 use hashbrown::HashMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};

@@ -3,12 +3,11 @@
 //!
 //! Source: chapters *Backtraces* and *Threads* of gdb's manual; `stack.c` of gdb.
 
-use super::excerpt;
-use super::names::{NamedFrame, module_name};
-use super::report::Report;
-use super::source::Head;
-use super::wire::text::{decimal, lines, words};
+use crate::names::{NamedFrame, module_name};
 use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::units::{Cost, Unit};
 
 /// Where the first stack begins in any file.

@@ -2,12 +2,12 @@
 //!
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReport.c` of its sources.
 
-use super::names::NamedFrame;
-use super::report::{CallPath, Report, one_thread};
-use super::source::Head;
-use super::wire::text::{base_name, scaled, words};
-use super::{excerpt, report};
+use crate::names::NamedFrame;
 use crate::recording::{RecordingBuilder, SampleTypeIx};
+use crate::report;
+use crate::report::{CallPath, Report, one_thread};
+use crate::source::Head;
+use crate::wire::text::{base_name, excerpt, scaled, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Unit};
 

@@ -5,13 +5,12 @@
 //!
 //! Source: chapter *Interpreting gprof's Output* of its manual; `cg_print.c` and `hist.c` of binutils.
 
-use super::callgrind::{FunctionIx, Graph, Writer, add_graph};
-use super::excerpt;
-use super::names::NamedFrame;
-use super::report::{Report, one_thread, per};
-use super::source::Head;
-use super::wire::text::{decimal, lines, scaled, words};
+use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
+use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
+use crate::report::{Report, one_thread, per};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines, scaled, words};
 use hashbrown::HashMap;
 use sto_model::units::Unit;
 

@@ -1,13 +1,13 @@
 //! V8's `.heapprofile`, of node, Chrome and the domain `HeapProfiler` of the DevTools Protocol: what was allocated, by
 //! the stacks that did it, as a tree of calls.
 
-use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, walk};
-use super::report::one_thread;
-use super::source::Head;
-use super::v8::{CallFrame, place};
-use super::wire::json::{Number, parse};
+use crate::error::{DecodeError, Decoded};
+use crate::json::{CallTree, Caller, walk};
 use crate::recording::RecordingBuilder;
+use crate::report::one_thread;
+use crate::source::Head;
+use crate::v8::{CallFrame, place};
+use crate::wire::json::{Number, parse};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;

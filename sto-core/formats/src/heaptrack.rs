@@ -12,12 +12,11 @@
 //!
 //! Source: `src/interpret` and `src/analyze/accumulatedtracedata.cpp` of <https://invent.kde.org/sdk/heaptrack>.
 
-use super::excerpt;
-use super::names::{NamedFrame, module_name};
-use super::report::{Report, one_thread};
-use super::source::Head;
-use super::wire::text::{base_name, lines, words};
+use crate::names::{NamedFrame, module_name};
 use crate::recording::{LocationIx, RecordingBuilder, StackIx, process_name};
+use crate::report::{Report, one_thread};
+use crate::source::Head;
+use crate::wire::text::{base_name, excerpt, lines, words};
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 

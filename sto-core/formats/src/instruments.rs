@@ -3,12 +3,11 @@
 //! There is no documentation. A line is what a function cost with what it calls, by itself (or how often), and its name,
 //! which is indented by a space more than that of its caller.
 
-use super::excerpt;
-use super::names::{NamedFrame, without_rust_mangling};
-use super::report::{CallPath, Report, per, time};
-use super::source::Head;
-use super::wire::text::{decimal, scaled};
+use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report::{CallPath, Report, per, time};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, scaled};
 use sto_model::units::{Cost, Unit};
 
 pub(super) fn matches(head: &Head<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Labels of samples: the distinct sets of them, no more than a profile may have.
 
-use super::wire::text::excerpts;
 use crate::recording::{RecordingBuilder, ThreadIx, beginning};
+use crate::wire::text::excerpts;
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -91,13 +91,9 @@ pub mod metric_trace;
 pub use crate::recording::{Format, UnknownFormat};
 pub use error::{FormatError, Salvage};
 pub use metric_trace::{is_column_of_times, is_missing};
-pub(crate) use names::units_of_event;
 pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 #[cfg(feature = "symbols")]
 pub use perf_data::run_time;
 pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
 pub use wire::text::{excerpt, excerpts};
-
-const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
-    `perf record -g` or `perf record --call-graph dwarf`.";

@@ -1,8 +1,8 @@
 //! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
 //! an event.
 
-use super::wire::text::base_name;
 use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
+use crate::wire::text::base_name;
 use std::borrow::Cow;
 use sto_model::source_path;
 use sto_model::units::Unit;

@@ -3,14 +3,13 @@
 //!
 //! Source: `traceProcessing.py` and `example_trace` of <https://github.com/auggywonger/nonsequitur_vis>.
 
-use super::calls::finish;
-use super::compressed::{Compression, failed};
-use super::error::{At, DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::source::{Head, LineReader, ReadOptions, Reporting};
-use super::wire::text::{decimal, lines};
-use super::{FormatError, Salvage, excerpt};
+use crate::calls::finish;
+use crate::compressed::{Compression, failed};
+use crate::error::{At, DecodeError, Decoded, FormatError, Salvage};
+use crate::names::NamedFrame;
 use crate::recording::{Format, LocationIx, Recording, RecordingBuilder};
+use crate::source::{Head, LineReader, ReadOptions, Reporting};
+use crate::wire::text::{decimal, excerpt, lines};
 use hashbrown::{HashSet, HashTable};
 use rayon::prelude::*;
 use std::fs::{self, File};

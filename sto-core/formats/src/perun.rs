@@ -3,13 +3,13 @@
 //!
 //! Source: *Specification of Profile Format* in Perun's documentation, <https://perfexionists.github.io/perun/profile.html>.
 
-use super::call_events::{CallEvents, Functions, Row};
-use super::calls;
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::source::{Head, ReadOptions};
-use super::wire::json::{Number, first_keys, parse};
+use crate::call_events::{CallEvents, Functions, Row};
+use crate::calls;
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
+use crate::source::{Head, ReadOptions};
+use crate::wire::json::{Number, first_keys, parse};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -10,12 +10,11 @@
 //!
 //! Source: `event_fout.c` of phpspy.
 
-use super::excerpt;
-use super::names::NamedFrame;
-use super::report::Report;
-use super::source::Head;
-use super::wire::text::{decimal, scaled};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, scaled};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 

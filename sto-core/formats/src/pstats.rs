@@ -5,13 +5,13 @@
 //!
 //! Source: `Lib/cProfile.py` and `Lib/pstats.py` of CPython.
 
-use super::callgrind::{FunctionIx, Graph, Writer, add_graph};
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::{one_thread, time};
-use super::source::Head;
-use super::wire::marshal::{Marshalled, Value, ValueIx};
+use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
+use crate::report::{one_thread, time};
+use crate::source::Head;
+use crate::wire::marshal::{Marshalled, Value, ValueIx};
 use hashbrown::HashMap;
 use sto_model::units::Unit;
 

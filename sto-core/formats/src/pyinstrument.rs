@@ -6,14 +6,14 @@
 //!
 //! Source: `session.py` and `frame_info.py` of pyinstrument.
 
-use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, walk};
-use super::names::NamedFrame;
-use super::report::{one_thread, time};
-use super::source::{Head, ReadOptions};
-use super::wire::json::{Number, Text, parse};
-use super::wire::text::decimal;
+use crate::error::{DecodeError, Decoded};
+use crate::json::{CallTree, Caller, walk};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::report::{one_thread, time};
+use crate::source::{Head, ReadOptions};
+use crate::wire::json::{Number, Text, parse};
+use crate::wire::text::decimal;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;

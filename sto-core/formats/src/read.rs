@@ -1,14 +1,13 @@
 //! From a file, a stream or memory to a recording.
 
-use super::compressed::{Compression, failed};
-use super::encoding::Encoding;
-use super::error::{At, DecodeError, Decoded};
-use super::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
-use super::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
-use super::wire::json::first_keys;
-use super::wire::text::read_block;
-use super::{FormatError, Salvage, excerpt};
+use crate::compressed::{Compression, failed};
+use crate::encoding::Encoding;
+use crate::error::{At, DecodeError, Decoded, FormatError, Salvage};
 use crate::recording::{Format, Recording, RecordingBuilder, known};
+use crate::registry::{Reader, folder_reader_of, format_of, reader_of, salvage_of};
+use crate::source::{Head, LineReader, OnRead, ReadOptions, Reporting};
+use crate::wire::json::first_keys;
+use crate::wire::text::{excerpt, read_block};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;

@@ -1,48 +1,39 @@
 //! Which format a profile has, and what reads it: the only file that knows every reader.
 
-use super::error::Decoded;
-use super::jfr;
-use super::source::{Head, LineReader, ReadOptions};
-use super::{
-    FormatError, Salvage,
-    folded::{self, Folded},
-    report::reader as report,
-};
-use super::{
-    austin::{self, text::AustinText},
-    bcc::{self, Bcc},
-    bpftrace::{self, Bpftrace},
-    callgrind::{self, Callgrind},
-    dtrace::{self, DTrace},
-    gdb::{self, Gdb},
-    ghc::{self, Ghc},
-    gprof::{self, Gprof},
-    heaptrack::{self, Heaptrack},
-    instruments::{self, Instruments},
-    memray, nonsequitur, perf_script,
-    phpspy::{self, Phpspy},
-    pstats,
-    rprof::{self, Rprof},
-    sample::{self, Sample},
-    thread_dump::{go, java},
-    visual_studio::{self, VisualStudio},
-    vtune::{self, VTune},
-};
-use super::{
-    bpftrace_json::{self, BpftraceJson},
-    chrome, cpuprofile, firefox, ghc_json, heap_snapshot, heapprofile, hermes, nettrace, perfetto,
-    perun, pyinstrument,
-    rbspy::{self, Rbspy},
-    scalene, simpleperf, speedscope, stackprof, sysprof,
-    v8_log::{preprocessed, raw},
-    valgrind::{dhat, massif},
-    xctrace, xhprof, yourkit,
-};
-use super::{ftrace, uftrace};
-use super::{gperftools, otlp, pprof};
 #[cfg(feature = "symbols")]
 use super::{perf_data, xray};
+use crate::austin::text::AustinText;
+use crate::bcc::Bcc;
+use crate::bpftrace::Bpftrace;
+use crate::bpftrace_json::BpftraceJson;
+use crate::callgrind::Callgrind;
+use crate::dtrace::DTrace;
+use crate::error::{Decoded, FormatError, Salvage};
+use crate::folded::Folded;
+use crate::gdb::Gdb;
+use crate::ghc::Ghc;
+use crate::gprof::Gprof;
+use crate::heaptrack::Heaptrack;
+use crate::instruments::Instruments;
+use crate::phpspy::Phpspy;
+use crate::rbspy::Rbspy;
 use crate::recording::{Format, Recording, RecordingBuilder, each_format};
+use crate::report::reader as report;
+use crate::rprof::Rprof;
+use crate::sample::Sample;
+use crate::source::{Head, LineReader, ReadOptions};
+use crate::thread_dump::{go, java};
+use crate::v8_log::{preprocessed, raw};
+use crate::valgrind::{dhat, massif};
+use crate::visual_studio::VisualStudio;
+use crate::vtune::VTune;
+use crate::{
+    austin, bcc, bpftrace, bpftrace_json, callgrind, chrome, cpuprofile, dtrace, firefox, folded,
+    ftrace, gdb, ghc, ghc_json, gperftools, gprof, heap_snapshot, heapprofile, heaptrack, hermes,
+    instruments, jfr, memray, nettrace, nonsequitur, otlp, perf_script, perfetto, perun, phpspy,
+    pprof, pstats, pyinstrument, rbspy, rprof, sample, scalene, simpleperf, speedscope, stackprof,
+    sysprof, uftrace, visual_studio, vtune, xctrace, xhprof, yourkit,
+};
 use std::path::Path;
 use sto_model::files::ReadAt;
 

@@ -2,12 +2,11 @@
 //!
 //! Source: `sample(1)` of macOS.
 
-use super::excerpt;
-use super::names::{NamedFrame, nanoseconds_in, without_rust_mangling};
-use super::report::{CallPath, Report};
-use super::source::Head;
-use super::wire::text::{decimal, lines};
+use crate::names::{NamedFrame, nanoseconds_in, without_rust_mangling};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report::{CallPath, Report};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt, lines};
 use sto_model::units::{Cost, Unit};
 
 const BEGIN: &[u8] = b"Call graph:";

@@ -2,13 +2,13 @@
 //!
 //! Source: `src/lib/file-format-spec.ts` of <https://github.com/jlfwong/speedscope>.
 
-use super::calls;
-use super::error::{DecodeError, Decoded};
-use super::json::{Spans, add_thread};
-use super::names::{NamedFrame, nanoseconds_in};
-use super::source::{Head, ReadOptions};
-use super::wire::json::{Number, Text, entry, parse, same_length, shown};
+use crate::calls;
+use crate::error::{DecodeError, Decoded};
+use crate::json::{Spans, add_thread};
+use crate::names::{NamedFrame, nanoseconds_in};
 use crate::recording::{LocationIx, Measured, RecordingBuilder, StackIx, Stacks, ThreadIx};
+use crate::source::{Head, ReadOptions};
+use crate::wire::json::{Number, Text, entry, parse, same_length, shown};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};

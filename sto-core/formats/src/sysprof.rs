@@ -3,13 +3,13 @@
 //!
 //! Source: `src/libsysprof-capture/sysprof-capture-types.h` and `src/libsysprof/sysprof-symbol-map.c` of sysprof 3.46.
 
-use super::error::{DecodeError, Decoded};
-use super::names::{NamedFrame, module_name, module_of_path};
-use super::source::{Head, ReadOptions};
-use super::wire::text::base_name;
+use crate::error::{DecodeError, Decoded};
+use crate::names::{NamedFrame, module_name, module_of_path};
 use crate::recording::{
     Built, Location, LocationIx, ModuleIx, ModuleKind, RecordingBuilder, SampleTypeIx, StackIx,
 };
+use crate::source::{Head, ReadOptions};
+use crate::wire::text::base_name;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_model::FrameKind;

@@ -3,12 +3,12 @@
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
-use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller};
-use super::names::NamedFrame;
-use super::wire::json::{Number, Text};
-use super::wire::text::decimal;
+use crate::error::{DecodeError, Decoded};
+use crate::json::{CallTree, Caller};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
+use crate::wire::json::{Number, Text};
+use crate::wire::text::decimal;
 use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer};
 use sto_model::units::{Cost, Nanoseconds};

@@ -2,12 +2,13 @@
 //!
 //! Source: *Call Tree view - instrumentation data* of Visual Studio's documentation.
 
-use super::names::NamedFrame;
-use super::report;
-use super::report::{CallPath, Report, one_thread};
-use super::source::Head;
-use super::wire::csv::{self, CsvColumns, Names, Row};
+use crate::names::NamedFrame;
 use crate::recording::{RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report;
+use crate::report::{CallPath, Report, one_thread};
+use crate::source::Head;
+use crate::wire::csv;
+use crate::wire::csv::{CsvColumns, Names, Row};
 use sto_model::units::{Cost, Unit};
 
 /// Whether a profile begins with the names of the columns that are read.

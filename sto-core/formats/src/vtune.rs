@@ -3,13 +3,14 @@
 //!
 //! Source: *Intel VTune Profiler User Guide*, command line reference.
 
-use super::names::NamedFrame;
-use super::report;
-use super::report::{CallPath, Report, one_thread};
-use super::source::Head;
-use super::wire::csv::{self, CsvColumns, Names};
-use super::wire::text::{base_name, scaled};
+use crate::names::NamedFrame;
 use crate::recording::RecordingBuilder;
+use crate::report;
+use crate::report::{CallPath, Report, one_thread};
+use crate::source::Head;
+use crate::wire::csv;
+use crate::wire::csv::{CsvColumns, Names};
+use crate::wire::text::{base_name, scaled};
 use sto_model::units::Unit;
 
 const FUNCTION: &[u8] = b"Function Stack";

@@ -2,12 +2,12 @@
 //!
 //! Source: `xctrace(1)` of macOS.
 
-use super::error::Decoded;
-use super::excerpt;
-use super::names::{NamedFrame, without_rust_mangling};
-use super::source::{Head, ReadOptions};
-use super::wire::xml::{Element, Part, Xml, begins_with_xml};
+use crate::error::Decoded;
+use crate::names::{NamedFrame, without_rust_mangling};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::source::{Head, ReadOptions};
+use crate::wire::text::excerpt;
+use crate::wire::xml::{Element, Part, Xml, begins_with_xml};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Unit};
 

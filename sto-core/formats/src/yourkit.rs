@@ -2,15 +2,16 @@
 //!
 //! Source: *Export of profiling results to external formats* in YourKit's help.
 
-use super::error::{At, DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::CallPath;
-use super::source::Head;
-use super::wire::csv::{self, CsvColumns, Names, Row, number};
-use super::wire::text::lines;
-use super::wire::xml::{Element, Part, Xml, begins_with_xml};
-use super::{Salvage, report};
+use crate::error::{At, DecodeError, Decoded, Salvage};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::report;
+use crate::report::CallPath;
+use crate::source::Head;
+use crate::wire::csv;
+use crate::wire::csv::{CsvColumns, Names, Row, number};
+use crate::wire::text::lines;
+use crate::wire::xml::{Element, Part, Xml, begins_with_xml};
 use sto_model::FrameKind;
 use sto_model::units::Unit;
 

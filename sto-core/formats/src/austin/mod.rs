@@ -7,9 +7,9 @@
 pub(super) mod mojo;
 pub(super) mod text;
 
-use super::names::NamedFrame;
-use super::wire::text::{base_name, decimal};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx, ThreadIx};
+use crate::wire::text::{base_name, decimal};
 use std::collections::BTreeMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};

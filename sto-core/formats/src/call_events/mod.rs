@@ -13,8 +13,8 @@ mod pair;
 mod sorter;
 mod write;
 
-use super::error::{DecodeError, Decoded};
-use super::source::ReadOptions;
+use crate::error::{DecodeError, Decoded};
+use crate::source::ReadOptions;
 use code::{Code, Kind};
 pub(super) use functions::Functions;
 use misfits::{Misfits, failed};

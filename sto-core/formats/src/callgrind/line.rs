@@ -1,7 +1,6 @@
 //! Lines, and the numbers in them.
 
-use crate::excerpt;
-use crate::wire::text::{decimal, words};
+use crate::wire::text::{decimal, excerpt, words};
 
 /// A line that is neither blank nor a comment.
 pub(super) enum Line<'l> {

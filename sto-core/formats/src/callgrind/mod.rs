@@ -14,11 +14,10 @@ mod names;
 mod paths;
 mod stacks;
 
-use super::excerpt;
-use super::report::Report;
-use super::source::Head;
-use super::wire::text::{base_name, lines, words};
 use crate::recording::RecordingBuilder;
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::text::{base_name, excerpt, lines, words};
 use events::{EventIx, Events};
 pub(super) use graph::Graph;
 use graph::Threads;

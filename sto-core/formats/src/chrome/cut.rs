@@ -1,7 +1,6 @@
 //! Cuts the events out of a file that comes in blocks, of which no more is held than an event.
 
-use crate::Salvage;
-use crate::error::{DecodeError, Decoded};
+use crate::error::{DecodeError, Decoded, Salvage};
 use std::ops::Range;
 use sto_model::limits::MAX_LINE;
 

@@ -14,10 +14,10 @@ mod profiles;
 pub(super) use event::Event;
 pub(super) use names::Names;
 
-use super::error::Decoded;
-use super::source::{Head, LineReader, ReadOptions};
-use super::wire::json::{first_keys, syntax};
+use crate::error::Decoded;
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, LineReader, ReadOptions};
+use crate::wire::json::{first_keys, syntax};
 use calls::Calls;
 use counters::Counters;
 use cut::Cutter;

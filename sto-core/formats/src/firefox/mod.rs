@@ -19,11 +19,11 @@ mod samples;
 mod schema;
 mod slabs;
 
-use super::error::{DecodeError, Decoded};
-use super::json::add_thread;
-use super::source::{Head, ReadOptions};
-use super::wire::json::{entry, parse};
+use crate::error::{DecodeError, Decoded};
+use crate::json::add_thread;
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, ReadOptions};
+use crate::wire::json::{entry, parse};
 use frames::{Tree, modules};
 use json_slabs::MAGIC;
 use samples::Samples;

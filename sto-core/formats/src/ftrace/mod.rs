@@ -7,12 +7,12 @@
 mod layout;
 mod line;
 
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::source::{Head, LineReader, ReadOptions};
-use super::wire::text::lines;
-use super::{calls, excerpt};
+use crate::calls;
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, LineReader, ReadOptions};
+use crate::wire::text::{excerpt, lines};
 use hashbrown::HashMap;
 use layout::Calls;
 use line::{Event, Line, REPORTED, What, line};

@@ -15,12 +15,12 @@ mod cpu;
 mod mappings;
 mod text;
 
-use super::error::{DecodeError, Decoded};
-use super::pprof::columns::{Column, Measured, columns};
-use super::pprof::schema::Named;
-use super::source::Head;
-use super::wire::text::lines;
+use crate::error::{DecodeError, Decoded};
+use crate::pprof::columns::{Column, Measured, columns};
+use crate::pprof::schema::Named;
 use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx, ThreadIx};
+use crate::source::Head;
+use crate::wire::text::lines;
 
 const NO_NAMES: &str = "It has neither names nor the files that were mapped, so that its addresses cannot be looked \
     up; `pprof -proto PROGRAM FILE` adds names.";

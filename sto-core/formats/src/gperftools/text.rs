@@ -3,12 +3,11 @@
 use super::mappings::{Mappings, hexadecimal};
 use super::{NO_NAMES, add, sample_types};
 use crate::error::{At, DecodeError, Decoded};
-use crate::excerpt;
 use crate::names::NamedFrame;
 use crate::pprof::columns::Column;
 use crate::pprof::schema::Named;
 use crate::recording::{LocationIx, RecordingBuilder};
-use crate::wire::text::{decimal, lines, words};
+use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::units::Nanoseconds;
 
 /// What a profile's first line says that it is.

@@ -10,12 +10,12 @@
 
 mod dominators;
 
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::one_thread;
-use super::source::Head;
-use super::wire::json::{Text, parse};
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
+use crate::report::one_thread;
+use crate::source::Head;
+use crate::wire::json::{Text, parse};
 use dominators::{Graph, dominators};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

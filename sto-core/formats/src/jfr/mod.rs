@@ -30,9 +30,9 @@ mod stacks;
 mod types;
 mod values;
 
-use super::error::Decoded;
-use super::source::{Head, ReadOptions};
+use crate::error::Decoded;
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, ReadOptions};
 use about::About;
 use chunk::Chunk;
 use events::{Samples, Threads};

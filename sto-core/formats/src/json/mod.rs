@@ -10,8 +10,8 @@ pub(super) use nested::walk;
 pub(super) use spans::Spans;
 pub(super) use tree::{CallTree, Caller};
 
-use super::wire::json::{Id, Text};
 use crate::recording::{RecordingBuilder, ThreadIx};
+use crate::wire::json::{Id, Text};
 
 /// Adds a thread, and its process if that is new, as viewers name them.
 pub(super) fn add_thread(

@@ -3,7 +3,7 @@
 use super::points::{Points, kind_of};
 use super::time::unit_of_times;
 use super::{Reader, TraceSeries, number, time_in};
-use crate::excerpt;
+use crate::wire::text::excerpt;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -8,8 +8,11 @@ mod points;
 mod table;
 mod time;
 
-use super::compressed::Compression;
-use super::{FormatError, ReadOptions, Salvage, compressed, excerpt};
+use crate::compressed;
+use crate::compressed::Compression;
+use crate::error::{FormatError, Salvage};
+use crate::source::ReadOptions;
+use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

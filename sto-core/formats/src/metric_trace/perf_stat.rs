@@ -8,7 +8,7 @@
 
 use super::points::Points;
 use super::{Reader, TraceSeries, time_in};
-use crate::excerpt;
+use crate::wire::text::{excerpt, excerpts};
 use std::collections::BTreeSet;
 use sto_model::MetricKind;
 
@@ -197,7 +197,7 @@ impl Reader for PerfStat {
             .iter()
             .map(|name| name.as_bytes())
             .collect();
-        let names = crate::excerpts(&names);
+        let names = excerpts(&names);
         let warnings = names
             .map(|names| format!("events that the machine does not count were left out: {names}."));
         Ok((self.points.finish(), warnings.into_iter().collect()))

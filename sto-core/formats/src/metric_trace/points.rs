@@ -2,7 +2,7 @@
 
 use super::TraceSeries;
 use super::time::Seconds;
-use crate::excerpt;
+use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use sto_model::MetricKind;
 use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};

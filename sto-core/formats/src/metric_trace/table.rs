@@ -3,8 +3,8 @@
 use super::points::{Points, check_count, check_name, check_points, kind_of, not_after};
 use super::time::unit_of_times;
 use super::{Reader, TraceSeries, number, time_in};
-use crate::excerpt;
 use crate::wire::csv::fields_by;
+use crate::wire::text::{excerpt, excerpts};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -237,7 +237,7 @@ impl Reader for Wide {
             }
         });
         let names = text.iter().map(|metric| metric.name.as_bytes()).collect();
-        let names = crate::excerpts(&names);
+        let names = excerpts(&names);
         let warnings = names.map(|names| format!("columns of text were left out: {names}."));
         Ok((series.collect(), warnings.into_iter().collect()))
     }

@@ -1,14 +1,12 @@
 //! Cuts a file into exports, of which one is held at a time.
 
-use super::json;
 use super::samples::{Numbering, Samples};
-use super::{framed, is_protobuf};
+use super::{framed, is_protobuf, json};
 use crate::compressed::CompressedParts;
-use crate::error::{DecodeError, Decoded};
-use crate::recording::Recording;
+use crate::error::{DecodeError, Decoded, FormatError};
+use crate::recording::{Format, Recording};
 use crate::source::{Head, ReadOptions};
 use crate::wire::protobuf::Message;
-use crate::{Format, FormatError};
 use std::path::Path;
 use sto_model::files::ReadAt;
 use sto_model::id::SourceHasher;

@@ -32,9 +32,9 @@ mod threads;
 
 pub(super) use exports::read;
 
-use super::compressed::CompressedParts;
-use super::source::Head;
-use super::wire::protobuf::Message;
+use crate::compressed::CompressedParts;
+use crate::source::Head;
+use crate::wire::protobuf::Message;
 
 /// Whether a file that begins with these bytes is an export of profiles.
 pub(super) fn matches(head: &Head<'_>) -> bool {

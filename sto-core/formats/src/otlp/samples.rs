@@ -2,11 +2,11 @@
 
 use super::schema::{Data, Dictionary, Profile};
 use super::threads::Threads;
-use crate::ReadOptions;
 use crate::error::{DecodeError, Decoded};
 use crate::pprof::columns::{Measured, checked, columns};
 use crate::pprof::frames::{Frames, Modules};
 use crate::recording::{RecordingBuilder, StackIx, ThreadIx, beginning};
+use crate::source::ReadOptions;
 use crate::wire::protobuf::{Message, fields};
 use hashbrown::HashMap;
 use sto_model::Origin;

@@ -1,9 +1,9 @@
 //! The processes and threads that attributes name, and what else they say of samples.
 
 use super::attributes::{Attribute, Value, Whose};
-use crate::excerpts;
 use crate::labels::{LabelIx, LabelledThreads, RawLabel, ThreadName};
 use crate::recording::{ModuleIx, ModuleKind, RecordingBuilder, ThreadIx};
+use crate::wire::text::excerpts;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 

@@ -4,9 +4,11 @@
 //! a file that was cut short or damaged must not get that far. Layouts:
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
 
-use super::salvage::{self, AUXTRACE, HEADER_TRACING_DATA};
+use super::salvage;
+use super::salvage::{AUXTRACE, HEADER_TRACING_DATA};
+use crate::error::{FormatError, Salvage};
 use crate::source::Head;
-use crate::{FormatError, Salvage, excerpt};
+use crate::wire::text::excerpt;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::fmt::Display;
 use std::ops::Range;

@@ -3,7 +3,8 @@
 use super::attributes::{Attributes, attributes};
 use super::check::Mode;
 use super::sample::Layout;
-use crate::{FormatError, units_of_event};
+use crate::error::FormatError;
+use crate::names::units_of_event;
 use hashbrown::HashMap;
 use linux_perf_data::linux_perf_event_reader::{ClockId, PerfClock};
 use linux_perf_data::{Feature, PerfFile};

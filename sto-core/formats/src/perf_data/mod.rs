@@ -23,11 +23,12 @@ mod walk;
 pub(super) use check::matches;
 pub use run_time::run_time;
 
-use super::{Format, FormatError, NO_CALL_CHAINS, ReadOptions};
+use crate::error::FormatError;
 use crate::recording::{
-    Location, LocationIx, Recording, RecordingBuilder, Sample, SampleTypeIx, Samples, StackIx,
-    Stacks,
+    Format, Location, LocationIx, NO_CALL_CHAINS, Recording, RecordingBuilder, Sample,
+    SampleTypeIx, Samples, StackIx, Stacks,
 };
+use crate::source::ReadOptions;
 use digested::Digested;
 use events::Events;
 use linux_perf_data::linux_perf_event_reader::RecordType;

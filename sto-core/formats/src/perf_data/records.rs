@@ -4,7 +4,7 @@ use super::check::Mode;
 use super::processes::{KERNEL, Mapped, Processes};
 use super::stacks::Pending;
 use super::walk::{HEADER_BUILD_ID, LOST_SAMPLES, Record};
-use crate::FormatError;
+use crate::error::FormatError;
 use crate::recording::GUEST;
 use linux_perf_data::linux_perf_event_reader::{
     CpuMode, EventRecord, Mmap2FileId, RawData, RawEventRecord, RecordType, constants,

@@ -2,7 +2,7 @@
 
 use super::walk::Walk;
 use super::{check, records};
-use crate::OnRead;
+use crate::source::OnRead;
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
 use std::path::Path;
 use sto_model::files::{Links, SafeFile};

@@ -5,7 +5,7 @@
 use super::check::{Checked, HEADER_SIZE, Header};
 use super::digested::PIECE;
 use super::expansion::Expansion;
-use crate::FormatError;
+use crate::error::FormatError;
 use crate::source::OnRead;
 use hashbrown::HashMap;
 use linux_perf_data::linux_perf_event_reader::{

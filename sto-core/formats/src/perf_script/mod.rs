@@ -15,10 +15,9 @@ mod sharing;
 mod stack;
 mod threads;
 
-use super::error::{At, DecodeError, Decoded};
-use super::source::{Head, LineReader};
-use super::{ReadOptions, Salvage};
+use crate::error::{At, DecodeError, Decoded, Salvage};
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, LineReader, ReadOptions};
 use call::ends_with_file;
 use header::Header;
 use probes::Probes;

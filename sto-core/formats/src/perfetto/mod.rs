@@ -12,12 +12,11 @@ mod schema;
 mod sequence;
 mod tracks;
 
-use super::Salvage;
-use super::error::{DecodeError, Decoded};
-use super::source::{Head, LineReader, ReadOptions};
-use super::wire::cutter::Cutter;
-use super::wire::protobuf::Message;
+use crate::error::{DecodeError, Decoded, Salvage};
 use crate::recording::RecordingBuilder;
+use crate::source::{Head, LineReader, ReadOptions};
+use crate::wire::cutter::Cutter;
+use crate::wire::protobuf::Message;
 use calls::Calls;
 use flate2::read::ZlibDecoder;
 use schema::{Packet, kind_of};

@@ -2,9 +2,8 @@
 
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
-use crate::PPROF_SYSTEM_NAME_SUFFIXES;
 use crate::error::{DecodeError, Decoded};
-use crate::names::{NamedFrame, module_of_path};
+use crate::names::{NamedFrame, PPROF_SYSTEM_NAME_SUFFIXES, module_of_path};
 use crate::recording::{
     self, Built, LocationIx, Module, ModuleIx, ModuleKind, RecordingBuilder, StackIx, beginning,
 };

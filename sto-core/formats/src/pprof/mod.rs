@@ -21,12 +21,11 @@ mod threads;
 
 pub(super) use frames::build_id;
 
-use super::error::{DecodeError, Decoded};
-use super::source::{Head, ReadOptions};
-use super::wire::cutter::each_field;
-use super::wire::protobuf::{Field, Message, fields};
-use super::{Format, FormatError};
-use crate::recording::{Recording, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::error::{DecodeError, Decoded, FormatError};
+use crate::recording::{Format, Recording, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::source::{Head, ReadOptions};
+use crate::wire::cutter::each_field;
+use crate::wire::protobuf::{Field, Message, fields};
 use columns::{Column, Measured, columns};
 use frames::{Frames, Modules};
 use hashbrown::HashMap;

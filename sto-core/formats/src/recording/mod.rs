@@ -29,6 +29,10 @@ use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Nanoseconds, SampleType};
 use sto_model::{FrameTable, MetricSeries, Origin};
 
+/// A warning about a recording of perf.
+pub(crate) const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
+    `perf record -g` or `perf record --call-graph dwarf`.";
+
 /// A recording as its file has it: nothing is resolved yet. Every index in it is of something that it has.
 ///
 /// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::read()), by a

@@ -7,13 +7,13 @@
 mod dump;
 mod json;
 
-use super::callgrind::{FunctionIx, Graph, Writer, add_graph};
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::one_thread;
-use super::source::Head;
-use super::wire::json::Number;
+use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
+use crate::report::one_thread;
+use crate::source::Head;
+use crate::wire::json::Number;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use sto_model::units::{Cost, Unit};

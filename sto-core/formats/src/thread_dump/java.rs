@@ -10,8 +10,7 @@ use crate::labels::ThreadName;
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use crate::source::Head;
-use crate::wire::text::{base_name, decimal, lines, words};
-use crate::{excerpt, excerpts};
+use crate::wire::text::{base_name, decimal, excerpt, excerpts, lines, words};
 use std::collections::BTreeSet;
 
 const BEGIN: &[u8] = b"Full thread dump ";

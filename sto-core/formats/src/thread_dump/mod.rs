@@ -4,7 +4,7 @@
 pub(super) mod go;
 pub(super) mod java;
 
-use super::labels::{LabelledThreads, RawLabel, RawValue, ThreadName};
+use crate::labels::{LabelledThreads, RawLabel, RawValue, ThreadName};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
 use std::borrow::Cow;
 use sto_model::units::{Cost, Unit};

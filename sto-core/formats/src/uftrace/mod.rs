@@ -8,12 +8,12 @@ mod records;
 mod sessions;
 mod symbols;
 
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::source::Head;
-use super::{FormatError, ReadOptions, calls};
+use crate::calls;
 use crate::demangle::demangle;
+use crate::error::{DecodeError, Decoded, FormatError};
+use crate::names::NamedFrame;
 use crate::recording::{Built, Format, LocationIx, Recording, RecordingBuilder};
+use crate::source::{Head, ReadOptions};
 use arguments::Specs;
 use hashbrown::HashMap;
 use names::{Address, Arguments, Names};

@@ -5,8 +5,7 @@
 use super::arguments::{Field, numbers};
 use super::names::{Address, Arguments};
 use super::sessions::{Session, Sessions};
-use crate::Salvage;
-use crate::error::{DecodeError, Decoded};
+use crate::error::{DecodeError, Decoded, Salvage};
 use hashbrown::HashMap;
 use std::io;
 use sto_model::files::{ReadAt, Window};

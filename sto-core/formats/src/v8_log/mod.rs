@@ -7,9 +7,10 @@
 pub(super) mod preprocessed;
 pub(super) mod raw;
 
-use super::names::NamedFrame;
-use super::v8::{self, without_number};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::v8;
+use crate::v8::without_number;
 use std::borrow::Cow;
 use sto_model::FrameKind;
 

@@ -1,14 +1,13 @@
 //! The log itself, `isolate-*-v8.log`.
 
 use super::{GARBAGE_COLLECTION, code, function, garbage_collector, unescaped};
-use crate::excerpt;
 use crate::names::module_of_path;
 use crate::recording::{
     Built, Location, LocationIx, ModuleIx, ModuleKind, RecordingBuilder, SampleTypeIx, ThreadIx,
 };
 use crate::report::Report;
 use crate::source::Head;
-use crate::wire::text::decimal;
+use crate::wire::text::{decimal, excerpt};
 use std::collections::BTreeMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};

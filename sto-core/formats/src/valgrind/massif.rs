@@ -4,11 +4,10 @@
 
 use super::{Place, stack};
 use crate::error::{At, DecodeError, Decoded};
-use crate::excerpt;
 use crate::recording::{Built, RecordingBuilder, over_time, process_name};
 use crate::report::one_thread;
 use crate::source::Head;
-use crate::wire::text::{decimal, lines};
+use crate::wire::text::{decimal, excerpt, lines};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 use sto_model::{FrameKind, MetricSeries};
 

@@ -3,9 +3,9 @@
 pub(super) mod dhat;
 pub(super) mod massif;
 
-use super::names::{NamedFrame, module_name};
-use super::wire::text::decimal;
+use crate::names::{NamedFrame, module_name};
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
+use crate::wire::text::decimal;
 use sto_model::FrameKind;
 
 /// A frame as both write it: `0x1092B9: keep(int) (work.cc:20)`, `0x4929: ??? (in /usr/lib/libc.so.6)`.

@@ -1,8 +1,8 @@
 //! Comma-separated values: tables whose first line names the columns.
 
 use super::text::scaled;
-use crate::excerpt;
 use crate::source::Head;
+use crate::wire::text::excerpt;
 use std::borrow::Cow;
 
 /// More fields than a line of any format has.

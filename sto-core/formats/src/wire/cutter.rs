@@ -1,8 +1,7 @@
 //! Cuts the fields out of a message that is a file and comes in blocks, of which no more is held than a field.
 
 use super::protobuf::Message;
-use crate::FormatError;
-use crate::error::{DecodeError, Decoded};
+use crate::error::{DecodeError, Decoded, FormatError};
 use std::path::Path;
 use sto_model::files::ReadAt;
 

@@ -7,14 +7,14 @@
 
 mod php;
 
-use super::callgrind::{FunctionIx, Graph, Writer, add_graph};
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::{one_thread, time};
-use super::source::Head;
-use super::wire::json::{Text, parse};
-use super::wire::text::decimal;
+use crate::callgrind::{FunctionIx, Graph, Writer, add_graph};
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder};
+use crate::report::{one_thread, time};
+use crate::source::Head;
+use crate::wire::json::{Text, parse};
+use crate::wire::text::decimal;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use std::borrow::Cow;

@@ -6,7 +6,7 @@
 use super::header::{HEADER, Header};
 use super::threads::{Functions, Threads};
 use super::{Damage, FIRST_ARGUMENT, Log};
-use crate::FormatError;
+use crate::error::FormatError;
 use rayon::prelude::*;
 use std::ops::Range;
 use sto_model::id::{SourceDigest, SourceHasher};

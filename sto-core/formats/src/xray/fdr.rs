@@ -7,7 +7,7 @@
 use super::header::HEADER;
 use super::threads::{Functions, Threads};
 use super::{Damage, FIRST_ARGUMENT, Log};
-use crate::{FormatError, Salvage};
+use crate::error::{FormatError, Salvage};
 use rayon::prelude::*;
 use std::ops::Range;
 use sto_model::files::Window;

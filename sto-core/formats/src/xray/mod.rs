@@ -10,10 +10,10 @@ mod program;
 mod threads;
 pub(super) mod yaml;
 
-use super::error::DecodeError;
-use super::source::Head;
-use super::{FormatError, ReadOptions, Salvage, calls};
+use crate::calls;
+use crate::error::{DecodeError, FormatError, Salvage};
 use crate::recording::{Built, Format, LocationIx, ModuleIx, Recording, RecordingBuilder};
+use crate::source::{Head, ReadOptions};
 use header::{HEADER, Header, Mode};
 use program::Program;
 use std::io;

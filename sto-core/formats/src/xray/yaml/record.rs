@@ -1,7 +1,6 @@
 //! A record of a call, as its line has it: `- { kind: function-enter, func-id: 1, tsc: 120, ... }`.
 
-use crate::excerpt;
-use crate::wire::text::decimal;
+use crate::wire::text::{decimal, excerpt};
 use std::borrow::Cow;
 
 /// What a line says of a call.
