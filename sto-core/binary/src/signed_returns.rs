@@ -8,6 +8,7 @@
 //! *Linux Standard Base Core Specification*, section *Exception Frames*.
 
 use std::ops::Range;
+use sto_model::bytes::Cursor;
 
 const NEGATE_RA_STATE: u8 = 0x2d;
 const NOP: u8 = 0;
@@ -19,11 +20,8 @@ pub(super) fn without_signing(mut eh_frame: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     let mut found = Vec::new();
     while let Some((end, instructions)) = entry(&eh_frame, at) {
-        let mut reader = Reader {
-            bytes: &eh_frame[..end],
-            at: instructions.start,
-        };
-        while let Some(found_at) = reader.next_negation(instructions.end) {
+        let mut reader = Cursor::at_position(&eh_frame[..end], instructions.start);
+        while let Some(found_at) = next_negation(&mut reader, instructions.end) {
             found.push(found_at);
         }
         at = end;
@@ -36,22 +34,22 @@ pub(super) fn without_signing(mut eh_frame: Vec<u8>) -> Vec<u8> {
 
 /// Returns the end of the entry at an offset, and the range of its instructions.
 fn entry(section: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
-    let mut reader = Reader { bytes: section, at };
-    let length = usize::try_from(reader.u32()?).ok()?;
+    let mut reader = Cursor::at_position(section, at);
+    let length = usize::try_from(reader.u32().ok()?).ok()?;
     // A length of 0 ends the section; the 64-bit format, for entries of 4 GiB, is not used in practice.
-    let start = reader.at;
+    let start = reader.at();
     let end = start
         .checked_add(length)
         .filter(|&end| length > 0 && end <= section.len())?;
-    let id = usize::try_from(reader.u32()?).ok()?;
+    let id = usize::try_from(reader.u32().ok()?).ok()?;
     let cie = if id == 0 { at } else { start.checked_sub(id)? };
     let instructions = match Cie::at(section, cie) {
         Some(cie) if id == 0 => cie.instructions..end,
         Some(cie) => {
-            reader.skip(2 * cie.address_size)?;
-            let augmentation = reader.leb128()?;
-            reader.skip(augmentation)?;
-            reader.at..end
+            reader.take(2 * cie.address_size).ok()?;
+            let augmentation = reader.varint().ok()?;
+            reader.take(augmentation).ok()?;
+            reader.at()..end
         }
         // Without a readable CIE, the instructions cannot be located and stay unchanged.
         None => end..end,
@@ -62,40 +60,38 @@ fn entry(section: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
 /// A common information entry.
 struct Cie {
     /// Size in bytes of an address in the entries that refer to this one.
-    address_size: usize,
+    address_size: u64,
     /// Offset of the CIE's own instructions.
     instructions: usize,
 }
 
 impl Cie {
     fn at(section: &[u8], at: usize) -> Option<Cie> {
-        let mut reader = Reader { bytes: section, at };
-        reader.skip(8)?;
-        let version = reader.u8()?;
-        let rest = section.get(reader.at..)?;
-        let augmentation = &rest[..rest
-            .iter()
-            .take(MAX_AUGMENTATION)
-            .position(|&byte| byte == 0)?];
-        reader.skip(augmentation.len() + 1)?;
+        let mut reader = Cursor::at_position(section, at);
+        reader.take(8).ok()?;
+        let version = reader.u8().ok()?;
+        let mut letters = reader.rest().iter().take(MAX_AUGMENTATION);
+        let letters = letters.position(|&letter| letter == 0)?;
+        let augmentation = reader.take(letters as u64).ok()?;
+        let _zero = reader.u8().ok()?;
         // Code and data alignment factors.
-        reader.leb128()?;
-        reader.leb128()?;
+        reader.varint().ok()?;
+        reader.varint().ok()?;
         match version {
-            1 => reader.skip(1)?,
-            _ => drop(reader.leb128()?),
+            1 => drop(reader.u8().ok()?),
+            _ => drop(reader.varint().ok()?),
         }
         let augmentation = augmentation.strip_prefix(b"z")?;
-        let length = reader.leb128()?;
-        let instructions = reader.at.checked_add(length)?;
+        let length = usize::try_from(reader.varint().ok()?).ok()?;
+        let instructions = reader.at().checked_add(length)?;
         let mut address_size = 8;
         for letter in augmentation {
             match letter {
-                b'R' => address_size = pointer_size(reader.u8()?)?,
-                b'L' => reader.skip(1)?,
+                b'R' => address_size = pointer_size(reader.u8().ok()?)?,
+                b'L' => drop(reader.u8().ok()?),
                 b'P' => {
-                    let size = pointer_size(reader.u8()?)?;
-                    reader.skip(size)?;
+                    let size = pointer_size(reader.u8().ok()?)?;
+                    reader.take(size).ok()?;
                 }
                 _ => {}
             }
@@ -108,7 +104,7 @@ impl Cie {
 }
 
 /// Returns the size of a pointer in an encoding (`DW_EH_PE_*`).
-fn pointer_size(encoding: u8) -> Option<usize> {
+fn pointer_size(encoding: u8) -> Option<u64> {
     match encoding & 0xf {
         0 | 4 | 0xc => Some(8),
         2 | 0xa => Some(2),
@@ -117,78 +113,37 @@ fn pointer_size(encoding: u8) -> Option<usize> {
     }
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn skip(&mut self, count: usize) -> Option<()> {
-        self.at = self
-            .at
-            .checked_add(count)
-            .filter(|&at| at <= self.bytes.len())?;
-        Some(())
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        let word = *self.bytes.get(self.at..)?.first_chunk()?;
-        self.at += 4;
-        Some(u32::from_le_bytes(word))
-    }
-
-    /// Reads a LEB128 number; one that does not fit into `usize` becomes larger than any section.
-    fn leb128(&mut self) -> Option<usize> {
-        let (mut value, mut shift) = (0_usize, 0_u32);
-        loop {
-            let byte = self.u8()?;
-            let bits = usize::from(byte & 0x7f);
-            value |= bits.checked_shl(shift).unwrap_or(usize::MAX);
-            shift = u32::saturating_add(shift, 7);
-            if byte & 0x80 == 0 {
-                return Some(value);
+/// Returns the offset of the next `DW_CFA_AARCH64_negate_ra_state` before `end`.
+fn next_negation(reader: &mut Cursor<'_>, end: usize) -> Option<usize> {
+    while reader.at() < end {
+        let at = reader.at();
+        let opcode = reader.u8().ok()?;
+        match (opcode >> 6, opcode) {
+            (_, NEGATE_RA_STATE) => return Some(at),
+            // `DW_CFA_advance_loc`, `restore`, `nop`, `remember_state` and `restore_state` have no operand.
+            (1 | 3, _) | (_, 0 | 0x0a | 0x0b) => {}
+            // `DW_CFA_offset`, and the others with one number.
+            (2, _) | (_, 0x06..=0x08 | 0x0d | 0x0e | 0x13 | 0x2e) => drop(reader.varint().ok()?),
+            (_, 0x02) => drop(reader.take(1).ok()?),
+            (_, 0x03) => drop(reader.take(2).ok()?),
+            (_, 0x04) => drop(reader.take(4).ok()?),
+            // Two numbers.
+            (_, 0x05 | 0x09 | 0x0c | 0x11 | 0x12 | 0x14 | 0x15) => {
+                reader.varint().ok()?;
+                reader.varint().ok()?;
             }
+            // Expressions.
+            (_, 0x0f) => {
+                let length = reader.varint().ok()?;
+                reader.take(length).ok()?;
+            }
+            (_, 0x10 | 0x16) => {
+                reader.varint().ok()?;
+                let length = reader.varint().ok()?;
+                reader.take(length).ok()?;
+            }
+            _ => return None,
         }
     }
-
-    /// Returns the offset of the next `DW_CFA_AARCH64_negate_ra_state` before `end`.
-    fn next_negation(&mut self, end: usize) -> Option<usize> {
-        while self.at < end {
-            let at = self.at;
-            let opcode = self.u8()?;
-            match (opcode >> 6, opcode) {
-                (_, NEGATE_RA_STATE) => return Some(at),
-                // `DW_CFA_advance_loc`, `restore`, `nop`, `remember_state` and `restore_state` have no operand.
-                (1 | 3, _) | (_, 0 | 0x0a | 0x0b) => {}
-                // `DW_CFA_offset`, and the others with one number.
-                (2, _) | (_, 0x06..=0x08 | 0x0d | 0x0e | 0x13 | 0x2e) => drop(self.leb128()?),
-                (_, 0x02) => self.skip(1)?,
-                (_, 0x03) => self.skip(2)?,
-                (_, 0x04) => self.skip(4)?,
-                // Two numbers.
-                (_, 0x05 | 0x09 | 0x0c | 0x11 | 0x12 | 0x14 | 0x15) => {
-                    self.leb128()?;
-                    self.leb128()?;
-                }
-                // Expressions.
-                (_, 0x0f) => {
-                    let length = self.leb128()?;
-                    self.skip(length)?;
-                }
-                (_, 0x10 | 0x16) => {
-                    self.leb128()?;
-                    let length = self.leb128()?;
-                    self.skip(length)?;
-                }
-                _ => return None,
-            }
-        }
-        None
-    }
+    None
 }

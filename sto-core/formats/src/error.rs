@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use sto_model::Cancelled;
-use sto_model::Hint;
+use sto_model::bytes::CursorError;
+use sto_model::{Cancelled, Hint};
 
 /// Why a recording cannot be read. Every message names the file, where in it, what was found,
 /// what was expected, and what to do.
@@ -114,7 +114,7 @@ fn no_overlap(trace: &str, recording: &str, length: &str, start: Option<&str>) -
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Salvage {
-    /// [`ReadOptions::allow_truncated`](super::ReadOptions::allow_truncated) takes it.
+    /// [`ReadOptions::allow_truncated`](crate::ReadOptions::allow_truncated) takes it.
     Possible,
     /// Nothing, as what it is read by stands at its end or is cut itself.
     Impossible,
@@ -219,8 +219,8 @@ pub(super) enum At {
 enum Problem {
     /// What was found, what was expected, and what to do; whether the file may be cut off there.
     Malformed(String, bool),
-    /// A value ends at this byte of the file, beyond the end of what holds it.
-    EndsAt(u64),
+    /// A value ends at this byte of the file, beyond the end of what holds it; what was found and expected.
+    EndsAt(u64, String),
     /// The file ends too soon: where, within what, and what can be done.
     Cut(String, Salvage),
     /// The file was made in a way that cannot be read here: what it is, and what to do.
@@ -233,11 +233,6 @@ impl DecodeError {
             at.into(),
             Problem::Malformed(problem.into(), false),
         )))
-    }
-
-    /// A value that ends at byte `end` of the file, beyond the end of what holds it.
-    pub(super) fn ends_at(at: usize, end: u64) -> DecodeError {
-        DecodeError(Box::new((At::Byte(at), Problem::EndsAt(end))))
     }
 
     /// A file that ends at a byte, `within` what.
@@ -262,7 +257,7 @@ impl DecodeError {
 
     /// Whether a value ends beyond the end of what holds it.
     pub(super) fn is_end(&self) -> bool {
-        matches!(self.0.1, Problem::EndsAt(_))
+        matches!(self.0.1, Problem::EndsAt(..))
     }
 
     /// An index that is not in its table.
@@ -312,18 +307,13 @@ impl DecodeError {
         let (at, problem) = *self.0;
         let size = size as u64;
         let (problem, may_be_cut) = match problem {
-            Problem::EndsAt(end) if end > size => {
+            Problem::EndsAt(end, _) if end > size => {
                 let value = format_args!("the value at {at}");
                 return FormatError::ends_early(path, value, (end, size), Salvage::Impossible);
             }
             Problem::Cut(cut, salvage) => return FormatError::cut_off(path, cut, salvage),
             Problem::Unsupported(problem) => return FormatError::unsupported(path, problem),
-            Problem::EndsAt(end) => {
-                let problem = format!(
-                    "expected a value that ends inside its message, found one that ends at byte {end}"
-                );
-                (problem, false)
-            }
+            Problem::EndsAt(_, problem) => (problem, false),
             Problem::Malformed(problem, may_be_cut) => (problem, may_be_cut),
         };
         FormatError::Malformed {
@@ -343,6 +333,18 @@ impl DecodeError {
             *may_be_cut = salvage == Salvage::Possible;
         }
         self
+    }
+}
+
+impl From<CursorError> for DecodeError {
+    fn from(error: CursorError) -> DecodeError {
+        let problem = error.to_string();
+        DecodeError(Box::new(match error {
+            CursorError::EndsEarly { at, end, .. } => (At::Byte(at), Problem::EndsAt(end, problem)),
+            CursorError::TooManyBits { at, .. } => {
+                (At::Byte(at), Problem::Malformed(problem, false))
+            }
+        }))
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Source: chapter *Profiling* of the GHC User's Guide; `rts/ProfilerReportJson.c` of its sources.
 
-use super::error::{DecodeError, Decoded};
-use super::json::{CallTree, Caller, walk};
-use super::names::NamedFrame;
-use super::report::{one_thread, per};
-use super::source::Head;
-use super::wire::json::{Text, parse};
-use super::wire::text::base_name;
+use crate::error::{DecodeError, Decoded};
+use crate::json::{CallTree, Caller, walk};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::report::{one_thread, per};
+use crate::source::Head;
+use crate::wire::json::{Text, parse};
+use crate::wire::text::base_name;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,10 +18,7 @@ use sto_model::units::{Cost, Unit};
 
 /// Whether a file is an object with what a profile begins with.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = head.keys();
-    [&b"tick_interval"[..], b"total_ticks"]
-        .iter()
-        .all(|key| keys.contains(key))
+    head.has_keys(["tick_interval", "total_ticks"])
 }
 
 #[derive(Deserialize)]

@@ -4,16 +4,16 @@
 //! Source: `lib/VM/Profiler/ChromeTraceSerializer.cpp` of Hermes; "Trace Event Format", *JSON Object Format*
 //! (`stackFrames`, `samples`).
 
-use super::chrome::{Event, Names};
-use super::error::{DecodeError, Decoded};
-use super::excerpt;
-use super::json::{CallTree, Caller};
-use super::names::NamedFrame;
-use super::source::{Head, ReadOptions};
-use super::v8::{self, without_number};
-use super::wire::json::{Id, Text, parse};
-use super::wire::text::decimal;
+use crate::chrome::{Event, Names};
+use crate::error::{DecodeError, Decoded};
+use crate::json::{CallTree, Caller};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::source::{Head, ReadOptions};
+use crate::v8;
+use crate::v8::without_number;
+use crate::wire::json::{Id, Text, parse};
+use crate::wire::text::{decimal, excerpt};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -22,10 +22,7 @@ use sto_model::units::{Cost, Nanoseconds, Unit};
 
 /// Whether an object of trace events has samples, too.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = head.keys();
-    [&b"traceEvents"[..], b"samples"]
-        .iter()
-        .all(|key| keys.contains(key))
+    head.has_keys(["traceEvents", "samples"])
         && memchr::memmem::find(head.bytes, b"\"sf\"").is_some()
 }
 

@@ -96,4 +96,6 @@ pub use names::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 pub use perf_data::run_time;
 pub use read::{is_recording, read, read_bytes, read_stream};
 pub use source::{OnRead, ReadOptions};
+#[doc(hidden)]
+pub use wire::protobuf::MessageWriter;
 pub use wire::text::{excerpt, excerpts};

@@ -3,12 +3,12 @@
 //!
 //! Source: `src/storage/` and `src/core/types.rs` of rbspy.
 
-use super::excerpt;
-use super::names::NamedFrame;
-use super::report::Report;
-use super::source::Head;
-use super::wire::json::Text;
+use crate::names::NamedFrame;
 use crate::recording::{LocationIx, RecordingBuilder, SampleTypeIx};
+use crate::report::Report;
+use crate::source::Head;
+use crate::wire::json::Text;
+use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -108,10 +108,6 @@ impl Report for Rbspy {
             }
             Next::Stack => self.stack(&json(line)?, builder)?,
         }
-        Ok(())
-    }
-
-    fn finish(self, _builder: &mut RecordingBuilder) -> Result<(), String> {
         Ok(())
     }
 }

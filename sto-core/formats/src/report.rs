@@ -2,15 +2,14 @@
 //!
 #![doc = include_str!("reports.md")]
 
-use super::error::{At, DecodeError, Decoded};
-use super::source::LineReader;
-use super::wire::text::lines;
-use super::{ReadOptions, Salvage};
+use crate::error::{At, DecodeError, Decoded, Salvage};
 use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackIx, ThreadIx};
+use crate::source::{LineReader, ReadOptions};
+use crate::wire::text::lines;
 use sto_model::units::Cost;
 
 /// What is particular about the text of one profiler.
-pub(super) trait Report: Send {
+pub(super) trait Report: Send + Sized {
     /// Whether the text itself says where it ends.
     const HAS_END: bool = false;
 
@@ -26,7 +25,9 @@ pub(super) trait Report: Send {
     }
 
     /// Adds what is left, and what the text says beside its samples.
-    fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String>;
+    fn finish(self, _builder: &mut RecordingBuilder) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Begins to read a report.

@@ -12,11 +12,11 @@
 //!
 //! Source: `src/main/eval.c` of R, `help(Rprof)`, and `summaryRprof` of its package utils.
 
-use super::names::NamedFrame;
-use super::report::{Report, one_thread};
-use super::source::Head;
-use super::wire::text::{decimal, excerpt};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::report::{Report, one_thread};
+use crate::source::Head;
+use crate::wire::text::{decimal, excerpt};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Unit};
 
@@ -79,10 +79,6 @@ impl Report for Rprof {
         if grown > 0 {
             one_thread(builder, 1, stack, sample(grown))?;
         }
-        Ok(())
-    }
-
-    fn finish(self, _builder: &mut RecordingBuilder) -> Result<(), String> {
         Ok(())
     }
 }

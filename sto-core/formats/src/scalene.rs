@@ -3,23 +3,20 @@
 //!
 //! Source: `scalene_json.py` of Scalene 2.
 
-use super::error::{DecodeError, Decoded};
-use super::names::NamedFrame;
-use super::report::{one_thread, per};
-use super::source::Head;
-use super::wire::json::{Number, Text, parse};
-use super::wire::text::{base_name, decimal, excerpt};
+use crate::error::{DecodeError, Decoded};
+use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
+use crate::report::{one_thread, per};
+use crate::source::Head;
+use crate::wire::json::{Number, Text, parse};
+use crate::wire::text::{base_name, decimal, excerpt};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use sto_model::units::{Cost, Nanoseconds, Unit, UnixSeconds};
 
 /// Whether a file is an object with what Scalene writes first.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = head.keys();
-    [&b"alloc_samples"[..], b"elapsed_time_sec"]
-        .iter()
-        .all(|key| keys.contains(key))
+    head.has_keys(["alloc_samples", "elapsed_time_sec"])
 }
 
 #[derive(Deserialize)]

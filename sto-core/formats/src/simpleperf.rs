@@ -2,13 +2,14 @@
 //!
 //! Source: `cmd_report_sample.proto` of `system/extras/simpleperf` of the Android Open Source Project.
 
-use super::error::{DecodeError, Decoded};
-use super::names::{NamedFrame, kind_by_module, module_name, units_of_event};
-use super::source::{Head, ReadOptions};
-use super::wire::protobuf::{Message, fields};
+use crate::error::{DecodeError, Decoded};
+use crate::names::{NamedFrame, kind_by_module, module_name, units_of_event};
 use crate::recording::{Built, LocationIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
+use crate::source::{Head, ReadOptions};
+use crate::wire::protobuf::{Message, fields};
 use hashbrown::HashMap;
 use sto_model::FrameKind;
+use sto_model::bytes::Cursor;
 use sto_model::units::{Cost, Nanoseconds};
 
 const MAGIC: &[u8] = b"SIMPLEPERF";
@@ -47,28 +48,20 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
 
 /// Calls for each record, of which the file has one after the other, each behind its size, up to one without size.
 fn records<'b>(bytes: &'b [u8], mut read: impl FnMut(Message<'b>) -> Decoded<()>) -> Decoded<()> {
-    let cut = |at: usize| DecodeError::cut(at, "before the last of its records");
-    let mut at = MAGIC.len() + 2;
-    match bytes.get(MAGIC.len()..at) {
-        Some(&[low, high]) if u16::from_le_bytes([low, high]) == VERSION => {}
-        Some(&[low, high]) => {
-            let version = u16::from_le_bytes([low, high]);
-            let problem = format!("version {version}; expected {VERSION}");
-            return Err(DecodeError::new(MAGIC.len(), problem));
-        }
-        _ => return Err(cut(bytes.len())),
+    let cut = |_| DecodeError::cut(bytes.len(), "before the last of its records");
+    let mut rest = Cursor::at_position(bytes, MAGIC.len());
+    let version = rest.u16().map_err(cut)?;
+    if version != VERSION {
+        let problem = format!("version {version}; expected {VERSION}");
+        return Err(DecodeError::new(MAGIC.len(), problem));
     }
     loop {
-        let size = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
-        let size = size.ok_or_else(|| cut(bytes.len()))?;
-        let (start, size) = (at + 4, u32::from_le_bytes(*size) as usize);
+        let size = rest.u32().map_err(cut)?;
         if size == 0 {
             return Ok(());
         }
-        let record = bytes.get(start..).and_then(|rest| rest.get(..size));
-        let record = record.ok_or_else(|| cut(bytes.len()))?;
-        read(Message::of_part(record, start))?;
-        at = start + size;
+        let record = rest.part(size.into()).map_err(cut)?;
+        read(Message::of_part(record.rest(), record.at()))?;
     }
 }
 

@@ -1,9 +1,9 @@
 //! What formats are read from, and how.
 
-use super::error::Decoded;
-use super::wire::json::first_keys;
-use super::wire::text::lines;
+use crate::error::Decoded;
 use crate::recording::{Format, RecordingBuilder};
+use crate::wire::json::first_keys;
+use crate::wire::text::lines;
 use std::cell::OnceCell;
 use std::fmt;
 use std::io::{self, Read};
@@ -142,6 +142,12 @@ impl<'a> Head<'a> {
     /// The keys of the object that it begins with, as far as they are there, without their quotes.
     pub(super) fn keys(&self) -> &[&'a [u8]] {
         self.keys.get_or_init(|| first_keys(self.bytes))
+    }
+
+    /// Whether it begins as an object that has all these keys.
+    pub(super) fn has_keys<const N: usize>(&self, keys: [&str; N]) -> bool {
+        let found = self.keys();
+        keys.iter().all(|key| found.contains(&key.as_bytes()))
     }
 
     /// Whether it begins as a JSON object with a key does, or an array of such.

@@ -4,6 +4,8 @@
 //! `sto-core` re-exports what other tools link; this crate is one of its parts.
 
 mod build;
+#[doc(hidden)]
+pub mod bytes;
 mod cancel;
 mod commit;
 pub mod files;

@@ -2,12 +2,12 @@
 //! further one; text ends with a zero. Names and frames are written once for each process, under a number.
 
 use super::{Metrics, Session, collector, hexadecimal, invalid, kernel, thread};
-use crate::Salvage;
-use crate::error::{DecodeError, Decoded};
+use crate::error::{DecodeError, Decoded, Salvage};
 use crate::recording::{LocationIx, RecordingBuilder, ThreadIx};
 use crate::source::{Head, LineReader, ReadOptions};
-use crate::wire::records::{Bytes, Held, Stop, not_before};
+use crate::wire::records::{Held, Stop, not_before};
 use hashbrown::HashMap;
+use sto_model::bytes::Cursor;
 
 const MAGIC: &[u8] = b"MOJ";
 const VERSIONS: std::ops::RangeInclusive<i64> = 1..=3;
@@ -61,13 +61,18 @@ impl LineReader for Reader {
     }
 }
 
-fn signed(bytes: &mut Bytes<'_>) -> Result<i64, Stop> {
-    let first = bytes.byte()?;
+fn signed(bytes: &mut Cursor<'_>) -> Result<i64, Stop> {
+    let first = bytes.u8()?;
     let lower = u64::from(first & 0x3f);
-    let number = match first & 0x80 {
-        0 => lower,
-        _ => bytes.further_bits(lower, 6)?,
+    let higher = if first & 0x80 == 0 {
+        0
+    } else {
+        bytes.varint()?
     };
+    if higher >> 58 > 0 {
+        return Err("expected a number of at most 64 bits, found a longer one".into());
+    }
+    let number = higher << 6 | lower;
     let is_negative = first & 0x40 != 0;
     // Numbers of frames use all 64 bits.
     Ok(match is_negative {
@@ -76,7 +81,7 @@ fn signed(bytes: &mut Bytes<'_>) -> Result<i64, Stop> {
     })
 }
 
-fn unsigned(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
+fn unsigned(bytes: &mut Cursor<'_>) -> Result<u64, Stop> {
     signed(bytes).map(|number| number as u64)
 }
 
@@ -98,13 +103,13 @@ const UNKNOWN: u64 = 1;
 
 impl Stacks {
     /// Reads the next event as a whole, or nothing of it.
-    fn event(&mut self, rest: &mut Bytes<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
+    fn event(&mut self, rest: &mut Cursor<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
         let Some(version) = self.version else {
             return self.header(rest);
         };
-        match rest.byte()? {
+        match rest.u8()? {
             1 => {
-                let (key, value) = (rest.text()?, rest.text()?);
+                let (key, value) = (rest.until_zero()?, rest.until_zero()?);
                 self.end_sample(builder)?;
                 self.session.metadata(key, value, builder);
             }
@@ -113,7 +118,7 @@ impl Stacks {
                 if version >= 3 {
                     let _interpreter = signed(rest)?;
                 }
-                let tid = rest.text()?;
+                let tid = rest.until_zero()?;
                 self.end_sample(builder)?;
                 self.process = process;
                 let thread = thread(process, hexadecimal(tid), tid, builder);
@@ -137,7 +142,7 @@ impl Stacks {
                 self.stack.push(*frame);
             }
             6 => {
-                let symbol = rest.text()?;
+                let symbol = rest.until_zero()?;
                 self.stack.push(kernel(symbol, builder)?);
             }
             7 => self.stack.push(collector(builder)?),
@@ -145,7 +150,7 @@ impl Stacks {
             9 => self.metrics()?.microseconds = unsigned(rest)?,
             10 => self.metrics()?.bytes = signed(rest)?,
             11 => {
-                let (number, name) = (unsigned(rest)?, rest.text()?);
+                let (number, name) = (unsigned(rest)?, rest.until_zero()?);
                 self.names.insert((self.process, number), name.into());
             }
             12 => {
@@ -162,9 +167,9 @@ impl Stacks {
         Ok(())
     }
 
-    fn header(&mut self, rest: &mut Bytes<'_>) -> Result<(), Stop> {
+    fn header(&mut self, rest: &mut Cursor<'_>) -> Result<(), Stop> {
         for _ in MAGIC {
-            rest.byte()?;
+            rest.u8()?;
         }
         let version = signed(rest)?;
         if !VERSIONS.contains(&version) {

@@ -73,10 +73,6 @@ impl Report for AustinText {
         self.session.add(thread, stack, metrics, builder)?;
         Ok(())
     }
-
-    fn finish(self, _builder: &mut RecordingBuilder) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 impl AustinText {

@@ -2,9 +2,9 @@
 //!
 //! Source: `jfrChunk.cpp` and `jfrChunkWriter.cpp` of HotSpot.
 
-use super::cursor::{Cursor, Event};
-use crate::Salvage;
-use crate::error::{DecodeError, Decoded};
+use super::cursor::{Event, JfrCursor};
+use crate::error::{DecodeError, Decoded, Salvage};
+use sto_model::bytes::Cursor;
 use sto_model::units::Nanoseconds;
 
 /// How every chunk begins.
@@ -121,14 +121,14 @@ impl<'b> Chunk<'b> {
 
     /// Every event, in the order of the file.
     pub(super) fn events(&self) -> impl Iterator<Item = Decoded<Event<'b>>> {
-        let mut cursor = Cursor::new(self.bytes, self.events);
+        let mut cursor = Cursor::at_position(self.bytes, self.events);
         std::iter::from_fn(move || {
-            if cursor.is_at_end() {
+            if cursor.is_empty() {
                 return None;
             }
             let event = cursor.event();
             if event.is_err() {
-                cursor = Cursor::new(&[], 0);
+                cursor = Cursor::new(&[]);
             }
             Some(event)
         })

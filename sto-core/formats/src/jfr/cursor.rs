@@ -4,15 +4,8 @@
 
 use crate::error::{DecodeError, Decoded};
 use std::borrow::Cow;
+use sto_model::bytes::{Cursor, Read};
 use sto_model::limits::MAX_NAME;
-
-/// An offset in a file, and the end of what is read from there.
-#[derive(Clone, Copy)]
-pub(super) struct Cursor<'b> {
-    /// From the beginning of the file, so that offsets in it are offsets in the file.
-    bytes: &'b [u8],
-    at: usize,
-}
 
 #[derive(Clone, Copy)]
 pub(super) struct Event<'b> {
@@ -34,46 +27,35 @@ pub(super) enum Text<'b> {
     Pooled(i64),
 }
 
-impl<'b> Cursor<'b> {
-    /// # Panics
-    /// Where the offset is beyond the end.
-    pub(super) fn new(bytes: &'b [u8], at: usize) -> Cursor<'b> {
-        assert!(at <= bytes.len(), "an offset in the file");
-        Cursor { bytes, at }
-    }
-
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    pub(super) fn is_at_end(&self) -> bool {
-        self.left() == 0
-    }
-
-    /// Number of bytes up to the end.
-    pub(super) fn left(&self) -> usize {
-        self.bytes.len() - self.at
-    }
-
+/// Reads what chunks are made of.
+pub(super) trait JfrCursor<'b> {
     /// The next event; the cursor moves to its end.
-    pub(super) fn event(&mut self) -> Decoded<Event<'b>> {
-        let at = self.at;
+    fn event(&mut self) -> Decoded<Event<'b>>;
+
+    /// A compressed number: seven bits a byte, the lowest first, but eight in the ninth.
+    fn number(&mut self) -> Read<i64>;
+
+    /// How many values follow, of which each has so many bytes at least.
+    fn count(&mut self, least: u64) -> Decoded<usize>;
+
+    fn text(&mut self) -> Decoded<Text<'b>>;
+}
+
+impl<'b> JfrCursor<'b> for Cursor<'b> {
+    fn event(&mut self) -> Decoded<Event<'b>> {
+        let (at, left) = (self.at(), self.left());
         let size = self.number()?;
-        let end = usize::try_from(size)
+        let length = u64::try_from(size)
             .ok()
-            .and_then(|size| at.checked_add(size));
-        let whole = end
-            .and_then(|end| self.bytes.get(..end))
-            .filter(|whole| whole.len() > self.at);
-        let Some(whole) = whole else {
+            .and_then(|size| size.checked_sub((self.at() - at) as u64))
+            .filter(|&length| length > 0 && length <= self.left() as u64);
+        let Some(length) = length else {
             let problem = format!(
-                "an event of {size} bytes; expected more than those of its size, and {} at most, up to the chunk's end",
-                self.bytes.len() - at
+                "an event of {size} bytes; expected more than those of its size, and {left} at most, up to the chunk's end"
             );
             return Err(DecodeError::new(at, problem));
         };
-        let mut fields = Cursor::new(whole, self.at);
-        self.at = whole.len();
+        let mut fields = self.part(length)?;
         Ok(Event {
             at,
             kind: fields.number()?,
@@ -81,42 +63,21 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    pub(super) fn byte(&mut self) -> Decoded<u8> {
-        Ok(self.take(1)?[0])
-    }
-
-    pub(super) fn take(&mut self, length: u64) -> Decoded<&'b [u8]> {
-        let rest = &self.bytes[self.at..];
-        let taken = usize::try_from(length)
-            .ok()
-            .and_then(|length| rest.get(..length));
-        let taken = taken.ok_or_else(|| {
-            let problem = format!(
-                "expected a value of {length} bytes, found {}, up to the end of what holds it",
-                rest.len()
-            );
-            DecodeError::new(self.at, problem)
-        })?;
-        self.at += taken.len();
-        Ok(taken)
-    }
-
-    /// A compressed number: seven bits a byte, the lowest first, but eight in the ninth.
-    pub(super) fn number(&mut self) -> Decoded<i64> {
+    #[inline]
+    fn number(&mut self) -> Read<i64> {
         let mut number = 0;
         for byte_ix in 0..8 {
-            let byte = u64::from(self.byte()?);
+            let byte = u64::from(self.u8()?);
             number |= (byte & 0x7f) << (7 * byte_ix);
             if byte < 0x80 {
                 return Ok(number as i64);
             }
         }
-        Ok((number | u64::from(self.byte()?) << 56) as i64)
+        Ok((number | u64::from(self.u8()?) << 56) as i64)
     }
 
-    /// How many values follow, of which each has so many bytes at least.
-    pub(super) fn count(&mut self, least: u64) -> Decoded<usize> {
-        let at = self.at;
+    fn count(&mut self, least: u64) -> Decoded<usize> {
+        let at = self.at();
         let count = self.number()?;
         let fits = |&count: &usize| (count as u64).saturating_mul(least) <= self.left() as u64;
         usize::try_from(count).ok().filter(fits).ok_or_else(|| {
@@ -128,13 +89,13 @@ impl<'b> Cursor<'b> {
         })
     }
 
-    pub(super) fn text(&mut self) -> Decoded<Text<'b>> {
-        let at = self.at;
-        Ok(match self.byte()? {
+    fn text(&mut self) -> Decoded<Text<'b>> {
+        let at = self.at();
+        Ok(match self.u8()? {
             0 => Text::Null,
             1 => Text::Utf8(b""),
             2 => Text::Pooled(self.number()?),
-            3 => Text::Utf8(self.counted_bytes()?),
+            3 => Text::Utf8(counted_bytes(self)?),
             4 => {
                 let count = self.count(1)?;
                 let units = *self;
@@ -143,18 +104,18 @@ impl<'b> Cursor<'b> {
                 }
                 Text::Utf16(units, count)
             }
-            5 => Text::Latin1(self.counted_bytes()?),
+            5 => Text::Latin1(counted_bytes(self)?),
             other => {
                 let problem = format!("expected a string's encoding from 0 to 5, found {other}");
                 return Err(DecodeError::new(at, problem));
             }
         })
     }
+}
 
-    fn counted_bytes(&mut self) -> Decoded<&'b [u8]> {
-        let length = self.count(1)?;
-        self.take(length as u64)
-    }
+fn counted_bytes<'b>(cursor: &mut Cursor<'b>) -> Decoded<&'b [u8]> {
+    let length = cursor.count(1)?;
+    Ok(cursor.take(length as u64)?)
 }
 
 impl<'b> Text<'b> {

@@ -2,16 +2,16 @@
 
 use super::about::{About, Measure, SAMPLED};
 use super::chunk::{Chunk, Clock};
-use super::cursor::Cursor;
 use super::pools::Pools;
 use super::stacks::Traces;
 use super::types::{TypeIx, Types, Unit};
 use super::values::{Identity, Value, Wanted};
 use crate::error::{DecodeError, Decoded};
-use crate::excerpt;
 use crate::recording::{ProcessIx, RecordingBuilder, Sample, SampleTypeIx, ThreadIx};
+use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
+use sto_model::bytes::Cursor;
 use sto_model::units::{self, Cost, Nanoseconds};
 
 #[derive(Default)]

@@ -12,11 +12,12 @@
 //!
 //! Source: `MetadataReader.java` of the JDK, `jfrMetadata.cpp` of async-profiler.
 
-use super::cursor::Cursor;
+use super::cursor::JfrCursor;
 use crate::error::{DecodeError, Decoded};
-use crate::excerpt;
 use crate::wire::text;
+use crate::wire::text::excerpt;
 use std::borrow::Cow;
+use sto_model::bytes::Cursor;
 
 /// Types may stand in each other this deep; the JDK's stand four deep.
 pub(super) const MAX_NESTING: u32 = 32;

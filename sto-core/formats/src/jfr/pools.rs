@@ -6,13 +6,14 @@
 //! Source: `jfrCheckpointManager.cpp` of HotSpot, `ChunkParser.java` of the JDK.
 
 use super::chunk::Chunk;
-use super::cursor::{Cursor, Text};
+use super::cursor::{JfrCursor, Text};
 use super::types::{TypeIx, Types};
 use super::values::{Value, Wanted};
 use crate::error::{DecodeError, Decoded};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::cell::RefCell;
+use sto_model::bytes::Cursor;
 
 /// The type of events with constants.
 pub(super) const CONSTANTS: i64 = 1;
@@ -41,7 +42,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         };
         let mut at = chunk.constants;
         loop {
-            let event = Cursor::new(chunk.bytes, at).event()?;
+            let event = Cursor::at_position(chunk.bytes, at).event()?;
             if event.kind != CONSTANTS {
                 let problem = format!(
                     "expected constants, an event of type 1, found type {}",
@@ -74,7 +75,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         cursor.number()?;
         let back = cursor.number()?;
         // What they were written for.
-        cursor.byte()?;
+        cursor.u8()?;
         for _ in 0..cursor.count(2)? {
             let at = cursor.at();
             let id = cursor.number()?;
@@ -96,7 +97,7 @@ impl<'c, 'b> Pools<'c, 'b> {
     /// Every constant of a type, in no order.
     pub(super) fn constants(&self, of: TypeIx) -> impl Iterator<Item = Value<'b>> {
         let of_type = self.offsets.iter().filter(move |((a, _), _)| *a == of);
-        of_type.map(move |(_, &at)| Value::Fields(of, Cursor::new(self.bytes, at)))
+        of_type.map(move |(_, &at)| Value::Fields(of, Cursor::at_position(self.bytes, at)))
     }
 
     /// Whether a value refers to what the chunk does not have. The key 0 stands for nothing.
@@ -160,7 +161,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         match value {
             Value::Key(of, key) => {
                 let at = *self.offsets.get(&(of, key))?;
-                Some((of, Cursor::new(self.bytes, at)))
+                Some((of, Cursor::at_position(self.bytes, at)))
             }
             Value::Fields(of, cursor) => Some((of, cursor)),
             _ => None,

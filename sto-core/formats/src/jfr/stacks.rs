@@ -1,6 +1,5 @@
 //! From the stack traces of a chunk to stacks of named frames.
 
-use super::cursor::Cursor;
 use super::pools::Pools;
 use super::types::TypeIx;
 use super::values::{Identity, Value, Wanted};
@@ -10,6 +9,7 @@ use crate::recording::{LocationIx, RecordingBuilder, StackIx};
 use crate::wire::text::base_name;
 use hashbrown::HashMap;
 use sto_model::FrameKind;
+use sto_model::bytes::Cursor;
 use sto_model::limits::{MAX_DEPTH, MAX_NAME};
 
 /// A stack, and whether it was cut before its root.

@@ -1,12 +1,13 @@
 //! The types of a chunk, and how their values are written.
 
-use super::cursor::Cursor;
+use super::cursor::JfrCursor;
 use super::metadata::{Class, MAX_NESTING, StringIx, classes};
 use crate::error::{DecodeError, Decoded};
-use crate::excerpt;
 use crate::names::nanoseconds_in;
+use crate::wire::text::excerpt;
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use sto_model::bytes::Cursor;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeIx(usize);
@@ -63,7 +64,7 @@ pub(super) const METADATA: i64 = 0;
 
 impl<'b> Types<'b> {
     pub(super) fn read(bytes: &'b [u8], at: usize) -> Decoded<Types<'b>> {
-        let mut cursor = Cursor::new(bytes, at);
+        let mut cursor = Cursor::at_position(bytes, at);
         let event = cursor.event()?;
         if event.kind != METADATA {
             let problem = format!(

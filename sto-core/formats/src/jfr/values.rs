@@ -1,9 +1,10 @@
 //! Values of a chunk's types: those that are wanted, by the names of their fields.
 
-use super::cursor::{Cursor, Text};
+use super::cursor::{JfrCursor, Text};
 use super::types::{Field, Shape, TypeIx, Types};
 use crate::error::{DecodeError, Decoded};
-use crate::excerpt;
+use crate::wire::text::excerpt;
+use sto_model::bytes::Cursor;
 
 #[derive(Clone, Copy)]
 pub(super) enum Value<'b> {
@@ -84,13 +85,6 @@ impl<const N: usize> Wanted<N> {
     }
 }
 
-/// The number in bytes of which the highest comes first.
-fn bits(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
-}
-
 impl Types<'_> {
     fn field_value<'b>(&self, field: &Field, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         let Some(of) = field.of else {
@@ -116,15 +110,15 @@ impl Types<'_> {
 
     pub(super) fn value<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         Ok(match *self.shape(of) {
-            Shape::Byte => Value::Number(cursor.byte()?.into()),
+            Shape::Byte => Value::Number(cursor.u8()?.into()),
             Shape::Char => Value::Number((cursor.number()? as u16).into()),
             Shape::Number(16) => Value::Number((cursor.number()? as i16).into()),
             // Negative ones have no more bits than others.
             Shape::Number(32) => Value::Number((cursor.number()? as i32).into()),
             Shape::Number(_) => Value::Number(cursor.number()?),
             Shape::Text => Value::Text(cursor.text()?),
-            Shape::Float => Value::Fraction(f32::from_bits(bits(cursor.take(4)?) as u32).into()),
-            Shape::Double => Value::Fraction(f64::from_bits(bits(cursor.take(8)?))),
+            Shape::Float => Value::Fraction(f32::from_bits(cursor.u32()?.swap_bytes()).into()),
+            Shape::Double => Value::Fraction(f64::from_bits(cursor.u64()?.swap_bytes())),
             Shape::Fields(_) => {
                 let start = *cursor;
                 self.skip(of, cursor)?;
@@ -183,14 +177,17 @@ impl Types<'_> {
     /// Moves past a value.
     pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Decoded<()> {
         match self.shape(of) {
-            Shape::Byte => cursor.byte().map(|_| ()),
-            Shape::Char | Shape::Number(_) => cursor.number().map(|_| ()),
-            Shape::Float => cursor.take(4).map(|_| ()),
-            Shape::Double => cursor.take(8).map(|_| ()),
-            Shape::Text => cursor.text().map(|_| ()),
-            Shape::Fields(fields) => fields
-                .iter()
-                .try_for_each(|field| self.skip_field(field, cursor)),
+            Shape::Byte => drop(cursor.u8()?),
+            Shape::Char | Shape::Number(_) => drop(cursor.number()?),
+            Shape::Float => drop(cursor.take(4)?),
+            Shape::Double => drop(cursor.take(8)?),
+            Shape::Text => drop(cursor.text()?),
+            Shape::Fields(fields) => {
+                for field in fields {
+                    self.skip_field(field, cursor)?;
+                }
+            }
         }
+        Ok(())
     }
 }

@@ -5,8 +5,9 @@ use super::header::Header;
 use super::record::{Read, add, native};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
-use crate::wire::records::{Bytes, Stop, not_before};
+use crate::wire::records::{Stop, not_before};
 use hashbrown::HashMap;
+use sto_model::bytes::Cursor;
 use sto_model::units::Cost;
 
 #[derive(Default)]
@@ -38,10 +39,10 @@ impl Aggregated {
     pub(super) fn record(
         &mut self,
         header: &Header,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
     ) -> Result<Read, Stop> {
-        match bytes.byte()? {
+        match bytes.u8()? {
             0 => return Ok(Read::Zeros),
             15 => return Ok(Read::EndMark),
             1 => {
@@ -51,13 +52,14 @@ impl Aggregated {
             3 => {
                 let (frame, caller) = match header.version {
                     11 => (bytes.u64()?, u64::from(bytes.u32()?)),
-                    _ => (bytes.number()?, bytes.number()?),
+                    _ => (bytes.varint()?, bytes.varint()?),
                 };
                 self.call(frame, caller)?;
             }
             4 if header.version == 11 => {
-                let (number, symbol, file) = (bytes.u64()?, bytes.text()?, bytes.text()?);
-                let (line, _is_entry) = (bytes.u32()?, bytes.byte()?);
+                let (number, symbol, file) =
+                    (bytes.u64()?, bytes.until_zero()?, bytes.until_zero()?);
+                let (line, _is_entry) = (bytes.u32()?, bytes.u8()?);
                 let frame = NamedFrame {
                     symbol,
                     file,
@@ -67,19 +69,19 @@ impl Aggregated {
                 self.frames.insert(number, frame.add(builder)?);
             }
             4 => {
-                let number = bytes.number()?;
+                let number = bytes.varint()?;
                 let location = self.code.frame(header, bytes, builder)?;
-                let _is_entry = bytes.byte()?;
+                let _is_entry = bytes.u8()?;
                 self.frames.insert(number, location);
             }
-            10 => self.threads.name(bytes.text()?)?,
+            10 => self.threads.name(bytes.until_zero()?)?,
             12 => {
                 self.threads.enter(bytes.u64()?);
             }
             13 => {
-                let _object = bytes.number()?;
+                let _object = bytes.varint()?;
                 if header.has_native {
-                    let _native = bytes.number()?;
+                    let _native = bytes.varint()?;
                 }
             }
             14 => self.code.function(bytes)?,
@@ -110,7 +112,7 @@ impl Aggregated {
     }
 
     /// As a structure of C: the allocator is one byte of eight.
-    fn allocated(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Stop> {
+    fn allocated(&mut self, bytes: &mut Cursor<'_>) -> Result<(), Stop> {
         let mut fields = [0; 9];
         for field in &mut fields {
             *field = bytes.u64()?;

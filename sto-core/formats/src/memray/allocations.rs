@@ -6,8 +6,9 @@ use super::heap::Heap;
 use super::record::{Read, add, native};
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
-use crate::wire::records::{Bytes, Stop, not_before};
+use crate::wire::records::{Stop, not_before};
 use hashbrown::HashMap;
+use sto_model::bytes::Cursor;
 
 #[derive(Default)]
 pub(super) struct Allocations {
@@ -71,10 +72,10 @@ impl Allocations {
     pub(super) fn record(
         &mut self,
         header: &Header,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
     ) -> Result<Read, Stop> {
-        let token = bytes.byte()?;
+        let token = bytes.u8()?;
         if header.version == 11 {
             return self.old_record(token, bytes, builder, header);
         }
@@ -82,9 +83,9 @@ impl Allocations {
             0 => return Ok(Read::Zeros),
             1 => return Ok(Read::EndMark),
             2 => {
-                let _resident_and_time = (bytes.number()?, bytes.number()?);
+                let _resident_and_time = (bytes.varint()?, bytes.varint()?);
             }
-            10 => self.threads.name(bytes.text()?)?,
+            10 => self.threads.name(bytes.until_zero()?)?,
             12 => {
                 self.threads.enter(bytes.u64()?);
             }
@@ -93,7 +94,7 @@ impl Allocations {
             32..=63 => {
                 let pointer = Pointer::read((token >> 1) & CACHED, bytes)?;
                 if header.has_native && token & 1 == 1 {
-                    let _native = bytes.signed()?;
+                    let _native = bytes.signed_varint()?;
                 }
                 self.pointer(pointer);
             }
@@ -111,20 +112,20 @@ impl Allocations {
         &mut self,
         header: &Header,
         token: u8,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
     ) -> Result<(), Stop> {
         let pointer = Pointer::read((token >> 3) & CACHED, bytes)?;
         let allocator = match token & 7 {
-            0 => bytes.byte()?,
+            0 => bytes.u8()?,
             allocator => allocator,
         };
         let does = Does::of(header.version, allocator)?;
         let mut size = 0;
         if !matches!(does, Does::Free) {
             if header.has_native {
-                let _native = bytes.signed()?;
+                let _native = bytes.signed_varint()?;
             }
-            size = bytes.number()?;
+            size = bytes.varint()?;
         }
         let address = self.pointer(pointer);
         Ok(self.done(&does, address, size)?)
@@ -165,7 +166,7 @@ impl Allocations {
     fn old_record(
         &mut self,
         token: u8,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
         header: &Header,
     ) -> Result<Read, Stop> {
@@ -175,30 +176,30 @@ impl Allocations {
             0 => return Ok(Read::EndMark),
             1 => {
                 let does = Does::of(header.version, flags)?;
-                let difference = bytes.signed()?;
+                let difference = bytes.signed_varint()?;
                 let size = match does {
                     Does::Free => 0,
-                    _ => bytes.number()?,
+                    _ => bytes.varint()?,
                 };
                 let address = self.pointers.add(difference);
                 self.done(&does, address, size)?;
             }
             2 => {
                 let does = Does::of(header.version, flags)?;
-                let (difference, size) = (bytes.signed()?, bytes.number()?);
-                let _native = bytes.signed()?;
+                let (difference, size) = (bytes.signed_varint()?, bytes.varint()?);
+                let _native = bytes.signed_varint()?;
                 let address = self.pointers.add(difference);
                 self.done(&does, address, size)?;
             }
             3 => self.old.frame(bytes, builder)?,
             4 => {
-                let location = self.old.called(bytes.signed()?)?;
+                let location = self.old.called(bytes.signed_varint()?)?;
                 self.threads.call(header, location, builder)?;
             }
             9 => self.threads.end_calls(usize::from(flags) + 1)?,
-            10 => self.threads.name(bytes.text()?)?,
+            10 => self.threads.name(bytes.until_zero()?)?,
             11 => {
-                let _resident_and_time = (bytes.number()?, bytes.number()?);
+                let _resident_and_time = (bytes.varint()?, bytes.varint()?);
             }
             12 => {
                 self.threads.enter(bytes.u64()?);
@@ -224,18 +225,26 @@ enum Pointer {
 }
 
 impl Pointer {
-    fn read(place: u8, bytes: &mut Bytes<'_>) -> Result<Pointer, Stop> {
+    fn read(place: u8, bytes: &mut Cursor<'_>) -> Result<Pointer, Stop> {
         Ok(match place {
-            CACHED => Pointer::Difference(bytes.signed()?),
+            CACHED => Pointer::Difference(bytes.signed_varint()?),
             place => Pointer::Recent(usize::from(place)),
         })
     }
 }
 
 impl OldFrames {
-    fn frame(&mut self, bytes: &mut Bytes<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
-        let (difference, symbol, file) = (bytes.signed()?, bytes.text()?, bytes.text()?);
-        self.line = self.line.wrapping_add(bytes.signed()?);
+    fn frame(
+        &mut self,
+        bytes: &mut Cursor<'_>,
+        builder: &mut RecordingBuilder,
+    ) -> Result<(), Stop> {
+        let (difference, symbol, file) = (
+            bytes.signed_varint()?,
+            bytes.until_zero()?,
+            bytes.until_zero()?,
+        );
+        self.line = self.line.wrapping_add(bytes.signed_varint()?);
         self.last = self.last.wrapping_add_signed(difference);
         let frame = NamedFrame {
             symbol,

@@ -4,8 +4,9 @@ use super::header::Header;
 use super::lines::line;
 use crate::names::NamedFrame;
 use crate::recording::{LocationIx, ProcessIx, RecordingBuilder, StackIx};
-use crate::wire::records::{Bytes, Stop, not_before};
+use crate::wire::records::{Stop, not_before};
 use hashbrown::HashMap;
+use sto_model::bytes::Cursor;
 
 /// The code of functions, and the lines of them that were called from, since version 12.
 #[derive(Default)]
@@ -24,9 +25,9 @@ struct Function {
 
 impl Code {
     /// Reads a function.
-    pub(super) fn function(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Stop> {
-        let (number, symbol, file) = (bytes.number()?, bytes.text()?, bytes.text()?);
-        let (lines, length) = (bytes.signed()?, bytes.number()?);
+    pub(super) fn function(&mut self, bytes: &mut Cursor<'_>) -> Result<(), Stop> {
+        let (number, symbol, file) = (bytes.varint()?, bytes.until_zero()?, bytes.until_zero()?);
+        let (lines, length) = (bytes.signed_varint()?, bytes.varint()?);
         let table = bytes.take(length)?;
         self.first_line = self.first_line.wrapping_add(lines);
         let function = Function {
@@ -44,10 +45,10 @@ impl Code {
     pub(super) fn frame(
         &mut self,
         header: &Header,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
     ) -> Result<LocationIx, Stop> {
-        let (number, instruction) = (bytes.number()?, bytes.signed()?);
+        let (number, instruction) = (bytes.varint()?, bytes.signed_varint()?);
         if let Some(&known) = self.frames.get(&(number, instruction)) {
             return Ok(known);
         }

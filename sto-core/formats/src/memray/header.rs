@@ -1,8 +1,9 @@
 //! What a file begins with, in each version.
 
 use crate::recording::{ProcessIx, RecordingBuilder};
-use crate::wire::records::{Bytes, Stop};
+use crate::wire::records::Stop;
 use crate::wire::text::{base_name, words};
+use sto_model::bytes::Cursor;
 use sto_model::units::{Nanoseconds, UnixSeconds};
 
 pub(super) const MAGIC: &[u8] = b"memray\0";
@@ -24,7 +25,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(bytes: &mut Bytes<'_>) -> Result<Header, Stop> {
+    pub(super) fn read(bytes: &mut Cursor<'_>) -> Result<Header, Stop> {
         if bytes.take(MAGIC.len() as u64)? != MAGIC {
             return Err("expected `memray`, with which its files begin".into());
         }
@@ -42,8 +43,8 @@ impl Header {
             11 => 0,
             _ => bytes.u32()?,
         };
-        let has_native = bytes.byte()? != 0;
-        let is_aggregated = match bytes.byte()? {
+        let has_native = bytes.u8()? != 0;
+        let is_aggregated = match bytes.u8()? {
             0 => false,
             1 => true,
             other => return Err(format!("a file of kind {other}; expected 0 or 1").into()),
@@ -55,19 +56,19 @@ impl Header {
             has_native,
             is_aggregated,
             milliseconds: [bytes.u64()?, bytes.u64()?],
-            command: bytes.text()?.into(),
+            command: bytes.until_zero()?.into(),
             process: bytes.u32()?,
             main_thread: bytes.u64()?,
             own_frames: usize::try_from(bytes.u64()?).unwrap_or(usize::MAX),
         };
-        let _allocators = (bytes.byte()?, bytes.byte()?);
+        let _allocators = (bytes.u8()?, bytes.u8()?);
         if version >= 12 {
-            let _has_objects = bytes.byte()?;
+            let _has_objects = bytes.u8()?;
         }
         if version >= 13 {
-            let _library = bytes.text()?;
+            let _library = bytes.until_zero()?;
             for _site_packages_and_path in 0..2 {
-                while !bytes.text()?.is_empty() {}
+                while !bytes.until_zero()?.is_empty() {}
             }
         }
         Ok(header)

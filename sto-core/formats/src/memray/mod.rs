@@ -18,11 +18,11 @@ use self::allocations::Allocations;
 use self::frames::Threads;
 use self::header::{Header, MAGIC};
 use self::record::Read;
-use super::Salvage;
-use super::error::{DecodeError, Decoded};
-use super::source::{Head, LineReader, ReadOptions};
-use super::wire::records::{Bytes, Held, Stop};
+use crate::error::{DecodeError, Decoded, Salvage};
 use crate::recording::{Built, RecordingBuilder};
+use crate::source::{Head, LineReader, ReadOptions};
+use crate::wire::records::{Held, Stop};
+use sto_model::bytes::Cursor;
 use sto_model::units::Unit;
 
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -69,7 +69,7 @@ impl LineReader for Reader {
                 Read::Record => Ok(()),
                 Read::EndMark => {
                     self.has_ended = true;
-                    bytes.0 = &[];
+                    bytes.take(bytes.left() as u64)?;
                     Ok(())
                 }
                 Read::Zeros => {
@@ -108,7 +108,7 @@ impl Records {
     /// Reads the next record as a whole, or nothing of it.
     fn read(
         &mut self,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut Cursor<'_>,
         builder: &mut RecordingBuilder,
     ) -> Result<Read, Stop> {
         match self {

@@ -2,7 +2,8 @@
 
 use super::heap::Site;
 use crate::recording::{Built, RecordingBuilder, SampleTypeIx, ThreadIx};
-use crate::wire::records::{Bytes, Stop};
+use crate::wire::records::Stop;
+use sto_model::bytes::Cursor;
 use sto_model::units::Cost;
 
 /// What a record was.
@@ -31,17 +32,17 @@ pub(super) fn add(
 }
 
 /// Reads what files of all kinds have of native code: frames, and where modules are in memory.
-pub(super) fn native(kind: u8, bytes: &mut Bytes<'_>) -> Result<Read, Stop> {
+pub(super) fn native(kind: u8, bytes: &mut Cursor<'_>) -> Result<Read, Stop> {
     match kind {
         5 => {
-            let _pointer_and_caller = (bytes.signed()?, bytes.signed()?);
+            let _pointer_and_caller = (bytes.signed_varint()?, bytes.signed_varint()?);
         }
         6 => {}
         7 => {
-            let _module = (bytes.text()?, bytes.number()?, bytes.u64()?);
+            let _module = (bytes.until_zero()?, bytes.varint()?, bytes.u64()?);
         }
         8 => {
-            let _segment = (bytes.u64()?, bytes.number()?);
+            let _segment = (bytes.u64()?, bytes.varint()?);
         }
         other => {
             return Err(format!(

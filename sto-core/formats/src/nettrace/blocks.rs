@@ -1,8 +1,8 @@
 //! What the file is made of: objects, of which blocks hold events, and their stacks.
 
-use super::cursor::Cursor;
 use crate::error::{DecodeError, Decoded};
-use crate::excerpt;
+use crate::wire::text::excerpt;
+use sto_model::bytes::{Cursor, Read};
 
 /// An object of the file.
 pub(super) enum Object<'b> {
@@ -20,12 +20,12 @@ pub(super) struct Trace {
     pub(super) start: u64,
     pub(super) frequency: u64,
     pub(super) pointer: usize,
-    pub(super) pid: u64,
+    pub(super) pid: u32,
 }
 
-const NULL: u64 = 1;
-const BEGIN: u64 = 5;
-const END: u64 = 6;
+const NULL: u8 = 1;
+const BEGIN: u8 = 5;
+const END: u8 = 6;
 
 pub(super) const MAGIC: &[u8] = b"Nettrace";
 const SERIALIZATION: &[u8] = b"!FastSerialization.1";
@@ -35,10 +35,10 @@ pub(super) fn objects<'b>(
     bytes: &'b [u8],
     mut read: impl FnMut(Object<'b>) -> Decoded<()>,
 ) -> Decoded<()> {
-    let mut file = Cursor::of_file(bytes);
-    file.bytes(MAGIC.len())?;
-    let length = file.size()?;
-    if length != SERIALIZATION.len() || file.bytes(length)? != SERIALIZATION {
+    let mut file = Cursor::new(bytes);
+    file.take(MAGIC.len() as u64)?;
+    let length = file.u32()?.into();
+    if length != SERIALIZATION.len() as u64 || file.take(length)? != SERIALIZATION {
         return Err(DecodeError::unsupported(
             "a Nettrace file of another version than 4, which .NET writes from 3.0 to 9; record it in that format".to_owned(),
         ));
@@ -46,24 +46,24 @@ pub(super) fn objects<'b>(
     loop {
         // A null reference stands where a further object would.
         let at = file.at();
-        match file.number(1)? {
+        match file.u8()? {
             BEGIN => {}
             NULL => return Ok(()),
             _ => return Err(unexpected(at)),
         }
-        let (begins, is_null) = (file.number(1)?, file.number(1)?);
-        file.bytes(8)?;
-        let length = file.size()?;
-        let name = file.bytes(length)?;
-        if (begins, is_null, file.number(1)?) != (BEGIN, NULL, END) {
+        let (begins, is_null) = (file.u8()?, file.u8()?);
+        file.take(8)?;
+        let length = file.u32()?;
+        let name = file.take(length.into())?;
+        if (begins, is_null, file.u8()?) != (BEGIN, NULL, END) {
             return Err(unexpected(at));
         }
         let object = match name {
             b"Trace" => {
-                file.bytes(16)?;
-                let (start, frequency) = (file.number(8)?, file.number(8)?);
-                let (pointer, pid) = (file.size()?, file.number(4)?);
-                file.bytes(8)?;
+                file.take(16)?;
+                let (start, frequency) = (file.u64()?, file.u64()?);
+                let (pointer, pid) = (file.u32()?, file.u32()?);
+                file.take(8)?;
                 if !matches!(pointer, 4 | 8) || frequency == 0 {
                     let problem = format!(
                         "pointers of {pointer} bytes and a clock of {frequency} Hz; expected 4 or 8 bytes, and a clock"
@@ -73,14 +73,14 @@ pub(super) fn objects<'b>(
                 Some(Object::Trace(Trace {
                     start,
                     frequency,
-                    pointer,
+                    pointer: pointer as usize,
                     pid,
                 }))
             }
             name => {
-                let size = file.size()?;
-                file.align()?;
-                let block = file.part(size)?;
+                let size = file.u32()?;
+                align(&mut file)?;
+                let block = file.part(size.into())?;
                 match name {
                     b"EventBlock" | b"MetadataBlock" => Some(Object::Events(block)),
                     b"StackBlock" => Some(Object::Stacks(block)),
@@ -93,7 +93,7 @@ pub(super) fn objects<'b>(
             read(object)?;
         }
         let at = file.at();
-        if file.number(1)? != END {
+        if file.u8()? != END {
             let problem = format!("expected the end of the object {}", excerpt(name));
             return Err(DecodeError::new(at, problem));
         }
@@ -119,8 +119,8 @@ pub(super) fn events<'b>(
     mut block: Cursor<'b>,
     mut read: impl FnMut(Event<'b>) -> Decoded<()>,
 ) -> Decoded<()> {
-    let (header, flags) = (block.number(2)? as usize, block.number(2)?);
-    block.bytes(header.saturating_sub(4))?;
+    let (header, flags) = (block.u16()?, block.u16()?);
+    block.take(header.saturating_sub(4).into())?;
     let mut event = Event {
         metadata: 0,
         thread: 0,
@@ -141,29 +141,29 @@ pub(super) fn events<'b>(
 
 /// An event whose header says all.
 fn plain<'b>(block: &mut Cursor<'b>) -> Decoded<Event<'b>> {
-    block.bytes(4)?;
+    block.take(4)?;
     // The highest bit says that it is in order.
-    let metadata = block.number(4)? & 0x7fff_ffff;
-    block.bytes(4)?;
-    let thread = block.number(8)?;
-    block.bytes(12)?;
-    let (stack, time) = (block.number(4)?, block.number(8)?);
-    block.bytes(32)?;
-    let size = block.size()?;
-    let payload = block.part(size)?;
-    block.align()?;
+    let metadata = block.u32()? & 0x7fff_ffff;
+    block.take(4)?;
+    let thread = block.u64()?;
+    block.take(12)?;
+    let (stack, time) = (block.u32()?, block.u64()?);
+    block.take(32)?;
+    let size = block.u32()?;
+    let payload = block.part(size.into())?;
+    align(block)?;
     Ok(Event {
-        metadata,
+        metadata: metadata.into(),
         thread,
-        stack,
+        stack: stack.into(),
         time,
         payload,
     })
 }
 
 /// An event whose header says what is not as in the one before.
-fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut usize) -> Decoded<()> {
-    let flags = block.number(1)?;
+fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut u64) -> Decoded<()> {
+    let flags = block.u8()?;
     let is_set = |bit: u32| flags & 1 << bit != 0;
     if is_set(0) {
         event.metadata = block.varint()?;
@@ -183,11 +183,11 @@ fn compressed<'b>(block: &mut Cursor<'b>, event: &mut Event<'b>, size: &mut usiz
     event.time = event.time.wrapping_add(block.varint()?);
     for activity in [4, 5] {
         if is_set(activity) {
-            block.bytes(16)?;
+            block.take(16)?;
         }
     }
     if is_set(7) {
-        *size = block.varint()? as usize;
+        *size = block.varint()?;
     }
     event.payload = block.part(*size)?;
     Ok(())
@@ -198,10 +198,39 @@ pub(super) fn stacks<'b>(
     mut block: Cursor<'b>,
     mut read: impl FnMut(u64, Cursor<'b>) -> Decoded<()>,
 ) -> Decoded<()> {
-    let (first, count) = (block.number(4)?, block.number(4)?);
+    let (first, count) = (block.u32()?, block.u32()?);
     for number in 0..count {
-        let size = block.size()?;
-        read(first + number, block.part(size)?)?;
+        let size = block.u32()?;
+        read(
+            u64::from(first) + u64::from(number),
+            block.part(size.into())?,
+        )?;
     }
     Ok(())
+}
+
+/// Passes over what is in front of the next multiple of four bytes of the file.
+fn align(cursor: &mut Cursor<'_>) -> Read<()> {
+    cursor.take((cursor.at().wrapping_neg() % 4) as u64)?;
+    Ok(())
+}
+
+/// Reads a pointer of four or eight bytes.
+pub(super) fn read_pointer(cursor: &mut Cursor<'_>, bytes: usize) -> Read<u64> {
+    match bytes {
+        4 => cursor.u32().map(u64::from),
+        _ => cursor.u64(),
+    }
+}
+
+/// Reads text in UTF-16 up to a zero.
+pub(super) fn text(cursor: &mut Cursor<'_>) -> Read<String> {
+    let rest = cursor.rest().as_chunks().0.iter();
+    let units = rest.map(|&unit| u16::from_le_bytes(unit));
+    let text = units.take_while(|&unit| unit > 0);
+    // Of one that lacks its end, the end is missing.
+    cursor.take(2 * (text.clone().count() + 1) as u64)?;
+    Ok(char::decode_utf16(text)
+        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect())
 }

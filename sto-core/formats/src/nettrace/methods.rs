@@ -1,12 +1,13 @@
 //! What code is at which addresses, as the runtime's events say it.
 
-use super::cursor::Cursor;
+use super::blocks::text;
 use crate::error::Decoded;
 use crate::names::NamedFrame;
 use crate::recording::{Built, Location, LocationIx, RecordingBuilder};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_model::FrameKind;
+use sto_model::bytes::Cursor;
 
 #[derive(Default)]
 pub(super) struct Methods {
@@ -27,18 +28,22 @@ struct Method {
 impl Methods {
     /// `MethodLoadVerbose` and `MethodDCEndVerbose`.
     pub(super) fn method(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
-        payload.bytes(8)?;
-        let (module, start, size) = (payload.number(8)?, payload.number(8)?, payload.number(4)?);
-        payload.bytes(4)?;
-        let flags = payload.number(4)?;
-        let (class, name, signature) = (payload.text()?, payload.text()?, payload.text()?);
+        payload.take(8)?;
+        let (module, start, size) = (payload.u64()?, payload.u64()?, payload.u32()?);
+        payload.take(4)?;
+        let flags = payload.u32()?;
+        let [class, name, signature] = [
+            text(&mut payload)?,
+            text(&mut payload)?,
+            text(&mut payload)?,
+        ];
         let parameters = signature.find('(').map_or("", |at| &signature[at..]);
         let symbol = match &*class {
             "" => format!("{name}{parameters}"),
             class => format!("{class}.{name}{parameters}"),
         };
         let method = Method {
-            end: start.saturating_add(size),
+            end: start.saturating_add(size.into()),
             module,
             symbol,
             kind: kind(flags),
@@ -49,9 +54,9 @@ impl Methods {
 
     /// `ModuleLoad` and `ModuleDCEnd`.
     pub(super) fn module(&mut self, mut payload: Cursor<'_>) -> Decoded<()> {
-        let id = payload.number(8)?;
-        payload.bytes(16)?;
-        let path = payload.text()?;
+        let id = payload.u64()?;
+        payload.take(16)?;
+        let path = text(&mut payload)?;
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         self.modules.insert(id, name.to_owned());
         Ok(())
@@ -86,7 +91,7 @@ impl Methods {
 }
 
 /// How a method was compiled, by `MethodFlags`.
-fn kind(flags: u64) -> FrameKind {
+fn kind(flags: u32) -> FrameKind {
     let (is_jitted, tier) = (flags & 8 != 0, flags >> 7 & 7);
     match (is_jitted, tier) {
         (false, _) | (_, 5) => FrameKind::User,

@@ -5,18 +5,17 @@
 //! events by `src/coreclr/vm/ClrEtwAll.man` of <https://github.com/dotnet/runtime>.
 
 mod blocks;
-mod cursor;
 mod methods;
 
-use super::error::{DecodeError, Decoded};
-use super::source::{Head, ReadOptions};
-use super::wire::text::base_name;
+use crate::error::{DecodeError, Decoded};
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
-use blocks::{Event, MAGIC, Object, Trace, events, objects, stacks};
-use cursor::Cursor;
+use crate::source::{Head, ReadOptions};
+use crate::wire::text::base_name;
+use blocks::{Event, MAGIC, Object, Trace, events, objects, read_pointer, stacks, text};
 use hashbrown::HashMap;
 use methods::Methods;
 use sto_model::FrameKind;
+use sto_model::bytes::Cursor;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 pub(super) fn matches(head: &Head<'_>) -> bool {
@@ -91,7 +90,7 @@ impl<'b> Reader<'b> {
         if known == next {
             let mut stack = Vec::with_capacity(key.len() / pointer);
             while !addresses.is_empty() {
-                stack.push(addresses.number(pointer)?);
+                stack.push(read_pointer(&mut addresses, pointer)?);
             }
             self.stacks.push(stack);
         }
@@ -110,15 +109,15 @@ impl<'b> Reader<'b> {
             .copied()
             .unwrap_or(Kind::Other);
         let (is_allocation, value) = match kind {
-            Kind::Sample => (false, payload.number(4)?),
+            Kind::Sample => (false, payload.u32()?.into()),
             Kind::Allocation => {
-                payload.bytes(10)?;
-                (true, payload.number(8)?)
+                payload.take(10)?;
+                (true, payload.u64()?)
             }
             Kind::Method => return self.methods.method(payload),
             Kind::Module => return self.methods.module(payload),
             Kind::ProcessInfo => {
-                let command = payload.text()?;
+                let command = text(&mut payload)?;
                 let program = command.split(' ').next().unwrap_or_default();
                 let program = base_name(program.as_bytes());
                 self.program = String::from_utf8_lossy(program).into_owned();
@@ -142,7 +141,7 @@ impl<'b> Reader<'b> {
 
     /// Says what the events of a number are.
     fn metadata(&mut self, mut payload: Cursor<'b>) -> Decoded<()> {
-        let (number, provider, id) = (payload.number(4)?, payload.text()?, payload.number(4)?);
+        let (number, provider, id) = (payload.u32()?, text(&mut payload)?, payload.u32()?);
         let kind = match (&*provider, id) {
             ("Microsoft-DotNETCore-SampleProfiler", _) => Kind::Sample,
             ("Microsoft-Windows-DotNETRuntime", 10) => Kind::Allocation,
@@ -153,7 +152,7 @@ impl<'b> Reader<'b> {
             ("Microsoft-DotNETCore-EventPipe", 1) => Kind::ProcessInfo,
             _ => Kind::Other,
         };
-        self.kinds.insert(number, kind);
+        self.kinds.insert(number.into(), kind);
         Ok(())
     }
 
@@ -164,7 +163,7 @@ impl<'b> Reader<'b> {
                 "no object `Trace`, which says how the file is to be read",
             ));
         };
-        let process = builder.process(trace.pid as u32, &self.program);
+        let process = builder.process(trace.pid, &self.program);
         let native = builder.function(FrameKind::User, "(unmanaged code)", "");
         let native = native.map_err(DecodeError::at("the trace"))?;
         let mut known: HashMap<(Option<u32>, bool), StackIx> = HashMap::new();

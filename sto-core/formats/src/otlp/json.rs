@@ -10,7 +10,7 @@ use super::messages::{EXPORT, Field, Kind};
 use super::schema::too_old;
 use crate::error::Decoded;
 use crate::wire::json::{Text, syntax};
-use crate::wire::protobuf::{Message, Writer};
+use crate::wire::protobuf::{Message, MessageWriter};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess,
@@ -22,7 +22,7 @@ use std::fmt::{self, Write};
 /// An export, which begins at this byte of a file, as Protocol Buffers, in the numbering of 1.10.
 pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
     match serde_json::from_slice(text) {
-        Ok(Encoded(Writer { bytes })) => Ok(bytes),
+        Ok(Encoded(message)) => Ok(message.bytes),
         Err(error) => Err(syntax(text, at, &error)),
     }
 }
@@ -111,11 +111,11 @@ impl Value {
 }
 
 /// A message in Protocol Buffers.
-struct Encoded(Writer);
+struct Encoded(MessageWriter);
 
 impl<'d> Deserialize<'d> for Encoded {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Encoded, D::Error> {
-        let mut out = Writer::default();
+        let mut out = MessageWriter::default();
         deserializer.deserialize_map(Object {
             fields: EXPORT,
             out: &mut out,
@@ -127,7 +127,7 @@ impl<'d> Deserialize<'d> for Encoded {
 /// An object: the fields of a message.
 struct Object<'o> {
     fields: &'static [Field],
-    out: &'o mut Writer,
+    out: &'o mut MessageWriter,
 }
 
 impl<'d> Visitor<'d> for Object<'_> {
@@ -190,7 +190,7 @@ impl<'d> Visitor<'d> for Member<'_> {
 
 struct One<'o> {
     field: &'static Field,
-    out: &'o mut Writer,
+    out: &'o mut MessageWriter,
 }
 
 impl<'d> DeserializeSeed<'d> for One<'_> {
@@ -222,7 +222,7 @@ impl<'d> Visitor<'d> for One<'_> {
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
         match self.field.kind {
-            Kind::Bool => self.out.number(self.field.number, value.into()),
+            Kind::Bool => self.out.number_or_zero(self.field.number, value.into()),
             _ => return Err(E::invalid_type(Unexpected::Bool(value), &self)),
         }
         Ok(())
@@ -230,7 +230,7 @@ impl<'d> Visitor<'d> for One<'_> {
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
         match self.field.kind {
-            Kind::Integer => self.out.number(self.field.number, value),
+            Kind::Integer => self.out.number_or_zero(self.field.number, value),
             Kind::Fixed64 => self.out.fixed64(self.field.number, value),
             Kind::Double => return self.visit_f64(value as f64),
             _ => return Err(E::invalid_type(Unexpected::Unsigned(value), &self)),
@@ -240,7 +240,7 @@ impl<'d> Visitor<'d> for One<'_> {
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
         match self.field.kind {
-            Kind::Integer => self.out.number(self.field.number, value as u64),
+            Kind::Integer => self.out.number_or_zero(self.field.number, value as u64),
             Kind::Double => return self.visit_f64(value as f64),
             _ => return Err(E::invalid_value(Unexpected::Signed(value), &self)),
         }
@@ -279,8 +279,7 @@ impl<'d> Visitor<'d> for One<'_> {
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<(), E> {
-        let write = |out: &mut Writer| out.bytes.extend_from_slice(bytes);
-        self.out.part(self.field.number, write);
+        self.out.bytes(self.field.number, bytes);
         Ok(())
     }
 
@@ -288,8 +287,11 @@ impl<'d> Visitor<'d> for One<'_> {
         let Kind::Message(fields) = self.field.kind else {
             return Err(A::Error::invalid_type(Unexpected::Map, &self));
         };
-        let write = |out: &mut Writer| Object { fields, out }.visit_map(map);
-        self.out.part(self.field.number, write)
+        let mut message = MessageWriter::default();
+        let out = &mut message;
+        Object { fields, out }.visit_map(map)?;
+        self.out.message(self.field.number, &message);
+        Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, _: A) -> Result<(), A::Error> {

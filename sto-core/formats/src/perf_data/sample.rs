@@ -4,10 +4,12 @@
 //! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
 //! `sample_type` and `read_format`. Only what a profile needs is kept.
 
+use crate::error::{DecodeError, Decoded};
 use linux_perf_data::linux_perf_event_reader::{
     AttrFlags, BranchSampleFormat, PerfEventAttr, ReadFormat, SampleFormat, SamplingPolicy,
 };
 use sto_binary::{Machine, UserRegs};
+use sto_model::bytes::{Cursor, Read};
 use sto_model::units::Nanoseconds;
 
 /// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
@@ -147,15 +149,18 @@ impl Layout {
         !self.fields.intersects(others)
     }
 
-    /// Decodes a sample's body; `None` if it ends too soon or has registers of an unknown kind.
-    pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Option<RawSample<'a>> {
+    /// Decodes a sample's body.
+    ///
+    /// # Errors
+    /// Returns an error if the body ends too soon or has registers of an unknown kind.
+    pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Decoded<RawSample<'a>> {
         let has = |field| self.fields.contains(field);
-        let mut body = Reader(body);
+        let mut body = Cursor::new(body);
         let mut sample = RawSample {
             period: self.fixed_period,
             ..RawSample::default()
         };
-        body.skip_if(has(SampleFormat::IDENTIFIER), 8)?;
+        skip_words(&mut body, has(SampleFormat::IDENTIFIER).into())?;
         if has(SampleFormat::IP) {
             sample.ip = Some(body.u64()?);
         }
@@ -172,7 +177,7 @@ impl Layout {
             SampleFormat::STREAM_ID,
             SampleFormat::CPU,
         ] {
-            body.skip_if(has(field), 8)?;
+            skip_words(&mut body, has(field).into())?;
         }
         if has(SampleFormat::PERIOD) {
             sample.period = body.u64()?;
@@ -182,7 +187,7 @@ impl Layout {
         }
         if has(SampleFormat::CALLCHAIN) {
             let entries = body.u64()?;
-            sample.chain = body.take(entries.checked_mul(8)?)?;
+            sample.chain = body.take(entries.saturating_mul(8))?;
         }
         if has(SampleFormat::RAW) {
             let size = body.u32()?;
@@ -190,48 +195,55 @@ impl Layout {
         }
         if has(SampleFormat::BRANCH_STACK) {
             let entries = body.u64()?;
-            body.skip_if(self.branch.contains(BranchSampleFormat::HW_INDEX), 8)?;
-            let branches = body.take(entries.checked_mul(24)?)?;
+            let has_index = self.branch.contains(BranchSampleFormat::HW_INDEX);
+            skip_words(&mut body, has_index.into())?;
+            let branches = body.take(entries.saturating_mul(24))?;
             if self.branch.contains(BranchSampleFormat::CALL_STACK) {
                 sample.branches = branches;
             }
-            body.skip_if(self.counts_branches, entries.checked_mul(8)?)?;
+            if self.counts_branches {
+                skip_words(&mut body, entries)?;
+            }
         }
         if has(SampleFormat::REGS_USER) {
+            let at = body.at();
             match body.u64()? {
                 REGS_ABI_NONE => {}
                 abi @ (REGS_ABI_32 | REGS_ABI_64) => {
                     let regs = body.take(u64::from(self.user_regs.count_ones()) * 8)?;
                     self.take_registers(abi, regs, &mut sample);
                 }
-                _ => return None,
+                abi => {
+                    let problem = format!("expected registers of the kind 0 to 2, found {abi}");
+                    return Err(DecodeError::new(at, problem));
+                }
             }
         }
         if has(SampleFormat::STACK_USER) {
             let size = body.u64()?;
             let stack = body.take(size)?;
             if size != 0 {
-                let filled = usize::try_from(body.u64()?).ok()?;
+                let filled = usize::try_from(body.u64()?).unwrap_or(usize::MAX);
                 sample.user_stack = &stack[..filled.min(stack.len())];
             }
         }
-        Some(sample)
+        Ok(sample)
     }
 
-    fn read<'a>(&self, body: &mut Reader<'a>) -> Option<GroupRead<'a>> {
+    fn read<'a>(&self, body: &mut Cursor<'a>) -> Read<GroupRead<'a>> {
         let has = |field: u64| self.read & field != 0;
         let count = |field: u64| usize::from(has(field));
         let times = count(ReadFormat::TOTAL_TIME_ENABLED.bits())
             + count(ReadFormat::TOTAL_TIME_RUNNING.bits());
         let words = 1 + count(ReadFormat::ID.bits()) + count(FORMAT_LOST);
         if !has(ReadFormat::GROUP.bits()) {
-            body.take((words + times) as u64 * 8)?;
-            return Some(GroupRead::default());
+            skip_words(body, (words + times) as u64)?;
+            return Ok(GroupRead::default());
         }
         let entries = body.u64()?;
         let times = body.take(times as u64 * 8)?;
-        let entries = body.take(entries.checked_mul(words as u64 * 8)?)?;
-        Some(GroupRead {
+        let entries = body.take(entries.saturating_mul(words as u64 * 8))?;
+        Ok(GroupRead {
             times: times
                 .split_at_checked(8)
                 .filter(|(_, running)| !running.is_empty())
@@ -301,29 +313,6 @@ pub(super) fn word_of(bytes: &[u8]) -> u64 {
     bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, size: u64) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(usize::try_from(size).ok()?)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn skip_if(&mut self, present: bool, size: u64) -> Option<()> {
-        if present {
-            self.take(size).map(|_| ())
-        } else {
-            Some(())
-        }
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(word_of)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        let bytes = self.take(4)?.try_into().ok()?;
-        Some(u32::from_le_bytes(bytes))
-    }
+fn skip_words(body: &mut Cursor<'_>, count: u64) -> Read<()> {
+    body.take(count.saturating_mul(8)).map(drop)
 }

@@ -5,10 +5,9 @@
 //! result is the same on one core or many.
 
 use super::events::Events;
-use super::sample::Reading;
-use super::sample::{RawSample, word_of};
+use super::sample::{RawSample, Reading, word_of};
 use super::walk::Record;
-use crate::FormatError;
+use crate::error::FormatError;
 use crate::recording::{Location, LocationIx, Sample, SampleTypeIx, StackIx, Stacks, ThreadIx};
 use hashbrown::HashMap;
 use linux_perf_data::linux_perf_event_reader::CpuMode;
@@ -160,7 +159,7 @@ impl<'a> Worker<'a> {
             let record = &pending.record;
             let layout = &self.events.layouts[record.event as usize];
             let sample = layout.decode(&record.body);
-            let sample = sample.ok_or_else(|| record.malformed(self.path))?;
+            let sample = sample.map_err(|_| record.malformed(self.path))?;
             readings.extend(layout.readings(&sample));
             let found = self.finder.find(&batch.kernel, pending, &sample);
             let (stack, truncated) = found.ok_or_else(|| too_large(self.path))?;

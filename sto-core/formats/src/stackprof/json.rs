@@ -9,10 +9,7 @@ use std::collections::BTreeMap;
 
 /// Whether a file is an object with what a report has.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    let keys = head.keys();
-    [&b"mode"[..], b"interval", b"samples", b"frames"]
-        .iter()
-        .all(|key| keys.contains(key))
+    head.has_keys(["mode", "interval", "samples", "frames"])
 }
 
 #[derive(Deserialize)]

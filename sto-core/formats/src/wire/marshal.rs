@@ -4,8 +4,9 @@
 //! them by number, and takes no more memory than the file.
 
 pub(crate) use super::values::ValueIx;
-use super::values::{Cursor, Values, no_such};
+use super::values::{Values, check_count, no_such};
 use crate::error::{DecodeError, Decoded};
+use sto_model::bytes::Cursor;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'b> {
@@ -23,7 +24,7 @@ pub(crate) type Marshalled<'b> = Values<Value<'b>>;
 impl<'b> Marshalled<'b> {
     pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
         let mut reader = Reader {
-            cursor: Cursor::new(bytes, 0),
+            cursor: Cursor::new(bytes),
             values: Vec::new(),
             shared: Vec::new(),
             interned: Vec::new(),
@@ -60,7 +61,7 @@ impl<'b> Reader<'b> {
     /// The next value; `None` at the end of a dictionary.
     fn value_or_end(&mut self, depth: usize) -> Decoded<Option<ValueIx>> {
         let begin = self.cursor.at();
-        let [code] = self.cursor.array()?;
+        let code = self.cursor.u8()?;
         let share = (code & SHARED != 0).then(|| {
             self.shared.push(None);
             self.shared.len() - 1
@@ -93,7 +94,7 @@ impl<'b> Reader<'b> {
             }
             b's' | b't' | b'u' | b'a' | b'A' => {
                 let length = self.length()?;
-                Value::Text(self.cursor.take(length)?)
+                Value::Text(self.cursor.take(length as u64)?)
             }
             b'z' | b'Z' => Value::Text(self.short()?),
             b'(' | b'[' => {
@@ -101,7 +102,7 @@ impl<'b> Reader<'b> {
                 Value::Tuple(self.tuple(length, depth)?)
             }
             b')' => {
-                let [length] = self.cursor.array()?;
+                let length = self.cursor.u8()?;
                 Value::Tuple(self.tuple(length.into(), depth)?)
             }
             b'{' => Value::Dictionary(self.dictionary(depth)?),
@@ -126,7 +127,7 @@ impl<'b> Reader<'b> {
 
     fn tuple(&mut self, length: usize, depth: usize) -> Decoded<Vec<ValueIx>> {
         self.check_depth(depth)?;
-        self.cursor.check_count(length)?;
+        check_count(self.cursor, length)?;
         (0..length).map(|_| self.value(depth + 1)).collect()
     }
 
@@ -153,7 +154,7 @@ impl<'b> Reader<'b> {
         let count = i32::from_le_bytes(self.cursor.array()?);
         let mut number: i64 = 0;
         for place in 0..count.unsigned_abs() {
-            let digit = i64::from(u16::from_le_bytes(self.cursor.array()?));
+            let digit = i64::from(self.cursor.u16()?);
             number = 1_i64
                 .checked_shl(15 * place)
                 .and_then(|one| digit.checked_mul(one))
@@ -165,11 +166,11 @@ impl<'b> Reader<'b> {
     }
 
     fn length(&mut self) -> Decoded<usize> {
-        Ok(u32::from_le_bytes(self.cursor.array()?) as usize)
+        Ok(self.cursor.u32()? as usize)
     }
 
     fn short(&mut self) -> Decoded<&'b [u8]> {
-        let [length] = self.cursor.array()?;
-        self.cursor.take(length.into())
+        let length = self.cursor.u8()?;
+        Ok(self.cursor.take(length.into())?)
     }
 }

@@ -6,13 +6,11 @@
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
 use crate::error::{DecodeError, Decoded};
+use sto_model::bytes::{Cursor, Read, push_varint};
 
-/// A message that is being read: its bytes, and where in the file they stand.
+/// A message that is being read.
 #[derive(Clone, Copy)]
-pub(crate) struct Message<'b> {
-    rest: &'b [u8],
-    at: usize,
-}
+pub(crate) struct Message<'b>(Cursor<'b>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'b> {
@@ -33,30 +31,30 @@ enum Value<'b> {
 
 impl<'b> Message<'b> {
     pub(crate) fn of_file(bytes: &'b [u8]) -> Message<'b> {
-        Message { rest: bytes, at: 0 }
+        Message(Cursor::new(bytes))
     }
 
     /// A part of the file that begins at this byte.
     pub(crate) fn of_part(bytes: &'b [u8], at: usize) -> Message<'b> {
-        Message { rest: bytes, at }
+        Message(Cursor::of_part(bytes, at))
     }
 
     /// Where the unread part begins in the file.
     pub(crate) fn at(&self) -> usize {
-        self.at
+        self.0.at()
     }
 
     pub(crate) fn bytes(&self) -> &'b [u8] {
-        self.rest
+        self.0.rest()
     }
 
     /// The next field; `None` after the last.
     pub(crate) fn next(&mut self) -> Decoded<Option<Field<'b>>> {
-        if self.rest.is_empty() {
+        if self.0.is_empty() {
             return Ok(None);
         }
-        let at = self.at;
-        let tag = self.varint()?;
+        let at = self.at();
+        let tag = self.0.varint()?;
         let number = u32::try_from(tag >> 3).unwrap_or(0);
         if number == 0 {
             return Err(DecodeError::new(
@@ -65,13 +63,13 @@ impl<'b> Message<'b> {
             ));
         }
         let value = match tag & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
+            0 => Value::Varint(self.0.varint()?),
+            1 => Value::Fixed64(self.0.u64()?),
             2 => {
-                let length = self.varint()?;
-                Value::Bytes(self.take(length)?)
+                let length = self.0.varint()?;
+                Value::Bytes(Message(self.0.part(length)?))
             }
-            5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
+            5 => Value::Fixed32(self.0.u32()?),
             _ => {
                 return Err(DecodeError::new(
                     at,
@@ -84,69 +82,18 @@ impl<'b> Message<'b> {
 
     /// The bytes that were read since this message was as it was before.
     pub(crate) fn since(&self, before: &Message<'b>) -> &'b [u8] {
-        &before.rest[..before.rest.len() - self.rest.len()]
+        &before.bytes()[..self.at() - before.at()]
     }
 
     /// The number of the next field if it is a message, and as much of that message as is there: of a
     /// file that is not whole.
     pub(crate) fn begun(&self) -> Option<(u32, Message<'b>)> {
-        let mut message = *self;
-        let tag = message.varint().ok()?;
-        let length = usize::try_from(message.varint().ok()?).unwrap_or(usize::MAX);
+        let Message(mut rest) = *self;
+        let tag = rest.varint().ok()?;
+        let length = rest.varint().ok()?;
         let number = u32::try_from(tag >> 3).ok()?;
-        message.rest = &message.rest[..length.min(message.rest.len())];
-        (tag & 7 == 2).then_some((number, message))
-    }
-
-    #[inline]
-    fn varint(&mut self) -> Decoded<u64> {
-        if let Some((&byte @ ..0x80, rest)) = self.rest.split_first() {
-            (self.rest, self.at) = (rest, self.at + 1);
-            return Ok(byte.into());
-        }
-        self.long_varint()
-    }
-
-    fn long_varint(&mut self) -> Decoded<u64> {
-        let mut value = 0;
-        for (ix, &byte) in self.rest.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7f) << (7 * ix);
-            if byte < 0x80 {
-                self.skip(ix + 1);
-                return Ok(value);
-            }
-        }
-        Err(match self.rest.len() {
-            ..10 => DecodeError::ends_at(self.at, (self.at + self.rest.len() + 1) as u64),
-            _ => DecodeError::new(
-                self.at,
-                "expected a number of at most 10 bytes, found a longer one",
-            ),
-        })
-    }
-
-    fn array<const N: usize>(&mut self) -> Decoded<[u8; N]> {
-        let taken = self.take(N as u64)?;
-        Ok(*taken.rest.first_chunk().expect("as many bytes were taken"))
-    }
-
-    fn take(&mut self, length: u64) -> Decoded<Message<'b>> {
-        let here = usize::try_from(length).ok();
-        let Some(taken) = here.and_then(|length| self.rest.get(..length)) else {
-            let end = (self.at as u64).saturating_add(length);
-            return Err(DecodeError::ends_at(self.at, end));
-        };
-        let taken = Message {
-            rest: taken,
-            at: self.at,
-        };
-        self.skip(taken.rest.len());
-        Ok(taken)
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.rest = &self.rest[bytes..];
-        self.at += bytes;
+        let message = rest.part(length.min(rest.left() as u64)).ok()?;
+        (tag & 7 == 2).then_some((number, Message(message)))
     }
 }
 
@@ -169,28 +116,29 @@ impl<'b> Field<'b> {
 
     /// The value of a field that is a string or bytes.
     pub(crate) fn bytes(&self) -> Decoded<&'b [u8]> {
-        Ok(self.message()?.rest)
+        Ok(self.message()?.bytes())
     }
 
     /// Adds the values of a repeated integer field, packed or not.
     pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
-        match self.value {
-            Value::Bytes(mut packed) => {
-                while !packed.rest.is_empty() {
-                    numbers.push(packed.varint()?);
-                }
-            }
-            _ => numbers.push(self.number()?),
-        }
-        Ok(())
+        self.values_into(numbers, Cursor::varint)
     }
 
     /// Adds the values of a repeated field of eight bytes each, packed or not.
     pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
+        self.values_into(numbers, Cursor::u64)
+    }
+
+    #[inline]
+    fn values_into(
+        &self,
+        numbers: &mut Vec<u64>,
+        read: impl Fn(&mut Cursor<'b>) -> Read<u64>,
+    ) -> Decoded<()> {
         match self.value {
-            Value::Bytes(mut packed) => {
-                while !packed.rest.is_empty() {
-                    numbers.push(u64::from_le_bytes(packed.array()?));
+            Value::Bytes(Message(mut packed)) => {
+                while !packed.is_empty() {
+                    numbers.push(read(&mut packed)?);
                 }
             }
             _ => numbers.push(self.number()?),
@@ -250,48 +198,62 @@ impl<'b> FromField<'b> for Vec<Message<'b>> {
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Writer {
-    pub(crate) bytes: Vec<u8>,
+/// A message that is being written.
+#[doc(hidden)]
+#[derive(Clone, Default)]
+pub struct MessageWriter {
+    /// The fields so far.
+    pub bytes: Vec<u8>,
 }
 
-/// Bytes for the length of a part, which is known once the part is written: a number may have zeros in
-/// front.
-const LENGTH: usize = 5;
-
-impl Writer {
-    /// Writes an integer field; negative ones as their two's complement.
-    pub(crate) fn number(&mut self, field: u32, value: u64) {
-        self.varint(u64::from(field) << 3);
-        self.varint(value);
+impl MessageWriter {
+    /// Writes an integer, except for zero, which readers assume where a field is missing.
+    pub fn number(&mut self, field: u32, value: u64) {
+        if value != 0 {
+            self.number_or_zero(field, value);
+        }
     }
 
-    /// Writes a field of eight bytes.
-    pub(crate) fn fixed64(&mut self, field: u32, value: u64) {
-        self.varint(u64::from(field) << 3 | 1);
+    /// Writes an integer; negative ones as their two's complement.
+    pub fn number_or_zero(&mut self, field: u32, value: u64) {
+        self.tag(field, 0);
+        push_varint(&mut self.bytes, value);
+    }
+
+    /// Writes a number of eight bytes.
+    pub fn fixed64(&mut self, field: u32, value: u64) {
+        self.tag(field, 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Writes a field that is a message, a string or bytes: what `write` adds.
-    pub(crate) fn part<T>(&mut self, field: u32, write: impl FnOnce(&mut Writer) -> T) -> T {
-        self.varint(u64::from(field) << 3 | 2);
-        let start = self.bytes.len() + LENGTH;
-        self.bytes.resize(start, 0);
-        let written = write(self);
-        let length = self.bytes.len() - start;
-        for (ix, byte) in self.bytes[start - LENGTH..start].iter_mut().enumerate() {
-            *byte = (length >> (7 * ix)) as u8 | 0x80;
-        }
-        self.bytes[start - 1] &= 0x7f;
-        written
+    /// Writes a string or bytes.
+    pub fn bytes(&mut self, field: u32, bytes: &[u8]) {
+        self.head(field, bytes.len());
+        self.bytes.extend_from_slice(bytes);
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
+    /// Writes what stands before `length` bytes of a field.
+    pub fn head(&mut self, field: u32, length: usize) {
+        self.tag(field, 2);
+        push_varint(&mut self.bytes, length as u64);
+    }
+
+    /// Writes a message.
+    pub fn message(&mut self, field: u32, message: &MessageWriter) {
+        self.bytes(field, &message.bytes);
+    }
+
+    /// Writes a repeated integer, packed.
+    pub fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
+        let mut packed = Vec::new();
+        for number in numbers {
+            push_varint(&mut packed, number);
         }
-        self.bytes.push(value as u8);
+        self.bytes(field, &packed);
+    }
+
+    fn tag(&mut self, field: u32, wire_type: u64) {
+        push_varint(&mut self.bytes, u64::from(field) << 3 | wire_type);
     }
 }
 
@@ -299,6 +261,7 @@ impl Writer {
 mod tests {
     use super::*;
     use std::path::Path;
+    use sto_model::bytes::CursorError;
 
     fn problem_of(bytes: &[u8]) -> DecodeError {
         let mut message = Message::of_file(bytes);
@@ -312,22 +275,25 @@ mod tests {
 
     #[test]
     fn a_field_that_ends_behind_its_message_is_named_with_its_end() {
-        assert_eq!(problem_of(&[0x0a, 5, b'a']), DecodeError::ends_at(2, 7));
-        assert_eq!(problem_of(&[0x08, 0x80]), DecodeError::ends_at(1, 3));
-        assert_eq!(problem_of(&[0x08, 1, 0x09, 0]), DecodeError::ends_at(3, 11));
+        let ends = |at, end, limit| DecodeError::from(CursorError::EndsEarly { at, end, limit });
+        assert_eq!(problem_of(&[0x0a, 5, b'a']), ends(2, 7, 3));
+        assert_eq!(problem_of(&[0x08, 0x80]), ends(1, 3, 2));
+        assert_eq!(problem_of(&[0x08, 1, 0x09, 0]), ends(3, 11, 4));
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut out = Writer::default();
+        let mut out = MessageWriter::default();
         for value in [0, 127, 128, u64::MAX] {
-            out.number(3, value);
+            out.number_or_zero(3, value);
+            out.number(4, 0);
             out.fixed64(100, value);
         }
+        out.numbers(5, [1, 300]);
         let long = [7; 300];
-        out.part(2, |out| {
-            out.part(1, |out| out.bytes.extend_from_slice(&long))
-        });
+        let mut inner = MessageWriter::default();
+        inner.bytes(1, &long);
+        out.message(2, &inner);
         let mut message = Message::of_file(&out.bytes);
         let mut next = || message.next().unwrap().unwrap();
         for value in [0, 127, 128, u64::MAX] {
@@ -336,6 +302,9 @@ mod tests {
                 assert_eq!((field.number, field.number()), (number, Ok(value)));
             }
         }
+        let mut packed = Vec::new();
+        next().numbers_into(&mut packed).unwrap();
+        assert_eq!(packed, [1, 300]);
         let mut outer = next().message().unwrap();
         let inner = outer.next().unwrap().unwrap();
         assert_eq!((inner.number, inner.bytes()), (1, Ok(&long[..])));

@@ -1,7 +1,8 @@
-//! Records that follow each other, of numbers in little-endian order or of seven bits a byte, and of text that ends with a
-//! zero; they are read as they come.
+//! Records that follow each other and are read as they come.
 
 use crate::error::{DecodeError, Decoded};
+use crate::recording::RecordingError;
+use sto_model::bytes::{Cursor, CursorError};
 use sto_model::limits::MAX_LINE;
 
 /// What was not read yet.
@@ -31,24 +32,24 @@ impl Held {
         &mut self,
         new: &[u8],
         what: &str,
-        mut record: impl FnMut(&mut Bytes<'_>) -> Result<(), Stop>,
+        mut record: impl FnMut(&mut Cursor<'_>) -> Result<(), Stop>,
     ) -> Decoded<()> {
         if self.bytes.len() > MAX_LINE {
             let problem = format!("{what} of more than {} MiB", MAX_LINE >> 20);
             return Err(DecodeError::new(self.at, problem));
         }
         self.bytes.extend_from_slice(new);
-        let mut rest = Bytes(&self.bytes);
-        let mut done = 0;
-        while !rest.0.is_empty() {
+        let mut rest = Cursor::of_part(&self.bytes, self.at);
+        let mut done = self.at;
+        while !rest.is_empty() {
             match record(&mut rest) {
-                Ok(()) => done = self.bytes.len() - rest.0.len(),
+                Ok(()) => done = rest.at(),
                 Err(Stop::Ends) => break,
-                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(self.at + done, problem)),
+                Err(Stop::Wrong(problem)) => return Err(DecodeError::new(done, problem)),
             }
         }
-        self.bytes.drain(..done);
-        self.at += done;
+        self.bytes.drain(..done - self.at);
+        self.at = done;
         Ok(())
     }
 }
@@ -65,74 +66,29 @@ pub(crate) enum Stop {
     Wrong(String),
 }
 
-impl<P: Into<String>> From<P> for Stop {
-    fn from(problem: P) -> Stop {
-        Stop::Wrong(problem.into())
+impl From<String> for Stop {
+    fn from(problem: String) -> Stop {
+        Stop::Wrong(problem)
     }
 }
 
-/// What is left to read.
-pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
-
-impl<'b> Bytes<'b> {
-    pub(crate) fn take(&mut self, length: u64) -> Result<&'b [u8], Stop> {
-        let length = usize::try_from(length).map_err(|_| Stop::Ends)?;
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Stop::Ends)?;
-        self.0 = rest;
-        Ok(taken)
+impl From<&str> for Stop {
+    fn from(problem: &str) -> Stop {
+        Stop::Wrong(problem.to_owned())
     }
+}
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Stop> {
-        let (&taken, rest) = self.0.split_first_chunk().ok_or(Stop::Ends)?;
-        self.0 = rest;
-        Ok(taken)
+impl From<RecordingError> for Stop {
+    fn from(error: RecordingError) -> Stop {
+        Stop::Wrong(error.into())
     }
+}
 
-    pub(crate) fn byte(&mut self) -> Result<u8, Stop> {
-        self.array().map(|[byte]| byte)
-    }
-
-    pub(crate) fn u32(&mut self) -> Result<u32, Stop> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn u64(&mut self) -> Result<u64, Stop> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    /// Up to a zero byte.
-    pub(crate) fn text(&mut self) -> Result<&'b [u8], Stop> {
-        let end = memchr::memchr(0, self.0).ok_or(Stop::Ends)?;
-        let text = &self.0[..end];
-        self.0 = &self.0[end + 1..];
-        Ok(text)
-    }
-
-    /// Seven bits a byte.
-    pub(crate) fn number(&mut self) -> Result<u64, Stop> {
-        self.further_bits(0, 0)
-    }
-
-    /// Seven bits a byte, above so many lower ones.
-    pub(crate) fn further_bits(&mut self, lower: u64, count: u32) -> Result<u64, Stop> {
-        let (mut number, mut shift) = (lower, count);
-        loop {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift > 63 || bits << shift >> shift != bits {
-                return Err("a number of more than 64 bits".into());
-            }
-            number |= bits << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-            shift += 7;
+impl From<CursorError> for Stop {
+    fn from(error: CursorError) -> Stop {
+        match error {
+            CursorError::EndsEarly { .. } => Stop::Ends,
+            CursorError::TooManyBits { .. } => Stop::Wrong(error.to_string()),
         }
-    }
-
-    /// Seven bits a byte, with the sign in the lowest one.
-    pub(crate) fn signed(&mut self) -> Result<i64, Stop> {
-        let number = self.number()?;
-        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 }

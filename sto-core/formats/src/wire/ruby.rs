@@ -4,9 +4,10 @@
 //! refers to values by number, and takes no more memory than the file; a number is one value wherever it stands.
 
 pub(crate) use super::values::ValueIx;
-use super::values::{Cursor, Values, no_such};
+use super::values::{Values, check_count, no_such};
 use crate::error::{DecodeError, Decoded};
 use hashbrown::HashMap;
+use sto_model::bytes::Cursor;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'b> {
@@ -28,7 +29,7 @@ pub(crate) const MAGIC: &[u8] = &[4, 8];
 impl<'b> Marshalled<'b> {
     pub(crate) fn read(bytes: &'b [u8]) -> Decoded<Marshalled<'b>> {
         let mut reader = Reader {
-            cursor: Cursor::new(bytes, MAGIC.len()),
+            cursor: Cursor::at_position(bytes, MAGIC.len()),
             values: Vec::new(),
             whole: HashMap::new(),
             objects: Vec::new(),
@@ -60,7 +61,7 @@ impl<'b> Reader<'b> {
                 format!("values in each other more than {MAX_DEPTH} deep; profiles have five");
             return Err(DecodeError::new(begin, problem));
         }
-        let [code] = self.cursor.array()?;
+        let code = self.cursor.u8()?;
         // With an encoding or other marks, which follow it.
         if code == b'I' {
             let value = self.value(depth + 1)?;
@@ -154,11 +155,10 @@ impl<'b> Reader<'b> {
 
     /// A number of up to 32 bits: in one byte, or as many as that says, which are its sign too.
     fn number(&mut self) -> Decoded<i64> {
-        let [first] = self.cursor.array()?;
-        let first = i64::from(first as i8);
+        let first = i64::from(self.cursor.u8()? as i8);
         let size = match first {
             0 => return Ok(0),
-            -4..=4 => first.unsigned_abs() as usize,
+            -4..=4 => first.unsigned_abs(),
             5.. => return Ok(first - 5),
             _ => return Ok(first + 5),
         };
@@ -174,9 +174,9 @@ impl<'b> Reader<'b> {
 
     /// A number in parts of 16 bits.
     fn long(&mut self, begin: usize) -> Decoded<Value<'b>> {
-        let [sign] = self.cursor.array()?;
-        let size = 2 * self.length()?;
-        let parts = self.cursor.take(size)?;
+        let sign = self.cursor.u8()?;
+        let length = self.length()?;
+        let parts = self.cursor.take(2 * length as u64)?;
         let mut bytes = [0; 8];
         for (at, &part) in parts.iter().enumerate() {
             match bytes.get_mut(at) {
@@ -200,7 +200,7 @@ impl<'b> Reader<'b> {
     /// How many values follow.
     fn count(&mut self) -> Decoded<usize> {
         let count = self.length()?;
-        self.cursor.check_count(count)?;
+        check_count(self.cursor, count)?;
         Ok(count)
     }
 
@@ -213,6 +213,6 @@ impl<'b> Reader<'b> {
 
     fn text(&mut self) -> Decoded<&'b [u8]> {
         let length = self.length()?;
-        self.cursor.take(length)
+        Ok(self.cursor.take(length as u64)?)
     }
 }

@@ -1,7 +1,7 @@
-//! What Python's and Ruby's marshal have in common: values that refer to others by number, and the bytes that these are
-//! read from.
+//! What Python's and Ruby's marshal have in common: values that refer to others by number.
 
 use crate::error::{DecodeError, Decoded};
+use sto_model::bytes::Cursor;
 use sto_model::numbers;
 
 numbers! {
@@ -21,46 +21,10 @@ impl<V> Values<V> {
     }
 }
 
-/// Bytes, one after the other.
-pub(super) struct Cursor<'b> {
-    bytes: &'b [u8],
-    at: usize,
-}
-
-impl<'b> Cursor<'b> {
-    pub(super) fn new(bytes: &'b [u8], at: usize) -> Cursor<'b> {
-        Cursor { bytes, at }
-    }
-
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    pub(super) fn array<const N: usize>(&mut self) -> Decoded<[u8; N]> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    pub(super) fn take(&mut self, length: usize) -> Decoded<&'b [u8]> {
-        let rest = self.bytes.get(self.at..);
-        let taken = rest.and_then(|rest| rest.get(..length));
-        let taken = taken.ok_or_else(|| self.ends_before(length))?;
-        self.at += length;
-        Ok(taken)
-    }
-
-    /// Refuses more values than can follow: each has a byte at least.
-    pub(super) fn check_count(&self, count: usize) -> Decoded<()> {
-        match count > self.bytes.len() - self.at {
-            true => Err(self.ends_before(count)),
-            false => Ok(()),
-        }
-    }
-
-    fn ends_before(&self, length: usize) -> DecodeError {
-        DecodeError::ends_at(self.at, self.at as u64 + length as u64)
-    }
+/// Refuses more values than can follow: each has a byte at least.
+pub(super) fn check_count(mut cursor: Cursor<'_>, count: usize) -> Decoded<()> {
+    cursor.take(count as u64)?;
+    Ok(())
 }
 
 /// The error of a reference to what was not read before.

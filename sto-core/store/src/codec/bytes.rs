@@ -2,6 +2,7 @@
 
 use super::DecodeError;
 use crate::tables::ZSTD_LEVEL;
+use sto_model::bytes::{Cursor, CursorError, push_varint};
 
 /// What the number of bytes is raised by where they stand in a column each.
 const SPLIT: usize = 4;
@@ -15,14 +16,9 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// Appends a number, 7 bits a byte, lowest first; a set top bit says that more follow.
+    /// Appends a number of variable length.
     pub(super) fn number(&mut self, value: impl Into<u64>) {
-        let mut value = value.into();
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.bytes.push(value as u8);
+        push_varint(&mut self.bytes, value.into());
     }
 
     /// Appends bytes as they are.
@@ -109,72 +105,42 @@ pub(super) const LONGEST_COLUMN: usize = 1 << 30;
 
 /// Bytes being read.
 #[derive(Clone, Copy)]
-pub(super) struct Unpacker<'a>(&'a [u8]);
+pub(super) struct Unpacker<'a>(Cursor<'a>);
 
 impl<'a> Unpacker<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Unpacker(bytes)
+        Unpacker(Cursor::new(bytes))
     }
 
-    /// Takes a number.
+    /// Takes a number in its shortest form.
     #[inline]
     pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
-        match self.0 {
-            // Most by far.
-            &[byte @ ..0x80, ref rest @ ..] => {
-                self.0 = rest;
-                Ok(byte.into())
-            }
-            _ => self.long_number(),
+        let before = self.left();
+        let number = self.0.varint().map_err(unreadable)?;
+        let length = before - self.left();
+        if length > 1 && number >> (7 * (length - 1)) == 0 {
+            return Err(LONGER);
         }
+        Ok(number)
     }
 
-    fn long_number(&mut self) -> Result<u64, DecodeError> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
-            self.0 = rest;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte == 0 && shift > 0 {
-                return Err(LONGER);
-            }
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(DecodeError("a number takes more than 64 bits"))
-    }
-
-    /// Takes a number of 32 bits.
+    /// Takes a number of 32 bits in its shortest form.
     #[inline]
     pub(super) fn number32(&mut self) -> Result<u32, DecodeError> {
-        // Up to four bytes at once, as a branch that depends on their number is mispredicted.
-        if let Some((&bytes, _)) = self.0.split_first_chunk() {
-            let word = u32::from_le_bytes(bytes);
-            let ends = !word & 0x8080_8080;
-            if ends != 0 {
-                let len = ends.trailing_zeros() as usize / 8 + 1;
-                let word = word & (ends ^ (ends - 1));
-                let bits = |byte: u32| (word >> byte) & (0x7f << (7 * byte));
-                let number = bits(0) | bits(1) | bits(2) | bits(3);
-                self.0 = &self.0[len..];
-                return match len > 1 && number >> (7 * (len - 1)) == 0 {
-                    true => Err(LONGER),
-                    false => Ok(number),
-                };
-            }
+        let before = self.left();
+        let number = self.0.varint32().map_err(unreadable)?;
+        let length = (before - self.left()) as u32;
+        // No branch depends on the length, as that would be mispredicted.
+        if (length > 1) & (number >> (7 * (length - 1)) == 0) {
+            return Err(LONGER);
         }
-        u32::try_from(self.number()?).map_err(|_| DecodeError("a number takes more than 32 bits"))
+        Ok(number)
     }
 
     /// The byte that is next.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
-        self.0.first().copied()
+        self.0.rest().first().copied()
     }
 
     /// Passes over numbers up to the zero that has so many others before it, and returns how many it passed
@@ -185,23 +151,22 @@ impl<'a> Unpacker<'a> {
             bytes.iter().map(|&byte| u8::from(what(byte))).sum()
         };
         let (mut zeros, mut numbers) = (nth, 0);
-        while let Some((bytes, rest)) = self.0.split_at_checked(64) {
+        let mut ahead = self.0;
+        while let Ok(bytes) = ahead.take(64) {
             let Some(left) = zeros.checked_sub(count(bytes, |byte| byte == 0).into()) else {
                 break;
             };
-            (zeros, self.0) = (left, rest);
+            (zeros, self.0) = (left, ahead);
             numbers += usize::from(count(bytes, |byte| byte < 0x80));
         }
-        let (passed, rest) = self.0.split_at(memchr::memchr_iter(0, self.0).nth(zeros)?);
-        self.0 = rest;
+        let zero = memchr::memchr_iter(0, self.0.rest()).nth(zeros)?;
+        let passed = self.0.take(zero as u64).ok()?;
         Some(numbers + usize::from(count(passed, |byte| byte < 0x80)))
     }
 
     /// Takes bytes as they are.
     pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
-        let (bytes, rest) = self.0.split_at_checked(len).ok_or(ENDS_EARLY)?;
-        self.0 = rest;
-        Ok(bytes)
+        self.0.take(len as u64).map_err(unreadable)
     }
 
     /// Passes over a column, and returns how many bytes it claims to have.
@@ -282,7 +247,7 @@ impl<'a> Unpacker<'a> {
 
     /// Number of bytes left. As nothing takes less than a byte, no more things can follow.
     pub(super) fn left(&self) -> usize {
-        self.0.len()
+        self.0.left()
     }
 
     /// Checks that everything was read.
@@ -306,15 +271,14 @@ pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
     previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
 }
 
-/// Small numbers of either sign, modulo 2^64, as small numbers.
-pub(super) fn zigzag(number: u64) -> u64 {
-    let number = number as i64;
-    ((number << 1) ^ (number >> 63)) as u64
-}
-
-/// The number of which this is the small one.
-pub(super) fn unzigzag(number: u64) -> u64 {
-    (number >> 1) ^ (number & 1).wrapping_neg()
+fn unreadable(error: CursorError) -> DecodeError {
+    match error {
+        CursorError::EndsEarly { .. } => ENDS_EARLY,
+        CursorError::TooManyBits { bits: 32, .. } => {
+            DecodeError("a number takes more than 32 bits")
+        }
+        CursorError::TooManyBits { .. } => DecodeError("a number takes more than 64 bits"),
+    }
 }
 
 pub(super) const ENDS_EARLY: DecodeError = DecodeError("it ends early");
@@ -382,9 +346,15 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_65_bits_is_refused() {
-        let bytes = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
-        assert!(Unpacker::new(&bytes).number().is_err());
+    fn numbers_with_more_bytes_than_they_take_are_refused() {
+        for bytes in [
+            &[0x80, 0][..],
+            &[0xff, 0x80, 0],
+            &[0x80, 0x80, 0x80, 0x80, 0],
+        ] {
+            assert_eq!(Unpacker::new(bytes).number(), Err(LONGER));
+            assert_eq!(Unpacker::new(bytes).number32(), Err(LONGER));
+        }
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! little; many are read at the same times. All come back bit for bit.
 
 use super::DecodeError;
-use super::bytes::{MOST_BYTES_32, Packer, Unpacker, unzigzag, zigzag};
+use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use std::sync::Arc;
+use sto_model::bytes::{unzigzag, zigzag};
 use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRICS, MAX_POINTS};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries, RunMetrics};

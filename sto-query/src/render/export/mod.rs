@@ -16,7 +16,6 @@ mod otlp;
 mod perfetto;
 mod perun;
 mod pprof;
-mod protobuf;
 mod samples;
 mod speedscope;
 mod walk;

@@ -4,7 +4,6 @@
 //! <https://github.com/open-telemetry/opentelemetry-proto>, in the messages of versions 1.10 and 1.11.
 
 use super::dictionary::{Dictionary, Mapping};
-use super::protobuf::Message;
 use super::samples::{Row, Samples, columns};
 use super::{check_any, check_frames, recorded};
 use crate::error::ExportError;
@@ -13,6 +12,7 @@ use crate::tree::{ContextCosts, View};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
+use sto_core::formats::MessageWriter;
 use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
 use sto_core::tree::{Context, ContextIx, NodeIx};
 
@@ -49,8 +49,8 @@ pub fn otlp(
     let mut profiles = Vec::new();
     let mut of_context: HashMap<ContextIx, Vec<u64>> = HashMap::new();
     for column in &columns(view, &samples.costs, true) {
-        let mut profile = Message::default();
-        let mut sample_type = Message::default();
+        let mut profile = MessageWriter::default();
+        let mut sample_type = MessageWriter::default();
         sample_type.number(1, dictionary.string(&column.name()));
         sample_type.number(2, dictionary.string(column.unit));
         profile.message(1, &sample_type);
@@ -59,7 +59,7 @@ pub fn otlp(
             if value == 0 {
                 continue;
             }
-            let mut sample = Message::default();
+            let mut sample = MessageWriter::default();
             sample.number(1, stack_of[&node]);
             if let Some((ix, context)) = context {
                 let indices = of_context.entry(ix).or_insert_with(|| {
@@ -72,14 +72,16 @@ pub fn otlp(
             sample.numbers(4, std::iter::once(value));
             profile.message(2, &sample);
         }
-        profile.fixed64(3, time);
+        if time != 0 {
+            profile.fixed64(3, time);
+        }
         profile.number(4, duration);
         profiles.push(profile);
     }
-    let mut scope = Message::default();
+    let mut scope = MessageWriter::default();
     scope.bytes(1, b"sto");
     scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
-    let (mut of_resource, mut of_scope) = (Message::default(), Message::default());
+    let (mut of_resource, mut of_scope) = (MessageWriter::default(), MessageWriter::default());
     of_resource.message(1, &resource(view));
     of_scope.message(1, &scope);
     let profiles = profiles.into_iter();
@@ -87,8 +89,8 @@ pub fn otlp(
     let scope = within(2, std::iter::once(of_scope).chain(profiles));
     let resource = within(1, std::iter::once(of_resource).chain(scope));
     let tables = within(2, [tables(&mut dictionary, &mut attributes, nodes)]);
-    let parts: Vec<Message> = resource.into_iter().chain(tables).collect();
-    let bytes: usize = parts.iter().map(Message::len).sum();
+    let parts: Vec<MessageWriter> = resource.into_iter().chain(tables).collect();
+    let bytes: usize = parts.iter().map(|part| part.bytes.len()).sum();
     if bytes > MAX_BYTES {
         return Err(ExportError::TooLong {
             build: full_name(&view.selection.build),
@@ -98,21 +100,22 @@ pub fn otlp(
     }
     let mut file = BufWriter::new(writer);
     for part in parts {
-        file.write_all(part.as_bytes())?;
+        file.write_all(&part.bytes)?;
     }
     Ok(file.flush()?)
 }
 
 /// The parts of a field that has these in a row, which may be long.
-fn within(field: u32, parts: impl IntoIterator<Item = Message>) -> Vec<Message> {
-    let mut parts: Vec<Message> = parts.into_iter().collect();
-    let length = parts.iter().map(Message::len).sum();
-    parts.insert(0, Message::head(field, length));
+fn within(field: u32, parts: impl IntoIterator<Item = MessageWriter>) -> Vec<MessageWriter> {
+    let mut parts: Vec<MessageWriter> = parts.into_iter().collect();
+    let mut head = MessageWriter::default();
+    head.head(field, parts.iter().map(|part| part.bytes.len()).sum());
+    parts.insert(0, head);
     parts
 }
 
 /// What ran, and where: what all runs of the view say alike.
-fn resource(view: &View) -> Message {
+fn resource(view: &View) -> MessageWriter {
     let build = &view.selection.build;
     let agreed = |of: fn(&Origin) -> Option<&str>| {
         let profiles = view.selection.profiles.iter();
@@ -120,7 +123,7 @@ fn resource(view: &View) -> Message {
         all.first().copied().flatten().filter(|_| all.len() == 1)
     };
     let build_id = build.gnu_build_id.as_ref().map(ToString::to_string);
-    let mut resource = Message::default();
+    let mut resource = MessageWriter::default();
     for (key, value) in [
         ("service.name", Some(&*build.executable)),
         ("service.version", Some(&*build.version)),
@@ -130,7 +133,7 @@ fn resource(view: &View) -> Message {
         ("host.arch", agreed(|origin| origin.arch.as_deref())),
     ] {
         let Some(value) = value else { continue };
-        let (mut attribute, mut text) = (Message::default(), Message::default());
+        let (mut attribute, mut text) = (MessageWriter::default(), MessageWriter::default());
         text.bytes(1, value.as_bytes());
         attribute.bytes(1, key.as_bytes());
         attribute.message(2, &text);
@@ -168,15 +171,15 @@ fn tables(
     dictionary: &mut Dictionary,
     attributes: &mut Attributes,
     nodes: BTreeSet<NodeIx>,
-) -> Message {
-    let mut tables = Message::default();
+) -> MessageWriter {
+    let mut tables = MessageWriter::default();
     // The first of each table stands for nothing.
     (1..=7)
         .filter(|&table| table != STRINGS)
         .for_each(|table| tables.bytes(table, b""));
     for ix in 0..dictionary.mappings.len() {
         let Mapping { file, build_id } = dictionary.mappings[ix];
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(4, file);
         if build_id != 0 {
             let digits = dictionary.strings[build_id as usize].clone();
@@ -188,10 +191,10 @@ fn tables(
     }
     for ix in 0..dictionary.locations.len() {
         let location = &dictionary.locations[ix];
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(1, location.mapping);
         for (function, line) in dictionary.lines(location) {
-            let mut own = Message::default();
+            let mut own = MessageWriter::default();
             own.number(1, function);
             own.number(2, line.into());
             fields.message(3, &own);
@@ -204,18 +207,18 @@ fn tables(
         tables.message(2, &fields);
     }
     for function in &dictionary.functions {
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(1, function.name);
         fields.number(2, function.system_name);
         fields.number(3, function.file);
         tables.message(3, &fields);
     }
     for node in nodes {
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.numbers(1, dictionary.stack(node));
         tables.message(7, &fields);
     }
-    tables.append(&attributes.table);
+    tables.bytes.extend_from_slice(&attributes.table.bytes);
     for string in &dictionary.strings {
         tables.bytes(STRINGS, string.as_bytes());
     }
@@ -228,7 +231,7 @@ const STRINGS: u32 = 5;
 /// The attributes that are written, each once.
 #[derive(Default)]
 struct Attributes {
-    table: Message,
+    table: MessageWriter,
     indices: HashMap<SampleLabel, u64>,
 }
 
@@ -237,14 +240,14 @@ impl Attributes {
         if let Some(&index) = self.indices.get(&attribute) {
             return index;
         }
-        let (mut fields, mut value) = (Message::default(), Message::default());
+        let (mut fields, mut value) = (MessageWriter::default(), MessageWriter::default());
         let unit = match &attribute.value {
             LabelValue::Text(text) => {
                 value.bytes(1, text.as_bytes());
                 0
             }
             LabelValue::Number { number, unit } => {
-                value.one_of(3, *number as u64);
+                value.number_or_zero(3, *number as u64);
                 dictionary.string(unit)
             }
         };

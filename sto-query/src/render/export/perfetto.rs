@@ -2,12 +2,12 @@
 //!
 //! Source: `protos/perfetto/trace` of <https://github.com/google/perfetto>.
 
-use super::protobuf::Message;
 use crate::QueryError;
 use crate::calls::{CalledRun, nested};
 use crate::error::ExportError;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
+use sto_core::formats::MessageWriter;
 use sto_core::model::FrameIx;
 use sto_core::trace::{CallThread, Expression, Record};
 use sto_core::tree::NodeIx;
@@ -97,7 +97,7 @@ impl<W: Write> Trace<'_, W> {
     /// Begins the track of a thread, or of what is no real one.
     fn thread(&mut self, thread: &CallThread) -> io::Result<()> {
         let process = self.process(thread)?;
-        let (mut track, mut about) = (Message::default(), Message::default());
+        let (mut track, mut about) = (MessageWriter::default(), MessageWriter::default());
         if thread.tid == 0 {
             track.bytes(2, thread.name.as_bytes());
             track.number(5, process);
@@ -118,7 +118,7 @@ impl<W: Write> Trace<'_, W> {
         if let Some(&track) = self.processes.get(&thread.pid) {
             return Ok(track);
         }
-        let (mut track, mut process) = (Message::default(), Message::default());
+        let (mut track, mut process) = (MessageWriter::default(), MessageWriter::default());
         process.number(1, thread.pid.into());
         process.bytes(6, thread.program.as_bytes());
         track.message(3, &process);
@@ -127,22 +127,22 @@ impl<W: Write> Trace<'_, W> {
         Ok(track)
     }
 
-    fn new_track(&mut self, mut track: Message) -> io::Result<u64> {
+    fn new_track(&mut self, mut track: MessageWriter) -> io::Result<u64> {
         self.track += 1;
         track.number(1, self.track);
-        let mut packet = Message::default();
+        let mut packet = MessageWriter::default();
         packet.message(60, &track);
         self.packet(packet)?;
         Ok(self.track)
     }
 
-    fn packet(&mut self, mut packet: Message) -> io::Result<()> {
+    fn packet(&mut self, mut packet: MessageWriter) -> io::Result<()> {
         packet.number(10, 1);
         packet.number(13, self.flags);
         self.flags = NEEDED;
-        let mut file = Message::default();
+        let mut file = MessageWriter::default();
         file.message(1, &packet);
-        self.file.write_all(file.as_bytes())
+        self.file.write_all(&file.bytes)
     }
 
     fn records(&mut self, records: &[Record<NodeIx>]) -> io::Result<()> {
@@ -210,7 +210,7 @@ impl<W: Write> Trace<'_, W> {
     fn slice(&mut self, slice: &Slice) -> io::Result<()> {
         self.end(slice.depth)?;
         self.open.push(slice.end);
-        let (mut packet, mut event) = (Message::default(), Message::default());
+        let (mut packet, mut event) = (MessageWriter::default(), MessageWriter::default());
         let frame_ix = self.run.view.tree.frame(slice.stack);
         let frame = self.run.view.frames.frame(frame_ix);
         let number = u64::from(frame_ix.0) + 1;
@@ -226,7 +226,7 @@ impl<W: Write> Trace<'_, W> {
             event.number(34, number);
         }
         if let Some(calls) = slice.calls {
-            let mut argument = Message::default();
+            let mut argument = MessageWriter::default();
             argument.bytes(10, b"calls");
             argument.number(3, calls);
             event.message(4, &argument);
@@ -239,31 +239,31 @@ impl<W: Write> Trace<'_, W> {
         while self.open.len() > depth
             && let Some(end) = self.open.pop()
         {
-            let mut event = Message::default();
+            let mut event = MessageWriter::default();
             event.number(9, END);
-            self.event(Message::default(), event, end)?;
+            self.event(MessageWriter::default(), event, end)?;
         }
         Ok(())
     }
 
     fn event(
         &mut self,
-        mut packet: Message,
-        mut event: Message,
+        mut packet: MessageWriter,
+        mut event: MessageWriter,
         at: Nanoseconds,
     ) -> io::Result<()> {
         event.number(11, self.track);
-        packet.one_of(8, at.0);
+        packet.number_or_zero(8, at.0);
         packet.message(11, &event);
         self.packet(packet)
     }
 
     /// What a frame's number stands for: an `InternedData`.
-    fn names(&self, stack: NodeIx, number: u64) -> Message {
+    fn names(&self, stack: NodeIx, number: u64) -> MessageWriter {
         let frame = self.run.view.frames.frame(self.run.view.tree.frame(stack));
-        let mut names = Message::default();
+        let mut names = MessageWriter::default();
         let mut add = |field: u32, name: &str| {
-            let mut entry = Message::default();
+            let mut entry = MessageWriter::default();
             entry.number(1, number);
             entry.bytes(2, name.as_bytes());
             names.message(field, &entry);
@@ -273,7 +273,7 @@ impl<W: Write> Trace<'_, W> {
             add(1, frame.module);
         }
         if !frame.file.is_empty() {
-            let mut location = Message::default();
+            let mut location = MessageWriter::default();
             location.number(1, number);
             location.bytes(2, frame.file.as_bytes());
             location.bytes(3, self.run.function(stack).as_bytes());

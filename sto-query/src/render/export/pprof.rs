@@ -1,7 +1,6 @@
 //! pprof.
 
 use super::dictionary::Dictionary;
-use super::protobuf::Message;
 use super::samples::{Column, Row, Samples, columns};
 use super::{check_any, check_frames, recorded};
 use crate::error::ExportError;
@@ -10,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
+use sto_core::formats::MessageWriter;
 use sto_core::model::LabelValue;
 use sto_core::tree::Context;
 
@@ -50,16 +50,16 @@ pub fn pprof(
     };
 
     let mut file = GzEncoder::new(BufWriter::new(writer), Compression::default());
-    let mut message = Message::default();
+    let mut message = MessageWriter::default();
     for column in &columns {
-        let mut value_type = Message::default();
+        let mut value_type = MessageWriter::default();
         value_type.number(1, tables.string(&name(column)));
         value_type.number(2, tables.string(column.unit));
         message.message(1, &value_type);
     }
-    file.write_all(&message.take())?;
+    file.write_all(&std::mem::take(&mut message.bytes))?;
     for (row, &Row { node, context }) in samples.rows.iter().enumerate() {
-        let mut sample = Message::default();
+        let mut sample = MessageWriter::default();
         sample.numbers(1, tables.stack(node));
         let values = columns.iter();
         let values = values.map(|column| column.value(&samples.costs, row, "pprof"));
@@ -69,7 +69,7 @@ pub fn pprof(
             add_labels(context, &mut tables, &mut sample);
         }
         message.message(2, &sample);
-        file.write_all(&message.take())?;
+        file.write_all(&std::mem::take(&mut message.bytes))?;
     }
     let default = columns.iter().find(|column| !column.counts_samples);
     let default = default.map_or(0, |column| tables.string(&name(column)));
@@ -79,12 +79,12 @@ pub fn pprof(
     for string in &tables.strings {
         message.bytes(6, string.as_bytes());
     }
-    file.write_all(&message.take())?;
+    file.write_all(&std::mem::take(&mut message.bytes))?;
     Ok(file.finish()?.flush()?)
 }
 
 /// When, how long and by what was recorded.
-fn origin(view: &View, tables: &mut Dictionary, message: &mut Message) {
+fn origin(view: &View, tables: &mut Dictionary, message: &mut MessageWriter) {
     let (time, duration) = recorded(view);
     message.number(9, time);
     message.number(10, duration);
@@ -102,10 +102,10 @@ fn origin(view: &View, tables: &mut Dictionary, message: &mut Message) {
 }
 
 /// The labels of a sample that was taken in this context.
-fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut Message) {
+fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut MessageWriter) {
     let thread = &context.thread;
     let mut add = |key: &str, text: &str, number: u64, unit: &str| {
-        let mut label = Message::default();
+        let mut label = MessageWriter::default();
         for (field, value) in [
             (1, tables.string(key)),
             (2, tables.string(text)),
@@ -133,9 +133,9 @@ fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut Message) 
     }
 }
 
-fn add_tables(tables: &Dictionary, message: &mut Message) {
+fn add_tables(tables: &Dictionary, message: &mut MessageWriter) {
     for (mapping, id) in tables.mappings.iter().zip(1..) {
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(1, id);
         fields.number(5, mapping.file);
         fields.number(6, mapping.build_id);
@@ -144,11 +144,11 @@ fn add_tables(tables: &Dictionary, message: &mut Message) {
         message.message(3, &fields);
     }
     for (location, id) in tables.locations.iter().zip(1..) {
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(1, id);
         fields.number(2, location.mapping);
         for (function, line) in tables.lines(location) {
-            let mut own = Message::default();
+            let mut own = MessageWriter::default();
             own.number(1, function);
             own.number(2, line.into());
             fields.message(4, &own);
@@ -156,7 +156,7 @@ fn add_tables(tables: &Dictionary, message: &mut Message) {
         message.message(4, &fields);
     }
     for (function, id) in tables.functions.iter().zip(1..) {
-        let mut fields = Message::default();
+        let mut fields = MessageWriter::default();
         fields.number(1, id);
         fields.number(2, function.name);
         fields.number(3, function.system_name);

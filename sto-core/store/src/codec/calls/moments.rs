@@ -2,9 +2,8 @@
 
 use super::columns::{Nodes, columns, later, more};
 use crate::codec::DecodeError;
-use crate::codec::bytes::{
-    MOST_BYTES_64, Packer, Unpacker, add_difference, difference, unzigzag, zigzag,
-};
+use crate::codec::bytes::{MOST_BYTES_64, Packer, Unpacker, add_difference, difference};
+use sto_model::bytes::{unzigzag, zigzag};
 use sto_model::trace::{LongCall, Meanwhile, Outlier, RunCalls, ThreadCalls, Wait};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
