@@ -1,35 +1,35 @@
-//! Ending long work before it is done.
+//! Cancellation of long operations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends long work from another thread: a clone of it goes into the options of the work, which then ends
-/// with [`Cancelled`] where it next looks. What is not in the store by then does not get there.
+/// A token that cancels a long operation from another thread.
 ///
-/// Two are equal where both are cancelled, or neither.
+/// Pass a clone in the options of the operation, which then returns [`Cancelled`] at its next check. Data that
+/// is not in the store at that time is not added. Two tokens are equal if both are cancelled, or neither is.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks the work to end.
+    /// Cancels the operation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work is to end.
+    /// Returns `true` if the operation was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Lets work end here by `?`.
+    /// Checks for cancellation, so that an operation can return early with `?`.
     ///
     /// # Errors
-    /// Where it is to end.
+    /// Returns an error if the operation was cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
-        match self.is_cancelled() {
-            true => Err(Cancelled),
-            false => Ok(()),
+        if self.is_cancelled() {
+            return Err(Cancelled);
         }
+        Ok(())
     }
 }
 
@@ -41,7 +41,7 @@ impl PartialEq for Cancel {
 
 impl Eq for Cancel {}
 
-/// A [`Cancel`] ended the work.
+/// The operation was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled before it was done")]
 pub struct Cancelled;

@@ -1,30 +1,30 @@
-//! Commits of git that builds were made of.
+//! Git commits of builds.
 
 use crate::units::UnixSeconds;
-use crate::{ParseError, bytes_of_hex, serde_text_or_parts};
+use crate::{ParseError, decode_hex, serde_text_or_parts};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The id of a git commit: 20 bytes (SHA-1) or 32 (SHA-256).
 ///
-/// Written and parsed as lower-case hexadecimal, all of it.
+/// It is formatted and parsed as unabbreviated lower-case hexadecimal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommitHash(Vec<u8>);
 
 impl CommitHash {
-    /// A commit's id from its bytes; `None` where they are not 20 or 32.
+    /// Creates an id from its bytes. Returns `None` if there are not 20 or 32.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         matches!(bytes.len(), 20 | 32).then(|| CommitHash(bytes.to_vec()))
     }
 
-    /// The bytes.
+    /// The bytes of the id.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The commit that a revision names in full, as `git describe --long --abbrev=40` writes it:
-    /// `v1.2-3-gHASH`, `HASH`, either with `-dirty` after it.
+    /// Extracts the commit id from a revision in the format of `git describe --long --abbrev=40`:
+    /// `v1.2-3-gHASH` or `HASH`, with or without `-dirty`. Returns `None` if the id is abbreviated.
     pub fn of_revision(revision: &str) -> Option<Self> {
         let clean = revision.strip_suffix(DIRTY).unwrap_or(revision);
         let hash = clean.rsplit_once("-g").map_or(clean, |(_, hash)| hash);
@@ -32,7 +32,7 @@ impl CommitHash {
     }
 }
 
-/// What a revision ends in whose work tree had changes that were not committed.
+/// The suffix of a revision whose work tree had uncommitted changes.
 const DIRTY: &str = "-dirty";
 
 impl fmt::Display for CommitHash {
@@ -50,9 +50,9 @@ impl fmt::Debug for CommitHash {
 impl FromStr for CommitHash {
     type Err = ParseError;
 
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let hash = bytes_of_hex(text).and_then(|bytes| CommitHash::from_bytes(&bytes));
+        let hash = decode_hex(text).and_then(|bytes| CommitHash::from_bytes(&bytes));
         hash.ok_or_else(|| ParseError::new("a commit's id of 40 or 64 hexadecimal digits", text))
     }
 }
@@ -61,24 +61,24 @@ serde_text_or_parts!(CommitHash, Vec<u8>, |hash| hash.0.clone(), |bytes| {
     CommitHash::from_bytes(&bytes)
 });
 
-/// The commit that a build was made of. What it says follows from its id, but for `dirty`.
+/// The commit that a build was made from. All fields except `dirty` are determined by the id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Commit {
-    /// Its id.
+    /// The commit's id.
     pub hash: CommitHash,
-    /// The commits that it follows: none of the first, several of a merge.
+    /// The parent commits: none for a root commit, several for a merge.
     pub parents: Vec<CommitHash>,
-    /// When its author wrote it.
+    /// The author date.
     pub author_time: UnixSeconds,
-    /// The first paragraph of its message.
+    /// The first paragraph of the commit message.
     pub subject: String,
-    /// Whether the work tree had changes that were not committed.
+    /// Whether the work tree had uncommitted changes.
     pub dirty: bool,
 }
 
 impl Commit {
-    /// Whether a revision says that the work tree had changes that were not committed.
+    /// Returns `true` if the revision ends in `-dirty`: the work tree had uncommitted changes.
     pub fn is_dirty(revision: &str) -> bool {
         revision.ends_with(DIRTY)
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_with_a_whole_id_names_a_commit() {
+    fn extracts_unabbreviated_ids_from_revisions() {
         let id = "0123456789abcdef0123456789abcdef01234567";
         for text in [
             id.to_owned(),

@@ -1,4 +1,4 @@
-//! Frames: what stands at one level of a call stack.
+//! Frames of call stacks, and the table that deduplicates them.
 
 use crate::id::FrameId;
 use crate::id::canonical::Field::{Text, U8, U32};
@@ -8,7 +8,9 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
-/// How the code of a frame came to run. A part of a frame's identity, never a suffix of its symbol.
+/// The kind of code of a frame: compiled, inlined, interpreted, ...
+///
+/// It is part of the frame's identity instead of a suffix of its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -16,24 +18,24 @@ use std::hash::BuildHasher;
 pub enum FrameKind {
     /// Compiled code in user space.
     User = 0,
-    /// Code of the kernel or of a kernel module.
+    /// Code of the kernel or a kernel module.
     Kernel = 1,
-    /// A function that the compiler inlined into the frame before it.
+    /// A function that the compiler inlined into the previous frame, its caller.
     Inlined = 2,
-    /// Code that a just-in-time compiler made and optimised, as far as the format says.
+    /// Code of a just-in-time compiler: optimised code, or code whose optimisation level is unknown.
     Jit = 3,
-    /// A function that an interpreter ran.
+    /// A function executed by an interpreter.
     Interpreted = 4,
-    /// An address for which no symbol was found; the symbol is then `[module+0xoffset]`.
+    /// An address without a symbol. The frame's symbol is then `[module+0xoffset]`.
     Unresolved = 5,
-    /// Code that a just-in-time compiler made quickly and improves later: HotSpot's C1.
+    /// Code of a just-in-time compiler's baseline tier, such as HotSpot's C1.
     JitBaseline = 6,
-    /// A function of the thread that woke the sampled one, as off-CPU profiles have it.
+    /// A function of the thread that woke the sampled thread, in off-CPU profiles.
     Waker = 7,
 }
 
 impl FrameKind {
-    /// Every kind, in the order of its number.
+    /// All kinds, ordered by number.
     pub const ALL: [FrameKind; 8] = [
         FrameKind::User,
         FrameKind::Kernel,
@@ -45,12 +47,12 @@ impl FrameKind {
         FrameKind::Waker,
     ];
 
-    /// The kind with this number (see SPEC.md), or `None` where a newer format uses one.
+    /// The kind with this number (see SPEC.md), or `None` if it is unknown to this version.
     pub fn from_number(number: u8) -> Option<FrameKind> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// The name that JSON output shows: `user`, `kernel`, `inlined`, ...
+    /// The name in JSON output: `user`, `kernel`, `inlined`, ...
     pub fn name(self) -> &'static str {
         const NAMES: [&str; FrameKind::ALL.len()] = [
             "user",
@@ -66,25 +68,25 @@ impl FrameKind {
     }
 }
 
-/// One level of a call stack: by default a function.
+/// One level of a call stack, by default a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frame<'a> {
-    /// Base name of the file the code was loaded from (`libc.so.6`), `[kernel]`, or empty.
+    /// Base name of the file that contains the code (`libc.so.6`), `[kernel]`, or empty.
     pub module: &'a str,
-    /// The function, demangled, or `[module+0xoffset]`.
+    /// Demangled name of the function, or `[module+0xoffset]`.
     pub symbol: &'a str,
-    /// How the code came to run.
+    /// The kind of code.
     #[doc(hidden)]
     pub kind: FrameKind,
-    /// Source file, without what differs between checkouts and machines; empty if unknown.
+    /// Normalised path of the source file; empty if unknown.
     pub file: &'a str,
-    /// Source line, counted from 1; 0 unless the profile was ingested by line.
+    /// Source line, counted from 1; 0 unless the profile has the granularity of lines.
     #[doc(hidden)]
     pub line: u32,
 }
 
 impl Frame<'_> {
-    /// The same by these indices of its symbol, module and file.
+    /// Converts to a table row, given the indices of the symbol, module and file.
     #[doc(hidden)]
     pub fn row(&self, [symbol, module, file]: [StringIx; 3]) -> FrameRow {
         FrameRow {
@@ -120,7 +122,7 @@ numbers! {
     pub StringIx;
 }
 
-/// A frame whose strings stand in a [`FrameTable`].
+/// A frame whose strings are indices into a [`FrameTable`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[doc(hidden)]
 pub struct FrameRow {
@@ -131,14 +133,14 @@ pub struct FrameRow {
     pub line: u32,
 }
 
-/// Distinct frames; a frame is named by its index, [`FrameIx`].
+/// A table of distinct frames, which are referred to by index.
 ///
-/// Strings stand once each in one buffer. Inserting a frame twice gives the same index.
+/// Inserting a frame twice returns the same index. Each distinct string is stored once.
 #[derive(Clone, Default)]
 pub struct FrameTable {
     text: String,
     string_ends: Vec<u32>,
-    /// Indices of strings with their hashes, so that the table grows without hashing again.
+    /// Hashes and indices of strings. The stored hashes avoid rehashing strings when the table grows.
     string_index: HashTable<(u64, u32)>,
     rows: Vec<FrameRow>,
     frame_index: HashTable<u32>,
@@ -146,17 +148,17 @@ pub struct FrameTable {
 }
 
 impl FrameTable {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of frames.
+    /// The number of frames.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no frame.
+    /// Returns `true` if the table has no frames.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -166,21 +168,21 @@ impl FrameTable {
         self.string_ends.len()
     }
 
-    /// Length of the distinct strings together, in bytes; it stays below 4 GiB.
+    /// The total length of the distinct strings in bytes, which is less than 4 GiB.
     #[doc(hidden)]
     pub fn text_len(&self) -> usize {
         self.text.len()
     }
 
-    /// The string at an index of this table.
+    /// The string with this index.
     pub fn string(&self, ix: StringIx) -> &str {
         string_at(&self.text, &self.string_ends, ix.get())
     }
 
-    /// Adds a string, or finds it.
+    /// Returns the index of a string, and adds it if it is new.
     ///
     /// # Panics
-    /// If the strings together reach 4 GiB.
+    /// Panics if the total length of the strings reaches 4 GiB.
     pub fn intern_string(&mut self, string: &str) -> StringIx {
         let Self {
             text,
@@ -203,14 +205,14 @@ impl FrameTable {
         StringIx(ix)
     }
 
-    /// Adds a frame, or finds it.
+    /// Returns the index of a frame, and adds it if it is new.
     pub fn insert(&mut self, frame: Frame<'_>) -> FrameIx {
         let strings = [frame.symbol, frame.module, frame.file];
         let strings = strings.map(|string| self.intern_string(string));
         self.insert_row(frame.row(strings))
     }
 
-    /// The index of a frame of this table.
+    /// Returns the index of a frame, or `None` if it is not in the table.
     pub fn find(&self, frame: Frame<'_>) -> Option<FrameIx> {
         let string = |string| self.find_string(string);
         let (symbol, module) = (string(frame.symbol)?, string(frame.module)?);
@@ -233,7 +235,7 @@ impl FrameTable {
         found.map(|&ix| FrameIx(ix))
     }
 
-    /// Adds a frame whose strings already stand in this table.
+    /// Like [`insert`](Self::insert), for a frame whose strings are already in the table.
     #[doc(hidden)]
     pub fn insert_row(&mut self, row: FrameRow) -> FrameIx {
         let Self {
@@ -252,7 +254,7 @@ impl FrameTable {
         FrameIx(ix)
     }
 
-    /// The frame at an index of this table.
+    /// The frame with this index.
     pub fn frame(&self, ix: FrameIx) -> Frame<'_> {
         let row = self.row(ix);
         Frame {
@@ -275,14 +277,14 @@ impl FrameTable {
         (row.symbol, row.module, row.file)
     }
 
-    /// Every frame, in the order of its index.
+    /// Iterates over all frames, ordered by index.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (FrameIx, Frame<'_>)> {
         (0..self.len() as u32).map(|ix| (FrameIx(ix), self.frame(FrameIx(ix))))
     }
 
-    /// The frames' order by module, symbol, kind, file and line: `ranks[frame]` is its position.
+    /// The position of each frame when frames are sorted by module, symbol, kind, file and line.
     ///
-    /// It depends on the frames alone, not on when they were inserted.
+    /// The positions do not depend on the order of insertion.
     pub fn ranks(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         order.sort_unstable_by(|&a, &b| self.frame(FrameIx(a)).cmp(&self.frame(FrameIx(b))));

@@ -1,92 +1,93 @@
-//! What can be done about an error or a warning, or next, for the program that shows it to name.
+//! Hints: remedies for errors and warnings, for which each program names its own command or option.
 
 use serde::{Deserialize, Serialize};
 
-/// What can be done about an error or a warning, or next with an answer. Texts say so in general; a command adds
-/// which of its options does it, a server which of its fields.
+/// A remedy for an error or warning, or a next step after a result.
+///
+/// Messages describe it in general terms. The command adds the option that does it, a server the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Hint {
-    /// Take what there is of a file that was cut off.
+    /// Read a truncated file up to where it is complete.
     AllowTruncated,
-    /// Name the format of a file.
+    /// Specify the format of a file.
     NameFormat,
-    /// Say at what time of a recording a trace begins.
+    /// Specify the time in the recording at which a trace begins.
     TraceStart,
-    /// Allow compressed data to expand to more.
+    /// Allow compressed data to expand to more bytes.
     RaiseMaxInput,
-    /// Name the build.
+    /// Specify the build.
     NameBuild,
     /// Use another store.
     OtherStore,
-    /// Make a store, by ingesting.
+    /// Create a store by ingesting a recording.
     MakeStore,
-    /// Keep slices of time, one at least.
+    /// Keep at least one time slice.
     KeepSlices,
-    /// Keep costs by slices of time: read the file, or store it with them.
+    /// Read or store the recording with costs by time slice.
     SliceTime,
-    /// Keep every call of a trace of calls.
+    /// Keep every call of a call trace.
     KeepCalls,
-    /// Do not cut time into slices.
+    /// Do not divide time into slices.
     WholeTime,
-    /// Say in which folders files with symbols are.
+    /// Specify folders of files with symbols.
     SymbolFolder,
-    /// Look for names of functions that had none when their profiles were stored.
+    /// Look up the names of functions that had none when their profiles were stored.
     Symbolize,
     /// Add a profile to the store.
     AddProfile,
-    /// List the builds with their runs.
+    /// List the builds and their runs.
     ListBuilds,
-    /// List the phases of a run with their times.
+    /// List the phases of a run and their times.
     ListPhases,
-    /// List the runs with what is known of them.
+    /// List the runs and their properties.
     ListRuns,
-    /// Name the program.
+    /// Specify the program.
     NameProgram,
-    /// Name the benchmark.
+    /// Specify the benchmark.
     NameBenchmark,
-    /// Give runs a metric.
+    /// Add a metric to runs.
     AttachMetric,
     /// Compare two builds.
     Check,
-    /// Compare two builds, and show all that there is to say of it.
+    /// Compare two builds and show all details.
     CheckInFull,
     /// Compact the store.
     Compact,
     /// Count inlined functions separately.
     CountInlined,
-    /// See how functions of two builds are matched.
+    /// Show how the functions of two builds are matched.
     ExplainMatch,
-    /// Ask for the answer as JSON.
+    /// Output JSON.
     Json,
-    /// Ask for JSON of what became of each file.
+    /// Output a JSON report with the result for each file.
     JsonReport,
     /// Remove a run.
     RemoveRun,
-    /// Give a build a tag.
+    /// Tag a build.
     SetTag,
-    /// Ask for all that there is to say.
+    /// Show everything.
     ShowAll,
-    /// Say in which folders sources are.
+    /// Specify folders of source files.
     SourceFolder,
-    /// List the functions that cost most, with inlined ones separately.
+    /// List the most expensive functions, with inlined functions separately.
     TopInlined,
 }
 
-/// A sentence about what was read, or a part of one, with what can be done about it.
+/// A message about the input, or a part of one, with an optional remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Notice {
-    /// The text, complete without the hint.
+    /// The text, which is complete without the hint.
     pub text: String,
-    /// What can be done about it, if it says that something can.
+    /// The remedy, if there is one.
     pub hint: Option<Hint>,
 }
 
 impl Notice {
-    /// A notice that a hint belongs to.
+    /// Creates a notice with a hint.
     pub fn new(text: impl Into<String>, hint: Hint) -> Notice {
         Notice {
             text: text.into(),

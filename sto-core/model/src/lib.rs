@@ -1,7 +1,6 @@
-//! The data that a profile consists of: numbers with units, content addresses, frames, builds, profiles, trees of
-//! stacks and traces of calls.
+//! The data model of profiles: units, content addresses, frames, builds, profiles, stack trees and call traces.
 //!
-//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+//! This crate is part of `sto-core`, which re-exports its public API.
 
 mod build;
 #[doc(hidden)]
@@ -43,7 +42,7 @@ pub use source::{SourceDigest, SourceDigests, agreed_digests};
 pub use source_path::{CompilationDirs, normalize, source_path};
 pub use symbol_options::{Debuginfod, SymbolOptions};
 pub use text::ParseError;
-pub(crate) use text::{bytes_of_hex, serde_text_or_parts};
+pub(crate) use text::{decode_hex, serde_text_or_parts};
 
 #[cfg(test)]
 #[path = "../../tests/common/missing.rs"]

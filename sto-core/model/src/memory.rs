@@ -1,8 +1,7 @@
-//! How much memory the answer to a question may take.
+//! The memory limit for queries.
 //!
-//! Packed numbers of some kilobytes can stand for gigabytes. So what they claim is checked before it is unpacked,
-//! all that a question unpacks together. Nothing is counted here: who has to be certain limits the process itself,
-//! as the command does.
+//! A few kilobytes of packed data can unpack to gigabytes, so the declared size of everything that a query unpacks
+//! is checked first. This module does not count allocations: the command does that in its allocator.
 //!
 #![doc = include_str!("memory.md")]
 
@@ -12,35 +11,35 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Sets how much memory one question may take in this process; at first, there is no limit.
+/// Sets the memory limit for each query of this process. The default is no limit.
 pub fn set_limit(limit: Bytes) {
     LIMIT.store(limit.0, Relaxed);
 }
 
-/// More memory than one question may take.
+/// A query needs more memory than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it takes {} of memory or more, and may take {}", Size(.needs.0), Size(.limit.0))]
+#[error("it needs at least {} of memory, but the limit is {}", Size(.needs.0), Size(.limit.0))]
 #[non_exhaustive]
 pub struct TooMuch {
-    /// What it needs at least.
+    /// A lower bound on the memory that the query needs.
     pub needs: Bytes,
-    /// What it may take.
+    /// The limit.
     pub limit: Bytes,
 }
 
-/// Checks what a question will take at least.
+/// Checks a lower bound on the memory that a query needs.
 ///
 /// # Errors
-/// Where that is more than it [may](set_limit).
+/// Returns an error if it exceeds the [limit](set_limit).
 pub fn check(needs: Bytes) -> Result<(), TooMuch> {
     let limit = Bytes(LIMIT.load(Relaxed));
-    match needs > limit {
-        true => Err(TooMuch { needs, limit }),
-        false => Ok(()),
+    if needs > limit {
+        return Err(TooMuch { needs, limit });
     }
+    Ok(())
 }
 
-/// A number of bytes, as people read it.
+/// A number of bytes that formats itself in MiB or GiB.
 #[derive(Clone, Copy, Debug)]
 pub struct Size(pub u64);
 

@@ -1,4 +1,4 @@
-//! Metrics over the time of a run.
+//! Metrics over time.
 
 use crate::limits::{MAX_GIVEN_NAME, cut};
 use crate::units::Nanoseconds;
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the values of a metric over time are.
+/// The kind of values of a metric over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum MetricKind {
-    /// What was so at that time: the size of a heap, a temperature, a load.
+    /// The state at that time: the size of a heap, a temperature, a load.
     Level = 0,
-    /// What was counted since the point before, at an even pace: page faults, bytes read, nanoseconds of
-    /// collections. Counting begins at the first point, so that this one's value is 0.
+    /// The count since the previous point, at an even rate: page faults, bytes read, nanoseconds of garbage
+    /// collection. Counting begins at the first point, whose value is therefore 0.
     Count = 1,
 }
 
-/// Values of a metric at times that only grow.
+/// The values of a metric at strictly increasing times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricSeries {
     name: String,
@@ -28,19 +28,19 @@ pub struct MetricSeries {
     values: Vec<f64>,
 }
 
-/// The metrics over time of a run, and when it ran.
+/// The metrics of a run over time, and the time of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetrics {
-    /// Time of the first sample of the recording, by its clock.
+    /// The time of the recording's first sample, by the recording's clock.
     pub first: Nanoseconds,
-    /// Time of its last sample.
+    /// The time of the recording's last sample.
     pub last: Nanoseconds,
-    /// The metrics, in ascending order of their names, no two of one name.
+    /// The metrics, in ascending order of their distinct names.
     pub series: Vec<MetricSeries>,
 }
 
 impl RunMetrics {
-    /// The same with what others say: where both have a metric of one name, theirs.
+    /// Adds the metrics of `others`, and replaces metrics of the same name. The times are also taken from `others`.
     #[doc(hidden)]
     pub fn with(self, others: &RunMetrics) -> RunMetrics {
         let all = self.series.into_iter().chain(others.series.iter().cloned());
@@ -53,23 +53,23 @@ impl RunMetrics {
         }
     }
 
-    /// The number of values of all metrics.
+    /// The total number of values of all metrics.
     pub fn points(&self) -> usize {
         self.series.iter().map(|series| series.values.len()).sum()
     }
 }
 
-/// Why values at times are no series.
+/// An invalid metric over time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesError {
-    /// A metric has a name of 1 to [`MAX_GIVEN_NAME`] bytes.
+    /// The name is empty or longer than [`MAX_GIVEN_NAME`] bytes.
     #[error("a metric has a name of {found} bytes; expected 1 to {MAX_GIVEN_NAME}")]
     Name {
         /// Length of the name in bytes.
         found: usize,
     },
-    /// There are not as many values as times.
+    /// The number of values differs from the number of times.
     #[error("the metric has {values} values for {times} times")]
     Lengths {
         /// Number of times.
@@ -77,33 +77,33 @@ pub enum SeriesError {
         /// Number of values.
         values: usize,
     },
-    /// A time is not after the one before.
-    #[error("the time of value {index}, {} ns, is not after the one before", time.0)]
+    /// A time is not later than the previous time.
+    #[error("the time of value {index}, {} ns, is not later than the previous time", time.0)]
     TimeGoesBack {
         /// Index of the value, from 0.
         index: usize,
-        /// Its time.
+        /// The time of the value.
         time: Nanoseconds,
     },
-    /// A value is not finite, or of a count negative, or the first one of a count is not zero.
+    /// A value is not finite, a count is negative, or the first value of a count is not zero.
     #[error("value {index} is {value}; expected {expected}")]
     Value {
         /// Index of the value, from 0.
         index: usize,
         /// The value.
         value: f64,
-        /// What it should be.
+        /// A description of valid values.
         expected: &'static str,
     },
 }
 
 impl MetricSeries {
-    /// A series of values at these times, by the recording's clock. Metrics that were read together share their
-    /// times.
+    /// Creates a series of values at these times, by the recording's clock. Metrics that were read together can
+    /// share their times.
     ///
     /// # Errors
-    /// Where the name is empty or too long, times do not grow or have other values than one each, or a value is
-    /// not what its kind has.
+    /// Returns an error if the name is empty or too long, the times do not increase, the numbers of times and values
+    /// differ, or a value is invalid for the kind.
     pub fn new(
         name: impl Into<String>,
         kind: MetricKind,
@@ -118,16 +118,16 @@ impl MetricSeries {
             let (times, values) = (times.len(), values.len());
             return Err(SeriesError::Lengths { times, values });
         }
-        if let Some(before) = times.windows(2).position(|pair| pair[0] >= pair[1]) {
-            let index = before + 1;
+        if let Some(previous) = times.windows(2).position(|pair| pair[0] >= pair[1]) {
+            let index = previous + 1;
             let time = times[index];
             return Err(SeriesError::TimeGoesBack { index, time });
         }
         for (index, &value) in values.iter().enumerate() {
             let expected = match (kind, index) {
                 _ if !value.is_finite() => "a finite number",
-                (MetricKind::Count, 0) if value != 0.0 => "0, as counting begins there",
-                (MetricKind::Count, _) if value < 0.0 => "a count, which is not negative",
+                (MetricKind::Count, 0) if value != 0.0 => "0, because counting begins there",
+                (MetricKind::Count, _) if value < 0.0 => "a count of 0 or more",
                 _ => continue,
             };
             return Err(SeriesError::Value {
@@ -144,7 +144,7 @@ impl MetricSeries {
         })
     }
 
-    /// The same with a number after its name, which is cut where that makes it too long.
+    /// Appends a number to the metric's name, and shortens the name if it becomes too long.
     #[doc(hidden)]
     pub fn numbered(mut self, number: usize) -> MetricSeries {
         let number = format!(" ({number})");
@@ -158,17 +158,17 @@ impl MetricSeries {
         &self.name
     }
 
-    /// What its values are.
+    /// The kind of the values.
     pub fn kind(&self) -> MetricKind {
         self.kind
     }
 
-    /// When each value was read, by the recording's clock, in ascending order.
+    /// The time of each value, by the recording's clock, in ascending order.
     pub fn times(&self) -> &Arc<[Nanoseconds]> {
         &self.times
     }
 
-    /// A value for each time.
+    /// The values, one for each time.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_has_a_finite_value_for_each_of_times_that_grow() {
+    fn rejects_invalid_times_and_values() {
         assert!(series(MetricKind::Level, &[1, 2], &[-3.0, 4.5]).is_ok());
         assert!(series(MetricKind::Level, &[], &[]).is_ok());
         for (times, values) in [
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_begins_at_its_first_point_and_is_never_negative() {
+    fn counts_start_at_zero_and_are_not_negative() {
         assert!(series(MetricKind::Count, &[1, 2], &[0.0, 4.0]).is_ok());
         assert!(series(MetricKind::Count, &[1, 2], &[1.0, 4.0]).is_err());
         assert!(series(MetricKind::Count, &[1, 2], &[0.0, -4.0]).is_err());

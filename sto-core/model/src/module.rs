@@ -1,4 +1,4 @@
-//! Modules: the files and memory that code was loaded from, and places in them.
+//! Modules (the files and memory regions that contain code), and locations in them.
 
 use crate::{FrameIx, GnuBuildId, numbers};
 
@@ -7,64 +7,64 @@ numbers! {
     pub ModuleIx;
 }
 
-/// The module of every function that was made at run time, wherever its name is from: files and
-/// addresses differ from run to run.
+/// The module name of all functions compiled at run time, because their files and addresses differ from
+/// run to run.
 #[doc(hidden)]
 pub const JIT: &str = "[jit]";
 
-/// Where the code of a module lives.
+/// The kind of a module, which defines the meaning of addresses in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ModuleKind {
-    /// A file mapped in user space; addresses are offsets in the file.
+    /// A file mapped into user space. Addresses are offsets in the file.
     File,
-    /// As [`ModuleKind::File`], but addresses count from where the file's first segment is in memory.
+    /// Like [`ModuleKind::File`], but addresses are relative to the load address of the file's first segment.
     Image,
-    /// As [`ModuleKind::File`], but addresses are those at which functions begin, and stand for these functions
-    /// alone: not for what was inlined there.
+    /// Like [`ModuleKind::File`], but each address is the start of a function and represents that whole
+    /// function, without functions inlined at that address.
     Functions,
-    /// The kernel; addresses are virtual addresses of the recorded kernel.
+    /// The kernel. Addresses are virtual addresses of the recorded kernel.
     Kernel,
-    /// A loadable kernel module; addresses are virtual addresses of the recorded kernel.
+    /// A loadable kernel module. Addresses are virtual addresses of the recorded kernel.
     KernelModule,
-    /// Memory without a file (`[vsyscall]`, or any whose process is not known); addresses are virtual.
+    /// Memory that is not mapped from a file: `[vsyscall]`, or memory of an unknown process. Addresses are virtual.
     Anonymous,
-    /// Memory without a file where a process may have made code at run time; addresses are virtual.
+    /// Memory of a known process that is not mapped from a file and may contain code compiled at run time.
+    /// Addresses are virtual.
     Memory {
         /// Process id.
         pid: u32,
     },
-    /// The jitdump of a process; addresses are offsets in it, of the code that it holds.
+    /// The jitdump file of a process. Addresses are offsets of code in the file.
     JitDump {
         /// Process id.
         pid: u32,
     },
 }
 
-/// A file that code was loaded from, or what stands for one.
+/// A file or memory region that contains code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
-    /// The path that was recorded: `/usr/lib/libc.so.6`, `[kernel.kallsyms]`, `//anon`.
+    /// The recorded path: `/usr/lib/libc.so.6`, `[kernel.kallsyms]`, `//anon`.
     pub path: String,
-    /// What kind of thing it is.
+    /// The kind of the module.
     pub kind: ModuleKind,
-    /// GNU build id, where recorded.
+    /// GNU build id, if recorded.
     pub build_id: Option<GnuBuildId>,
-    /// Inode number of the file when it was mapped, where recorded.
+    /// Inode number of the file when it was mapped, if recorded.
     pub inode: Option<u64>,
-    /// For the kernel: the virtual address of its `_text` (or `_stext`) when recorded; for one of its modules that of its
-    /// `.text`.
+    /// The recorded virtual address of `_text` (or `_stext`) for the kernel, or of `.text` for a kernel module.
     pub text_address: Option<u64>,
-    /// The name that frames carry instead of the file's, where the user names the program.
+    /// The name used in frames instead of the file name, if the user names the program.
     pub alias: Option<String>,
 }
 
 impl Module {
-    /// The name that frames carry: the alias, else that of the file.
+    /// The name used in frames: the alias if there is one, otherwise the file name.
     pub fn name(&self) -> &str {
         self.alias.as_deref().unwrap_or_else(|| self.file_name())
     }
 
-    /// Whether its code is in a file by whose build id another one with its symbols can be found.
+    /// Returns `true` if the module's code is in a file whose symbols can be found by its build id.
     #[doc(hidden)]
     pub fn is_file(&self) -> bool {
         match self.kind {
@@ -79,7 +79,7 @@ impl Module {
         }
     }
 
-    /// `[kernel]` for the kernel, `[jit]` for a jitdump, else the base name of the file.
+    /// `[kernel]` for the kernel, `[jit]` for a jitdump, otherwise the base name of the path.
     #[doc(hidden)]
     pub fn file_name(&self) -> &str {
         match self.kind {
@@ -90,22 +90,22 @@ impl Module {
     }
 }
 
-/// What code a frame of a stack ran.
+/// The code location of one frame of a recorded stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Location {
-    /// An address in a module; its meaning depends on [`ModuleKind`].
+    /// An address in a module, whose meaning depends on [`ModuleKind`].
     ///
-    /// This is the address to look up: for a return address, one less than what was recorded, so
-    /// that it falls into the call.
+    /// It is ready for symbol lookup: return addresses are reduced by one, so that they lie in the
+    /// call instruction.
     Address {
         /// The module.
         module: ModuleIx,
-        /// Offset in the file, or virtual address.
+        /// Offset in the file or virtual address.
         address: u64,
     },
-    /// An address that no mapping covers. Which one is not kept: it differs from run to run, and
-    /// broken call chains are full of them.
+    /// An address outside of all mappings. Its value is not stored, because it differs from run to run
+    /// and broken call chains contain many of them.
     Unmapped,
-    /// A function that the format names: a frame of its `named` table.
+    /// A frame of the recording's `named` table, for functions whose names are in the recording.
     Named(FrameIx),
 }

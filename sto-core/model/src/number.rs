@@ -1,6 +1,6 @@
-//! Numbers that name one of many things of a kind, so that no kind is taken for another.
+//! Index types: a newtype for each kind of index, so that indices of different tables cannot be mixed up.
 
-/// Makes a type for each: 32 bits wide, ordered, and copied like what it holds.
+/// Defines 32-bit index types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! numbers {
@@ -11,8 +11,8 @@ macro_rules! numbers {
         $vis struct $name(pub u32);
 
         impl $name {
-            /// The number as a position in a column.
-            #[allow(dead_code, reason = "not every kind of thing has a column")]
+            /// The index as a `usize`.
+            #[allow(dead_code, reason = "not every index type indexes a slice")]
             #[inline]
             $vis const fn get(self) -> usize {
                 self.0 as usize

@@ -1,4 +1,4 @@
-//! Profiles: recorded runs, and the labels of their samples.
+//! Profiles of recorded runs, and labels of samples.
 
 use super::GnuBuildId;
 use crate::id::{BuildId, ReadingId, SourceDigest};
@@ -8,22 +8,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a frame stands for.
+/// The unit of code that one frame represents.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[repr(u8)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
-    /// A frame is a function; line costs stand beside the tree.
+    /// A frame is a function. Costs of lines are stored next to the tree.
     #[default]
     Function = 0,
-    /// A frame is a function at a line.
+    /// A frame is a function and a source line in it.
     Line = 1,
 }
 
 impl Granularity {
-    /// What options call it.
+    /// The name used in options: `function` or `line`.
     pub fn name(self) -> &'static str {
         match self {
             Granularity::Function => "function",
@@ -32,12 +32,12 @@ impl Granularity {
     }
 }
 
-/// Where and how a recording was made, as far as it is known.
+/// Properties of a recording's origin. Unknown properties are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// When the recording was made.
+    /// The time at which the recording was made.
     pub recorded: Option<UnixSeconds>,
-    /// Time between the first sample and the last.
+    /// The time between the first and the last sample.
     pub duration: Option<Nanoseconds>,
     /// Host name.
     pub host: Option<String>,
@@ -45,87 +45,88 @@ pub struct Origin {
     pub kernel: Option<String>,
     /// Machine architecture (`uname -m`).
     pub arch: Option<String>,
-    /// CPU description.
+    /// Description of the CPU.
     pub cpu: Option<String>,
     /// Command line of the recording tool.
     pub command: Option<String>,
 }
 
-/// How much of a recording can be trusted, in samples.
+/// Counts of complete, incomplete and lost samples, which tell how far a profile can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quality {
-    /// Samples that are in the profile.
+    /// Samples in the profile.
     pub samples: u64,
     /// Samples whose innermost frame could not be resolved to a symbol.
     pub unresolved: u64,
-    /// Samples whose stack was cut before its root: the saved stack was too short, the call chain
-    /// reached its limit, or the unwinder found no way on.
+    /// Samples whose stack does not reach its root: the saved stack was too short, the call chain
+    /// reached its limit, or the unwinder failed.
     pub truncated: u64,
-    /// Samples with no more than the instruction pointer.
+    /// Samples that have only an instruction pointer.
     pub without_stack: u64,
-    /// Events that the kernel or the tool dropped while recording; these are not in `samples`.
+    /// Events that the kernel or the recording tool dropped. They are not counted in `samples`.
     pub lost: u64,
 }
 
-/// A file that code of a profile was loaded from.
+/// A file that code in a profile was loaded from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModuleRef {
-    /// The module name that frames carry.
+    /// The module name used by [frames](crate::Frame::module).
     pub name: String,
-    /// Its GNU build id, where known.
+    /// The GNU build id, if known.
     pub build_id: Option<GnuBuildId>,
 }
 
-/// One recorded run of a build: everything about it but its stacks and counts.
+/// One recorded run of a build, without its stacks and costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// The build that ran.
     pub build: BuildId,
-    /// Digest of the source's bytes, and of the options of reading that make other stacks of them: a named
-    /// format, the granularity, the program of several that it is of.
+    /// Digest of the recording's bytes and of the reading options that change the resulting stacks: an explicit
+    /// format, the granularity, and which of several recorded programs was read.
     pub source: SourceDigest,
-    /// Size of the source.
+    /// Size of the recording.
     pub source_bytes: Bytes,
-    /// Name of the source's format: `perf.data`, `perf script`, `folded`.
+    /// Name of the recording's format: `perf.data`, `perf script`, `folded`.
     pub format: String,
-    /// Where and how it was recorded.
+    /// Time, machine and command of the recording.
     pub origin: Origin,
-    /// How much of it can be trusted.
+    /// Counts of complete, incomplete and lost samples.
     pub quality: Quality,
-    /// What a frame stands for.
+    /// The unit of code that one frame represents.
     pub granularity: Granularity,
-    /// What was measured; the columns of weights stand in this order.
+    /// The measured quantities. Columns of costs have the same order.
     pub sample_types: Vec<SampleType>,
-    /// The files its frames come from, by name; runs of one build share the list.
+    /// The files that the frames come from, ordered by name. Runs of one build share the list.
     pub modules: Arc<[ModuleRef]>,
-    /// The benchmark that ran, as the user names it.
+    /// The user's name for the benchmark that ran.
     pub benchmark: Option<String>,
-    /// Labels that the user gave.
+    /// Labels set by the user.
     pub labels: BTreeMap<String, String>,
-    /// Metrics that the user gave: throughput, run time, ...
+    /// Metrics set by the user: throughput, run time, ...
     pub metrics: BTreeMap<String, f64>,
 }
 
 impl Profile {
-    /// The [format](Profile::format) of a profile that is the mean of others.
+    /// The [format](Profile::format) of a profile that is the mean of other profiles.
     pub const AVERAGE: &str = "average";
 
-    /// Whether it is the mean of others, and no run.
+    /// Returns `true` if the profile is the mean of other profiles instead of a run.
     pub fn is_average(&self) -> bool {
         self.format == Profile::AVERAGE
     }
 
-    /// When it was recorded, to sort by: profiles that do not say come last.
+    /// A sort key by recording time, under which profiles without a time come last.
     pub fn order_of_recording(&self) -> UnixSeconds {
         self.origin.recorded.unwrap_or(UnixSeconds(u64::MAX))
     }
 
-    /// What it claims to be a reading of. Whether it is one, only who read the source can say.
+    /// The id of the pair of build and recording. It is derived from the fields; the recording is not checked.
     pub fn reading(&self) -> ReadingId {
         ReadingId::of(self.build, self.source)
     }
 
-    /// Whether the source, or what it is of, says which of its sample types is to be shown by default; it is then the first of [`Profile::sample_types`].
+    /// Returns `true` if the recording's format defines which sample type to show by default. It is then the
+    /// first of [`Profile::sample_types`].
     pub fn has_default_sample_type(&self) -> bool {
         matches!(
             self.format.as_str(),
@@ -141,35 +142,36 @@ impl Profile {
     }
 }
 
-/// What a program says of the work that a sample was taken in: the kind of a request, the size of an
-/// allocation. A sample may have several labels of one key.
+/// A label that a program attached to a sample: the kind of a request, the size of an allocation.
+///
+/// A sample may have several labels with the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SampleLabel {
-    /// What it is of.
+    /// The key.
     pub key: String,
-    /// What it says of it.
+    /// The value.
     pub value: LabelValue,
 }
 
 /// The value of a label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LabelValue {
-    /// A text.
+    /// A string.
     Text(String),
-    /// A number.
+    /// A number with a unit.
     Number {
-        /// The number, as many of the unit.
+        /// The number.
         number: i64,
-        /// Its unit, as the file names it; empty where it does not.
+        /// The unit as named in the recording; empty if the recording has no unit.
         unit: String,
     },
 }
 
 impl SampleLabel {
-    /// The value as text: a number with its unit, `1024 bytes`.
+    /// Formats the value as text, a number with its unit: `1024 bytes`.
     ///
-    /// Sizes have a unit also where the file does not say it, as pprof has it: the keys of heap
-    /// profiles are `bytes`, and those of tcmalloc `request` and `alignment`.
+    /// Like pprof, this assumes bytes for numbers without a unit whose key is a size: `bytes` in heap profiles,
+    /// `request` and `alignment` in tcmalloc's.
     pub fn text(&self) -> Cow<'_, str> {
         let (number, unit) = match &self.value {
             LabelValue::Text(text) => return Cow::Borrowed(text),

@@ -1,20 +1,20 @@
-//! Source files as they were compiled.
+//! Digests of source files at compile time.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The MD5 of a source file, as the compiler wrote it into debug info.
+/// The MD5 of a source file that the compiler wrote into debug info.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceDigest(pub [u8; 16]);
 
-/// Digests by the paths of files, as frames have these.
+/// Digests by source path, in the form used by [`Frame::file`](crate::Frame::file).
 pub type SourceDigests = BTreeMap<String, SourceDigest>;
 
-/// Of what several say, that which nobody says otherwise.
+/// Collects digests by path, without the paths that have several different digests.
 pub fn agreed_digests(all: impl IntoIterator<Item = (String, SourceDigest)>) -> SourceDigests {
-    let mut agreed: BTreeMap<String, Option<SourceDigest>> = BTreeMap::new();
+    let mut digests: BTreeMap<String, Option<SourceDigest>> = BTreeMap::new();
     for (path, digest) in all {
-        match agreed.entry(path) {
+        match digests.entry(path) {
             Entry::Vacant(new) => {
                 new.insert(Some(digest));
             }
@@ -24,8 +24,8 @@ pub fn agreed_digests(all: impl IntoIterator<Item = (String, SourceDigest)>) -> 
             Entry::Occupied(_) => {}
         }
     }
-    let agreed = agreed.into_iter();
-    agreed
+    digests
+        .into_iter()
         .filter_map(|(path, digest)| Some((path, digest?)))
         .collect()
 }
@@ -35,10 +35,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_several_texts_has_no_digest() {
-        let said = [("a.c", 1), ("b.c", 1), ("a.c", 2), ("b.c", 1), ("a.c", 1)];
-        let said = said.map(|(path, byte)| (path.to_owned(), SourceDigest([byte; 16])));
-        let agreed = agreed_digests(said);
-        assert_eq!(agreed, [("b.c".to_owned(), SourceDigest([1; 16]))].into());
+    fn drops_paths_with_conflicting_digests() {
+        let all = [("a.c", 1), ("b.c", 1), ("a.c", 2), ("b.c", 1), ("a.c", 1)]
+            .map(|(path, byte)| (path.to_owned(), SourceDigest([byte; 16])));
+        let expected = [("b.c".to_owned(), SourceDigest([1; 16]))].into();
+        assert_eq!(agreed_digests(all), expected);
     }
 }

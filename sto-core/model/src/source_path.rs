@@ -1,31 +1,31 @@
-//! Source paths without what differs between checkouts and machines.
+//! Normalisation of source paths: removes the parts that differ between checkouts and machines.
 
 use crate::limits::cap;
 use std::collections::BTreeSet;
 
-/// The source path that a frame carries, where the format gives one and no compilation directory.
+/// Normalises a source path like [`normalize`], without compilation directories.
 #[doc(hidden)]
 pub fn source_path(path: &str) -> String {
     normalize(path, |_| None)
 }
 
-/// The source path that a frame carries, so that two people's builds of one source share it.
+/// Normalises a source path, so that builds of the same source on different machines have the same path.
 ///
-/// The first of these rules that fits takes its part off; `..` and `.` are then folded, and a `..`
-/// that leads out of what is left is dropped:
+/// The first matching rule removes a prefix. Then `..` and `.` are resolved, and a `..` that would
+/// leave the remaining path is dropped:
 ///
-/// 1. up to `.../git/checkouts/`, and there the hash and the revision: a crate from git;
-/// 2. up to `/rustc/HASH/`, `/rust/deps/` or `.../lib/rustlib/src/rust/`: the Rust standard library
-///    and the crates it is made of;
-/// 3. up to `.../registry/src/INDEX-HASH/`: a crate from a registry;
-/// 4. up to the outermost compilation directory (`DW_AT_comp_dir`) of the module;
-/// 5. up to `/home/USER/`, `/Users/USER/` or `/root/`.
+/// 1. everything up to `.../git/checkouts/`, and the hash and revision after it (a crate from git);
+/// 2. everything up to `/rustc/HASH/`, `/rust/deps/` or `.../lib/rustlib/src/rust/` (the Rust
+///    standard library and its dependencies);
+/// 3. everything up to `.../registry/src/INDEX-HASH/` (a crate from a registry);
+/// 4. everything up to the module's outermost compilation directory (`DW_AT_comp_dir`);
+/// 5. everything up to `/home/USER/`, `/Users/USER/` or `/root/`.
 ///
-/// `symbols.md` has them with examples. A path that no rule fits stays as it is, and so does a URL; that of a
-/// file (`file://`) is its path. Rule 4 is for absolute paths that no rule before it fits: `compiled_in` is given
-/// the parts of the path, and returns how many of them are a compilation directory.
+/// `symbols.md` has examples. Other paths keep all their parts, and URLs stay unchanged, except that `file://`
+/// is removed. Rule 4 applies to absolute paths only: `comp_dir_len` gets the components of the path and returns
+/// how many of them are a compilation directory.
 #[doc(hidden)]
-pub fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>) -> String {
+pub fn normalize(path: &str, comp_dir_len: impl FnOnce(&[&str]) -> Option<usize>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     if is_url(path) {
         return cap(path);
@@ -39,7 +39,7 @@ pub fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>)
         Some((prefix, name)) => (prefix, Some(name)),
         None => {
             let prefix = rust_prefix(&parts, absolute)
-                .or_else(|| absolute.then(|| compiled_in(&parts)).flatten())
+                .or_else(|| absolute.then(|| comp_dir_len(&parts)).flatten())
                 .or_else(|| absolute.then(|| home_prefix(&parts)).flatten())
                 .filter(|&prefix| prefix < parts.len());
             (prefix.unwrap_or(0), None)
@@ -57,12 +57,12 @@ pub fn normalize(path: &str, compiled_in: impl FnOnce(&[&str]) -> Option<usize>)
     cap(&format!("{root}{}", folded.join("/")))
 }
 
-/// Whether a scheme (RFC 3986, section 3.1) and `://` begin a text.
+/// Whether the text begins with a scheme (RFC 3986, section 3.1) and `://`.
 fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| {
-        let is_of_schemes = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.bytes().all(is_of_schemes)
+            && scheme.bytes().all(is_scheme_byte)
     })
 }
 
@@ -86,7 +86,7 @@ fn rust_prefix(parts: &[&str], absolute: bool) -> Option<usize> {
         .then_some(index + 1)
 }
 
-/// Length of `.../git/checkouts/NAME-HASH/REVISION`, and the name.
+/// Number of components of `.../git/checkouts/NAME-HASH/REVISION`, and the name.
 fn git_crate<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     let at = parts
         .windows(2)
@@ -99,7 +99,7 @@ fn git_crate<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     is_revision.then_some((at + 4, name))
 }
 
-/// Whether cargo's 16 hexadecimal digits end the name of a folder, as in `index.crates.io-...`.
+/// Whether the name of a folder ends in cargo's 16 hexadecimal digits, as in `index.crates.io-...`.
 fn ends_in_hash(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(_, hash)| {
         hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -114,15 +114,15 @@ fn home_prefix(parts: &[&str]) -> Option<usize> {
     }
 }
 
-/// The outermost of a module's compilation directories, as parts of their paths, in ascending order.
+/// The outermost compilation directories of a module, as path components, in ascending order.
 ///
-/// Relative ones are left out: a build that has them is already independent of its folder.
+/// Relative directories are ignored: paths of such a build do not depend on its location.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct CompilationDirs(Vec<Vec<String>>);
 
 impl CompilationDirs {
-    /// The directories among these that no other holds.
+    /// Selects the directories that are not inside another one.
     pub fn new<'a>(dirs: impl IntoIterator<Item = &'a str>) -> CompilationDirs {
         let dirs: BTreeSet<Vec<String>> = dirs
             .into_iter()
@@ -135,7 +135,7 @@ impl CompilationDirs {
             .collect();
         let mut outermost: Vec<Vec<String>> = Vec::new();
         for dir in dirs {
-            // A directory sorts right before those it holds.
+            // A directory sorts right before the directories inside it.
             if outermost.last().is_none_or(|outer| !dir.starts_with(outer)) {
                 outermost.push(dir);
             }
@@ -143,13 +143,13 @@ impl CompilationDirs {
         CompilationDirs(outermost)
     }
 
-    /// How many parts of the path are a compilation directory.
+    /// The number of leading components of the path that are a compilation directory.
     pub fn prefix_of(&self, path: &[&str]) -> Option<usize> {
-        // None holds another, so only the last that is not ordered after the path can hold it.
+        // No directory contains another, so only the last one that sorts before the path can contain it.
         let is_up_to = |dir: &Vec<String>| dir.iter().map(String::as_str).le(path.iter().copied());
         let dir = self.0[..self.0.partition_point(is_up_to)].last()?;
-        let holds = path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a == b);
-        holds.then_some(dir.len())
+        let is_prefix = path.len() >= dir.len() && dir.iter().zip(path).all(|(a, b)| a == b);
+        is_prefix.then_some(dir.len())
     }
 }
 
@@ -158,11 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lose_what_differs_between_checkouts_and_machines() {
+    fn removes_parts_that_differ_between_machines() {
         let dirs =
             CompilationDirs::new(["/srv/ci/app/lib", "/srv/ci/app", "/", "./csu", "/srv/x/.."]);
         let cases = [
-            // Relative paths, and folding.
+            // Relative paths.
             ("src/main.c", "src/main.c"),
             ("./src//main.c", "src/main.c"),
             ("../src/main.c", "src/main.c"),
@@ -216,7 +216,7 @@ mod tests {
             ),
             ("webpack:///./src/main.js", "webpack:///./src/main.js"),
             ("a b://main.c", "a b:/main.c"),
-            // Nothing to take off.
+            // No rule matches.
             (
                 "/usr/include/c++/12/bits/stl_vector.h",
                 "/usr/include/c++/12/bits/stl_vector.h",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_path_is_cut() {
+    fn truncates_long_paths() {
         let path = "é/".repeat(5000);
         let normal = normalize(&path, |_| None);
         assert!(normal.len() <= 4096 && normal.ends_with('…'));

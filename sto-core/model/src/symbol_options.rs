@@ -1,4 +1,4 @@
-//! Where symbols are looked for.
+//! Options of the search for symbols.
 
 use crate::Granularity;
 use crate::files::{Temporaries, User};
@@ -6,60 +6,59 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// Where symbols are looked for. Everything that depends on the user or the machine is given here.
+/// The places to search for symbols. The library reads no other setting of the user or the machine.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolOptions {
-    /// Folders that the user names; tried first.
+    /// Folders given by the user, which are searched first.
     pub symbol_dirs: Vec<PathBuf>,
-    /// Files that the user names for programs and libraries of the recording: its path or base name there, and
-    /// where it is. They are believed where the recording has no build id.
+    /// Files given by the user for modules of the recording: the module's recorded path or base name, and the file
+    /// to use. They are used without a check if the recording has no build id for the module.
     pub by_hand: Vec<(String, PathBuf)>,
     /// The folder of the recording.
     pub recording_dir: Option<PathBuf>,
-    /// When the recording was last written: a file without a build id that was written later is another.
+    /// The modification time of the recording. A file without a build id that is newer is not the recorded one.
     pub recorded: Option<SystemTime>,
     /// perf's cache of files by build id: `~/.debug`.
     pub perf_cache: Option<PathBuf>,
     /// Folders of separate debug files: `/usr/lib/debug`.
     pub debug_dirs: Vec<PathBuf>,
-    /// Servers that are asked for what is not found, or without debug info.
+    /// Servers to ask for files that are not found locally, or only without debug info.
     pub debuginfod: Option<Debuginfod>,
-    /// The running kernel's symbols: `/proc/kallsyms`.
+    /// Symbols of the running kernel: `/proc/kallsyms`.
     pub kallsyms: Option<PathBuf>,
-    /// The running kernel's notes, which carry its build id: `/sys/kernel/notes`.
+    /// Notes of the running kernel, which contain its build id: `/sys/kernel/notes`.
     pub kernel_notes: Option<PathBuf>,
-    /// Where programs write perf maps: `/tmp`.
+    /// The folder in which programs write perf maps: `/tmp`.
     pub perf_maps: Option<PathBuf>,
-    /// Whose perf maps and jitdumps are believed where every user may put some, beside those of the user
-    /// of the recorded process, while that runs.
+    /// Users whose perf maps and jitdumps in world-writable folders are trusted. The user of the
+    /// recorded process is also trusted while the process is running.
     pub believed_users: Vec<User>,
-    /// What a frame stands for: a function, or a function at a line.
+    /// The unit of code that one frame represents.
     pub granularity: Granularity,
 }
 
-/// Servers that are asked for files by their build ids. Clones share what is known of the servers.
+/// debuginfod servers, which provide files by build id. Clones share the list of unreachable servers.
 #[derive(Clone, Debug)]
 pub struct Debuginfod {
-    /// Where their addresses begin, in the order in which they are asked.
+    /// Base URLs of the servers, in the order in which they are asked.
     pub urls: Vec<String>,
-    /// The folder in which what they sent is kept, and what they did not have.
+    /// The folder that caches downloaded files and negative answers.
     pub cache: PathBuf,
-    /// How long a server may send nothing, and at most for its first 100 KiB.
+    /// Maximum time without data from a server, and maximum time for the first 100 KiB.
     pub timeout: Duration,
-    /// How long a file may take.
+    /// Maximum time for downloading one file.
     pub max_time: Duration,
-    /// How large a file may be.
+    /// Maximum size of a file in bytes.
     pub max_bytes: u64,
-    /// Where files are that are not complete.
+    /// The files that are being downloaded.
     pub temporaries: Temporaries,
-    /// Those that could not be reached, or took too long. They are not asked again.
+    /// Servers that could not be reached or took too long. They are not asked again.
     #[doc(hidden)]
     pub given_up: Arc<Mutex<Vec<String>>>,
 }
 
 impl Debuginfod {
-    /// Servers, and a folder for what they send. A server may take 90 seconds to answer, a file 20 minutes, and have
-    /// 2 GiB.
+    /// Creates the options with default limits: a timeout of 90 seconds, and 20 minutes and 2 GiB per file.
     pub fn new(urls: Vec<String>, cache: PathBuf) -> Debuginfod {
         Debuginfod {
             urls,

@@ -1,10 +1,10 @@
-//! Types that people read as text, and the store as the bytes of their parts.
+//! Parsing errors, and serialization of types as text or in binary.
 
-/// What text was expected to be, and is not.
+/// A text that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is not {expected}")]
 pub struct ParseError {
-    /// `an id: 32 hexadecimal digits`.
+    /// For example `an id of 32 hexadecimal digits`.
     expected: &'static str,
     found: String,
 }
@@ -16,8 +16,8 @@ impl ParseError {
     }
 }
 
-/// The number with these hexadecimal digits, two a byte.
-pub(crate) fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+/// Decodes hexadecimal digits, two per byte.
+pub(crate) fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let byte = |pair: &[u8]| match pair {
         [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
@@ -26,8 +26,8 @@ pub(crate) fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// Serde of a type that formats for people (JSON) have as what `Display` writes and `FromStr` reads, and
-/// others (the store's records) as its parts.
+/// Implements serde's traits for a type: as text (by `Display` and `FromStr`) in human-readable formats such as
+/// JSON, and as `$parts` in binary formats such as the store's records.
 macro_rules! serde_text_or_parts {
     ($type:ty, $parts:ty, $into:expr, $from:expr) => {
         impl serde::Serialize for $type {

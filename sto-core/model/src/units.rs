@@ -1,4 +1,4 @@
-//! Units: what the numbers of a profile count.
+//! Numbers with units: times, sizes and costs.
 
 mod time;
 
@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A point in time or a span, in nanoseconds.
+/// A timestamp or duration in nanoseconds.
 ///
-/// Time stamps of a recording count from the recording clock's own zero (for perf, usually the
-/// boot of the machine), so that only differences between time stamps of one recording mean
-/// anything.
+/// Timestamps of a recording count from the zero of the recording's clock (for perf, usually the
+/// boot of the machine), so only differences between timestamps of one recording are meaningful.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Nanoseconds(pub u64);
 
-/// How much later one time is than another, in nanoseconds; negative where it is earlier.
+/// A signed difference between two times in nanoseconds; positive if the first time is later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOffset(pub i64);
 
-/// A point in civil time: seconds since 1970-01-01 00:00 UTC.
+/// A point in time in seconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);
 
@@ -34,31 +33,31 @@ pub struct UnixSeconds(pub u64);
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// How many times smaller it is than other bytes; `None` where one of them is empty.
+    /// The ratio of `other` to `self`, or `None` if one of them is zero.
     pub fn times_smaller_than(self, other: Bytes) -> Option<f64> {
         (self.0 > 0 && other.0 > 0).then(|| other.0 as f64 / self.0 as f64)
     }
 }
 
-/// What one unit of a sample type's value is.
+/// The unit of a sample type's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Unit {
-    /// The value is the number of samples itself (folded text without a unit).
+    /// The number of samples, as in folded stacks without a unit.
     Samples = 0,
-    /// Nanoseconds of time: `cpu-clock`, `task-clock`.
+    /// Nanoseconds: `cpu-clock`, `task-clock`.
     Nanoseconds = 1,
     /// Bytes of memory.
     Bytes = 2,
-    /// Occurrences of the event that the sample type is named after: `cycles`, `page-faults`.
+    /// Occurrences of the sample type's event: `cycles`, `page-faults`.
     Events = 3,
 }
 
 impl Unit {
-    /// Every unit, in the order of its number.
+    /// All units, ordered by number.
     pub const ALL: [Unit; 4] = [Unit::Samples, Unit::Nanoseconds, Unit::Bytes, Unit::Events];
 
-    /// The name that output shows: `samples`, `ns`, `bytes`, `events`.
+    /// The name in output: `samples`, `ns`, `bytes`, `events`.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Samples => "samples",
@@ -78,7 +77,7 @@ impl fmt::Display for Unit {
 impl FromStr for Unit {
     type Err = ParseError;
 
-    /// Reads its [name](Unit::name).
+    /// Parses the [name](Unit::name) of a unit.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let unit = Unit::ALL.into_iter().find(|unit| unit.name() == text);
         unit.ok_or_else(|| ParseError::new("a unit: samples, ns, bytes or events", text))
@@ -89,57 +88,57 @@ serde_text_or_parts!(Unit, u32, |unit| *unit as u32, |number| {
     Unit::ALL.get(number as usize).copied()
 });
 
-/// One thing that a profile measured: the event that took the samples, and the unit of its value.
+/// A quantity measured in a profile: a sampled event, and the unit of its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SampleType {
-    /// The event, as the recording tool names it: `cpu-clock`, `cycles:u`, `samples`.
+    /// The event under the recording tool's name: `cpu-clock`, `cycles:u`, `samples`.
     pub event: String,
     /// The unit of [`Cost::value`].
     pub unit: Unit,
 }
 
 impl SampleType {
-    /// Whether both count the same: their events may differ in how exactly perf was asked to find the
-    /// instruction of a sample, as `cycles`, `cycles:ppp` and `cycles:pppH` do, not in what they count, as
-    /// `cycles:u` does.
+    /// Returns `true` if both sample types count the same: units and events are equal, apart from modifiers
+    /// that do not change what perf counts. `cycles`, `cycles:ppp` and `cycles:pppH` count the same, `cycles:u`
+    /// does not.
     pub fn counts_as(&self, other: &SampleType) -> bool {
-        self.unit == other.unit && self.is_of(&other.event)
+        self.unit == other.unit && self.counts_event(&other.event)
     }
 
-    /// Whether it is of an event that counts the same as this one.
-    fn is_of(&self, event: &str) -> bool {
-        counted(&self.event) == counted(event)
+    fn counts_event(&self, event: &str) -> bool {
+        counted_event(&self.event) == counted_event(event)
     }
 
-    /// The index among these of this sample type, or else of the first that counts the same.
+    /// The index of this sample type in `types`, or otherwise of the first one that counts the same.
     pub fn index_in(&self, types: &[SampleType]) -> Option<usize> {
         let exactly = types.iter().position(|known| known == self);
         exactly.or_else(|| types.iter().position(|known| self.counts_as(known)))
     }
 
-    /// The index among these of the one whose event has this name, or else of the first whose event counts
-    /// the same.
+    /// The index of the sample type with this event in `types`, or otherwise of the first one whose event
+    /// counts the same.
     pub fn index_of_event(event: &str, types: &[SampleType]) -> Option<usize> {
         let exactly = types.iter().position(|known| known.event == event);
-        exactly.or_else(|| types.iter().position(|known| known.is_of(event)))
+        exactly.or_else(|| types.iter().position(|known| known.counts_event(event)))
     }
 
-    /// For each of what a run measured, the column that it is in: its own, or else one that counts the same
-    /// and that nothing else of the run is in.
+    /// Assigns columns to the sample types of a run: to each the equal column, or otherwise one that counts the
+    /// same and is not assigned to another sample type of the run.
     pub fn columns(run: &[SampleType], columns: &[SampleType]) -> Vec<Option<usize>> {
-        let own = |t: &SampleType| columns.iter().position(|column| column == t);
-        let mut of_run: Vec<Option<usize>> = run.iter().map(own).collect();
+        let equal = |t: &SampleType| columns.iter().position(|column| column == t);
+        let mut assigned: Vec<Option<usize>> = run.iter().map(equal).collect();
         for ix in 0..run.len() {
-            let is_free = |column: &usize| !of_run.contains(&Some(*column));
+            let is_free = |column: &usize| !assigned.contains(&Some(*column));
             let mut alike =
                 (0..columns.len()).filter(|&column| run[ix].counts_as(&columns[column]));
-            of_run[ix] = of_run[ix].or_else(|| alike.find(is_free));
+            assigned[ix] = assigned[ix].or_else(|| alike.find(is_free));
         }
-        of_run
+        assigned
     }
 
-    /// The columns that several runs take, and by run which of them each of what it measured is in.
+    /// Chooses columns for several runs. Returns the columns, and for each run the column of each of its
+    /// sample types.
     pub fn columns_of<'a>(
         runs: impl Iterator<Item = &'a [SampleType]> + Clone,
     ) -> (Vec<SampleType>, Vec<Vec<usize>>) {
@@ -151,25 +150,27 @@ impl SampleType {
                 }
             }
         }
-        let known = |column: Option<usize>| column.expect("each has a column by now");
-        let of_run = |run| {
-            let of_run = SampleType::columns(run, &columns);
-            of_run.into_iter().map(known).collect()
+        let assign = |run| {
+            let assigned = SampleType::columns(run, &columns).into_iter();
+            assigned
+                .map(|column| column.expect("every sample type has a column"))
+                .collect()
         };
-        let of_runs = runs.map(of_run).collect();
-        (columns, of_runs)
+        let assigned = runs.map(assign).collect();
+        (columns, assigned)
     }
 }
 
-/// An event as perf writes it, and those of its modifiers that say what is counted: of those that
-/// perf-list(1) has, `p` and `P` are of precision, `H` (the host alone) is what perf does without, and
-/// `S`, `D`, `W` and `e` are of how counters are read and shared.
-fn counted(event: &str) -> (&str, Vec<char>) {
+/// Splits a perf event into its name and the sorted modifiers that change the meaning of the count.
+///
+/// The other modifiers in perf-list(1) are `p` and `P` for the precision, `H` (host only), which is the default,
+/// and `S`, `D`, `W` and `e`, which set how counters are read and shared.
+fn counted_event(event: &str) -> (&str, Vec<char>) {
     const MODIFIERS: &str = "ukhIGHpPSDWeb";
-    const OF_NO_COUNT: &str = "pPHSDWe";
+    const NOT_COUNTED: &str = "pPHSDWe";
     let parts = match event.rsplit_once('/') {
         Some((pmu, modifiers)) => Some((pmu, modifiers)),
-        // Of two parts, the first of a tracepoint is its system: `sched:sched_switch`.
+        // In a tracepoint, the part before the colon is a subsystem: `sched:sched_switch`.
         None => event.split_once(':'),
     };
     let Some((name, modifiers)) = parts else {
@@ -181,15 +182,15 @@ fn counted(event: &str) -> (&str, Vec<char>) {
     {
         return (event, Vec::new());
     }
-    let of_count = modifiers.chars().filter(|&m| !OF_NO_COUNT.contains(m));
-    let mut of_count: Vec<char> = of_count.collect();
-    of_count.sort_unstable();
-    (name, of_count)
+    let counted = modifiers.chars().filter(|&m| !NOT_COUNTED.contains(m));
+    let mut counted: Vec<char> = counted.collect();
+    counted.sort_unstable();
+    (name, counted)
 }
 
-/// What a stack cost: how often it was sampled, and what those samples stand for.
+/// The cost of a stack: its number of samples, and their total value.
 ///
-/// For perf the value is the sum of the samples' periods, in the sample type's [`Unit`].
+/// For perf, the value is the sum of the samples' periods, in the sample type's [`Unit`].
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -197,18 +198,18 @@ fn counted(event: &str) -> (&str, Vec<char>) {
 pub struct Cost {
     /// Number of samples.
     pub samples: u64,
-    /// The samples' weight in the sample type's unit.
+    /// Total value of the samples in the sample type's unit.
     pub value: u64,
 }
 
 impl Cost {
-    /// No samples, no value.
+    /// No samples and a value of 0.
     pub const ZERO: Cost = Cost {
         samples: 0,
         value: 0,
     };
 
-    /// Of what is counted itself: as many samples as the value.
+    /// Creates the cost of events that are counted individually: the value is the number of samples.
     pub const fn counted(count: u64) -> Cost {
         Cost {
             samples: count,
@@ -216,12 +217,12 @@ impl Cost {
         }
     }
 
-    /// Whether both counts are zero.
+    /// Returns `true` if both numbers are zero.
     pub fn is_zero(self) -> bool {
         self == Cost::ZERO
     }
 
-    /// The sum of both counts, or `None` where either leaves 64 bits.
+    /// Adds two costs. Returns `None` on overflow.
     pub fn checked_add(self, other: Cost) -> Option<Cost> {
         Some(Cost {
             samples: self.samples.checked_add(other.samples)?,
@@ -231,8 +232,7 @@ impl Cost {
 }
 
 impl std::ops::AddAssign for Cost {
-    /// Adds, and stays at the largest number where a sum leaves 64 bits; where that must be an
-    /// error (on the way into the store), [`Cost::checked_add`] says.
+    /// Adds a cost, and saturates on overflow. Use [`Cost::checked_add`] to detect overflow.
     fn add_assign(&mut self, other: Cost) {
         self.samples = self.samples.saturating_add(other.samples);
         self.value = self.value.saturating_add(other.value);
@@ -254,12 +254,12 @@ mod tests {
     use super::{SampleType, Unit};
 
     #[test]
-    fn events_that_differ_in_precision_alone_count_the_same() {
-        let of = |event: &str| SampleType {
+    fn events_of_different_precision_count_the_same() {
+        let events = |event: &str| SampleType {
             event: event.to_owned(),
             unit: Unit::Events,
         };
-        let same = |a: &str, b: &str| of(a).counts_as(&of(b));
+        let same = |a: &str, b: &str| events(a).counts_as(&events(b));
         assert!(same("cpu-clock", "cpu-clock:ppp"));
         assert!(same("cpu-clock:pppH", "cpu-clock:ppp"));
         assert!(same("cycles:uP", "cycles:u"));
@@ -269,14 +269,14 @@ mod tests {
         assert!(!same("cycles:G", "cycles"));
         assert!(!same("cycles", "cpu_core/cycles/"));
         assert!(!same("sched:sched_switch", "sched:sched_wakeup"));
-        let mut samples = of("cycles");
+        let mut samples = events("cycles");
         samples.unit = Unit::Samples;
-        assert!(!samples.counts_as(&of("cycles")));
+        assert!(!samples.counts_as(&events("cycles")));
     }
 
     #[test]
-    fn runs_that_count_the_same_share_a_column_and_what_one_run_counts_twice_does_not() {
-        let of = |events: &[&str]| -> Vec<SampleType> {
+    fn only_sample_types_of_different_runs_share_a_column() {
+        let run = |events: &[&str]| -> Vec<SampleType> {
             let event = |event: &&str| SampleType {
                 event: (*event).to_owned(),
                 unit: Unit::Events,
@@ -284,12 +284,12 @@ mod tests {
             events.iter().map(event).collect()
         };
         let runs = [
-            of(&["cycles:pp", "faults"]),
-            of(&["cycles", "cycles:pp"]),
-            of(&["faults", "cycles:P", "faults"]),
+            run(&["cycles:pp", "faults"]),
+            run(&["cycles", "cycles:pp"]),
+            run(&["faults", "cycles:P", "faults"]),
         ];
-        let (columns, of_runs) = SampleType::columns_of(runs.iter().map(|run| &run[..]));
-        assert_eq!(columns, of(&["cycles:pp", "faults", "cycles"]));
-        assert_eq!(of_runs, [vec![0, 1], vec![2, 0], vec![1, 0, 1]]);
+        let (columns, assigned) = SampleType::columns_of(runs.iter().map(|run| &run[..]));
+        assert_eq!(columns, run(&["cycles:pp", "faults", "cycles"]));
+        assert_eq!(assigned, [vec![0, 1], vec![2, 0], vec![1, 0, 1]]);
     }
 }

@@ -169,7 +169,7 @@ fn without_times_calls_last_as_long_as_the_text_says_one_after_another() {
         "has no times",
         "1 call ended without a begin",
         "1 call did not end",
-        "Events were lost, 12",
+        "At least 12 events were lost",
     ] {
         assert!(warnings.contains(said), "{said}: {warnings}");
     }

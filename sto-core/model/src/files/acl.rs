@@ -1,7 +1,7 @@
-//! POSIX access control lists: who but owner, group and everybody may open a file (`setfacl`, acl(5)).
+//! POSIX access control lists (ACLs), which grant access to further users and groups (`setfacl`, acl(5)).
 //!
-//! Of a file that has one, the group's bits of the mode are those that the list gives to anybody at most. A
-//! file with this mode alone would give them to the group.
+//! If a file has an ACL, the group bits of its mode are the ACL's mask. Copying only the mode to another file
+//! would grant these rights to the group.
 
 use rustix::fs::{XattrFlags, fsetxattr, lgetxattr};
 use rustix::io::Errno;
@@ -10,38 +10,38 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
-const NAME: &str = "system.posix_acl_access";
+const ATTRIBUTE: &str = "system.posix_acl_access";
 
-/// The longest that Linux takes.
-const LONGEST: usize = 64 << 10;
+/// Maximum size of an extended attribute on Linux.
+const MAX_LEN: usize = 64 << 10;
 
-/// The list of a file.
+/// The ACL of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Acl {
     None,
-    /// As the kernel gives and takes it.
+    /// The ACL in the kernel's format.
     List(Vec<u8>),
-    /// The system does not say.
+    /// The ACL cannot be read.
     Unknown,
 }
 
 impl Acl {
-    /// The list of a file in a folder; a link has none.
-    pub(super) fn of(folder: impl AsFd, name: &OsStr) -> Acl {
+    /// Reads the ACL of a file in a folder. Symbolic links have none.
+    pub(super) fn read(folder: impl AsFd, name: &OsStr) -> Acl {
         let folder = format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd());
-        let mut list = Vec::with_capacity(LONGEST);
+        let mut list = Vec::with_capacity(MAX_LEN);
         let path = Path::new(&folder).join(name);
-        match lgetxattr(path, NAME, rustix::buffer::spare_capacity(&mut list)) {
+        match lgetxattr(path, ATTRIBUTE, rustix::buffer::spare_capacity(&mut list)) {
             Ok(_) => Acl::List(list),
             Err(Errno::NODATA | Errno::OPNOTSUPP) => Acl::None,
             Err(_) => Acl::Unknown,
         }
     }
 
-    /// Gives it to a file that has the same owner and group, and with it the mode, where the system lets.
-    pub(super) fn give(&self, file: &File) {
+    /// Sets the ACL, and thereby the mode, of a file with the same owner and group. Errors are ignored.
+    pub(super) fn apply_to(&self, file: &File) {
         if let Acl::List(list) = self {
-            let _ = fsetxattr(file, NAME, list, XattrFlags::empty());
+            let _ = fsetxattr(file, ATTRIBUTE, list, XattrFlags::empty());
         }
     }
 }

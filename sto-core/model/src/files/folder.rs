@@ -1,4 +1,4 @@
-//! A folder, opened once.
+//! Open folders.
 
 use super::acl::Acl;
 use super::open::{Links, SafeFile};
@@ -10,50 +10,50 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// A folder. Whoever renames it or puts a link in its place changes nothing for who has it open.
+/// An open folder. Operations on its files are not affected if its path is renamed or replaced by a link.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
     path: PathBuf,
 }
 
-/// Who may do what with a file: what a file that replaces it is to keep.
+/// The owner, group, mode and ACL of a file, which a file that replaces it should keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rights {
+pub struct AccessRights {
     pub(super) user: u32,
     pub(super) group: u32,
     pub(super) mode: u32,
     pub(super) acl: Acl,
 }
 
-/// Enough to use what is in a folder that one may write to, but not list.
+/// On Linux, folders are opened without the right to list them, so that write permission is enough.
 #[cfg(target_os = "linux")]
-const ENTER: OFlags = OFlags::PATH;
+const OPEN_FLAGS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const ENTER: OFlags = OFlags::RDONLY;
+const OPEN_FLAGS: OFlags = OFlags::RDONLY;
 
 impl Folder {
     /// Opens a folder.
     ///
     /// # Errors
-    /// Where there is none, or the system refuses.
+    /// Returns an error if it does not exist or cannot be opened.
     #[doc(hidden)]
     pub fn open(path: &Path) -> io::Result<Folder> {
         Ok(Folder {
-            handle: open_folder(CWD, path, ENTER)?,
+            handle: open_folder(CWD, path, OPEN_FLAGS)?,
             path: path.to_owned(),
         })
     }
 
-    /// Opens the folder that a file is in.
+    /// Opens the folder that contains a file.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// Returns an error if it cannot be opened.
     pub fn of(file: &Path) -> io::Result<Folder> {
         Folder::open(&Folder::path_of(file))
     }
 
-    /// The path of the folder that a file is in.
+    /// The path of the folder that contains a file.
     #[doc(hidden)]
     pub fn path_of(file: &Path) -> PathBuf {
         match file.parent() {
@@ -62,68 +62,69 @@ impl Folder {
         }
     }
 
-    /// The path by which it was opened, for messages.
+    /// The path by which the folder was opened, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder itself, as a file that can be locked.
+    /// Opens the folder as a file that can be locked.
     ///
     /// # Errors
-    /// Where the user may not list what is in it.
+    /// Returns an error if the user has no permission to list the folder.
     #[doc(hidden)]
     pub fn file(&self) -> io::Result<File> {
         Ok(open_folder(self, Path::new("."), OFlags::RDONLY)?.into())
     }
 
-    /// Makes new names in it outlive a power cut. Not every system syncs folders.
+    /// Syncs the folder, so that new names in it survive a power failure. Errors are ignored, because not every
+    /// system can sync folders.
     #[doc(hidden)]
     pub fn sync(&self) {
         let _ = self.file().and_then(|folder| folder.sync_all());
     }
 
-    /// Opens a regular file in it for reading; a link is refused.
+    /// Opens a regular file in the folder for reading, and refuses symbolic links.
     ///
     /// # Errors
-    /// As [`SafeFile::open`].
+    /// Returns the same errors as [`SafeFile::open`].
     #[doc(hidden)]
     pub fn open_file(&self, name: &OsStr) -> io::Result<SafeFile> {
         SafeFile::open_at(self, Path::new(name), Links::Refuse)
     }
 
-    /// The rights of a regular file in it; `None` where it has none of this name.
+    /// The access rights of a regular file in the folder, or `None` if there is no regular file of this name.
     ///
     /// # Errors
-    /// Where the system does not say.
-    pub fn rights(&self, name: &OsStr) -> io::Result<Option<Rights>> {
+    /// Returns an error if the system cannot read the file's metadata.
+    pub fn rights(&self, name: &OsStr) -> io::Result<Option<AccessRights>> {
         let is_file = |found: &Stat| FileType::from_raw_mode(found.st_mode).is_file();
-        let found = self.look_if_there(name)?.filter(is_file);
-        Ok(found.map(|found| Rights {
+        let found = self.stat_if_exists(name)?.filter(is_file);
+        Ok(found.map(|found| AccessRights {
             user: found.st_uid,
             group: found.st_gid,
             mode: found.st_mode & 0o777,
-            acl: Acl::of(self, name),
+            acl: Acl::read(self, name),
         }))
     }
 
-    /// Whether anything in it has this name, be it a link to nothing.
+    /// Returns `true` if the folder has an entry of this name, which may be a dangling link.
     ///
     /// # Errors
-    /// Where the system does not say.
+    /// Returns an error if the system cannot read the entry's metadata.
     #[doc(hidden)]
     pub fn has(&self, name: &OsStr) -> io::Result<bool> {
-        Ok(self.look_if_there(name)?.is_some())
+        Ok(self.stat_if_exists(name)?.is_some())
     }
 
-    /// What stands under a name, a link being no more than a link.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Stat> {
+    /// The metadata of an entry. Symbolic links are not followed.
+    pub(super) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(retry_on_intr(|| {
             statat(self, name, AtFlags::SYMLINK_NOFOLLOW)
         })?)
     }
 
-    fn look_if_there(&self, name: &OsStr) -> io::Result<Option<Stat>> {
-        match self.look(name) {
+    fn stat_if_exists(&self, name: &OsStr) -> io::Result<Option<Stat>> {
+        match self.stat(name) {
             Ok(found) => Ok(Some(found)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -141,7 +142,9 @@ impl AsFd for Folder {
     }
 }
 
-fn open_folder(at: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
-    let flags = how | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(retry_on_intr(|| openat(&at, path, flags, Mode::empty()))?)
+fn open_folder(parent: impl AsFd, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(retry_on_intr(|| {
+        openat(&parent, path, flags, Mode::empty())
+    })?)
 }

@@ -1,4 +1,4 @@
-//! Files that no disk has.
+//! Files in memory.
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::{File, Permissions};
@@ -8,15 +8,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process;
 
-/// An empty file that has no name on any disk, and goes with the process.
+/// An anonymous file in memory (`memfd_create`), which is deleted when it is closed.
 #[derive(Debug)]
 pub struct MemoryFile(File);
 
 impl MemoryFile {
-    /// A new one.
+    /// Creates an empty file.
     ///
     /// # Errors
-    /// Where the system has none.
+    /// Returns an error if the system cannot create the file.
     pub fn new() -> io::Result<MemoryFile> {
         let file = memfd_create("sto", MemfdFlags::CLOEXEC)?;
         Ok(MemoryFile(file.into()))
@@ -27,15 +27,16 @@ impl MemoryFile {
         &self.0
     }
 
-    /// Lets any user read it who can reach it, and nobody run it: the mode of a usual file, for those who copy it.
+    /// Sets the mode to 0644, so that copies of the file have the mode of an ordinary file.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// Returns an error if the system cannot change the mode.
     pub fn let_others_read(&self) -> io::Result<()> {
         self.0.set_permissions(Permissions::from_mode(0o644))
     }
 
-    /// Where this process and others of its user find it, as long as it is open here (proc_pid_fd(5)).
+    /// The path by which processes of the same user can open the file while it is open in this process
+    /// (proc_pid_fd(5)).
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", process::id(), self.0.as_raw_fd()).into()
     }

@@ -1,18 +1,17 @@
-//! Files in folders that other users may write to.
+//! Safe file access in folders that other users may write to.
 //!
 //! ```text
-//! open         what somebody else may have prepared: regular files alone, of a known size and owner
-//! pieces       what may be larger than memory, piece by piece
-//! folder       a folder, opened once: what is done in it is done in no other
-//! temporary    a file that gets its name when it is complete
-//! memory       a file that no disk has
-//! users        who this process works for, and whom else it believes
+//! open         opens regular files, with limits on size and checks of owner and links
+//! pieces       reads files that may be larger than memory
+//! folder       an open folder, independent of later changes to its path
+//! temporary    files that get their final name when they are complete
+//! memory       files in memory
+//! users        users of this process and of other processes
 //! ```
 //!
-//! `/tmp`, a shared store's folder or a recording that was sent by somebody are all such folders. A link,
-//! a pipe or a device may wait there under a name that sto is about to open, and may be put there between
-//! two calls. So a name is looked up once, what it leads to is checked by the descriptor, and owners and
-//! modes are changed by the descriptor.
+//! `/tmp`, the folder of a shared store, and the folder of a received recording are examples. Another user may
+//! put a link, pipe or device there under a name that sto is about to open, even between two system calls.
+//! Therefore each name is looked up only once, and checks and changes of owner and mode use the descriptor.
 
 mod acl;
 mod folder;
@@ -22,7 +21,7 @@ mod pieces;
 mod temporary;
 mod users;
 
-pub use folder::{Folder, Rights};
+pub use folder::{AccessRights, Folder};
 pub use memory::MemoryFile;
 pub use open::{Links, SafeFile, too_large};
 pub use pieces::{Part, ReadAt, Window};

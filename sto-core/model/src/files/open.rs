@@ -1,4 +1,4 @@
-//! Opening what somebody else may have prepared.
+//! Safe opening of files that another user may have placed.
 
 use super::users::User;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -9,12 +9,12 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether what a path leads to may have another name.
+/// Whether a file may be opened through a symbolic or hard link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// It may: the user named the path, or a folder that is the user's or the system's.
+    /// Links are allowed: the path is from the user, or in a folder of the user or the system.
     Follow,
-    /// It may not: anybody may have put a symbolic or hard link to another file there.
+    /// Links are refused: any user may have put a link to another file there.
     Refuse,
 }
 
@@ -23,22 +23,22 @@ pub enum Links {
 pub struct SafeFile {
     /// The file.
     pub file: File,
-    /// What the system says of this very file.
+    /// The metadata of the open file.
     pub metadata: Metadata,
 }
 
 impl SafeFile {
-    /// Opens a regular file for reading. Never waits, as opening a pipe would.
+    /// Opens a regular file for reading. Does not block on pipes.
     ///
     /// # Errors
-    /// Where there is none, the system refuses, or it is a link that is not to be followed. What is no
-    /// regular file is [`io::ErrorKind::InvalidInput`].
+    /// Returns an error if the file does not exist, cannot be opened, or is a link that `links` refuses. The kind
+    /// is [`io::ErrorKind::InvalidInput`] for refused links and files that are not regular.
     pub fn open(path: &Path, links: Links) -> io::Result<SafeFile> {
         let opened = SafeFile::open_at(CWD, path, links)?;
-        match links == Links::Refuse && opened.metadata.nlink() > 1 {
-            true => Err(refused("it has a second name (a hard link)")),
-            false => Ok(opened),
+        if links == Links::Refuse && opened.metadata.nlink() > 1 {
+            return Err(refused("it has a second name (a hard link)"));
         }
+        Ok(opened)
     }
 
     pub(super) fn open_at(folder: impl AsFd, path: &Path, links: Links) -> io::Result<SafeFile> {
@@ -58,54 +58,55 @@ impl SafeFile {
         Ok(SafeFile { file, metadata })
     }
 
-    /// The user that the file belongs to.
+    /// The user who owns the file.
     pub fn owner(&self) -> User {
         User(self.metadata.uid())
     }
 
-    /// Copies its whole content.
+    /// Copies the content of the file.
     ///
     /// # Errors
-    /// As [`SafeFile::read`], and where it cannot be written.
-    pub fn copy_to(&self, target: &mut impl Write, most: u64) -> io::Result<()> {
-        self.check_size(most)?;
-        // It may grow meanwhile.
-        match io::copy(&mut (&self.file).take(most + 1), target)? > most {
-            true => Err(too_large(most)),
-            false => Ok(()),
+    /// Returns the same errors as [`SafeFile::read`], and errors of the target.
+    pub fn copy_to(&self, target: &mut impl Write, max_len: u64) -> io::Result<()> {
+        self.check_size(max_len)?;
+        // The file may be growing.
+        if io::copy(&mut (&self.file).take(max_len + 1), target)? > max_len {
+            return Err(too_large(max_len));
         }
+        Ok(())
     }
 
-    /// Its whole content.
+    /// Reads the content of the file.
     ///
     /// # Errors
-    /// Where it cannot be read, or is longer than `most` bytes, which is [`io::ErrorKind::FileTooLarge`].
-    pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+    /// Returns an error if the file cannot be read, or with the kind [`io::ErrorKind::FileTooLarge`] if it is
+    /// longer than `max_len` bytes.
+    pub fn read(&self, max_len: u64) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        self.copy_to(&mut content, most)?;
+        self.copy_to(&mut content, max_len)?;
         Ok(content)
     }
 
-    /// Checks that it is no larger than it may be, as it is now.
+    /// Checks the length that the file had when it was opened.
     ///
     /// # Errors
-    /// As [`SafeFile::read`].
-    pub fn check_size(&self, most: u64) -> io::Result<()> {
-        match self.metadata.len() > most {
-            true => Err(too_large(most)),
-            false => Ok(()),
+    /// Returns an error with the kind [`io::ErrorKind::FileTooLarge`] if it is longer than `max_len` bytes.
+    pub fn check_size(&self, max_len: u64) -> io::Result<()> {
+        if self.metadata.len() > max_len {
+            return Err(too_large(max_len));
         }
+        Ok(())
     }
 }
 
-fn refused(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, what)
+fn refused(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
-/// The error of what is larger than it may be.
-pub fn too_large(most: u64) -> io::Error {
-    let what = format!("it is larger than {} MiB", most >> 20);
-    io::Error::new(io::ErrorKind::FileTooLarge, what)
+/// Creates the error for a file that is longer than `max_len` bytes.
+pub fn too_large(max_len: u64) -> io::Error {
+    let message = format!("it is larger than {} MiB", max_len >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
 
 #[cfg(test)]
@@ -115,7 +116,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn what_is_no_regular_file_is_refused_at_once() {
+    fn refuses_files_that_are_not_regular() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_only_where_that_is_meant() {
+    fn refuses_links_unless_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
         std::fs::write(&file, "text").unwrap();
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_it_may_be_is_not_read() {
+    fn refuses_large_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sparse");
         let file = File::create(&path).unwrap();

@@ -1,7 +1,7 @@
-//! Reading piece by piece what may be larger than memory.
+//! Random access to files that may be larger than memory.
 //!
-//! No file is mapped: one that another process cuts at that moment would end this one (SIGBUS), where
-//! reading fails.
+//! Files are not mapped into memory: if another process truncated a mapped file, this process would be killed by
+//! SIGBUS, whereas reading returns an error.
 
 use super::SafeFile;
 use std::collections::VecDeque;
@@ -11,16 +11,16 @@ use std::ops::{Deref, Range};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Bytes that can be read from any offset on.
+/// A source of bytes with random access.
 #[doc(hidden)]
 pub trait ReadAt: Sync {
-    /// How many there are.
+    /// The number of bytes.
     fn size(&self) -> u64;
 
-    /// Fills a buffer with the bytes from an offset on.
+    /// Fills a buffer with bytes, starting at an offset.
     ///
     /// # Errors
-    /// Where they cannot be read, or are not there.
+    /// Returns an error if the bytes cannot be read or do not exist.
     fn fill_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
@@ -37,8 +37,8 @@ impl ReadAt for &[u8] {
     }
 }
 
-/// As large as it was when it was opened.
 impl ReadAt for SafeFile {
+    /// The length that the file had when it was opened.
     fn size(&self) -> u64 {
         self.metadata.len()
     }
@@ -50,33 +50,33 @@ impl ReadAt for SafeFile {
 }
 
 impl SafeFile {
-    /// What to say where the file is shorter now than when it was opened.
+    /// Returns an error if the file is shorter now than when it was opened.
     #[doc(hidden)]
     pub fn why_cut(&self) -> Option<io::Error> {
-        let (had, has) = (self.metadata.len(), self.file.metadata().ok()?.len());
-        let why = format!(
-            "it was cut from {had} to {has} bytes while it was read; try again when nothing writes to it"
+        let (before, now) = (self.metadata.len(), self.file.metadata().ok()?.len());
+        let message = format!(
+            "it was truncated from {before} to {now} bytes while it was read; try again when nothing writes to it"
         );
-        (has < had).then(|| io::Error::other(why))
+        (now < before).then(|| io::Error::other(message))
     }
 }
 
-/// A view of bytes that are read, which moves on with what is asked for.
+/// A buffered reader with random access, whose buffer holds the part of the source that was last accessed.
 #[doc(hidden)]
 pub struct Window<'a> {
     source: &'a dyn ReadAt,
     buffer: Arc<Vec<u8>>,
-    /// Buffers that parts were kept of, the oldest first.
-    kept: VecDeque<Arc<Vec<u8>>>,
-    /// Bytes that are read at once.
-    piece: usize,
-    /// Where the buffer begins in the source.
+    /// Earlier buffers that may still be in use by a [`Part`], oldest first.
+    old_buffers: VecDeque<Arc<Vec<u8>>>,
+    /// Minimum number of bytes to read at once.
+    read_size: usize,
+    /// Offset of the buffer in the source.
     start: u64,
-    /// Where [`Read`] goes on.
+    /// Position of [`Read`] and [`Seek`].
     position: u64,
 }
 
-/// Bytes of a window that stay when it moves on.
+/// Bytes of a window that stay valid when the window moves.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Part {
@@ -101,94 +101,95 @@ impl From<&[u8]> for Part {
     }
 }
 
-/// Bytes that a window reads at once where nothing else is said.
-const WINDOW: usize = 1 << 16;
+/// Default minimum number of bytes to read at once.
+const READ_SIZE: usize = 1 << 16;
 
 impl<'a> Window<'a> {
-    /// A view that begins at the first byte.
+    /// Creates a reader at the start of the source.
     pub fn new(source: &'a dyn ReadAt) -> Window<'a> {
-        Window::of_pieces(source, WINDOW)
+        Window::of_pieces(source, READ_SIZE)
     }
 
-    /// One that reads so many bytes at once.
-    pub fn of_pieces(source: &'a dyn ReadAt, piece: usize) -> Window<'a> {
+    /// Creates a reader that reads at least `read_size` bytes at once.
+    pub fn of_pieces(source: &'a dyn ReadAt, read_size: usize) -> Window<'a> {
         Window {
             source,
             buffer: Arc::default(),
-            kept: VecDeque::new(),
-            piece,
+            old_buffers: VecDeque::new(),
+            read_size,
             start: 0,
             position: 0,
         }
     }
 
-    /// How many bytes the source has.
+    /// The number of bytes of the source.
     pub fn size(&self) -> u64 {
         self.source.size()
     }
 
-    /// Bytes of the source, for which memory is taken.
+    /// Reads bytes of the source into the buffer.
     ///
     /// # Errors
-    /// As [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::fill_at`].
     pub fn slice(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
-        let within = self.within(offset);
-        if within.is_none_or(|within| self.buffer.len() - within < length) {
+        let buffered = self.offset_in_buffer(offset);
+        if buffered.is_none_or(|start| self.buffer.len() - start < length) {
             let left = self.size().saturating_sub(offset);
             if (length as u64) > left {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let length = left.min(length.max(self.piece) as u64) as usize;
-            let buffer = free_buffer(&mut self.buffer, &mut self.kept);
-            buffer.resize(length, 0);
+            let read_size = left.min(length.max(self.read_size) as u64) as usize;
+            let buffer = unused_buffer(&mut self.buffer, &mut self.old_buffers);
+            buffer.resize(read_size, 0);
             self.start = offset;
             if let Err(error) = self.source.fill_at(buffer, offset) {
                 buffer.clear();
                 return Err(error);
             }
         }
-        let within = self.within(offset).unwrap_or_default();
-        Ok(&self.buffer[within..within + length])
+        let start = self.offset_in_buffer(offset).unwrap_or_default();
+        Ok(&self.buffer[start..start + length])
     }
 
-    /// Bytes of the source that are kept when the window moves on.
+    /// Reads bytes of the source that stay valid when the window moves.
     ///
     /// # Errors
-    /// As [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::fill_at`].
     pub fn part(&mut self, offset: u64, length: usize) -> io::Result<Part> {
         self.slice(offset, length)?;
-        let start = self.within(offset).unwrap_or_default();
+        let start = self.offset_in_buffer(offset).unwrap_or_default();
         Ok(Part {
             buffer: Arc::clone(&self.buffer),
             range: start..start + length,
         })
     }
 
-    /// A little-endian number of the source.
+    /// Reads a little-endian 64-bit integer.
     ///
     /// # Errors
-    /// As [`ReadAt::fill_at`].
+    /// Returns the same errors as [`ReadAt::fill_at`].
     pub fn u64_at(&mut self, offset: u64) -> io::Result<u64> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.slice(offset, 8)?);
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn within(&self, offset: u64) -> Option<usize> {
-        let within = usize::try_from(offset.checked_sub(self.start)?).ok()?;
-        (within <= self.buffer.len()).then_some(within)
+    /// Converts an offset in the source to an offset in the buffer, if it is in the buffer or at its end.
+    fn offset_in_buffer(&self, offset: u64) -> Option<usize> {
+        let offset = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        (offset <= self.buffer.len()).then_some(offset)
     }
 }
 
-/// Makes `buffer` one that no part is kept of any more: itself, the oldest, or a new one.
-fn free_buffer<'b>(
+/// Replaces `buffer` by one that no [`Part`] uses: itself, the oldest one, or a new one.
+fn unused_buffer<'b>(
     buffer: &'b mut Arc<Vec<u8>>,
-    kept: &mut VecDeque<Arc<Vec<u8>>>,
+    old_buffers: &mut VecDeque<Arc<Vec<u8>>>,
 ) -> &'b mut Vec<u8> {
     if Arc::get_mut(buffer).is_none() {
-        let is_free = kept.front_mut().and_then(Arc::get_mut).is_some();
-        let free = is_free.then(|| kept.pop_front()).flatten();
-        kept.push_back(std::mem::replace(buffer, free.unwrap_or_default()));
+        let is_unused = old_buffers.front_mut().and_then(Arc::get_mut).is_some();
+        let unused = is_unused.then(|| old_buffers.pop_front()).flatten();
+        old_buffers.push_back(std::mem::replace(buffer, unused.unwrap_or_default()));
     }
     Arc::make_mut(buffer)
 }
@@ -197,16 +198,17 @@ impl Read for Window<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.size().saturating_sub(self.position);
         let mut length = left.min(buffer.len() as u64) as usize;
-        // What the window has is not read again.
-        let within = self.within(self.position);
-        let there = within.map_or(0, |within| self.buffer.len() - within);
-        if there > 0 {
-            length = length.min(there);
+        // Buffered bytes are not read again.
+        let start = self.offset_in_buffer(self.position);
+        let buffered = start.map_or(0, |start| self.buffer.len() - start);
+        if buffered > 0 {
+            length = length.min(buffered);
         }
-        let buffer = &mut buffer[..length];
-        match length >= self.piece {
-            true => self.source.fill_at(buffer, self.position)?,
-            false => buffer.copy_from_slice(self.slice(self.position, length)?),
+        let target = &mut buffer[..length];
+        if length >= self.read_size {
+            self.source.fill_at(target, self.position)?;
+        } else {
+            target.copy_from_slice(self.slice(self.position, length)?);
         }
         self.position += length as u64;
         Ok(length)
@@ -231,17 +233,17 @@ mod tests {
     use crate::files::Links;
 
     #[test]
-    fn a_window_reads_what_the_source_has_at_every_offset() {
-        let bytes: Vec<u8> = (0..WINDOW as u32 * 3 + 17)
+    fn reads_at_every_offset() {
+        let bytes: Vec<u8> = (0..READ_SIZE as u32 * 3 + 17)
             .map(|i| (i % 251) as u8)
             .collect();
         let source = &bytes[..];
         let mut window = Window::new(&source);
         for (offset, length) in [
             (0, 8),
-            (WINDOW - 3, 8),
+            (READ_SIZE - 3, 8),
             (5, 8),
-            (7, WINDOW * 2),
+            (7, READ_SIZE * 2),
             (bytes.len() - 1, 1),
             (bytes.len(), 0),
         ] {
@@ -260,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn parts_stay_when_their_window_moves_on() {
+    fn parts_stay_valid_when_the_window_moves() {
         let bytes: Vec<u8> = (0..100_000_u32).map(|i| (i % 251) as u8).collect();
         let source = &bytes[..];
         let mut window = Window::of_pieces(&source, 1000);
         let mut kept: VecDeque<(usize, Part)> = VecDeque::new();
         for offset in (0..99_000).step_by(137) {
             kept.push_back((offset, window.part(offset as u64, 500).unwrap()));
-            // Buffers are used again in any order in which parts of them are dropped.
+            // Buffers are reused regardless of the order in which their parts are dropped.
             if kept.len() > 20 {
                 kept.remove(offset % 20);
             }
@@ -275,24 +277,25 @@ mod tests {
                 assert!(**part == bytes[*offset..offset + 500], "{offset}");
             }
         }
-        assert!(window.kept.len() < 25, "{}", window.kept.len());
+        let buffers = window.old_buffers.len();
+        assert!(buffers < 25, "{buffers}");
     }
 
     #[test]
-    fn a_file_that_is_cut_is_an_error_that_says_so() {
+    fn reports_truncation_while_reading() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        std::fs::write(&path, vec![1; WINDOW * 2]).unwrap();
+        std::fs::write(&path, vec![1; READ_SIZE * 2]).unwrap();
         let file = SafeFile::open(&path, Links::Follow).unwrap();
         let mut window = Window::new(&file);
         assert_eq!(window.u64_at(0).unwrap(), 0x0101_0101_0101_0101);
         assert!(file.why_cut().is_none());
         File::create(&path).unwrap();
-        let error = window.u64_at(WINDOW as u64).unwrap_err();
-        let cut = format!(
-            "it was cut from {} to 0 bytes while it was read",
-            WINDOW * 2
+        let error = window.u64_at(READ_SIZE as u64).unwrap_err();
+        let expected = format!(
+            "it was truncated from {} to 0 bytes while it was read",
+            READ_SIZE * 2
         );
-        assert!(error.to_string().starts_with(&cut), "{error}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
     }
 }

@@ -1,11 +1,11 @@
-//! Files that get their name when they are complete.
+//! Files that get their final name when they are complete.
 //!
-//! Until then they have a random name beside it, which nobody can take before, and only the user may
-//! open them where they are to replace a file. All of them go when the program that is asked to end
-//! [abandons](Temporaries::abandon) them.
+//! Until then they have a random name in the same folder, which nobody can guess. Files that will replace
+//! another file can only be opened by their user until then. A program that is asked to exit removes its
+//! temporary files with [`Temporaries::abandon`].
 
 use super::acl::Acl;
-use super::folder::{Folder, Rights};
+use super::folder::{AccessRights, Folder};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -17,44 +17,43 @@ use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The temporary files that a program works on, by their names, which are random: for it to remove them when it is
-/// asked to end. Clones are of the same files.
+/// The temporary files of a program, which it can remove when it is asked to exit. Clones share the files.
 #[derive(Clone, Debug, Default)]
 pub struct Temporaries(Arc<Mutex<BTreeMap<OsString, Arc<Folder>>>>);
 
-/// A file that is removed when this is dropped, unless it was given another name.
+/// A temporary file, which is removed on drop unless it got its final name.
 #[derive(Debug)]
 pub struct Temporary {
     folder: Arc<Folder>,
     name: OsString,
     file: File,
-    among: Temporaries,
+    all: Temporaries,
 }
 
 impl Temporaries {
-    /// A new, empty file with a name that begins so. Its mode follows the umask.
+    /// Creates an empty file with a random name after `prefix`. Its mode follows the umask.
     ///
     /// # Errors
-    /// Where the system does not let this user make one.
-    pub fn new_in(&self, folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        self.create(folder, start, 0o666)
+    /// Returns an error if the system cannot create the file.
+    pub fn new_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<Temporary> {
+        self.create(folder, prefix, 0o666)
     }
 
-    /// The same, which only this user may open.
+    /// Like [`Temporaries::new_in`], for a file that only this user may open.
     ///
     /// # Errors
-    /// As [`Temporaries::new_in`].
-    pub fn private_in(&self, folder: &Arc<Folder>, start: &OsStr) -> io::Result<Temporary> {
-        self.create(folder, start, 0o600)
+    /// Returns an error if the system cannot create the file.
+    pub fn private_in(&self, folder: &Arc<Folder>, prefix: &OsStr) -> io::Result<Temporary> {
+        self.create(folder, prefix, 0o600)
     }
 
-    fn create(&self, folder: &Arc<Folder>, start: &OsStr, mode: u32) -> io::Result<Temporary> {
+    fn create(&self, folder: &Arc<Folder>, prefix: &OsStr, mode: u32) -> io::Result<Temporary> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
         let mut files = self.files();
         loop {
-            let name = random_name(start)?;
+            let name = random_name(prefix)?;
             match retry_on_intr(|| openat(folder, &name, flags, mode)) {
                 Ok(file) => {
                     files.insert(name.clone(), Arc::clone(folder));
@@ -62,10 +61,10 @@ impl Temporaries {
                         folder: Arc::clone(folder),
                         name,
                         file: file.into(),
-                        among: self.clone(),
+                        all: self.clone(),
                     });
                 }
-                // Of 2^64 names; another one is free.
+                // Try another of the 2^64 names.
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -76,25 +75,27 @@ impl Temporaries {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes those that other threads work on, for who is about to end the process (say, on Ctrl-C). Those
-    /// threads may wait for ever then.
+    /// Removes the temporary files of all threads before the process exits, for example on Ctrl-C.
+    ///
+    /// Afterwards, threads that create or drop a temporary file block forever.
     pub fn abandon(&self) {
-        abandon(self.files());
+        remove_all(self.files());
     }
 
-    /// The same for who may not wait: where a thread is just making one, they are left to who finds them later.
+    /// Like [`Temporaries::abandon`], without waiting: if a thread is creating or removing a temporary file,
+    /// all files stay.
     pub fn try_abandon(&self) {
         if let Ok(files) = self.0.try_lock() {
-            abandon(files);
+            remove_all(files);
         }
     }
 }
 
-fn abandon(files: MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>>) {
+fn remove_all(files: MutexGuard<'_, BTreeMap<OsString, Arc<Folder>>>) {
     for (name, folder) in files.iter() {
         let _ = folder.remove(name);
     }
-    // No thread is to make another one.
+    // Keep the lock, so that no thread creates another file.
     mem::forget(files);
 }
 
@@ -104,51 +105,52 @@ impl Temporary {
         &self.file
     }
 
-    /// The file's path until it is complete.
+    /// The temporary path of the file.
     pub fn path(&self) -> std::path::PathBuf {
         self.folder.path().join(&self.name)
     }
 
-    /// The file without its name: it goes with the process, however that ends.
+    /// Unlinks the file, so that it is deleted when the process exits for any reason.
     ///
     /// # Errors
-    /// Where the name cannot be removed.
+    /// Returns an error if the file cannot be unlinked.
     #[doc(hidden)]
     pub fn into_nameless(self) -> io::Result<File> {
         match self.folder.remove(&self.name) {
-            // Another process may have taken it for one that was left over.
+            // Another process may have removed it as a leftover.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => self.file.try_clone(),
         }
     }
 
-    /// Gives it this name, in place of the file that has it now, whose owner, group and mode it gets as far
-    /// as the system lets; who could not open that file cannot open this one either.
+    /// Renames the file, replacing a file with these access rights. The file gets the same owner, group, mode and
+    /// ACL as far as the system permits, and never grants more access than the old file.
     ///
     /// # Errors
-    /// Where the system refuses, or another user put something else in place of this file. Then that
-    /// user may write to the folder, and what has the name now is not what was written.
-    pub fn replace(self, name: &OsStr, old: Rights) -> io::Result<()> {
-        self.take(old)?;
+    /// Returns an error if the file cannot be renamed, or if another user with write access to the folder
+    /// replaced the temporary file. In the second case, the file with the final name is not this file.
+    pub fn replace(self, name: &OsStr, old: AccessRights) -> io::Result<()> {
+        self.copy_access_rights(old)?;
         self.replace_with_own_mode(name)
     }
 
-    /// The same where there is no file to replace: the mode stays.
+    /// Renames the file and keeps its access rights.
     ///
     /// # Errors
-    /// As [`Temporary::replace`].
+    /// Returns the same errors as [`Temporary::replace`].
     pub fn replace_with_own_mode(self, name: &OsStr) -> io::Result<()> {
-        self.check_is(&self.name)?;
+        self.check_is_at(&self.name)?;
         retry_on_intr(|| renameat(&self.folder, &self.name, &self.folder, name))?;
-        self.check_is(name)
+        self.check_is_at(name)
     }
 
-    /// Gives it this name, unless something has that already.
+    /// Renames the file unless the name exists.
     ///
     /// # Errors
-    /// Where the name is taken ([`io::ErrorKind::AlreadyExists`]), and as [`Temporary::replace`].
+    /// Returns an error with the kind [`io::ErrorKind::AlreadyExists`] if the name exists, and the same errors as
+    /// [`Temporary::replace`].
     pub fn publish(self, name: &OsStr) -> io::Result<()> {
-        self.check_is(&self.name)?;
+        self.check_is_at(&self.name)?;
         let (folder, own) = (&self.folder, &self.name);
         match retry_on_intr(|| linkat(folder, own, folder, name, AtFlags::empty())) {
             Ok(()) => {}
@@ -159,88 +161,88 @@ impl Temporary {
                 renamed => renamed?,
             },
         }
-        self.check_is(name)
+        self.check_is_at(name)
     }
 
-    /// Only root may give a file away; others may give it to a group of theirs. Where the group or a list of
-    /// others cannot be kept, the group gets no more than everybody has.
-    fn take(&self, old: Rights) -> io::Result<()> {
-        let is_given = fchown(&self.file, Some(old.user), Some(old.group));
-        let is_kept = is_given.or_else(|_| fchown(&self.file, None, Some(old.group)));
-        let mode = match (is_kept, &old.acl) {
+    /// Copies the owner (if this process runs as root), group, mode and ACL. If the group or ACL cannot be
+    /// kept, the group only gets the rights that everybody has.
+    fn copy_access_rights(&self, old: AccessRights) -> io::Result<()> {
+        let group_is_kept = fchown(&self.file, Some(old.user), Some(old.group))
+            .or_else(|_| fchown(&self.file, None, Some(old.group)));
+        let mode = match (group_is_kept, &old.acl) {
             (Ok(()), Acl::None) => old.mode,
             _ => old.mode & (0o707 | (old.mode & 0o007) << 3),
         };
         self.file.set_permissions(Permissions::from_mode(mode))?;
         let own = self.file.metadata()?;
         if (own.uid(), own.gid()) == (old.user, old.group) {
-            old.acl.give(&self.file);
+            old.acl.apply_to(&self.file);
         }
         Ok(())
     }
 
-    fn check_is(&self, name: &OsStr) -> io::Result<()> {
-        let (own, found) = (self.file.metadata()?, self.folder.look(name)?);
+    /// Checks that this file has the name.
+    fn check_is_at(&self, name: &OsStr) -> io::Result<()> {
+        let (own, found) = (self.file.metadata()?, self.folder.stat(name)?);
         if (own.dev(), own.ino()) == (found.st_dev, found.st_ino) {
             return Ok(());
         }
         Err(io::Error::other(
-            "another user put something else in place of what was written; use a folder that only you may write to",
+            "another user replaced the file while it was written; use a folder that only you may write to",
         ))
     }
 }
 
 impl Folder {
-    /// Whether a [temporary file](Temporary) in it has a name that begins so.
+    /// Returns `true` if the folder has a [temporary file](Temporary) with this prefix.
     #[doc(hidden)]
-    pub fn has_temporary(&self, start: &OsStr) -> bool {
-        self.temporaries(start).next().is_some()
+    pub fn has_temporary(&self, prefix: &OsStr) -> bool {
+        self.temporaries(prefix).next().is_some()
     }
 
-    /// Removes the temporary files whose names begin so, for who knows that nobody needs them any more;
-    /// what cannot be removed stays.
+    /// Removes temporary files with this prefix that are no longer in use. Errors are ignored.
     #[doc(hidden)]
-    pub fn remove_temporaries(&self, start: &OsStr) {
-        for name in self.temporaries(start) {
+    pub fn remove_temporaries(&self, prefix: &OsStr) {
+        for name in self.temporaries(prefix) {
             let _ = self.remove(&name);
         }
     }
 
-    /// Regular files with random names that begin so.
-    fn temporaries(&self, start: &OsStr) -> impl Iterator<Item = OsString> {
-        // What is found is used in the folder that is open, whatever has its path now.
+    /// Regular files with this prefix and a random name.
+    fn temporaries(&self, prefix: &OsStr) -> impl Iterator<Item = OsString> {
+        // The names are then looked up in the open folder, even if the path is another folder by now.
         let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name());
         let is_file = |name: &OsStr| self.rights(name).is_ok_and(|rights| rights.is_some());
-        names.filter(move |name| is_random_name(name, start) && is_file(name))
+        names.filter(move |name| is_random_name(name, prefix) && is_file(name))
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let mut files = self.among.files();
-        // Gone already where it was renamed; one that cannot be removed does no harm.
+        let mut files = self.all.files();
+        // Fails if the file was renamed. Other errors do no harm.
         let _ = self.folder.remove(&self.name);
         files.remove(&self.name);
     }
 }
 
-/// A name that nobody can guess: this start, and 16 hexadecimal digits.
+/// Creates a name that nobody can guess: the prefix and 16 random hexadecimal digits.
 ///
 /// # Errors
-/// Where the system gives no random numbers.
-pub fn random_name(start: &OsStr) -> io::Result<OsString> {
+/// Returns an error if the system has no random numbers.
+pub fn random_name(prefix: &OsStr) -> io::Result<OsString> {
     let mut random = [0; 8];
     retry_on_intr(|| getrandom(&mut random, GetRandomFlags::empty()))?;
-    let mut name = start.to_owned();
+    let mut name = prefix.to_owned();
     name.push(format!("{:016x}", u64::from_le_bytes(random)));
     Ok(name)
 }
 
-/// Whether [`random_name`] may have made a name with this start.
-fn is_random_name(name: &OsStr, start: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.strip_prefix(start.as_encoded_bytes())
+/// Whether [`random_name`] could have created the name with this prefix.
+fn is_random_name(name: &OsStr, prefix: &OsStr) -> bool {
+    name.as_encoded_bytes()
+        .strip_prefix(prefix.as_encoded_bytes())
         .is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
 }
 
@@ -266,7 +268,7 @@ mod tests {
         new.folder.path().join(&new.name)
     }
 
-    fn rights(folder: &Folder) -> Rights {
+    fn rights(folder: &Folder) -> AccessRights {
         folder.rights(OsStr::new("file")).unwrap().unwrap()
     }
 
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_keeps_its_mode_when_it_is_replaced() {
+    fn replaced_file_keeps_its_mode() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("file");
         for wanted in [0o600, 0o640, 0o666, 0o400] {
@@ -293,8 +295,8 @@ mod tests {
         }
     }
 
-    /// The list of user::rw, user:1:rw, group::---, mask::rw, other::---, as linux/posix_acl_xattr.h has it.
-    fn list_for_another_user() -> Vec<u8> {
+    /// The ACL user::rw, user:1:rw, group::---, mask::rw, other::--- in the format of linux/posix_acl_xattr.h.
+    fn acl_with_second_user() -> Vec<u8> {
         let entry = |tag: u16, perm: u16, id: u32| {
             [
                 &tag.to_le_bytes()[..],
@@ -316,30 +318,26 @@ mod tests {
     }
 
     #[test]
-    fn a_file_keeps_its_access_control_list_when_it_is_replaced() {
+    fn replaced_file_keeps_its_acl() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("file");
         let folder = folder(temp.path());
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-        let list = Acl::List(list_for_another_user());
-        list.give(&File::options().write(true).open(&path).unwrap());
+        let list = Acl::List(acl_with_second_user());
+        list.apply_to(&File::options().write(true).open(&path).unwrap());
         if rights(&folder).acl != list {
             crate::missing::skip("the file system has no access control lists");
             return;
         }
-        assert_eq!(
-            mode(&path),
-            0o660,
-            "the most that the list gives to anybody"
-        );
+        assert_eq!(mode(&path), 0o660, "the ACL's mask");
         written(&folder, "new")
             .replace(OsStr::new("file"), rights(&folder))
             .unwrap();
         assert_eq!(rights(&folder).acl, list);
         assert_eq!(fs::read(&path).unwrap(), b"new");
-        // Where it cannot be given, the group gets no more than it had.
-        let unknown = Rights {
+        // If the ACL is unknown, the group does not get the rights of the mask.
+        let unknown = AccessRights {
             acl: Acl::Unknown,
             ..rights(&folder)
         };
@@ -350,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_a_temporary_file_is_neither_followed_nor_renamed() {
+    fn refuses_a_link_in_place_of_the_temporary_file() {
         let temp = tempfile::tempdir().unwrap();
         let [secret, path] = ["secret", "file"].map(|name| temp.path().join(name));
         for path in [&secret, &path] {
@@ -370,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn only_temporary_files_of_the_same_start_are_removed() {
+    fn removes_only_temporary_files_with_the_prefix() {
         let temp = tempfile::tempdir().unwrap();
         let mut others = [
             ".new-0123456789abcde",
@@ -400,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_published_replaces_nothing() {
+    fn publish_does_not_replace_files() {
         let temp = tempfile::tempdir().unwrap();
         let folder = folder(temp.path());
         written(&folder, "first")
@@ -413,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_moved_away_is_still_the_one_that_is_written_to() {
+    fn writes_to_the_open_folder_after_it_was_moved() {
         let temp = tempfile::tempdir().unwrap();
         let [own, other] = ["own", "other"].map(|name| temp.path().join(name));
         for path in [&own, &other] {

@@ -1,4 +1,4 @@
-//! Users, by the number that the system has for them.
+//! Users of this machine and of its processes.
 
 use rustix::param::clock_ticks_per_second;
 use rustix::process::geteuid;
@@ -6,31 +6,30 @@ use std::fmt;
 use std::fs;
 use std::time::SystemTime;
 
-/// A user of this machine.
+/// A user id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct User(pub u32);
 
 impl User {
-    /// The superuser, who can do anything anyway.
+    /// The superuser.
     pub const ROOT: User = User(0);
 
-    /// The user whose rights this process has.
+    /// The effective user of this process.
     pub fn of_this_process() -> User {
         User(geteuid().as_raw())
     }
 }
 
 impl fmt::Display for User {
-    /// `user 1000`: what a name stands for may differ in a container.
+    /// Formats the user by number, `user 1000`, because names may differ in a container.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "user {}", self.0)
     }
 }
 
-/// The user whose rights a running process has; `None` where there is none of this number, or the system
-/// does not say.
+/// The effective user of a running process, or `None` if there is no such process or its user is not known.
 ///
-/// That is the second number of `Uid:` in `/proc/PID/status` (proc_pid_status(5)).
+/// This is the second number of `Uid:` in `/proc/PID/status` (proc_pid_status(5)).
 pub fn user_of_process(pid: u32) -> Option<User> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
@@ -42,23 +41,23 @@ pub fn user_of_process(pid: u32) -> Option<User> {
         .map(User)
 }
 
-/// The same of a process that runs since this time or longer: numbers of processes come again.
+/// Like [`user_of_process`], for a process that was already running at this time, because process ids are reused.
 ///
-/// The time it began, in ticks since the machine did, is the field 22 of `/proc/PID/stat`
-/// (proc_pid_stat(5)); when the machine began is `btime` of `/proc/stat`.
+/// The start of the process, in clock ticks since boot, is field 22 of `/proc/PID/stat`
+/// (proc_pid_stat(5)); the time of the boot is `btime` of `/proc/stat`.
 #[doc(hidden)]
 pub fn user_of_process_since(pid: u32, time: SystemTime) -> Option<User> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is a name, which may have anything in it; the third comes after its bracket.
+    // The second field is a name in parentheses, which may contain any character.
     let after_name = &stat[stat.rfind(')')? + 1..];
     let ticks: u64 = after_name.split_ascii_whitespace().nth(19)?.parse().ok()?;
-    let machine = fs::read_to_string("/proc/stat").ok()?;
-    let boot = machine
+    let system = fs::read_to_string("/proc/stat").ok()?;
+    let boot = system
         .lines()
         .find_map(|line| line.strip_prefix("btime "))?;
-    let began = boot.trim().parse::<u64>().ok()? + ticks / clock_ticks_per_second();
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
-    (began <= since).then(|| user_of_process(pid)).flatten()
+    let start = boot.trim().parse::<u64>().ok()? + ticks / clock_ticks_per_second();
+    let time = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+    (start <= time).then(|| user_of_process(pid)).flatten()
 }
 
 #[cfg(test)]
@@ -67,7 +66,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn this_process_is_of_its_user_since_it_began() {
+    fn finds_the_user_of_a_process_since_its_start() {
         let own = Some(User::of_this_process());
         let pid = std::process::id();
         assert_eq!(user_of_process(pid), own);
@@ -78,7 +77,7 @@ mod tests {
         );
         let before = now - Duration::from_secs(86_400);
         assert_eq!(user_of_process_since(pid, before), None);
-        // More than the kernel's `PID_MAX_LIMIT`.
+        // Greater than the kernel's `PID_MAX_LIMIT`.
         assert_eq!(user_of_process(4_194_305), None);
     }
 }

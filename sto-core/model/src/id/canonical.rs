@@ -1,4 +1,4 @@
-//! The canonical encoding that ids are digests of.
+//! The canonical encoding of fields that ids are digests of.
 
 use crate::units::Cost;
 
@@ -7,11 +7,11 @@ pub(crate) enum Field<'a> {
     U8(u8),
     U32(u32),
     Text(&'a str),
-    /// Another id: no length is written.
+    /// Another id, which is hashed without its length.
     Id([u8; 16]),
 }
 
-/// BLAKE3 of these fields in their order, truncated.
+/// Computes the truncated BLAKE3 digest of the domain and the fields in order.
 pub(crate) fn digest(domain: &str, fields: &[Field<'_>]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     for field in [&Field::Text(domain)].into_iter().chain(fields) {
@@ -28,21 +28,20 @@ pub(crate) fn digest(domain: &str, fields: &[Field<'_>]) -> [u8; 16] {
     truncate(hasher.finalize())
 }
 
-/// The same for very many fields: they gather in a buffer, as the hasher takes kilobytes several times as
-/// fast as number by number.
-pub(crate) struct Bulk {
+/// Computes the digest of many fields. Fields are buffered, because hashing kilobytes at once is several
+/// times as fast as hashing numbers one by one.
+pub(crate) struct BulkHasher {
     hasher: blake3::Hasher,
     buffer: Vec<u8>,
 }
 
-/// Bytes that are hashed at once, or more where a name is long.
-const AT_ONCE: usize = 64 << 10;
+const BUFFER_SIZE: usize = 64 << 10;
 
-impl Bulk {
+impl BulkHasher {
     pub(crate) fn new(domain: &str) -> Self {
-        let mut new = Bulk {
+        let mut new = BulkHasher {
             hasher: blake3::Hasher::new(),
-            buffer: Vec::with_capacity(AT_ONCE),
+            buffer: Vec::with_capacity(BUFFER_SIZE),
         };
         new.string(domain);
         new
@@ -60,7 +59,7 @@ impl Bulk {
         self.raw(&value.to_le_bytes());
     }
 
-    /// How many fields of a kind follow.
+    /// Adds the number of fields that follow, as 64 bits.
     pub(crate) fn count(&mut self, count: usize) {
         self.u64(count as u64);
     }
@@ -75,7 +74,7 @@ impl Bulk {
         self.u64(cost.value);
     }
 
-    /// A field that may be missing: 0, or 1 and the field.
+    /// Adds an optional field: 0 for `None`, otherwise 1 and the field.
     pub(crate) fn optional<T>(&mut self, value: Option<T>, add: impl FnOnce(&mut Self, T)) {
         self.u8(value.is_some().into());
         if let Some(value) = value {
@@ -83,10 +82,10 @@ impl Bulk {
         }
     }
 
-    /// Bytes as they are: no length is written.
+    /// Adds bytes without their length.
     #[inline]
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
-        if self.buffer.len() + bytes.len() > AT_ONCE {
+        if self.buffer.len() + bytes.len() > BUFFER_SIZE {
             self.hasher.update(&self.buffer);
             self.buffer.clear();
         }
@@ -98,7 +97,7 @@ impl Bulk {
     }
 }
 
-/// The first 16 bytes of a digest.
+/// Returns the first 16 bytes of a digest.
 pub(crate) fn truncate(hash: blake3::Hash) -> [u8; 16] {
     let mut id = [0; 16];
     id.copy_from_slice(&hash.as_bytes()[..16]);

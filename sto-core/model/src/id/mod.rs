@@ -1,13 +1,13 @@
 //! Content addresses: the hashing rules of SPEC.md.
 //!
-//! Every id is BLAKE3, truncated to 128 bits, over a canonical encoding: a domain tag that names
-//! the kind of thing and the version of the rule, then the fields in order; integers little-endian
-//! at a fixed width, strings with their length in bytes as a 64-bit integer before them. What an id of
-//! a frame or a profile is made of, stands beside these ([`crate`], [`crate::tree`]).
+//! Every id is a BLAKE3 digest, truncated to 128 bits, of a canonical encoding: a domain string with
+//! the kind of id and the version of its encoding, then the fields in order. Integers are little-endian
+//! with a fixed width; strings are preceded by their length in bytes as a 64-bit integer. The fields of
+//! frame and profile ids are defined with their types in [`crate`] and [`crate::tree`].
 
 pub(crate) mod canonical;
 
-use crate::{ParseError, bytes_of_hex, serde_text_or_parts};
+use crate::{ParseError, decode_hex, serde_text_or_parts};
 use canonical::Field::{Id, Text};
 use canonical::digest;
 use std::fmt;
@@ -20,7 +20,7 @@ macro_rules! ids {
         pub struct $name(pub [u8; 16]);
 
         impl fmt::Display for $name {
-            /// 32 lower-case hexadecimal digits.
+            /// Formats the id as 32 lower-case hexadecimal digits.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
@@ -35,11 +35,11 @@ macro_rules! ids {
         impl FromStr for $name {
             type Err = ParseError;
 
-            /// Reads what [`Display`](fmt::Display) writes.
+            /// Parses the output of [`Display`](fmt::Display).
             fn from_str(text: &str) -> Result<Self, ParseError> {
-                let bytes = bytes_of_hex(text).and_then(|bytes| bytes.try_into().ok());
-                let wrong = || ParseError::new("an id of 32 hexadecimal digits", text);
-                bytes.map($name).ok_or_else(wrong)
+                let bytes = decode_hex(text).and_then(|bytes| bytes.try_into().ok());
+                let error = || ParseError::new("an id of 32 hexadecimal digits", text);
+                bytes.map($name).ok_or_else(error)
             }
         }
 
@@ -52,15 +52,15 @@ ids! {
     FrameId,
     /// Content address of an executable.
     ExecutableId,
-    /// Content address of a stack: its last frame, and the stack that called it.
+    /// Content address of a call tree node: its executable, its frame and the node of its caller.
     NodeId,
     /// Content address of a build.
     BuildId,
-    /// Content address of a profile: of its stacks and counts, and of what its recording says.
+    /// Content address of a profile: its stacks, costs and properties of its recording.
     ProfileId,
-    /// Digest of the bytes of a recording.
+    /// Digest of a recording's bytes, and of options with which it was read.
     SourceDigest,
-    /// Address of what a build has of a source: a store has one profile of it at most.
+    /// Content address of a build and a recording. A store has at most one profile for each.
     ReadingId,
 }
 
@@ -95,14 +95,14 @@ impl ReadingId {
 }
 
 impl SourceDigest {
-    /// BLAKE3 of the source's bytes as they stand, truncated to 128 bits; every core is used.
+    /// Computes the digest of the unmodified bytes of a recording: BLAKE3, truncated to 128 bits.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = SourceHasher::new();
         hasher.update(bytes);
         hasher.finish()
     }
 
-    /// The source as it is read with an option that makes other stacks of it than reading it without:
+    /// Combines the digest with an option that changes the stacks that are read from the recording:
     /// `H("sto.reading.v1", source, option, value)`.
     #[must_use]
     pub fn read_with(self, option: &str, value: &str) -> Self {
@@ -111,22 +111,22 @@ impl SourceDigest {
     }
 }
 
-/// A [`SourceDigest`] of bytes that come piece by piece.
+/// Computes a [`SourceDigest`] incrementally.
 #[derive(Clone, Debug, Default)]
 pub struct SourceHasher(blake3::Hasher);
 
 impl SourceHasher {
-    /// The digest of nothing so far.
+    /// Creates a hasher without input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on with more bytes, on this thread: waking others for a piece costs more than digesting it.
+    /// Adds bytes. They are hashed on this thread, because waking other threads for a piece costs more.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of all bytes, however they were cut.
+    /// Returns the digest of all bytes so far.
     pub fn finish(&self) -> SourceDigest {
         SourceDigest(canonical::truncate(self.0.finalize()))
     }

@@ -1,145 +1,147 @@
-//! The calls of a run, compressed.
+//! The compressed calls of a run.
 
 use super::{CallThresholds, CallsWith};
 use crate::units::Nanoseconds;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The calls of all threads of a run, of which each is of a stack `S`: those of a recording, or nodes of a profile's
-/// tree. All times are by the recording's clock.
+/// The compressed calls of all threads of a run. All times are by the recording's clock.
+///
+/// `S` is a reference to a stack: a stack of a recording, or a node of a profile's tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCalls<S> {
-    /// What was long enough to be kept by itself.
+    /// The thresholds with which the calls were compressed.
     pub thresholds: CallThresholds,
-    /// The threads that called anything, in the order of their first call, equals by process, thread and name.
+    /// The threads that have calls, ordered by the begin of their first call, then by process, thread and name.
     pub threads: Vec<ThreadCalls<S>>,
-    /// Calls that took unusually long for their stack, those that lost most time first.
+    /// Calls that took unusually long for their stack, ordered by lost time, largest first.
     pub outliers: Vec<Outlier<S>>,
-    /// The longest of those calls in which a thread waited, longest first.
+    /// The longest calls in which a thread waited, longest first.
     pub waits: Vec<Wait<S>>,
-    /// Its calls by what they were called with, where the trace says that: by thread, then in an order of functions, then
-    /// by the argument's name.
+    /// Calls by the values of their arguments, if the trace has arguments, ordered by thread, function and name of
+    /// the argument.
     pub arguments: Vec<CallsWith<S>>,
 }
 
-/// A thread that called functions.
+/// A thread of a call trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallThread {
     /// Process id.
     pub pid: u32,
-    /// Name of the program that the process ran.
+    /// Name of the program that the process executed.
     pub program: String,
     /// Thread id.
     pub tid: u32,
-    /// Name of the thread; empty where it has none.
+    /// Name of the thread; may be empty.
     pub name: String,
 }
 
-/// What a thread called.
+/// The compressed calls of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadCalls<S> {
     /// The thread.
     pub thread: CallThread,
-    /// When its first call began.
+    /// The begin of the first call.
     pub begin: Nanoseconds,
-    /// When its last call ended.
+    /// The end of the last call.
     pub end: Nanoseconds,
-    /// Number of its calls, each of which is in one of the records.
+    /// Number of calls. Each of them is in one of the records.
     pub calls: u64,
-    /// Its calls as they are kept: a call before those that it made, calls of one caller by time. They do not
-    /// overlap but as caller and callee; what lies between them is a gap.
+    /// The records, callers before callees, and records of one caller by time. Records overlap only if one is a
+    /// caller of the other.
     pub records: Vec<Record<S>>,
 }
 
-/// One of what a thread's calls were compressed to.
+/// One or several calls of a compressed thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record<S> {
     /// A call that took longer than the threshold.
     Call(LongCall<S>),
-    /// Shorter calls in a row.
+    /// Consecutive shorter calls.
     Expression(Expression<S>),
 }
 
-/// A call that is kept by itself.
+/// A call with its begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongCall<S> {
-    /// Its stack: the callers, and the function that was called as the leaf.
+    /// The stack, whose innermost frame is the called function.
     pub stack: S,
-    /// When it began.
+    /// The begin of the call.
     pub begin: Nanoseconds,
-    /// When it ended.
+    /// The end of the call.
     pub end: Nanoseconds,
 }
 
-/// A sequence of short calls that one caller made, with all that they called.
+/// Consecutive short calls of one caller, with all calls in them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression<S> {
-    /// When the first of them began.
+    /// The begin of the first call.
     pub begin: Nanoseconds,
-    /// When the last of them ended.
+    /// The end of the last call.
     pub end: Nanoseconds,
-    /// Their distinct stacks, in the order in which they were called first.
+    /// The distinct stacks of the calls, ordered by their first call.
     pub stacks: Vec<CalledStack<S>>,
 }
 
-/// The calls of an expression that have one stack.
+/// The calls of an expression that have the same stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalledStack<S> {
     /// The stack.
     pub stack: S,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
-    /// How long these calls took together, with what they called.
+    /// Total duration of the calls, including callees.
     pub duration: Nanoseconds,
 }
 
-/// A call that took unusually long for its function and its callers.
+/// A call that took unusually long for its stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlier<S> {
-    /// Index of its thread in [`RunCalls::threads`].
+    /// Index of the thread in [`RunCalls::threads`].
     pub thread: u32,
     /// The call.
     pub call: LongCall<S>,
-    /// The median of all calls of that stack, in all threads; zero where most calls of its caller do not call it, and
-    /// took less for that.
+    /// The median duration of all calls of the stack in all threads, or zero if the outlier is that the function was
+    /// called at all: most calls of the caller do not call it.
     pub typical: Nanoseconds,
-    /// How many calls of that stack there were.
+    /// Number of calls of the stack.
     pub calls: u64,
-    /// What all threads did meanwhile, itself too, in the order of threads, of each the longest first.
+    /// The activities of all threads during the call, including the thread of the call, ordered by thread, then by
+    /// time, longest first.
     pub meanwhile: Vec<Meanwhile<S>>,
 }
 
-/// What a thread did for some time.
+/// The time that a thread spent in one stack during an outlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meanwhile<S> {
     /// Index of the thread in [`RunCalls::threads`].
     pub thread: u32,
-    /// The stack that it was in, by its innermost call; none where it was in no call.
+    /// The stack of the thread's innermost call, or `None` for time outside of calls.
     pub stack: Option<S>,
-    /// For how long.
+    /// The time spent.
     pub time: Nanoseconds,
 }
 
-/// A call of a function that waits: for a lock, for a condition, for input or output.
+/// A call of a function that waits for a lock, a condition, or input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait<S> {
-    /// Index of its thread in [`RunCalls::threads`].
+    /// Index of the thread in [`RunCalls::threads`].
     pub thread: u32,
     /// The call.
     pub call: LongCall<S>,
-    /// The call of another thread during which it ended, with the index of that thread.
+    /// The index of another thread and its call during which the wait ended.
     pub ended_by: Option<(u32, LongCall<S>)>,
 }
 
 impl<S: Copy> RunCalls<S> {
-    /// The same of other stacks. Several may become one: what they have in an expression is then added up.
+    /// Replaces each stack. Calls of stacks that become equal are added up in each expression.
     pub fn map<T: Copy + Eq + Hash>(&self, stack: impl Fn(S) -> T) -> RunCalls<T> {
-        let thread = |of: &ThreadCalls<S>| ThreadCalls {
-            thread: of.thread.clone(),
-            begin: of.begin,
-            end: of.end,
-            calls: of.calls,
-            records: of
+        let map_thread = |calls: &ThreadCalls<S>| ThreadCalls {
+            thread: calls.thread.clone(),
+            begin: calls.begin,
+            end: calls.end,
+            calls: calls.calls,
+            records: calls
                 .records
                 .iter()
                 .map(|record| match record {
@@ -147,23 +149,23 @@ impl<S: Copy> RunCalls<S> {
                     Record::Expression(expression) => Record::Expression(Expression {
                         begin: expression.begin,
                         end: expression.end,
-                        stacks: added_up(&expression.stacks, &stack),
+                        stacks: map_and_merge(&expression.stacks, &stack),
                     }),
                 })
                 .collect(),
         };
         RunCalls {
             thresholds: self.thresholds,
-            threads: self.threads.iter().map(thread).collect(),
-            outliers: self.outliers.iter().map(|of| of.map(&stack)).collect(),
-            waits: self.waits.iter().map(|of| of.map(&stack)).collect(),
-            arguments: self.arguments.iter().map(|of| of.map(&stack)).collect(),
+            threads: self.threads.iter().map(map_thread).collect(),
+            outliers: self.outliers.iter().map(|one| one.map(&stack)).collect(),
+            waits: self.waits.iter().map(|one| one.map(&stack)).collect(),
+            arguments: self.arguments.iter().map(|one| one.map(&stack)).collect(),
         }
     }
 }
 
 impl<S: Copy> LongCall<S> {
-    /// The same of another stack.
+    /// Replaces the stack.
     pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> LongCall<T> {
         LongCall {
             stack: stack(self.stack),
@@ -174,13 +176,13 @@ impl<S: Copy> LongCall<S> {
 }
 
 impl<S: Copy> Outlier<S> {
-    /// The same of other stacks.
+    /// Replaces each stack.
     #[doc(hidden)]
     pub fn map<T>(&self, stack: impl Fn(S) -> T) -> Outlier<T> {
-        let meanwhile = self.meanwhile.iter().map(|of| Meanwhile {
-            thread: of.thread,
-            stack: of.stack.map(&stack),
-            time: of.time,
+        let meanwhile = self.meanwhile.iter().map(|activity| Meanwhile {
+            thread: activity.thread,
+            stack: activity.stack.map(&stack),
+            time: activity.time,
         });
         Outlier {
             thread: self.thread,
@@ -193,7 +195,7 @@ impl<S: Copy> Outlier<S> {
 }
 
 impl<S: Copy> Wait<S> {
-    /// The same of other stacks.
+    /// Replaces each stack.
     #[doc(hidden)]
     pub fn map<T>(&self, stack: impl Fn(S) -> T) -> Wait<T> {
         Wait {
@@ -207,16 +209,16 @@ impl<S: Copy> Wait<S> {
 }
 
 impl<S: Copy> Record<S> {
-    /// The same of other stacks.
+    /// Replaces each stack.
     #[doc(hidden)]
     pub fn map<T>(&self, stack: impl Fn(S) -> T) -> Record<T> {
         match self {
             Record::Call(call) => Record::Call(call.map(stack)),
             Record::Expression(expression) => {
-                let stacks = expression.stacks.iter().map(|of| CalledStack {
-                    stack: stack(of.stack),
-                    calls: of.calls,
-                    duration: of.duration,
+                let stacks = expression.stacks.iter().map(|called| CalledStack {
+                    stack: stack(called.stack),
+                    calls: called.calls,
+                    duration: called.duration,
                 });
                 Record::Expression(Expression {
                     begin: expression.begin,
@@ -229,48 +231,48 @@ impl<S: Copy> Record<S> {
 }
 
 impl<S> RunCalls<S> {
-    /// What there is of a part of the time: threads that had begun and not ended, from when to when of that they were
-    /// there, with those of their records, which stay whole, and of the outliers and waits, that overlap it; what was
-    /// called with arguments has no time, and is left out. `calls` of a
-    /// thread are those of its records.
+    /// Selects the threads, records, outliers and waits that overlap a period of time.
+    ///
+    /// Begins and ends of threads are clipped to the period, records are not. The number of calls of a thread is
+    /// the number in its remaining records. Calls by argument are removed, because they have no times.
     pub fn during(self, (begin, end): (Nanoseconds, Nanoseconds)) -> RunCalls<S> {
         let overlaps =
             |(from, to): (Nanoseconds, Nanoseconds)| from < end && (to > begin || from >= begin);
-        let mut run = self.of_threads(|of| overlaps((of.begin, of.end)));
-        for of in &mut run.threads {
-            (of.begin, of.end) = (of.begin.max(begin), of.end.min(end));
-            of.records.retain(|record| overlaps(record.time()));
-            let calls = of.records.iter().filter_map(Record::calls);
-            of.calls = calls.fold(0, u64::saturating_add);
+        let mut run = self.of_threads(|thread| overlaps((thread.begin, thread.end)));
+        for thread in &mut run.threads {
+            (thread.begin, thread.end) = (thread.begin.max(begin), thread.end.min(end));
+            thread.records.retain(|record| overlaps(record.time()));
+            let calls = thread.records.iter().filter_map(Record::calls);
+            thread.calls = calls.fold(0, u64::saturating_add);
         }
         run.arguments.clear();
         run.outliers
-            .retain(|of| overlaps((of.call.begin, of.call.end)));
+            .retain(|outlier| overlaps((outlier.call.begin, outlier.call.end)));
         run.waits
-            .retain(|of| overlaps((of.call.begin, of.call.end)));
+            .retain(|wait| overlaps((wait.call.begin, wait.call.end)));
         run
     }
 
-    /// Those of some threads.
+    /// Selects threads, and updates all indices of threads. References to other threads are removed.
     #[doc(hidden)]
     pub fn of_threads(self, keep: impl Fn(&ThreadCalls<S>) -> bool) -> RunCalls<S> {
-        let mut kept = 0;
-        let indices = self.threads.iter().map(|thread| {
-            let index = keep(thread).then_some(kept);
-            kept += u32::from(index.is_some());
+        let mut count = 0;
+        let new_indices = self.threads.iter().map(|thread| {
+            let index = keep(thread).then_some(count);
+            count += u32::from(index.is_some());
             index
         });
-        let indices: Vec<Option<u32>> = indices.collect();
-        let index = |thread: u32| indices[thread as usize];
+        let new_indices: Vec<Option<u32>> = new_indices.collect();
+        let index = |thread: u32| new_indices[thread as usize];
         let outliers = self.outliers.into_iter().filter_map(|outlier| {
             let meanwhile = outlier.meanwhile.into_iter();
             Some(Outlier {
                 thread: index(outlier.thread)?,
                 meanwhile: meanwhile
-                    .filter_map(|of| {
+                    .filter_map(|activity| {
                         Some(Meanwhile {
-                            thread: index(of.thread)?,
-                            ..of
+                            thread: index(activity.thread)?,
+                            ..activity
                         })
                     })
                     .collect(),
@@ -286,10 +288,10 @@ impl<S> RunCalls<S> {
                 ..wait
             })
         });
-        let arguments = self.arguments.into_iter().filter_map(|of| {
+        let arguments = self.arguments.into_iter().filter_map(|calls| {
             Some(CallsWith {
-                thread: index(of.thread)?,
-                ..of
+                thread: index(calls.thread)?,
+                ..calls
             })
         });
         RunCalls {
@@ -303,7 +305,7 @@ impl<S> RunCalls<S> {
 }
 
 impl<S> ThreadCalls<S> {
-    /// How many records its calls were compressed to: its long calls, and the distinct stacks of each expression.
+    /// The number of long calls plus the number of distinct stacks of each expression.
     pub fn record_count(&self) -> usize {
         let counts = self.records.iter().map(|record| match record {
             Record::Call(_) => 1,
@@ -312,7 +314,7 @@ impl<S> ThreadCalls<S> {
         counts.sum()
     }
 
-    /// The stacks of its expressions, in the order of these.
+    /// Iterates over the stacks of the expressions, in order.
     #[doc(hidden)]
     pub fn expression_stacks(&self) -> impl Iterator<Item = &CalledStack<S>> {
         let expressions = self.records.iter().filter_map(|record| match record {
@@ -324,7 +326,7 @@ impl<S> ThreadCalls<S> {
 }
 
 impl<S> Record<S> {
-    /// When it began and ended.
+    /// The begin and end.
     pub fn time(&self) -> (Nanoseconds, Nanoseconds) {
         match self {
             Record::Call(call) => (call.begin, call.end),
@@ -332,7 +334,7 @@ impl<S> Record<S> {
         }
     }
 
-    /// Number of calls; none where 64 bits cannot count them.
+    /// The number of calls, or `None` on overflow.
     pub fn calls(&self) -> Option<u64> {
         match self {
             Record::Call(_) => Some(1),
@@ -344,17 +346,17 @@ impl<S> Record<S> {
     }
 }
 
-fn added_up<S: Copy, T: Copy + Eq + Hash>(
+fn map_and_merge<S: Copy, T: Copy + Eq + Hash>(
     stacks: &[CalledStack<S>],
     stack: impl Fn(S) -> T,
 ) -> Vec<CalledStack<T>> {
     let mut index: HashMap<T, usize> = HashMap::new();
     let mut sums: Vec<CalledStack<T>> = Vec::with_capacity(stacks.len());
-    for of in stacks {
+    for called in stacks {
         let mapped = CalledStack {
-            stack: stack(of.stack),
-            calls: of.calls,
-            duration: of.duration,
+            stack: stack(called.stack),
+            calls: called.calls,
+            duration: called.duration,
         };
         let at = *index.entry(mapped.stack).or_insert(sums.len());
         match sums.get_mut(at) {
@@ -373,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_some_threads_only_what_is_theirs_is_left() {
+    fn selecting_threads_updates_indices() {
         let call = LongCall {
             stack: 'a',
             begin: Nanoseconds(1),
@@ -409,7 +411,7 @@ mod tests {
             call,
             ended_by: Some((by, call)),
         };
-        let with = |thread| CallsWith {
+        let arguments = |thread| CallsWith {
             thread,
             stack: 'a',
             argument: "n".to_owned(),
@@ -420,18 +422,18 @@ mod tests {
             threads: (0..3).map(thread).collect(),
             outliers: vec![outlier(0), outlier(1)],
             waits: vec![wait(0, 1), wait(2, 0), wait(2, 1)],
-            arguments: vec![with(0), with(2)],
+            arguments: vec![arguments(0), arguments(2)],
         };
-        let some = run.clone().of_threads(|of| of.thread.tid > 0);
+        let some = run.clone().of_threads(|calls| calls.thread.tid > 0);
         assert_eq!(some.threads, [thread(1), thread(2)]);
         let [left] = &some.outliers[..] else { panic!() };
-        let others: Vec<u32> = left.meanwhile.iter().map(|of| of.thread).collect();
-        assert_eq!((left.thread, others), (0, vec![0, 1]));
-        let of_waits = some.waits.iter().map(|wait| (wait.thread, wait.ended_by));
+        let active: Vec<u32> = left.meanwhile.iter().map(|one| one.thread).collect();
+        assert_eq!((left.thread, active), (0, vec![0, 1]));
+        let waits = some.waits.iter().map(|wait| (wait.thread, wait.ended_by));
         let expected = [(1, None), (1, Some((0, call)))];
-        assert_eq!(of_waits.collect::<Vec<_>>(), expected);
+        assert_eq!(waits.collect::<Vec<_>>(), expected);
         let none = run.of_threads(|_| false);
         assert!(none.threads.is_empty() && none.outliers.is_empty() && none.waits.is_empty());
-        assert_eq!(some.arguments, [with(1)]);
+        assert_eq!(some.arguments, [arguments(1)]);
     }
 }

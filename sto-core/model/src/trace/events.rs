@@ -1,17 +1,16 @@
-//! What a trace of calls measures.
+//! The events measured by call traces.
 
 use crate::units::{SampleType, Unit};
 
-/// The event whose values are the time that calls took without those that they made, in nanoseconds. Its samples are
-/// these calls.
+/// The event for the self time of calls in nanoseconds. Each call is a sample.
 pub const WALL: &str = "wall";
-/// The same, beside samples of [`WALL`] that were taken in the same threads: calls are then another account of one time.
+/// The event for the self time of calls in recordings that also have sampled [`WALL`] time of the same threads.
 pub const SPANS: &str = "spans";
 /// The event that counts calls.
 pub const CALLS: &str = "calls";
 
-/// Whether a sample type is the time of calls, among those of a profile. How many samples a stack has then says how
-/// often it was called, and only their value how long that took.
+/// Returns `true` if a sample type of a profile is the time of calls. The number of samples of a stack is then the
+/// number of its calls, and the value is their time.
 ///
 /// ```
 /// # use sto_model as sto_core;
@@ -24,20 +23,22 @@ pub const CALLS: &str = "calls";
 /// });
 /// assert!(is_time_of_calls(&wall, &[wall.clone(), calls.clone()]));
 /// assert!(!is_time_of_calls(&calls, &[wall.clone(), calls.clone()]));
-/// // A profiler that takes a sample now and then has an event of that name too.
+/// // A sampling profiler can have an event of the same name.
 /// assert!(!is_time_of_calls(&wall, std::slice::from_ref(&wall)));
 /// let spans = SampleType { event: SPANS.to_owned(), ..wall.clone() };
 /// assert!(!is_time_of_calls(&wall, &[wall.clone(), spans, calls]));
 /// ```
-pub fn is_time_of_calls(sample_type: &SampleType, of_profile: &[SampleType]) -> bool {
+pub fn is_time_of_calls(sample_type: &SampleType, profile_types: &[SampleType]) -> bool {
     let has = |event: &str, unit| {
-        let is_it = |known: &SampleType| known.unit == unit && known.event == event;
-        of_profile.iter().any(is_it)
+        profile_types
+            .iter()
+            .any(|known| known.unit == unit && known.event == event)
     };
-    let time = match has(SPANS, Unit::Nanoseconds) {
-        true => SPANS,
-        false => WALL,
+    let time_event = if has(SPANS, Unit::Nanoseconds) {
+        SPANS
+    } else {
+        WALL
     };
-    let is_time = sample_type.unit == Unit::Nanoseconds && sample_type.event == time;
+    let is_time = sample_type.unit == Unit::Nanoseconds && sample_type.event == time_event;
     is_time && has(CALLS, Unit::Events)
 }

@@ -1,45 +1,45 @@
-//! What threads did for some time, and at some moments.
+//! The activity of threads during given spans of time, and at given moments.
 
 use super::calls::LongCall;
 use super::log::Call;
-use super::paths::{FunctionNo, PathNo, Paths};
+use super::paths::{PathNo, Paths};
 use crate::units::Nanoseconds;
 
-/// How long after it was woken a thread may be counted as not running yet.
-const TO_RUN: u64 = 100_000;
+/// Maximum time from a call that wakes a thread to the end of the thread's wait, in nanoseconds.
+const MAX_WAKE_DELAY: u64 = 100_000;
 
-/// What is asked of every thread.
+/// Spans and moments for which the activity of threads is determined.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// Where spans begin and end, in order, no two the same.
+    /// The distinct begins and ends of spans, in ascending order.
     bounds: Vec<u64>,
-    /// For each bound but the last, whether a span covers the time up to the next one.
+    /// For each bound except the last, whether a span covers the time up to the next bound.
     covered: Vec<bool>,
-    /// Moments, in order, no two the same.
+    /// The distinct moments, in ascending order.
     moments: Vec<u64>,
 }
 
-/// What a thread did at the times that were asked for. Paths have numbers of its own.
+/// The activity of a thread at the times of [`Times`]. The thread has its own indices of paths.
 #[derive(Debug, Default)]
-pub(crate) struct Did {
+pub(crate) struct Activity {
     pub(crate) paths: Paths,
-    /// Between two bounds each, how long it was in which innermost call.
+    /// The time spent in each innermost call, for each interval between two bounds.
     spent: Vec<Vec<(PathNo, u64)>>,
-    /// At each moment, in which call it was.
-    at: Vec<At>,
+    /// The calls at each moment.
+    at: Vec<CallsAtMoment>,
 }
 
-/// In which call a thread was at a moment: in one that began before it, and ended then or later.
+/// Calls of a thread at a moment. A call includes the moment of its end, but not of its begin.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct At {
+pub(crate) struct CallsAtMoment {
     /// The innermost call.
     pub(crate) innermost: Option<LongCall<PathNo>>,
-    /// The last call of a function that wakes others, where it ended at that moment or a little before.
+    /// The last call of a function that wakes others, if it ended at most [`MAX_WAKE_DELAY`] before.
     pub(crate) woke: Option<LongCall<PathNo>>,
 }
 
 impl Times {
-    /// These spans, (begin, end), and moments.
+    /// Creates the times from spans, (begin, end), and moments.
     pub(crate) fn new(
         spans: &[(Nanoseconds, Nanoseconds)],
         moments: impl Iterator<Item = Nanoseconds>,
@@ -50,51 +50,51 @@ impl Times {
             times
         };
         let bounds = sorted(spans.iter().flat_map(|span| [span.0.0, span.1.0]).collect());
-        let mut begun = vec![0_i64; bounds.len()];
+        let mut changes = vec![0_i64; bounds.len()];
         for (begin, end) in spans {
-            begun[bounds.partition_point(|&at| at < begin.0)] += 1;
-            begun[bounds.partition_point(|&at| at < end.0)] -= 1;
+            changes[bounds.partition_point(|&bound| bound < begin.0)] += 1;
+            changes[bounds.partition_point(|&bound| bound < end.0)] -= 1;
         }
-        let mut open = 0;
-        let covered = begun.iter().map(|change| {
-            open += change;
-            open > 0
+        let mut open_spans = 0;
+        let covered = changes.iter().map(|change| {
+            open_spans += change;
+            open_spans > 0
         });
         Times {
             covered: covered.collect(),
-            moments: sorted(moments.map(|at| at.0).collect()),
+            moments: sorted(moments.map(|moment| moment.0).collect()),
             bounds,
         }
     }
 
-    /// What a thread did that made these calls, which come in preorder. `wakes` says of each function whether it
-    /// wakes other threads.
-    pub(crate) fn ask(&self, calls: impl Iterator<Item = Call>, wakes: &[bool]) -> Did {
+    /// Determines the activity of a thread from its calls, which are in preorder. `wakes` has for each function
+    /// whether it wakes other threads.
+    pub(crate) fn activity(&self, calls: impl Iterator<Item = Call>, wakes: &[bool]) -> Activity {
         let mut walk = Walk {
             times: self,
             wakes,
             open: Vec::new(),
-            known: Vec::new(),
+            paths: Vec::new(),
             now: 0,
             interval: 0,
             sums: Vec::new(),
             touched: Vec::new(),
             woke: None,
-            did: Did::default(),
+            activity: Activity::default(),
         };
         for call in calls {
-            walk.end_all_before(call.begin.0, call.depth as usize);
-            walk.pass(call.begin.0);
+            walk.end_calls(call.begin.0, call.depth as usize);
+            walk.advance(call.begin.0);
             walk.open.push(call);
         }
-        walk.end_all_before(u64::MAX, 0);
-        walk.pass(u64::MAX);
-        walk.did
+        walk.end_calls(u64::MAX, 0);
+        walk.advance(u64::MAX);
+        walk.activity
     }
 }
 
-impl Did {
-    /// How long it was in which innermost call, in no order.
+impl Activity {
+    /// The time spent in each innermost call during one of the spans, in no order.
     pub(crate) fn spent(
         &self,
         times: &Times,
@@ -104,7 +104,7 @@ impl Did {
         let index = |time: Nanoseconds| {
             times
                 .bounds
-                .partition_point(|&at| at < time.0)
+                .partition_point(|&bound| bound < time.0)
                 .min(self.spent.len())
         };
         self.spent[index(begin)..index(end)]
@@ -113,40 +113,40 @@ impl Did {
             .copied()
     }
 
-    /// In which call it was at a moment that was asked for.
-    pub(crate) fn at(&self, times: &Times, moment: Nanoseconds) -> At {
-        let asked = times.moments.binary_search(&moment.0);
-        let at = asked.ok().and_then(|index| self.at.get(index));
-        at.copied().unwrap_or_default()
+    /// The calls at one of the moments.
+    pub(crate) fn at(&self, times: &Times, moment: Nanoseconds) -> CallsAtMoment {
+        let index = times.moments.binary_search(&moment.0).ok();
+        let calls = index.and_then(|index| self.at.get(index));
+        calls.copied().unwrap_or_default()
     }
 }
 
-/// Follows a thread from call to call.
+/// Follows the calls of a thread in time.
 struct Walk<'a> {
     times: &'a Times,
     wakes: &'a [bool],
-    /// The calls that the thread is in, outermost first.
+    /// The current calls, outermost first.
     open: Vec<Call>,
-    /// The paths of the first of these.
-    known: Vec<PathNo>,
+    /// The paths of the outermost calls of `open`; paths of the others are not known yet.
+    paths: Vec<PathNo>,
     now: u64,
-    /// The next interval that ends after that.
+    /// The first interval that ends after `now`.
     interval: usize,
-    /// By path, the time in this interval, of those that were touched.
+    /// The time spent in each path in this interval. Paths that are not in `touched` have 0.
     sums: Vec<u64>,
     touched: Vec<PathNo>,
     woke: Option<LongCall<PathNo>>,
-    did: Did,
+    activity: Activity,
 }
 
 impl Walk<'_> {
-    /// Ends the calls deeper than this that ended up to then, innermost first.
-    fn end_all_before(&mut self, time: u64, depth: usize) {
+    /// Ends the calls at this depth and deeper, innermost first, at `time` or earlier.
+    fn end_calls(&mut self, time: u64, depth: usize) {
         while self.open.len() > depth {
             let Some(&call) = self.open.last() else {
                 return;
             };
-            self.pass(call.end().0.min(time));
+            self.advance(call.end().0.min(time));
             let wakes = self
                 .wakes
                 .get(call.function.get())
@@ -154,17 +154,17 @@ impl Walk<'_> {
             if wakes
                 && self
                     .next_moment()
-                    .is_some_and(|next| next - self.now <= TO_RUN)
+                    .is_some_and(|next| next - self.now <= MAX_WAKE_DELAY)
             {
                 self.woke = self.innermost();
             }
             self.open.pop();
-            self.known.truncate(self.open.len());
+            self.paths.truncate(self.open.len());
         }
     }
 
-    /// Time goes on to this, in the call that is innermost.
-    fn pass(&mut self, to: u64) {
+    /// Advances the time, which is spent in the innermost call.
+    fn advance(&mut self, to: u64) {
         if to <= self.now {
             return;
         }
@@ -174,7 +174,7 @@ impl Walk<'_> {
         {
             let time = end.min(to).saturating_sub(begin.max(self.now));
             if time > 0 && self.times.covered[self.interval] && !self.open.is_empty() {
-                let path = self.path();
+                let path = self.innermost_path();
                 if self.sums.len() <= path.get() {
                     self.sums.resize(path.get() + 1, 0);
                 }
@@ -187,56 +187,55 @@ impl Walk<'_> {
             if end > to {
                 break;
             }
-            self.next_interval();
+            self.finish_interval();
         }
         while let Some(moment) = self.next_moment().filter(|&moment| moment <= to) {
-            let is_recent = |woke: &LongCall<PathNo>| moment - woke.end.0 <= TO_RUN;
-            let at = At {
+            let is_recent = |woke: &LongCall<PathNo>| moment - woke.end.0 <= MAX_WAKE_DELAY;
+            let calls = CallsAtMoment {
                 innermost: self.innermost(),
                 woke: self.woke.filter(is_recent),
             };
-            self.did.at.push(at);
+            self.activity.at.push(calls);
         }
         self.now = to;
     }
 
-    /// The next moment that is asked for.
     fn next_moment(&self) -> Option<u64> {
-        self.times.moments.get(self.did.at.len()).copied()
+        self.times.moments.get(self.activity.at.len()).copied()
     }
 
-    fn next_interval(&mut self) {
+    fn finish_interval(&mut self) {
         let sums = &mut self.sums;
         let spent = self
             .touched
             .drain(..)
             .map(|path| (path, std::mem::take(&mut sums[path.get()])));
-        self.did.spent.push(spent.collect());
+        self.activity.spent.push(spent.collect());
         self.interval += 1;
     }
 
     fn innermost(&mut self) -> Option<LongCall<PathNo>> {
         let &call = self.open.last()?;
         Some(LongCall {
-            stack: self.path(),
+            stack: self.innermost_path(),
             begin: call.begin,
             end: call.end(),
         })
     }
 
-    /// That of the innermost call.
-    fn path(&mut self) -> PathNo {
-        for at in self.known.len()..self.open.len() {
-            let function: FunctionNo = self.open[at].function;
-            let path = self.did.paths.call(self.known.last().copied(), function);
-            self.known.push(path);
+    fn innermost_path(&mut self) -> PathNo {
+        for depth in self.paths.len()..self.open.len() {
+            let function = self.open[depth].function;
+            let caller = self.paths.last().copied();
+            self.paths.push(self.activity.paths.call(caller, function));
         }
-        self.known[self.open.len() - 1]
+        self.paths[self.open.len() - 1]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::paths::FunctionNo;
     use super::*;
 
     fn call(depth: u32, function: char, begin: u64, end: u64) -> Call {
@@ -249,7 +248,7 @@ mod tests {
         }
     }
 
-    fn asked(calls: &[Call], spans: &[(u64, u64)], moments: &[u64]) -> (Times, Did) {
+    fn activity(calls: &[Call], spans: &[(u64, u64)], moments: &[u64]) -> (Times, Activity) {
         let spans: Vec<_> = spans
             .iter()
             .map(|&(begin, end)| (Nanoseconds(begin), Nanoseconds(end)))
@@ -257,23 +256,21 @@ mod tests {
         let times = Times::new(&spans, moments.iter().copied().map(Nanoseconds));
         let mut wakes = vec![false; 256];
         wakes['w' as usize] = true;
-        let did = times.ask(calls.iter().copied(), &wakes);
-        (times, did)
+        let activity = times.activity(calls.iter().copied(), &wakes);
+        (times, activity)
     }
 
-    fn spent(times: &Times, did: &Did, begin: u64, end: u64) -> Vec<(char, u64)> {
-        let spent = did.spent(times, Nanoseconds(begin), Nanoseconds(end));
+    fn spent(times: &Times, activity: &Activity, begin: u64, end: u64) -> Vec<(char, u64)> {
         let mut sums = std::collections::BTreeMap::new();
-        for (path, time) in spent {
-            *sums
-                .entry(char::from(did.paths.function(path).0 as u8))
-                .or_default() += time;
+        for (path, time) in activity.spent(times, Nanoseconds(begin), Nanoseconds(end)) {
+            let function = char::from(activity.paths.function(path).0 as u8);
+            *sums.entry(function).or_default() += time;
         }
         sums.into_iter().collect()
     }
 
     #[test]
-    fn time_is_that_of_the_innermost_call() {
+    fn time_is_spent_in_the_innermost_call() {
         let calls = [
             call(0, 'a', 10, 100),
             call(1, 'b', 20, 50),
@@ -282,47 +279,45 @@ mod tests {
             call(0, 'd', 200, 300),
         ];
         let spans = [(0, 400), (25, 55), (120, 150), (35, 35), (55, 250)];
-        let (times, did) = asked(&calls, &spans, &[]);
+        let (times, activity) = activity(&calls, &spans, &[]);
+        let spent = |begin, end| spent(&times, &activity, begin, end);
         let all = [('a', 50), ('b', 20), ('c', 20), ('d', 100)];
-        assert_eq!(spent(&times, &did, 0, 400), all);
-        assert_eq!(spent(&times, &did, 25, 55), [('b', 15), ('c', 15)]);
-        assert_eq!(spent(&times, &did, 120, 150), []);
-        assert_eq!(
-            spent(&times, &did, 55, 250),
-            [('a', 40), ('c', 5), ('d', 50)]
-        );
+        assert_eq!(spent(0, 400), all);
+        assert_eq!(spent(25, 55), [('b', 15), ('c', 15)]);
+        assert_eq!(spent(120, 150), []);
+        assert_eq!(spent(55, 250), [('a', 40), ('c', 5), ('d', 50)]);
     }
 
     #[test]
-    fn a_moment_is_in_the_call_that_began_before_it_and_ended_then_or_later() {
+    fn calls_include_their_end_but_not_their_begin() {
         let calls = [
             call(0, 'a', 10, 100),
             call(1, 'b', 20, 50),
             call(0, 'w', 110, 120),
         ];
-        let far = 120 + TO_RUN;
-        let (times, did) = asked(
-            &calls,
-            &[],
-            &[5, 10, 20, 21, 50, 51, 105, 115, far, far + 1],
-        );
-        let innermost = |at| {
-            let at = did.at(&times, Nanoseconds(at)).innermost;
-            at.map(|call| char::from(did.paths.function(call.stack).0 as u8))
+        let moments = [5, 10, 20, 21, 50, 51, 105, 115];
+        let (times, activity) = activity(&calls, &[], &moments);
+        let innermost = |moment| {
+            let call = activity.at(&times, Nanoseconds(moment)).innermost;
+            call.map(|call| char::from(activity.paths.function(call.stack).0 as u8))
         };
-        let named = [5, 10, 20, 21, 50, 51, 105, 115].map(innermost);
         let [a, b, w] = ['a', 'b', 'w'].map(Some);
-        assert_eq!(named, [None, None, a, b, b, a, None, w]);
+        let expected = [None, None, a, b, b, a, None, w];
+        assert_eq!(moments.map(innermost), expected);
     }
 
     #[test]
-    fn a_call_that_wakes_others_counts_a_little_longer() {
-        let calls = [call(0, 'w', 110, 120), call(0, 'a', 130, 2 * TO_RUN)];
-        let (times, did) = asked(&calls, &[], &[115, 120 + TO_RUN, 121 + TO_RUN]);
-        let woke = |at| did.at(&times, Nanoseconds(at)).woke.map(|call| call.end.0);
-        assert_eq!(
-            [115, 120 + TO_RUN, 121 + TO_RUN].map(woke),
-            [None, Some(120), None]
-        );
+    fn wake_calls_count_until_the_maximum_delay() {
+        let calls = [
+            call(0, 'w', 110, 120),
+            call(0, 'a', 130, 2 * MAX_WAKE_DELAY),
+        ];
+        let moments = [115, 120 + MAX_WAKE_DELAY, 121 + MAX_WAKE_DELAY];
+        let (times, activity) = activity(&calls, &[], &moments);
+        let woke = |moment| {
+            let calls = activity.at(&times, Nanoseconds(moment));
+            calls.woke.map(|call| call.end.0)
+        };
+        assert_eq!(moments.map(woke), [None, Some(120), None]);
     }
 }

@@ -1,7 +1,7 @@
-//! Calls with time: what each thread of a program called, when and for how long, compressed by RegTime.
+//! Call traces: the functions that each thread called, with their times, compressed by the RegTime algorithm.
 //!
 //! Source: A. Wong, P. Bucci, I. Beschastnikh, A. Fedorova, "Making Sense of Multi-threaded Application Performance at
-//! Scale with NonSequitur", OOPSLA 2024, <https://doi.org/10.1145/3689793>. The rules are these:
+//! Scale with NonSequitur", OOPSLA 2024, <https://doi.org/10.1145/3689793>.
 //!
 #![doc = include_str!("regtime.md")]
 

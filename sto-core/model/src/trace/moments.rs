@@ -1,9 +1,8 @@
-//! The moments of a run that are looked at first: calls that took unusually long, and waits, with what other threads
-//! did then.
+//! Finding the calls of a run that deserve attention: outliers and waits, with the activity of other threads.
 
 use super::calls::{LongCall, Meanwhile, Outlier, Wait};
-use super::log::{CallLog, SpoolError};
-use super::meanwhile::{At, Did, Times};
+use super::log::{CallLog, SpoolError, ThreadNo};
+use super::meanwhile::{Activity, CallsAtMoment, Times};
 use super::outliers::RunDurations;
 use super::paths::{PathNo, Paths};
 use super::thresholds::CallThresholds;
@@ -13,27 +12,27 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How many outliers of a run are kept.
-const MOST: usize = 256;
+/// Maximum number of outliers of a run.
+const MAX_OUTLIERS: usize = 256;
 
-/// How many times less time counts in the order of outliers in which a thread waited for others: what these did is
-/// more likely to be the cause.
-const WAITED: u64 = 10;
+/// Divisor of time spent waiting for other threads in the ranking of outliers, because the activity of the other
+/// threads is more likely to be the cause.
+const WAIT_DIVISOR: u64 = 10;
 
-/// The part of what an outlier lost that one of another thread has to lose within it to be the likelier cause.
-const HOLDS_UP: f64 = 0.8;
+/// Minimum share of an outlier's lost time that an outlier of another thread loses during it if that is the likelier
+/// cause.
+const CAUSE_SHARE: f64 = 0.8;
 
-/// How many times less time in what an outlier called counts, as that may only have been more than usual.
-const CALLED: u64 = 3;
+/// Divisor of time spent in callees in the ranking of outliers, because there may only be more calls than usual.
+const CALLEE_DIVISOR: u64 = 3;
 
-/// How many stacks of a thread are said of the time of an outlier.
-const STACKS: usize = 3;
+/// Maximum number of stacks of each thread to keep for an outlier.
+const MAX_STACKS: usize = 3;
 
-/// By this part of what its path's calls have to be longer than to be kept each, a call has to lose time to be an
-/// outlier.
-const LEAST: u64 = 100;
+/// The minimum lost time of an outlier is the call duration threshold of its thread divided by this.
+const MIN_LOST_DIVISOR: u64 = 100;
 
-/// A run's calls that took unusually long, and in which threads waited.
+/// The outliers and waits of a run.
 #[derive(Debug, Default)]
 pub struct Moments {
     /// See [`RunCalls::outliers`](super::RunCalls::outliers).
@@ -42,10 +41,10 @@ pub struct Moments {
     pub waits: Vec<Wait<PathNo>>,
 }
 
-/// Finds them. `names` are those of the functions, by their numbers.
+/// Finds the outliers and waits of a run. `names` are the names of the functions by number.
 ///
 /// # Errors
-/// Where the log cannot be read.
+/// Returns an error if the log cannot be read.
 pub fn moments(
     log: &CallLog,
     paths: &mut Paths,
@@ -53,202 +52,252 @@ pub fn moments(
     thresholds: &CallThresholds,
     names: &[&str],
 ) -> Result<Moments, SpoolError> {
-    let threads: Vec<_> = log.threads().collect();
-    let least = threads.iter().map(|&no| {
-        let (begin, end) = log.time(no);
-        Nanoseconds(thresholds.call_duration.of(Nanoseconds(end.0 - begin.0)).0 / LEAST)
+    let min_lost = log.threads().map(|thread| {
+        let (begin, end) = log.time(thread);
+        let threshold = thresholds.call_duration.of(Nanoseconds(end.0 - begin.0));
+        Nanoseconds(threshold.0 / MIN_LOST_DIVISOR)
     });
-    let functions: Vec<Option<WaitsFor>> = names.iter().map(|name| waits_for(name)).collect();
-    let waiting = paths
-        .iter()
-        .map(|path| functions[paths.function(path).get()]);
-    let waiting: Vec<Option<WaitsFor>> = waiting.collect();
-    let within = callers_wait(paths, &waiting);
-    let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
-    let outliers = durations.outliers(paths, &waiting, &least.collect::<Vec<_>>());
+    let kinds = PathKinds::new(paths, names);
+    let candidates = durations.outliers(paths, &kinds.waits_for, &min_lost.collect::<Vec<_>>());
     let mut waits = waits(durations.longest(), paths, |path| {
-        waiting[path.get()].is_some() && !within[path.get()]
+        kinds.is_outermost_wait(path)
     });
-    if outliers.is_empty() && waits.is_empty() {
+    if candidates.is_empty() && waits.is_empty() {
         return Ok(Moments::default());
     }
-    let spans: Vec<_> = outliers
+    let spans: Vec<_> = candidates
         .iter()
-        .map(|(of, _)| (of.call.begin, of.call.end))
+        .map(|(outlier, _)| (outlier.call.begin, outlier.call.end))
         .collect();
     let times = Times::new(&spans, waits.iter().map(|wait| wait.call.end));
-    let ask = |no| {
-        let mut calls = log.calls(no);
-        let did = times.ask(calls.by_ref(), &wakes);
-        calls.check()?;
-        Ok((log.time(no), did))
+    let run = RunActivity {
+        threads: read_activity(log, &times, paths, names)?,
+        times,
+        paths,
+        kinds,
     };
-    let threads = threads
-        .into_par_iter()
-        .map(ask)
-        .collect::<Result<Vec<_>, SpoolError>>()?;
-    let threads = threads.into_iter().map(|(time, did)| Thread {
-        time,
-        here: paths.append(&did.paths),
-        did,
-    });
-    let threads: Vec<Thread> = threads.collect();
-    let counted = |(of, explained): &(Outlier<PathNo>, Nanoseconds)| {
-        let thread = &threads[of.thread as usize];
-        let counted = thread.counted(&of.call, *explained, &times, paths, &waiting);
-        let counted = counted.min(lost(of));
-        match outliers.iter().any(|(other, _)| holds_up(other, of)) {
-            true => counted / WAITED,
-            false => counted,
-        }
-    };
-    let counted: Vec<u64> = outliers.iter().map(counted).collect();
-    let mut ordered: Vec<(u64, Outlier<PathNo>)> = counted
-        .into_iter()
-        .zip(outliers)
-        .map(|(counted, (of, _))| (counted, of))
-        .collect();
-    // Equal ones stay in order.
-    ordered.sort_by_key(|(counted, _)| Reverse(*counted));
-    ordered.truncate(MOST);
-    let mut outliers: Vec<Outlier<PathNo>> = ordered.into_iter().map(|(_, of)| of).collect();
-    outliers.par_iter_mut().for_each(|outlier| {
-        let of_thread =
-            |(ix, thread): (usize, &Thread)| thread.meanwhile(ix as u32, &outlier.call, &times);
-        outlier.meanwhile = threads.iter().enumerate().flat_map(of_thread).collect();
-    });
-    let wakes_others: Vec<bool> = paths
-        .iter()
-        .map(|path| wakes[paths.function(path).get()])
-        .collect();
-    let wakes_others = |path: PathNo| wakes_others[path.get()];
-    let stands = |path: PathNo| waiting[path.get()].is_some() || within[path.get()];
+    let mut outliers = run.rank(candidates);
+    outliers
+        .par_iter_mut()
+        .for_each(|outlier| outlier.meanwhile = run.during(&outlier.call));
     for wait in &mut waits {
-        let others = threads
-            .iter()
-            .enumerate()
-            .filter(|&(ix, _)| ix as u32 != wait.thread);
-        let calls = others.filter_map(|(ix, of)| {
-            let (is_sure, call) = of.ending(&wait.call, &times, &wakes_others, &stands)?;
-            let distance = call.end.0.abs_diff(wait.call.end.0);
-            Some(((!is_sure, distance, ix as u32), call))
-        });
-        let nearest = calls.min_by_key(|&(order, _)| order);
-        wait.ended_by = nearest.map(|((_, _, thread), call)| (thread, call));
+        wait.ended_by = run.ended_by(wait);
     }
     Ok(Moments { outliers, waits })
 }
 
-/// How much longer a call took than is typical.
-fn lost(of: &Outlier<PathNo>) -> u64 {
-    of.call.end.0 - of.call.begin.0 - of.typical.0
+/// Determines the activity of each thread at the given times.
+fn read_activity(
+    log: &CallLog,
+    times: &Times,
+    paths: &mut Paths,
+    names: &[&str],
+) -> Result<Vec<Thread>, SpoolError> {
+    let wakes: Vec<bool> = names.iter().map(|name| is_wake_function(name)).collect();
+    let read = |thread: ThreadNo| {
+        let mut calls = log.calls(thread);
+        let activity = times.activity(calls.by_ref(), &wakes);
+        calls.check()?;
+        Ok((log.time(thread), activity))
+    };
+    let threads: Vec<ThreadNo> = log.threads().collect();
+    let read: Result<Vec<_>, SpoolError> = threads.into_par_iter().map(read).collect();
+    let threads = read?.into_iter().map(|(time, activity)| Thread {
+        time,
+        run_paths: paths.append(&activity.paths),
+        activity,
+    });
+    Ok(threads.collect())
 }
 
-/// Whether the second outlier's thread may only have waited for the first one's: that began and ended meanwhile, and
-/// lost nearly as much.
-fn holds_up(first: &Outlier<PathNo>, second: &Outlier<PathNo>) -> bool {
-    first.thread != second.thread
-        && first.call.begin >= second.call.begin
-        && first.call.end <= second.call.end
-        && lost(first) as f64 >= HOLDS_UP * lost(second) as f64
+/// The time that an outlier took longer than is typical.
+fn lost_time(outlier: &Outlier<PathNo>) -> u64 {
+    outlier.call.end.0 - outlier.call.begin.0 - outlier.typical.0
 }
 
-/// What a thread did at the times that were asked for, by the paths of the run.
-struct Thread {
-    time: (Nanoseconds, Nanoseconds),
-    did: Did,
-    /// The numbers of the paths of `did` among those of the run.
-    here: Vec<PathNo>,
+/// Whether the thread of `outlier` may only have waited for `other`, an outlier of another thread: `other` began and
+/// ended within it, and lost nearly as much time.
+fn is_likely_cause(other: &Outlier<PathNo>, outlier: &Outlier<PathNo>) -> bool {
+    other.thread != outlier.thread
+        && other.call.begin >= outlier.call.begin
+        && other.call.end <= outlier.call.end
+        && lost_time(other) as f64 >= CAUSE_SHARE * lost_time(outlier) as f64
 }
 
-impl Thread {
-    /// What it was in longest during a call; nothing of a thread that was not there all that time.
-    fn meanwhile(
-        &self,
-        thread: u32,
-        call: &LongCall<PathNo>,
-        times: &Times,
-    ) -> Vec<Meanwhile<PathNo>> {
-        let mut sums: BTreeMap<PathNo, u64> = BTreeMap::new();
-        for (path, time) in self.did.spent(times, call.begin, call.end) {
-            *sums.entry(self.here[path.get()]).or_default() += time;
+/// Properties of call paths that follow from the names of their functions, by path.
+struct PathKinds {
+    waits_for: Vec<Option<WaitsFor>>,
+    /// Whether one of the callers waits.
+    is_within_wait: Vec<bool>,
+    wakes: Vec<bool>,
+}
+
+impl PathKinds {
+    fn new(paths: &Paths, names: &[&str]) -> PathKinds {
+        let functions: Vec<(Option<WaitsFor>, bool)> = names
+            .iter()
+            .map(|name| (waits_for(name), is_wake_function(name)))
+            .collect();
+        let (waits_for, wakes): (Vec<_>, Vec<_>) = paths
+            .iter()
+            .map(|path| functions[paths.function(path).get()])
+            .unzip();
+        PathKinds {
+            is_within_wait: callers_wait(paths, &waits_for),
+            waits_for,
+            wakes,
         }
-        let length = call.end.0 - call.begin.0;
-        let idle = length.saturating_sub(sums.values().sum());
-        let is_there = call.begin < self.time.1 && call.end > self.time.0;
-        let idle = (is_there && idle > 0).then_some((None, idle));
-        let stacks = sums.into_iter().map(|(path, time)| (Some(path), time));
-        let mut all: Vec<(Option<PathNo>, u64)> = stacks.chain(idle).collect();
-        all.sort_by_key(|&(path, time)| (Reverse(time), path));
-        all.truncate(STACKS);
-        let meanwhile = all.into_iter().map(|(stack, time)| Meanwhile {
-            thread,
-            stack,
-            time: Nanoseconds(time),
-        });
-        meanwhile.collect()
     }
 
-    /// How long a call took, for the order of outliers, where this much was lost in outliers that it called.
-    fn counted(
-        &self,
-        call: &LongCall<PathNo>,
-        explained: Nanoseconds,
-        times: &Times,
-        paths: &Paths,
-        waiting: &[Option<WaitsFor>],
-    ) -> u64 {
+    fn is_wait(&self, path: PathNo) -> bool {
+        self.waits_for[path.get()].is_some() || self.is_within_wait[path.get()]
+    }
+
+    fn is_outermost_wait(&self, path: PathNo) -> bool {
+        self.waits_for[path.get()].is_some() && !self.is_within_wait[path.get()]
+    }
+}
+
+/// The activity of all threads of a run.
+struct RunActivity<'p> {
+    threads: Vec<Thread>,
+    times: Times,
+    paths: &'p Paths,
+    kinds: PathKinds,
+}
+
+impl RunActivity<'_> {
+    /// Orders outliers by the part of their lost time that is likely to be their own, largest first. Each outlier
+    /// comes with the lost time of outliers in it.
+    fn rank(&self, candidates: Vec<(Outlier<PathNo>, Nanoseconds)>) -> Vec<Outlier<PathNo>> {
+        let weight = |(outlier, explained): &(Outlier<PathNo>, Nanoseconds)| {
+            let weight = self.weight(outlier, *explained).min(lost_time(outlier));
+            let mut others = candidates.iter();
+            if others.any(|(other, _)| is_likely_cause(other, outlier)) {
+                weight / WAIT_DIVISOR
+            } else {
+                weight
+            }
+        };
+        let weights: Vec<u64> = candidates.iter().map(weight).collect();
+        let outliers = candidates.into_iter().map(|(outlier, _)| outlier);
+        let mut ranked: Vec<(u64, Outlier<PathNo>)> = weights.into_iter().zip(outliers).collect();
+        // A stable sort: outliers of equal weight stay ordered by lost time.
+        ranked.sort_by_key(|(weight, _)| Reverse(*weight));
+        ranked.truncate(MAX_OUTLIERS);
+        ranked.into_iter().map(|(_, outlier)| outlier).collect()
+    }
+
+    /// The duration of an outlier, in which waits and callees count less, and `explained` time in callees does not
+    /// count.
+    fn weight(&self, outlier: &Outlier<PathNo>, explained: Nanoseconds) -> u64 {
+        let call = &outlier.call;
+        let waits_for = |path: &PathNo| self.kinds.waits_for[path.get()];
         let (mut own, mut waited, mut called) = (0, 0, 0);
-        for (path, time) in self.did.spent(times, call.begin, call.end) {
-            let innermost = self.here[path.get()];
-            let up = std::iter::successors(Some(innermost), |&path| paths.caller(path));
-            let of_call: Vec<PathNo> = up.take_while(|&path| path != call.stack).collect();
-            let waits = |path: &PathNo| waiting[path.get()];
-            // The outermost wait is what it waited for.
-            match waiting[call.stack.get()].or(of_call.iter().rev().find_map(waits)) {
+        let thread = &self.threads[outlier.thread as usize];
+        for (innermost, time) in thread.spent(&self.times, call) {
+            let stack = std::iter::successors(Some(innermost), |&path| self.paths.caller(path));
+            let callees: Vec<PathNo> = stack.take_while(|&path| path != call.stack).collect();
+            // The outermost wait decides what the thread waits for.
+            let outermost = waits_for(&call.stack);
+            match outermost.or(callees.iter().rev().find_map(waits_for)) {
                 Some(WaitsFor::Others) => waited += time,
-                Some(WaitsFor::Time) if of_call.last().and_then(waits).is_some() => own += time,
-                _ if of_call.is_empty() => own += time,
+                Some(WaitsFor::Time) if callees.last().and_then(waits_for).is_some() => own += time,
+                _ if callees.is_empty() => own += time,
                 _ => called += time,
             }
         }
-        own + waited / WAITED + called.saturating_sub(explained.0) / CALLED
+        own + waited / WAIT_DIVISOR + called.saturating_sub(explained.0) / CALLEE_DIVISOR
     }
 
-    /// The call in which it was when this wait of another thread ended, if it did not wait itself; and whether that
-    /// is of a function that ends waits.
-    fn ending(
+    /// The longest activities of each thread during a call.
+    fn during(&self, call: &LongCall<PathNo>) -> Vec<Meanwhile<PathNo>> {
+        let threads = (0..).zip(&self.threads);
+        let activities = threads.map(|(ix, thread)| thread.during(ix, call, &self.times));
+        activities.flatten().collect()
+    }
+
+    /// The call of another thread that most likely ended a wait.
+    fn ended_by(&self, wait: &Wait<PathNo>) -> Option<(u32, LongCall<PathNo>)> {
+        let threads = (0..).zip(&self.threads);
+        let calls = threads.filter_map(|(ix, thread)| {
+            if ix == wait.thread {
+                return None;
+            }
+            let (wakes, call) = self.call_at_end(thread, &wait.call)?;
+            let distance = call.end.0.abs_diff(wait.call.end.0);
+            Some(((!wakes, distance, ix), call))
+        });
+        let ((_, _, thread), call) = calls.min_by_key(|&(order, _)| order)?;
+        Some((thread, call))
+    }
+
+    /// The call of a thread when a wait of another thread ended, and whether its function wakes others. `None` if
+    /// the thread was waiting too.
+    fn call_at_end(
         &self,
+        thread: &Thread,
         wait: &LongCall<PathNo>,
-        times: &Times,
-        wakes: &impl Fn(PathNo) -> bool,
-        waits: &impl Fn(PathNo) -> bool,
     ) -> Option<(bool, LongCall<PathNo>)> {
-        let At { innermost, woke } = self.did.at(times, wait.end);
-        let here = |call: LongCall<PathNo>| LongCall {
-            stack: self.here[call.stack.get()],
-            ..call
-        };
-        let innermost = innermost.map(here);
-        if let Some(call) = innermost.filter(|call| wakes(call.stack)) {
+        let CallsAtMoment { innermost, woke } = thread.activity.at(&self.times, wait.end);
+        let in_run = |call: LongCall<PathNo>| call.map(|path| thread.run_paths[path.get()]);
+        let innermost = innermost.map(in_run);
+        if let Some(call) = innermost.filter(|call| self.kinds.wakes[call.stack.get()]) {
             return Some((true, call));
         }
-        if let Some(call) = woke.map(here).filter(|woke| woke.end > wait.begin) {
+        if let Some(call) = woke.map(in_run).filter(|call| call.end > wait.begin) {
             return Some((true, call));
         }
-        let call = innermost.filter(|call| !waits(call.stack))?;
+        let call = innermost.filter(|call| !self.kinds.is_wait(call.stack))?;
         Some((false, call))
+    }
+}
+
+/// The activity of a thread.
+struct Thread {
+    time: (Nanoseconds, Nanoseconds),
+    activity: Activity,
+    /// The run's path for each path of `activity`.
+    run_paths: Vec<PathNo>,
+}
+
+impl Thread {
+    /// The time spent in each innermost call during a call, in no order.
+    fn spent(&self, times: &Times, call: &LongCall<PathNo>) -> impl Iterator<Item = (PathNo, u64)> {
+        let spent = self.activity.spent(times, call.begin, call.end);
+        spent.map(|(path, time)| (self.run_paths[path.get()], time))
+    }
+
+    /// The longest activities during a call, longest first. Empty if the thread had not begun or had ended.
+    fn during(&self, ix: u32, call: &LongCall<PathNo>, times: &Times) -> Vec<Meanwhile<PathNo>> {
+        let mut sums: BTreeMap<PathNo, u64> = BTreeMap::new();
+        for (path, time) in self.spent(times, call) {
+            *sums.entry(path).or_default() += time;
+        }
+        let duration = call.end.0 - call.begin.0;
+        let idle = duration.saturating_sub(sums.values().sum());
+        let overlaps = call.begin < self.time.1 && call.end > self.time.0;
+        let idle = (overlaps && idle > 0).then_some((None, idle));
+        let stacks = sums.into_iter().map(|(path, time)| (Some(path), time));
+        let mut all: Vec<(Option<PathNo>, u64)> = stacks.chain(idle).collect();
+        all.sort_by_key(|&(path, time)| (Reverse(time), path));
+        all.truncate(MAX_STACKS);
+        let activities = all.into_iter().map(|(stack, time)| Meanwhile {
+            thread: ix,
+            stack,
+            time: Nanoseconds(time),
+        });
+        activities.collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::calls::CallThread;
-    use super::super::log::{CallLogWriter, ThreadNo};
+    use super::super::log::CallLogWriter;
     use super::super::paths::FunctionNo;
     use super::super::regtime::compress;
     use super::*;
-    use std::collections::BTreeMap;
 
     const NAMES: [&str; 6] = [
         "serve",
@@ -265,7 +314,7 @@ mod tests {
     const UNLOCK: FunctionNo = FunctionNo(4);
     const WRITE: FunctionNo = FunctionNo(5);
 
-    /// A log of threads; each call as (thread, function, begin, end), those of a thread in order, callers first.
+    /// Finds the moments of calls, given as (thread, function, begin, end), in preorder for each thread.
     fn found(calls: &[(u32, FunctionNo, u64, u64)]) -> (Moments, Paths) {
         let mut writer = CallLogWriter::new(None);
         let mut open: BTreeMap<ThreadNo, Vec<u64>> = BTreeMap::new();
@@ -296,14 +345,14 @@ mod tests {
             let (begin, end) = log.time(no);
             let time = Nanoseconds(end.0 - begin.0);
             let compressed = compress(log.calls(no), &thresholds, time, &mut paths);
-            let here: Vec<PathNo> = paths.iter().collect();
-            durations.add(&compressed.durations, &here);
+            let same: Vec<PathNo> = paths.iter().collect();
+            durations.add(&compressed.durations, &same);
         }
         let moments = moments(&log, &mut paths, &durations, &thresholds, &NAMES).unwrap();
         (moments, paths)
     }
 
-    /// A thread that handles a hundred requests, each with a lock; in the 60th it waits for a flush of another one.
+    /// A thread that handles 100 requests, each with a lock. In request 60 it waits for a flush of another thread.
     fn server() -> Vec<(u32, FunctionNo, u64, u64)> {
         let mut calls = vec![(1, SERVE, 0, 250_000)];
         let mut now = 0;
@@ -323,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_says_what_every_thread_did_meanwhile() {
+    fn outlier_has_the_activity_of_each_thread() {
         let (found, paths) = found(&server());
         let [outlier] = &found.outliers[..] else {
             panic!("{:?}", found.outliers)
@@ -333,9 +382,10 @@ mod tests {
             (outlier.thread, outlier.typical, outlier.calls),
             (0, Nanoseconds(10), 100)
         );
-        let meanwhile = outlier.meanwhile.iter().map(|of| {
-            let function = of.stack.map(|stack| NAMES[paths.function(stack).get()]);
-            (of.thread, function, of.time.0)
+        let meanwhile = outlier.meanwhile.iter().map(|activity| {
+            let function = activity.stack.map(|stack| paths.function(stack));
+            let name = function.map(|function| NAMES[function.get()]);
+            (activity.thread, name, activity.time.0)
         });
         let meanwhile: Vec<_> = meanwhile.collect();
         assert_eq!(
@@ -352,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_during_the_call_of_another_thread_that_wakes_it() {
+    fn wait_is_ended_by_a_call_that_wakes() {
         let (found, paths) = found(&server());
         let longest = &found.waits[0];
         assert_eq!(longest.call.end.0 - longest.call.begin.0, 50_000);
@@ -361,26 +411,27 @@ mod tests {
         let waiting: Vec<_> = found
             .waits
             .iter()
-            .map(|of| paths.function(of.call.stack))
+            .map(|wait| paths.function(wait.call.stack))
             .collect();
-        assert_eq!(waiting.iter().filter(|&&of| of == WRITE).count(), 1);
+        let writes = waiting.iter().filter(|&&function| function == WRITE);
+        assert_eq!(writes.count(), 1);
         assert!(!waiting.contains(&FLUSH) && !waiting.contains(&UNLOCK));
     }
 
     #[test]
-    fn a_wait_within_another_is_not_one_by_itself() {
+    fn nested_waits_are_part_of_the_outer_wait() {
         let (found, _) = found(&[(1, LOCK, 0, 100), (1, WRITE, 10, 90), (1, WRITE, 110, 120)]);
         let lengths: Vec<u64> = found
             .waits
             .iter()
-            .map(|of| of.call.end.0 - of.call.begin.0)
+            .map(|wait| wait.call.end.0 - wait.call.begin.0)
             .collect();
         assert_eq!(lengths, [100, 10]);
     }
 
-    /// Two wait for the lock for longer than the call took that held it.
+    /// Two threads wait for a lock, for longer than the duration of the call that held it.
     #[test]
-    fn what_held_others_up_is_before_those_who_waited_for_it() {
+    fn cause_ranks_before_waits_for_it() {
         let mut calls = Vec::new();
         for number in 0..100 {
             let now = number * 1_000;
@@ -396,15 +447,18 @@ mod tests {
         let (found, paths) = found(&calls);
         let outliers = found.outliers.iter();
         let named: Vec<_> = outliers
-            .map(|of| (of.thread, NAMES[paths.function(of.call.stack).get()]))
+            .map(|outlier| {
+                let function = paths.function(outlier.call.stack);
+                (outlier.thread, NAMES[function.get()])
+            })
             .collect();
         let waited = [(2, "pthread_mutex_lock"), (1, "pthread_mutex_lock")];
         assert_eq!(named, [vec![(0, "handle")], waited.to_vec()].concat());
     }
 
-    /// No name says that the first thread waits for the second.
+    /// No name shows that the first thread waits for the second.
     #[test]
-    fn what_took_nearly_as_long_in_another_thread_meanwhile_is_before_what_lasted_longer() {
+    fn nearly_as_long_outlier_of_another_thread_ranks_first() {
         let mut calls = Vec::new();
         for number in 0..100 {
             let now = number * 1_000;
@@ -413,22 +467,25 @@ mod tests {
         }
         calls.push((1, SERVE, 200_000, 231_000));
         calls.push((2, HANDLE, 200_500, 230_000));
-        // That it lost less is chance, and not why the other took long.
+        // The call of the second thread is too short to be the cause.
         calls.push((1, SERVE, 300_000, 400_000));
         calls.push((2, HANDLE, 310_000, 330_000));
         let (found, paths) = found(&calls);
         let outliers = found.outliers.iter();
         let named: Vec<_> = outliers
-            .map(|of| (NAMES[paths.function(of.call.stack).get()], of.call.begin.0))
+            .map(|outlier| {
+                let function = paths.function(outlier.call.stack);
+                (NAMES[function.get()], outlier.call.begin.0)
+            })
             .collect();
         let handles = [("handle", 200_500), ("handle", 310_000)];
         let serves = [("serve", 300_000), ("serve", 200_000)];
         assert_eq!(named, [serves[0], handles[0], handles[1], serves[1]]);
     }
 
-    /// The first call calls more than usual, the second one is slow by itself.
+    /// `flush` calls more than usual, `serve` is slow itself.
     #[test]
-    fn what_is_slow_by_itself_is_before_what_called_more() {
+    fn slow_call_ranks_before_call_with_more_callees() {
         let mut calls = Vec::new();
         for number in 0..200 {
             let now = number * 1_000;
@@ -445,7 +502,7 @@ mod tests {
         let functions = found
             .outliers
             .iter()
-            .map(|of| NAMES[paths.function(of.call.stack).get()]);
+            .map(|outlier| NAMES[paths.function(outlier.call.stack).get()]);
         assert_eq!(functions.collect::<Vec<_>>(), ["serve", "flush"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Outliers: calls that took unusually long for their stack.
+//! Finding outliers: calls that took unusually long for their stack.
 
 use super::calls::{LongCall, Outlier};
 use super::durations::{Durations, ThreadDurations};
@@ -7,48 +7,48 @@ use super::waits::{WaitsFor, callers_wait};
 use crate::units::Nanoseconds;
 use std::cmp::Reverse;
 
-/// How many outliers of a run are looked at more closely, of which fewer are kept.
-const MOST: usize = 1024;
+/// Maximum number of outliers of a run before they are ranked.
+const MAX_OUTLIERS: usize = 1024;
 
-/// What is typical of a path is said of so many calls or more.
-const ENOUGH_CALLS: u64 = 5;
+/// Minimum number of calls of a path for a typical duration.
+const MIN_CALLS: u64 = 5;
 
-/// How many times longer than nine in ten calls of its path an outlier took: at least, and where their lengths vary
-/// much.
-const TIMES: (f64, f64) = (4.0, 16.0);
+/// Minimum ratio of an outlier's duration to the ninth decile of its path: the lowest, and the highest for paths whose
+/// durations vary widely.
+const RATIOS: (f64, f64) = (4.0, 16.0);
 
-/// The part of a call's lost time by which a call within it explains it.
-const EXPLAINS: f64 = 0.9;
+/// The share of a call's lost time at which calls in it explain the outlier.
+const EXPLAINED_SHARE: f64 = 0.9;
 
-/// How long the calls of a run took, by path.
+/// The durations of the calls of a run, by path.
 #[derive(Debug, Default)]
 pub struct RunDurations {
-    /// By path, those of all threads.
+    /// Durations in all threads, by path.
     paths: Vec<Durations>,
-    /// By thread, the longest calls of each path.
+    /// The longest calls of each path, by thread.
     longest: Vec<Vec<LongCall<PathNo>>>,
 }
 
-/// A call of which it is asked whether it is an outlier.
+/// A possible outlier.
 struct Candidate {
     call: LongCall<PathNo>,
     typical: Nanoseconds,
     lost: u64,
-    /// How much of that is lost in outliers that it called.
+    /// Lost time of outliers in the call.
     explained: u64,
 }
 
 impl RunDurations {
-    /// Adds those of the next thread, whose paths have these numbers here.
-    pub fn add(&mut self, thread: &ThreadDurations, here: &[PathNo]) {
+    /// Adds the durations of the next thread. `run_paths` has the run's path for each path of the thread.
+    pub fn add(&mut self, thread: &ThreadDurations, run_paths: &[PathNo]) {
         let mut longest = Vec::new();
-        for (path, of) in thread.iter() {
-            let stack = here[path.get()];
+        for (path, calls) in thread.iter() {
+            let stack = run_paths[path.get()];
             if stack.get() >= self.paths.len() {
                 self.paths.resize_with(stack.get() + 1, Durations::default);
             }
-            self.paths[stack.get()].append(&of.durations);
-            longest.extend(of.longest.iter().map(|&(duration, begin)| LongCall {
+            self.paths[stack.get()].append(&calls.durations);
+            longest.extend(calls.longest.iter().map(|&(duration, begin)| LongCall {
                 stack,
                 begin,
                 end: Nanoseconds(begin.0 + duration.0),
@@ -57,78 +57,82 @@ impl RunDurations {
         self.longest.push(longest);
     }
 
-    /// Those of a path.
-    pub(crate) fn of(&self, path: PathNo) -> &Durations {
+    /// The durations of a path.
+    fn path(&self, path: PathNo) -> &Durations {
         &self.paths[path.get()]
     }
 
-    /// By thread, the longest calls of each path, in no order.
+    /// The longest calls of each path, by thread, in no order.
     pub(crate) fn longest(&self) -> &[Vec<LongCall<PathNo>>] {
         &self.longest
     }
 
-    /// The outliers among the longest calls of each path and thread, those that lost most time first; none that lost
-    /// less than its thread's part of `least`; and of each, how much is lost in outliers that it called. `waits` says
-    /// of each path what its function waits for. What happened meanwhile is not said yet.
+    /// Finds the outliers among the longest calls of each path and thread. Returns them with the lost time of
+    /// outliers in them, ordered by lost time, largest first.
+    ///
+    /// `waits` has what the function of each path waits for, and `min_lost` the minimum lost time for each thread.
+    /// [`Outlier::meanwhile`] is left empty.
     pub(crate) fn outliers(
         &self,
         paths: &Paths,
         waits: &[Option<WaitsFor>],
-        least: &[Nanoseconds],
+        min_lost: &[Nanoseconds],
     ) -> Vec<(Outlier<PathNo>, Nanoseconds)> {
-        let within = callers_wait(paths, waits);
+        let is_within_wait = callers_wait(paths, waits);
         let typical = self.typical();
-        let threads = self.longest.iter().zip(least).enumerate();
-        let of_thread = |(thread, (longest, least)): (usize, (&Vec<_>, &Nanoseconds))| {
-            let is_asked = |call: &&LongCall<PathNo>| {
-                let path = call.stack.get();
-                !within[path] && waits[path] != Some(WaitsFor::Time)
+        let threads = self.longest.iter().zip(min_lost).enumerate();
+        let thread_candidates =
+            |(thread, (longest, min_lost)): (usize, (&Vec<_>, &Nanoseconds))| {
+                let can_be_outlier = |call: &&LongCall<PathNo>| {
+                    let path = call.stack.get();
+                    !is_within_wait[path] && waits[path] != Some(WaitsFor::Time)
+                };
+                let calls = longest.iter().filter(can_be_outlier).copied().collect();
+                let candidates = self.candidates(paths, calls, &typical, *min_lost);
+                candidates
+                    .into_iter()
+                    .map(move |candidate| (thread as u32, candidate))
             };
-            let longest = longest.iter().filter(is_asked);
-            let longest = longest.copied().collect();
-            let candidates = self.candidates(paths, longest, &typical, *least);
-            candidates.into_iter().map(move |of| (thread as u32, of))
-        };
-        let mut all: Vec<(u32, Candidate)> = threads.flat_map(of_thread).collect();
-        let order = |(thread, of): &(u32, Candidate)| {
-            (Reverse(of.lost), of.call.begin, *thread, of.call.stack)
-        };
-        all.sort_by_key(order);
-        all.truncate(MOST);
-        let outliers = all.into_iter().map(|(thread, of)| {
+        let mut all: Vec<(u32, Candidate)> = threads.flat_map(thread_candidates).collect();
+        all.sort_by_key(|(thread, candidate)| {
+            let call = &candidate.call;
+            (Reverse(candidate.lost), call.begin, *thread, call.stack)
+        });
+        all.truncate(MAX_OUTLIERS);
+        let outliers = all.into_iter().map(|(thread, candidate)| {
             let outlier = Outlier {
                 thread,
-                call: of.call,
-                typical: of.typical,
-                calls: self.of(of.call.stack).calls(),
+                call: candidate.call,
+                typical: candidate.typical,
+                calls: self.path(candidate.call.stack).calls(),
                 meanwhile: Vec::new(),
             };
-            (outlier, Nanoseconds(of.explained))
+            (outlier, Nanoseconds(candidate.explained))
         });
         outliers.collect()
     }
 
-    /// By path, the median, and what an outlier takes longer than; none where it was called too rarely.
+    /// The median of each path, and the duration that an outlier exceeds; `None` if the path has too few calls.
     fn typical(&self) -> Vec<Option<(Nanoseconds, f64)>> {
-        let typical = |of: &Durations| {
-            let median = of.quantile(0.5, false);
-            let most = of.quantile(0.9, true).0.max(1) as f64;
-            let spread = most / median.0.max(1) as f64;
-            let limit = most * (spread * spread).clamp(TIMES.0, TIMES.1);
-            (of.calls() >= ENOUGH_CALLS).then_some((median, limit))
+        let typical = |durations: &Durations| {
+            let median = durations.quantile(0.5);
+            let ninth_decile = durations.quantile_without_longest(0.9).0.max(1) as f64;
+            let spread = ninth_decile / median.0.max(1) as f64;
+            let limit = ninth_decile * (spread * spread).clamp(RATIOS.0, RATIOS.1);
+            (durations.calls() >= MIN_CALLS).then_some((median, limit))
         };
         self.paths.iter().map(typical).collect()
     }
 
-    /// The outliers among the calls of a thread.
+    /// Finds the outliers among the calls of a thread.
     fn candidates(
         &self,
         paths: &Paths,
         mut calls: Vec<LongCall<PathNo>>,
         typical: &[Option<(Nanoseconds, f64)>],
-        least: Nanoseconds,
+        min_lost: Nanoseconds,
     ) -> Vec<Candidate> {
-        // Callers before what they call: a path has a smaller number than those that it calls.
+        // Callers come before callees, because their paths have smaller indices.
         calls.sort_by_key(|call| (call.begin, Reverse(call.end), call.stack));
         let mut all: Vec<Candidate> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -141,19 +145,17 @@ impl RunDurations {
             }
             let outer = open.last().copied();
             let duration = call.end.0 - call.begin.0;
-            let rare = outer.filter(|&outer| {
+            let is_rare = outer.is_some_and(|outer| {
                 self.is_rare(paths, all[outer].call.stack, call.stack)
-                    && duration as f64 >= all[outer].lost as f64 * EXPLAINS
+                    && duration as f64 >= all[outer].lost as f64 * EXPLAINED_SHARE
             });
-            let usual = typical[call.stack.get()];
-            let usual = usual.filter(|&(_, limit)| duration as f64 > limit);
-            let typical = match (rare, usual) {
-                (Some(_), _) => Nanoseconds(0),
-                (None, Some((median, _))) => median,
-                (None, None) => continue,
+            let typical = match typical[call.stack.get()] {
+                _ if is_rare => Nanoseconds(0),
+                Some((median, limit)) if duration as f64 > limit => median,
+                _ => continue,
             };
             let lost = duration - typical.0;
-            if lost < least.0.max(1) {
+            if lost < min_lost.0.max(1) {
                 continue;
             }
             if let Some(outer) = outer {
@@ -167,13 +169,16 @@ impl RunDurations {
                 explained: 0,
             });
         }
-        all.retain(|of| (of.explained as f64) < of.lost as f64 * EXPLAINS);
+        all.retain(|candidate| {
+            (candidate.explained as f64) < candidate.lost as f64 * EXPLAINED_SHARE
+        });
         all
     }
 
-    /// Whether most calls of a path do not call this one, which is called by it directly.
+    /// Whether `caller` calls `path` directly, and most calls of `caller` do not call it.
     fn is_rare(&self, paths: &Paths, caller: PathNo, path: PathNo) -> bool {
-        paths.caller(path) == Some(caller) && self.of(path).calls() * 2 <= self.of(caller).calls()
+        paths.caller(path) == Some(caller)
+            && self.path(path).calls() * 2 <= self.path(caller).calls()
     }
 }
 

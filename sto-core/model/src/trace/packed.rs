@@ -1,11 +1,12 @@
-//! Kept calls on their way into a store.
+//! Storage for all calls of a run before they are added to a store.
 
 use super::log::{Spool, Stored};
 use std::io;
 use std::path::Path;
 
-/// Every call of a run, packed: what all pieces have in common, and the pieces. They are in memory up to a limit, and
-/// in a temporary file beyond.
+/// All calls of a run as packs of bytes: one with the data that all pieces share, then one for each piece.
+///
+/// Packs are in memory up to a limit, and in a temporary file beyond it.
 #[derive(Debug)]
 pub struct PackedCalls {
     spool: Spool,
@@ -14,7 +15,7 @@ pub struct PackedCalls {
 }
 
 impl PackedCalls {
-    /// None yet; with the temporary file in this folder, or all in memory.
+    /// Creates an empty sequence. The temporary file is created in `folder`; without one, all packs stay in memory.
     #[doc(hidden)]
     pub fn new(folder: Option<&Path>) -> PackedCalls {
         PackedCalls {
@@ -24,7 +25,7 @@ impl PackedCalls {
         }
     }
 
-    /// Adds a pack.
+    /// Appends a pack.
     #[doc(hidden)]
     pub fn push(&mut self, pack: &[u8]) -> io::Result<()> {
         self.packs.push(self.spool.write(pack)?);
@@ -32,7 +33,7 @@ impl PackedCalls {
         Ok(())
     }
 
-    /// Adds a pack before the others.
+    /// Inserts a pack before the others.
     #[doc(hidden)]
     pub fn put_first(&mut self, pack: &[u8]) -> io::Result<()> {
         self.push(pack)?;
@@ -40,19 +41,19 @@ impl PackedCalls {
         Ok(())
     }
 
-    /// Number of packs.
+    /// The number of packs.
     #[doc(hidden)]
     pub fn pack_count(&self) -> u32 {
         self.packs.len() as u32
     }
 
-    /// Number of bytes of all packs.
+    /// The total size of the packs in bytes.
     #[doc(hidden)]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// A pack.
+    /// Reads a pack.
     #[doc(hidden)]
     pub fn pack(&self, index: u32) -> io::Result<Vec<u8>> {
         let mut pack = Vec::new();

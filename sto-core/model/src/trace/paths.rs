@@ -1,59 +1,59 @@
-//! Call paths: functions by who called them.
+//! Call paths: functions with their chains of callers.
 
 use crate::numbers;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
 numbers! {
-    /// A function of a trace, by the number that its format gave it.
+    /// A function of a trace, numbered by the format's reader.
     pub FunctionNo;
-    /// A path in [`Paths`].
+    /// Index of a path in [`Paths`].
     pub PathNo;
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Distinct paths of calls: each a function and the path that called it, which has a smaller number.
+/// Distinct call paths. A path consists of a function and the path of its caller.
 ///
-/// They are numbered in the order in which they are called first.
+/// They are numbered in the order of their first call, so that callers have smaller numbers than their callees.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     callers: Vec<u32>,
     functions: Vec<FunctionNo>,
-    /// By path: the one that it called last, as loops call the same again.
+    /// The last callee of each path, which loops often call again.
     last: Vec<u32>,
-    /// The outermost path that was called last.
+    /// The last outermost path.
     last_root: Option<PathNo>,
     index: HashTable<u32>,
     hasher: hashbrown::DefaultHashBuilder,
 }
 
 impl Paths {
-    /// Number of paths.
+    /// The number of paths.
     pub fn path_count(&self) -> usize {
         self.functions.len()
     }
 
-    /// Every path, callers before what they call.
+    /// Iterates over all paths, callers before callees.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PathNo> + use<> {
         (0..self.path_count() as u32).map(PathNo)
     }
 
-    /// The path that called it; none of an outermost call.
+    /// The path of the caller, or `None` for an outermost call.
     pub fn caller(&self, path: PathNo) -> Option<PathNo> {
         let caller = self.callers[path.get()];
         (caller != NONE).then_some(PathNo(caller))
     }
 
-    /// The function that was called.
+    /// The innermost function of a path.
     pub fn function(&self, path: PathNo) -> FunctionNo {
         self.functions[path.get()]
     }
 
-    /// The path of a function that a path calls; without a caller, an outermost one.
+    /// Returns the path of a call to `function` from `caller`, and adds it if it is new.
     ///
     /// # Panics
-    /// Where there are 2^32 - 1 paths already, which have 64 GiB.
+    /// Panics if there are already 2^32 - 1 paths, which take 64 GiB.
     #[inline]
     pub fn call(&mut self, caller: Option<PathNo>, function: FunctionNo) -> PathNo {
         let last = match caller {
@@ -63,7 +63,7 @@ impl Paths {
         if self.functions.get(last as usize) == Some(&function) {
             return PathNo(last);
         }
-        let path = self.find(caller.map_or(NONE, |caller| caller.0), function);
+        let path = self.find_or_insert(caller.map_or(NONE, |caller| caller.0), function);
         match caller {
             Some(caller) => self.last[caller.get()] = path.0,
             None => self.last_root = Some(path),
@@ -71,7 +71,7 @@ impl Paths {
         path
     }
 
-    fn find(&mut self, caller: u32, function: FunctionNo) -> PathNo {
+    fn find_or_insert(&mut self, caller: u32, function: FunctionNo) -> PathNo {
         let Paths {
             callers,
             functions,
@@ -90,7 +90,7 @@ impl Paths {
             return PathNo(path);
         }
         let path = functions.len() as u32;
-        assert_ne!(path, NONE, "a path more than 32 bits can number");
+        assert_ne!(path, NONE, "fewer than 2^32 - 1 paths");
         callers.push(caller);
         functions.push(function);
         last.push(NONE);
@@ -100,14 +100,14 @@ impl Paths {
         PathNo(path)
     }
 
-    /// Adds the paths of others, in their order; returns the numbers that they have here.
+    /// Adds other paths in their order. Returns the index in `self` of each of them.
     pub fn append(&mut self, others: &Paths) -> Vec<PathNo> {
-        let mut here: Vec<PathNo> = Vec::with_capacity(others.path_count());
+        let mut indices: Vec<PathNo> = Vec::with_capacity(others.path_count());
         for path in others.iter() {
-            let caller = others.caller(path).map(|caller| here[caller.get()]);
-            here.push(self.call(caller, others.function(path)));
+            let caller = others.caller(path).map(|caller| indices[caller.get()]);
+            indices.push(self.call(caller, others.function(path)));
         }
-        here
+        indices
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_its_callers_and_its_function() {
+    fn paths_differ_by_caller_and_function() {
         let mut paths = Paths::default();
         let [main, read, write] = [0, 1, 2].map(FunctionNo);
         let root = paths.call(None, main);
@@ -133,17 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_others_get_the_numbers_of_their_equals() {
-        let functions = |paths: &mut Paths, of: &[u32]| {
-            of.iter().fold(None, |caller, &function| {
+    fn append_reuses_equal_paths() {
+        let add = |paths: &mut Paths, functions: &[u32]| {
+            functions.iter().fold(None, |caller, &function| {
                 Some(paths.call(caller, FunctionNo(function)))
             })
         };
-        let (mut here, mut there) = (Paths::default(), Paths::default());
-        functions(&mut here, &[0, 1]);
-        functions(&mut there, &[0, 2]);
-        functions(&mut there, &[0, 1]);
-        assert_eq!(here.append(&there), [0, 2, 1].map(PathNo));
-        assert_eq!(here.path_count(), 3);
+        let (mut paths, mut others) = (Paths::default(), Paths::default());
+        add(&mut paths, &[0, 1]);
+        add(&mut others, &[0, 2]);
+        add(&mut others, &[0, 1]);
+        assert_eq!(paths.append(&others), [0, 2, 1].map(PathNo));
+        assert_eq!(paths.path_count(), 3);
     }
 }

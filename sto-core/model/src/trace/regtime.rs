@@ -1,6 +1,6 @@
-//! RegTime: what a thread called, compressed to its long calls and to expressions of the short ones between them.
+//! RegTime: compresses the calls of a thread to long calls, and expressions of the short calls between them.
 //!
-//! Section 3.2 and algorithms 1 and 2 of the paper; SPEC.md says what applies where these disagree.
+//! Source: section 3.2 and algorithms 1 and 2 of the paper. The documentation of [`super`] lists deviations.
 
 use super::calls::{CalledStack, Expression, LongCall, Record};
 use super::durations::ThreadDurations;
@@ -9,24 +9,25 @@ use super::paths::{PathNo, Paths};
 use super::thresholds::CallThresholds;
 use crate::units::Nanoseconds;
 
-/// The calls of a thread, compressed.
+/// The compressed calls of a thread.
 #[derive(Debug, Default)]
 pub struct Compressed {
-    /// When the first of them began.
+    /// The begin of the first call.
     pub begin: Nanoseconds,
-    /// When the last of them ended.
+    /// The end of the last call.
     pub end: Nanoseconds,
-    /// How many they were.
+    /// The number of calls.
     pub calls: u64,
     /// See [`ThreadCalls::records`](super::ThreadCalls::records).
     pub records: Vec<Record<PathNo>>,
-    /// How long they took, by path.
+    /// The durations of calls, by path.
     pub durations: ThreadDurations,
 }
 
-/// Compresses the calls of a thread, which come in preorder: a call before those that it made, which lie within it,
-/// calls of one caller by time. `time` is what the thread took from its first call to the end of its last one. Their
-/// paths are added to `paths`.
+/// Compresses the calls of a thread, which must nest and be in preorder.
+///
+/// `time` is the time from the begin of the thread's first call to the end of its last call. The paths of the calls
+/// are added to `paths`.
 pub fn compress(
     calls: impl IntoIterator<Item = Call>,
     thresholds: &CallThresholds,
@@ -38,44 +39,44 @@ pub fn compress(
     regtime.finish()
 }
 
-/// Compresses the calls of a thread as they come, in preorder.
+/// Compresses the calls of a thread incrementally. See [`compress`].
 pub struct RegTime<'p> {
     call_duration: Nanoseconds,
     call_gap: Nanoseconds,
     total_time: Nanoseconds,
     paths: &'p mut Paths,
-    /// The calls that the last one was made in, and itself, outermost first.
-    open: Vec<Open>,
-    expression: Option<Building>,
-    /// By path: what the last expression that has it wrote of it.
-    stamps: Vec<Stamp>,
-    /// How many expressions there were.
+    /// The last call and its callers, outermost first.
+    open: Vec<OpenCall>,
+    expression: Option<OpenExpression>,
+    /// The place of each path in the last expression that has it.
+    places: Vec<Place>,
+    /// The number of expressions so far.
     expressions: u32,
     compressed: Compressed,
 }
 
-struct Open {
+struct OpenCall {
     path: PathNo,
     is_long: bool,
 }
 
 /// The expression that calls are added to.
-struct Building {
+struct OpenExpression {
     /// The depth of the calls of its sequence.
     depth: u32,
     expression: Expression<PathNo>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Stamp {
-    /// Which expression, from 1.
+struct Place {
+    /// Number of the expression, from 1.
     expression: u32,
-    /// The index of the path in its stacks.
+    /// Index in [`Expression::stacks`].
     stack: u32,
 }
 
 impl<'p> RegTime<'p> {
-    /// See [`compress`].
+    /// Creates a compressor without calls. See [`compress`] for the parameters.
     pub fn new(
         thresholds: &CallThresholds,
         time: Nanoseconds,
@@ -88,7 +89,7 @@ impl<'p> RegTime<'p> {
             paths,
             open: Vec::new(),
             expression: None,
-            stamps: Vec::new(),
+            places: Vec::new(),
             expressions: 0,
             compressed: Compressed::default(),
         }
@@ -99,37 +100,38 @@ impl<'p> RegTime<'p> {
     pub fn add(&mut self, call: Call) {
         self.open.truncate(call.depth as usize);
         let caller = self.open.last();
-        let path = self.paths.call(caller.map(|of| of.path), call.function);
+        let caller_path = caller.map(|caller| caller.path);
+        let path = self.paths.call(caller_path, call.function);
         let is_short = caller.is_some_and(|caller| !caller.is_long);
         let is_long = !is_short && call.duration > self.call_duration;
-        self.open.push(Open { path, is_long });
-        let durations = self.compressed.durations.of_mut(path);
+        self.open.push(OpenCall { path, is_long });
+        let durations = self.compressed.durations.path_mut(path);
         durations.add(call.begin, call.duration);
         if !is_short {
-            self.next_of_sequence(&call, path, is_long);
+            self.add_to_sequence(&call, path, is_long);
         }
         if !is_long {
             self.add_to_expression(&call, path);
         }
     }
 
-    /// What remains of the calls that were added.
+    /// Returns the compressed calls.
     pub fn finish(mut self) -> Compressed {
         self.end_expression();
-        let durations = self.compressed.durations.iter();
-        self.compressed.calls = durations.map(|(_, of)| of.durations.calls()).sum();
+        let paths = self.compressed.durations.iter();
+        self.compressed.calls = paths.map(|(_, calls)| calls.durations.calls()).sum();
         self.compressed
     }
 
-    /// A call whose caller, if it has one, is kept by itself.
-    fn next_of_sequence(&mut self, call: &Call, path: PathNo, is_long: bool) {
+    /// Adds a call that has no caller, or whose caller is a long call.
+    fn add_to_sequence(&mut self, call: &Call, path: PathNo, is_long: bool) {
         if self.compressed.records.is_empty() && self.expression.is_none() {
             self.compressed.begin = call.begin;
         }
         self.compressed.end = self.compressed.end.max(call.end());
-        let continues = |building: &Building| {
-            let Expression { begin, end, .. } = building.expression;
-            building.depth == call.depth
+        let continues = |open: &OpenExpression| {
+            let Expression { begin, end, .. } = open.expression;
+            open.depth == call.depth
                 && call.begin.0.saturating_sub(end.0) <= self.call_gap.0
                 && end.0 - begin.0 <= self.total_time.0
         };
@@ -144,9 +146,9 @@ impl<'p> RegTime<'p> {
             }));
             return;
         }
-        let building = self.expression.get_or_insert_with(|| {
+        let open = self.expression.get_or_insert_with(|| {
             self.expressions += 1;
-            Building {
+            OpenExpression {
                 depth: call.depth,
                 expression: Expression {
                     begin: call.begin,
@@ -155,27 +157,27 @@ impl<'p> RegTime<'p> {
                 },
             }
         });
-        let end = &mut building.expression.end;
+        let end = &mut open.expression.end;
         *end = call.end().max(*end);
     }
 
     #[inline]
     fn add_to_expression(&mut self, call: &Call, path: PathNo) {
-        let Some(building) = &mut self.expression else {
+        let Some(open) = &mut self.expression else {
             return;
         };
-        let stacks = &mut building.expression.stacks;
-        if path.get() >= self.stamps.len() {
-            self.stamps.resize(path.get() + 1, Stamp::default());
+        let stacks = &mut open.expression.stacks;
+        if path.get() >= self.places.len() {
+            self.places.resize(path.get() + 1, Place::default());
         }
-        let stamp = &mut self.stamps[path.get()];
-        if stamp.expression == self.expressions {
-            let sum = &mut stacks[stamp.stack as usize];
+        let place = &mut self.places[path.get()];
+        if place.expression == self.expressions {
+            let sum = &mut stacks[place.stack as usize];
             sum.calls += 1;
             sum.duration.0 = sum.duration.0.saturating_add(call.duration.0);
             return;
         }
-        *stamp = Stamp {
+        *place = Place {
             expression: self.expressions,
             stack: stacks.len() as u32,
         };
@@ -187,9 +189,9 @@ impl<'p> RegTime<'p> {
     }
 
     fn end_expression(&mut self) {
-        let built = self.expression.take();
+        let open = self.expression.take();
         let records = &mut self.compressed.records;
-        records.extend(built.map(|built| Record::Expression(built.expression)));
+        records.extend(open.map(|open| Record::Expression(open.expression)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What RegTime keeps by itself.
+//! Thresholds of RegTime compression.
 
 use crate::ParseError;
 use crate::units::Nanoseconds;
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A length of time: as it is, or as a part of a thread's time. Serde writes it as text.
+/// A duration, either absolute or as a share of a thread's time. Serde writes it as text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Threshold {
-    /// A share of the time from a thread's first call to the end of its last one: 0 to 1.
+    /// A share, 0 to 1, of the time from the start of a thread's first call to the end of its last call.
     Share(f64),
-    /// A length of time.
+    /// A duration.
     Time(Nanoseconds),
 }
 
-/// What RegTime keeps by itself, and how long its expressions are.
+/// The thresholds that decide which calls are kept individually, and where expressions end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallThresholds {
-    /// A call that takes longer is kept by itself; `CallDurationThresh` of the paper.
+    /// Longer calls are kept individually; `CallDurationThresh` of the paper.
     pub call_duration: Threshold,
-    /// A longer time between two calls of one caller ends an expression; `CallGapThresh`.
+    /// A longer gap between two calls of one caller ends an expression; `CallGapThresh`.
     pub call_gap: Threshold,
-    /// An expression that has become longer than this ends; `TotalTimeFractionThresh`.
+    /// An expression ends when it becomes longer than this; `TotalTimeFractionThresh`.
     pub total_time: Threshold,
 }
 
 impl Default for CallThresholds {
-    /// Those of section 7 of the paper: 1 %, 0.1 % and 13 %.
+    /// The thresholds in section 7 of the paper: 1 %, 0.1 % and 13 %.
     fn default() -> CallThresholds {
         CallThresholds {
             call_duration: Threshold::Share(0.01),
@@ -40,10 +40,10 @@ impl Default for CallThresholds {
 }
 
 impl Threshold {
-    /// The length that it is in a thread whose time is this long.
-    pub fn of(self, thread: Nanoseconds) -> Nanoseconds {
+    /// The duration in a thread whose time is `thread_time`.
+    pub fn of(self, thread_time: Nanoseconds) -> Nanoseconds {
         match self {
-            Threshold::Share(share) => Nanoseconds((thread.0 as f64 * share) as u64),
+            Threshold::Share(share) => Nanoseconds((thread_time.0 as f64 * share) as u64),
             Threshold::Time(time) => time,
         }
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Threshold {
 impl FromStr for Threshold {
     type Err = ParseError;
 
-    /// Reads `0.1%`, or a time with a unit or in seconds: `250us`, `1.5`.
+    /// Parses a share (`0.1%`), or a time with a unit or in seconds (`250us`, `1.5`).
     fn from_str(text: &str) -> Result<Threshold, ParseError> {
         let error = || ParseError::new("a share (1%) or a time (2ms, 1.5s)", text);
         if let Some(share) = text.strip_suffix('%') {
@@ -107,7 +107,7 @@ mod tests {
     use crate::units::Nanoseconds;
 
     #[test]
-    fn thresholds_are_read_as_shares_and_as_times() {
+    fn parses_shares_and_times() {
         let time = |ns| Ok(Threshold::Time(Nanoseconds(ns)));
         assert_eq!("0.1%".parse(), Ok(Threshold::Share(0.001)));
         assert_eq!("250us".parse(), time(250_000));

@@ -1,14 +1,14 @@
-//! Waits: calls in which a thread stood still, by the names of their functions.
+//! Finding waits, which are recognised by the names of functions.
 
 use super::calls::{LongCall, Wait};
 use super::paths::{PathNo, Paths};
 use std::cmp::Reverse;
 
-/// How many of the longest waits of a run are kept, beside the longest of each stack.
-const MOST: usize = 256;
+/// Number of longest waits of a run to keep, besides the longest wait of each stack.
+const MAX_WAITS: usize = 256;
 
-/// System calls, and what libraries name like these, in which a thread waits for other threads or processes.
-const CALLS: &[&str] = &[
+/// System calls, and library functions with similar names, that wait for other threads or processes.
+const WAIT_CALLS: &[&str] = &[
     "accept",
     "connect",
     "epoll_pwait",
@@ -39,8 +39,8 @@ const CALLS: &[&str] = &[
     "waitpid",
 ];
 
-/// The same for time to pass, or for a processor.
-const TIME: &[&str] = &[
+/// Functions that wait for time to pass, or for a processor.
+const TIME_CALLS: &[&str] = &[
     "clock_nanosleep",
     "io_schedule",
     "nanosleep",
@@ -51,8 +51,8 @@ const TIME: &[&str] = &[
     "usleep",
 ];
 
-/// The same for input and output.
-const IO: &[&str] = &[
+/// System calls that wait for input or output.
+const IO_CALLS: &[&str] = &[
     "fallocate",
     "fdatasync",
     "fsync",
@@ -79,7 +79,7 @@ const IO: &[&str] = &[
     "writev",
 ];
 
-/// What names of system calls begin with beside underscores, and what they end in.
+/// Prefixes and suffixes of names of system calls, besides underscores.
 const PREFIXES: &[&str] = &[
     "x64_sys_",
     "arm64_sys_",
@@ -93,8 +93,8 @@ const PREFIXES: &[&str] = &[
 ];
 const SUFFIXES: &[&str] = &["_nocancel", "64", "v2"];
 
-/// Words that say that a function waits wherever they are in its name.
-const ANYWHERE: &[&str] = &[
+/// Words that mean that a function waits, at any position in its name.
+const WAIT_WORDS: &[&str] = &[
     "await",
     "futex",
     "park",
@@ -106,9 +106,9 @@ const ANYWHERE: &[&str] = &[
     "waits",
 ];
 
-/// Words that say so where the name begins with them, or ends in them.
-const FIRST: &[&str] = &["lock", "rdlock", "wrlock"];
-const LAST: &[&str] = &[
+/// Words that mean that a function waits if its name begins with them, or ends in them.
+const FIRST_WORDS: &[&str] = &["lock", "rdlock", "wrlock"];
+const LAST_WORDS: &[&str] = &[
     "acquire",
     "lock",
     "rdlock",
@@ -118,8 +118,8 @@ const LAST: &[&str] = &[
     "wrlock",
 ];
 
-/// Words of functions that are about waiting, and do not wait.
-const NOT_WITH: &[&str] = &[
+/// Words of functions that are related to waiting but do not wait.
+const NO_WAIT_WORDS: &[&str] = &[
     "broadcast",
     "destroy",
     "free",
@@ -140,11 +140,11 @@ const NOT_WITH: &[&str] = &[
     "without",
 ];
 
-/// Words of functions that do something beside waiting, such as `beforeSleep`.
-const BESIDE: &[&str] = &["after", "before"];
+/// Words of functions that run before or after a wait, such as `beforeSleep`.
+const ADJACENT_WORDS: &[&str] = &["after", "before"];
 
-/// Words of functions that end the waiting of others.
-const WAKES: &[&str] = &[
+/// Words of functions that wake other threads.
+const WAKE_WORDS: &[&str] = &[
     "broadcast",
     "notify",
     "post",
@@ -156,60 +156,60 @@ const WAKES: &[&str] = &[
     "wakeup",
 ];
 
-/// System calls that end the waiting of who reads.
-const SENDS: &[&str] = &["send", "sendmsg", "sendto", "write", "writev"];
+/// System calls that wake a thread that reads.
+const SEND_CALLS: &[&str] = &["send", "sendmsg", "sendto", "write", "writev"];
 
 /// What a function waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitsFor {
-    /// Other threads or processes: a lock, a condition, something to do.
+    /// Other threads or processes: a lock, a condition, a task.
     Others,
-    /// Time to pass, or a processor: its caller takes that time.
+    /// Time to pass, or a processor. The time counts as time of the caller.
     Time,
     /// Input or output.
     Io,
 }
 
-/// Whether a function of this name waits: for a lock, for a condition, for input or output. SPEC.md has the rule.
+/// Returns `true` if a function of this name waits for a lock, a condition, time, or input or output, by the rules in
+/// the module's documentation.
 pub fn is_wait_function(name: &str) -> bool {
     waits_for(name).is_some()
 }
 
-/// What a function of this name waits for, if it waits.
+/// What a function of this name waits for, or `None` if it does not wait.
 pub(crate) fn waits_for(name: &str) -> Option<WaitsFor> {
     let base = base_name(name);
+    let system_call = system_call(base);
     let words = words(base);
-    let is_one = |of: &[&str], word: &String| of.contains(&&**word);
-    if words.iter().any(|word| is_one(BESIDE, word)) {
+    let is_in = |list: &[&str], word: &String| list.contains(&&**word);
+    let has_any = |list: &[&str]| words.iter().any(|word| is_in(list, word));
+    if has_any(ADJACENT_WORDS) {
         return None;
     }
-    if IO.contains(&system_call(base)) {
+    if IO_CALLS.contains(&system_call) {
         return Some(WaitsFor::Io);
     }
-    let sleeps = words.iter().any(|word| is_one(&["sleep", "usleep"], word));
-    if TIME.contains(&system_call(base)) || sleeps {
+    if TIME_CALLS.contains(&system_call) || has_any(&["sleep", "usleep"]) {
         return Some(WaitsFor::Time);
     }
-    let is_call = CALLS.contains(&system_call(base));
-    let is_about = words.iter().any(|word| is_one(NOT_WITH, word));
     let joins = words.last().is_some_and(|word| word == "join");
-    let waits = words.iter().any(|word| is_one(ANYWHERE, word))
-        || words.first().is_some_and(|word| is_one(FIRST, word))
-        || words.last().is_some_and(|word| is_one(LAST, word))
+    let waits_by_words = has_any(WAIT_WORDS)
+        || words.first().is_some_and(|word| is_in(FIRST_WORDS, word))
+        || words.last().is_some_and(|word| is_in(LAST_WORDS, word))
         || joins && name.to_ascii_lowercase().contains("thread");
-    (is_call || waits && !is_about).then_some(WaitsFor::Others)
+    (WAIT_CALLS.contains(&system_call) || waits_by_words && !has_any(NO_WAIT_WORDS))
+        .then_some(WaitsFor::Others)
 }
 
-/// Whether a function of this name ends the waiting of other threads: it unlocks, signals, or writes.
+/// Whether a function of this name wakes other threads: it unlocks, signals, or writes.
 pub(crate) fn is_wake_function(name: &str) -> bool {
     let base = base_name(name);
     let words = words(base);
-    let waits = words.iter().any(|word| ANYWHERE.contains(&&**word));
-    let wakes = !waits && words.iter().any(|word| WAKES.contains(&&**word));
-    wakes || SENDS.contains(&system_call(base))
+    let has_any = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
+    !has_any(WAIT_WORDS) && has_any(WAKE_WORDS) || SEND_CALLS.contains(&system_call(base))
 }
 
-/// The name of a function alone: without the types or modules that it is of, without parameters.
+/// The name of a function without types, modules and parameters.
 fn base_name(name: &str) -> &str {
     let (mut begin, mut end, mut depth) = (0, name.len(), 0_u32);
     for (at, byte) in name.bytes().enumerate() {
@@ -229,7 +229,7 @@ fn base_name(name: &str) -> &str {
     &name[begin..end]
 }
 
-/// The words of a name in small letters: `WaitForLock`, `wait_for_lock` and `__wait_for_lock` have the same.
+/// The lower-case words of a name. `WaitForLock`, `wait_for_lock` and `__wait_for_lock` have the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut last = '_';
@@ -251,7 +251,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The system call that a name is of, if it is of one.
+/// Removes the prefixes and suffixes of system calls from a name.
 fn system_call(base: &str) -> &str {
     let mut name = base.trim_start_matches('_');
     for prefix in PREFIXES {
@@ -264,7 +264,7 @@ fn system_call(base: &str) -> &str {
     name
 }
 
-/// For each path, whether any of its callers waits, where `waits` says for what its function waits itself.
+/// For each path, whether one of its callers waits. `waits` has what the function of each path waits for.
 pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<bool> {
     let mut callers = vec![false; paths.path_count()];
     for path in paths.iter() {
@@ -275,21 +275,18 @@ pub(crate) fn callers_wait(paths: &Paths, waits: &[Option<WaitsFor>]) -> Vec<boo
     callers
 }
 
-/// The longest of these calls: of every stack the longest, and of all the longest, longest first. What ended them is
-/// not said yet.
+/// Selects waits from the longest calls of each thread: the longest wait of each stack, and the longest waits of
+/// the run. They are ordered by duration, longest first. [`Wait::ended_by`] is left empty.
 pub(crate) fn waits(
     longest: &[Vec<LongCall<PathNo>>],
     paths: &Paths,
     is_wait: impl Fn(PathNo) -> bool,
 ) -> Vec<Wait<PathNo>> {
-    let threads = longest.iter().enumerate();
-    let of_thread = |(thread, calls): (usize, &'_ Vec<LongCall<PathNo>>)| {
-        let waiting = calls.iter().copied().filter(|call| is_wait(call.stack));
-        waiting
-            .map(|call| (thread as u32, call))
-            .collect::<Vec<_>>()
-    };
-    let mut all: Vec<(u32, LongCall<PathNo>)> = threads.flat_map(of_thread).collect();
+    let mut all: Vec<(u32, LongCall<PathNo>)> = Vec::new();
+    for (thread, calls) in (0..).zip(longest) {
+        let waiting = calls.iter().filter(|call| is_wait(call.stack));
+        all.extend(waiting.map(|&call| (thread, call)));
+    }
     all.sort_by_key(|&(thread, call)| {
         (
             Reverse(call.end.0 - call.begin.0),
@@ -298,11 +295,11 @@ pub(crate) fn waits(
             call.stack,
         )
     });
-    let mut is_first = vec![true; paths.path_count()];
-    let mut number = 0;
+    let mut is_first_of_stack = vec![true; paths.path_count()];
+    let mut rank = 0;
     all.retain(|(_, call)| {
-        number += 1;
-        std::mem::take(&mut is_first[call.stack.get()]) || number <= MOST
+        rank += 1;
+        std::mem::take(&mut is_first_of_stack[call.stack.get()]) || rank <= MAX_WAITS
     });
     let waits = all.into_iter().map(|(thread, call)| Wait {
         thread,
@@ -317,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_that_wait_are_known_by_their_names() {
+    fn recognises_functions_that_wait_or_wake() {
         for name in [
             "__wt_cond_wait_signal",
             "pthread_cond_timedwait@@GLIBC_2.3.2",
@@ -387,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_name_are_the_same_in_every_case() {
+    fn splits_names_of_any_case_into_words() {
         assert_eq!(words("__wait_for_lock"), ["wait", "for", "lock"]);
         assert_eq!(words("WaitForLock"), ["wait", "for", "lock"]);
         assert_eq!(words("LWLockAcquire"), ["lw", "lock", "acquire"]);

@@ -1,32 +1,31 @@
-//! One profile as one tree.
+//! The stored data of one profile.
 
 use super::{Addresses, LineCost, NodeIx, SelfCosts, Slices, StackTree};
 use crate::trace::{PackedCalls, RunCalls};
 use crate::{FrameTable, RunMetrics, SourceDigests};
 use std::sync::Arc;
 
-/// One profile as one tree: what the store takes.
+/// The frames, stacks and costs of one profile, in the form in which they are added to a store.
 #[derive(Clone, Debug, Default)]
 pub struct Interned {
-    /// The frames of this profile, in the order of [`FrameTable::ranks`].
+    /// The frames of the profile, in the order of [`FrameTable::ranks`].
     pub frames: FrameTable,
-    /// The stacks; children stand in the order of their frames.
+    /// The stacks. Children of a node are in the order of their frames.
     pub tree: StackTree,
     /// Self costs by sample type.
     pub costs: Vec<SelfCosts>,
-    /// Line costs by sample type, in the order of frame and line; lines that are unknown (0) are
-    /// left out.
+    /// Line costs by sample type, ordered by frame and line, without unknown lines (0).
     pub lines: Vec<Vec<LineCost>>,
-    /// Costs by context and slice of time, where they are kept.
+    /// Costs by context and time slice, if they are kept.
     pub slices: Option<Slices>,
-    /// Metrics over time, where the recording has any. They are of the whole recording.
+    /// Metrics of the whole recording over time, if it has any.
     pub metrics: Option<RunMetrics>,
-    /// Calls over time, where the recording is a trace of calls.
+    /// Compressed calls over time, if the recording is a call trace.
     pub calls: Option<RunCalls<NodeIx>>,
-    /// Every call, where they are kept.
+    /// Every call, if calls are kept.
     pub kept: Option<Arc<PackedCalls>>,
-    /// Digests of the source files of its frames, where debug info has them.
+    /// Digests of the frames' source files, if debug info has them.
     pub sources: SourceDigests,
-    /// Addresses whose names may be found later.
+    /// Addresses that can be symbolized later.
     pub addresses: Option<Addresses>,
 }

@@ -1,4 +1,4 @@
-//! One profile as one tree of dense indices, with columns of what its stacks cost.
+//! The data of one profile: its stack tree, and columns of costs by node.
 
 mod addresses;
 mod interned;

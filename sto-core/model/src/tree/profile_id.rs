@@ -1,29 +1,27 @@
-//! The content address of a profile: everything that is stored of it when it goes in.
+//! The content address of a profile.
 
 use super::{Interned, NodeIx, Slices};
-use crate::id::canonical::Bulk;
-use crate::id::{BuildId, ProfileId, SourceDigest};
+use crate::id::ProfileId;
+use crate::id::canonical::BulkHasher;
 use crate::{Build, FrameIx, GnuBuildId, LabelValue, Origin, Profile, Quality};
 
 impl ProfileId {
-    /// `H("sto.profile.v2", ...)` over what a recording is, as it was read and named: the fields in the order
-    /// of SPEC.md. Not in it is what may differ between two that read the same file in the same way: when the
-    /// file was written, the revision of the work tree, and metrics, which may be given later.
+    /// Computes `H("sto.profile.v2", ...)` over the fields of a profile in the order of SPEC.md.
     ///
-    /// Frames that no stack and no line uses, and stacks without a cost in themselves or below, are not
-    /// part of it, as a store does not give them back.
+    /// The id does not depend on properties that can differ when the same file is read again with the same
+    /// options: the modification time of the file, the revision of the work tree, and metrics. Neither
+    /// does it depend on frames that no stack and no line uses, or on stacks without a total cost, because a
+    /// store does not return them.
     ///
     /// # Panics
-    /// Where the profile's costs are of nodes, or its nodes of frames, that it does not have. What a store
-    /// takes or gives has them.
+    /// Panics if costs refer to missing nodes, or nodes to missing frames. Profiles from a store or accepted
+    /// by a store have no such references.
     pub fn of(build: &Build, profile: &Profile, interned: &Interned) -> Self {
-        let mut id = Bulk::new("sto.profile.v2");
-        let BuildId(of_build) = profile.build;
-        let SourceDigest(source) = profile.source;
-        id.raw(&of_build);
-        id.raw(&source);
-        about(&mut id, build, profile);
-        let used = Used::of(interned);
+        let mut id = BulkHasher::new("sto.profile.v2");
+        id.raw(&profile.build.0);
+        id.raw(&profile.source.0);
+        properties(&mut id, build, profile);
+        let used = Used::new(interned);
         stacks(&mut id, interned, &used);
         costs(&mut id, interned, &used);
         id.optional(interned.slices.as_ref(), |id, all| slices(id, all, &used));
@@ -31,7 +29,7 @@ impl ProfileId {
     }
 }
 
-fn about(id: &mut Bulk, build: &Build, profile: &Profile) {
+fn properties(id: &mut BulkHasher, build: &Build, profile: &Profile) {
     let Origin {
         recorded: _,
         duration,
@@ -76,22 +74,21 @@ fn about(id: &mut Bulk, build: &Build, profile: &Profile) {
     }
 }
 
-fn build_id(id: &mut Bulk, build_id: &GnuBuildId) {
+fn build_id(id: &mut BulkHasher, build_id: &GnuBuildId) {
     id.count(build_id.as_bytes().len());
     id.raw(build_id.as_bytes());
 }
 
-/// The nodes and frames that a profile has a cost for, by their numbers without the others.
+/// The nodes and frames that have a cost, numbered without the others. Unused ones are [`UNUSED`].
 struct Used {
     nodes: Vec<u32>,
     frames: Vec<u32>,
 }
 
-/// The number of what is not used.
 const UNUSED: u32 = u32::MAX;
 
 impl Used {
-    fn of(interned: &Interned) -> Self {
+    fn new(interned: &Interned) -> Self {
         let tree = &interned.tree;
         let mut nodes = vec![UNUSED; tree.len()];
         for &(node, _) in interned.costs.iter().flatten() {
@@ -130,7 +127,7 @@ fn count_used(numbers: &[u32]) -> usize {
     numbers.iter().filter(is_used).count()
 }
 
-fn stacks(id: &mut Bulk, interned: &Interned, used: &Used) {
+fn stacks(id: &mut BulkHasher, interned: &Interned, used: &Used) {
     id.count(count_used(&used.frames));
     let frames = interned.frames.iter();
     for (_, frame) in frames.filter(|&(ix, _)| used.frame(ix) != UNUSED) {
@@ -149,7 +146,7 @@ fn stacks(id: &mut Bulk, interned: &Interned, used: &Used) {
     }
 }
 
-fn costs(id: &mut Bulk, interned: &Interned, used: &Used) {
+fn costs(id: &mut BulkHasher, interned: &Interned, used: &Used) {
     for (costs, lines) in interned.costs.iter().zip(&interned.lines) {
         id.count(costs.len());
         for &(node, cost) in costs {
@@ -166,7 +163,7 @@ fn costs(id: &mut Bulk, interned: &Interned, used: &Used) {
     }
 }
 
-fn slices(id: &mut Bulk, slices: &Slices, used: &Used) {
+fn slices(id: &mut BulkHasher, slices: &Slices, used: &Used) {
     let grid = slices.grid;
     id.u64(grid.first().0);
     id.u64(grid.last().0);

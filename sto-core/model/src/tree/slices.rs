@@ -1,4 +1,4 @@
-//! What was done in each context and slice of a run's time.
+//! Costs by thread, labels and time slice.
 
 use super::NodeIx;
 use crate::SampleLabel;
@@ -7,16 +7,16 @@ use crate::units::{Cost, Nanoseconds};
 use hashbrown::HashSet;
 use std::sync::Arc;
 
-/// Number of slices that the time of a run is cut into: 1 to [`SliceCount::MAX`].
+/// Number of slices that the time of a run is divided into: 1 to [`SliceCount::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceCount(u32);
 
 impl SliceCount {
-    /// The most slices: few enough that a reader may lay out a column with an entry a slice for
-    /// anything, also where hostile bytes name the number.
+    /// The maximum number of slices. It is low enough to allocate a column with an entry for each slice
+    /// even if the number comes from hostile input.
     pub const MAX: u32 = 1 << 16;
 
-    /// `None` for 0 and for more than [`SliceCount::MAX`].
+    /// Returns `None` for 0 and for more than [`SliceCount::MAX`].
     pub const fn new(count: u32) -> Option<Self> {
         match count {
             1..=Self::MAX => Some(SliceCount(count)),
@@ -24,21 +24,20 @@ impl SliceCount {
         }
     }
 
-    /// The number.
+    /// The number of slices.
     pub fn get(self) -> u32 {
         self.0
     }
 }
 
 numbers! {
-    /// Index of a slice of time, counted from the first sample of the recording.
+    /// Index of a time slice, counted from the first sample of the recording.
     pub SliceIx;
     /// Index of a context in [`Slices::contexts`].
     pub ContextIx;
 }
 
-/// How the time of a recording is cut: from its first sample to its last, in slices of equal
-/// length.
+/// A division of the time from the first to the last sample of a recording into slices of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceGrid {
     first: Nanoseconds,
@@ -47,17 +46,17 @@ pub struct SliceGrid {
 }
 
 impl SliceGrid {
-    /// Cuts the time from the first sample to the last; `None` if they are the wrong way around.
+    /// Divides the time between the first and the last sample. Returns `None` if `first > last`.
     pub fn new(first: Nanoseconds, last: Nanoseconds, count: SliceCount) -> Option<Self> {
         (first <= last).then_some(SliceGrid { first, last, count })
     }
 
-    /// When the first sample was taken, by the recording's clock.
+    /// The time of the first sample, by the recording's clock.
     pub fn first(self) -> Nanoseconds {
         self.first
     }
 
-    /// When the last sample was taken, by the recording's clock.
+    /// The time of the last sample, by the recording's clock.
     pub fn last(self) -> Nanoseconds {
         self.last
     }
@@ -67,22 +66,23 @@ impl SliceGrid {
         self.count
     }
 
-    /// How long the run took: up to a nanosecond after its last sample.
+    /// The duration of the run, which ends a nanosecond after its last sample.
     pub fn duration(self) -> Nanoseconds {
         Nanoseconds((self.last.0 - self.first.0).saturating_add(1))
     }
 
-    /// Where the slice of this index begins, or the last one ends, since the first sample.
+    /// The start of the slice with this index, relative to the first sample. The index [`SliceGrid::count`]
+    /// gives the end of the last slice.
     pub fn border(self, slice: u32) -> Nanoseconds {
         let count = u128::from(self.count.0);
         let slices = u128::from(slice).min(count) * u128::from(self.duration().0);
         Nanoseconds(slices.div_ceil(count) as u64)
     }
 
-    /// The slice that a time stamp is in; `None` outside of the recording's time.
+    /// The slice of a timestamp, or `None` if it is outside of the recording's time.
     ///
-    /// The run is taken to end a nanosecond after its last sample, so that this is in the last
-    /// slice as any other is in its own: a stamp on a border belongs to the slice that begins.
+    /// A timestamp between two slices belongs to the later one. The run ends a nanosecond after its last
+    /// sample, so that the last sample is in the last slice.
     pub fn slice_of(self, time: Nanoseconds) -> Option<SliceIx> {
         if time > self.last {
             return None;
@@ -93,50 +93,50 @@ impl SliceGrid {
     }
 }
 
-/// A thread of a profile. Threads are distinguished by all three: a thread that runs another program
-/// has a new name, and ids are given out again.
+/// A thread of a profile. Two threads are equal only if all three fields are: a thread gets a new name when it
+/// executes another program, and ids are reused.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileThread {
     /// Process id.
     pub pid: u32,
     /// Thread id.
     pub tid: u32,
-    /// Its command name, as recorded.
+    /// The recorded command name.
     pub name: String,
 }
 
-/// What samples were taken in: a thread, and what they are labelled with.
+/// The context of samples: their thread and labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Context {
     /// The thread.
     pub thread: ProfileThread,
-    /// The labels of each of the samples, in ascending order, none twice.
+    /// The distinct labels of each sample, in ascending order.
     pub labels: Arc<[SampleLabel]>,
 }
 
-/// The sets of labels that contexts have, each once where they share it: many contexts may share a
-/// large one, so that going through all of each would take far longer than reading them did.
+/// Iterates over the label sets of contexts, and returns sets that contexts share (by pointer) only once.
+///
+/// Many contexts can share a large set, so that iterating over the labels of each context is much slower.
 pub fn label_sets(contexts: &[Context]) -> impl Iterator<Item = &[SampleLabel]> {
     let mut known = HashSet::new();
     let sets = contexts.iter().map(|context| &*context.labels);
     sets.filter(move |set| known.insert(set.as_ptr()))
 }
 
-/// The costs of a profile by context, slice of time and node.
+/// The costs of a profile by context, time slice and node.
 ///
-/// Over all contexts and slices they add up to the profile's self costs.
+/// The sums over all contexts and slices are the profile's self costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slices {
-    /// How time is cut.
+    /// The division of the time.
     pub grid: SliceGrid,
-    /// The contexts, in ascending order, none twice: those of one thread stand together.
+    /// The distinct contexts, in ascending order, so that contexts of a thread are adjacent.
     pub contexts: Vec<Context>,
     /// Costs by sample type.
     pub costs: Vec<SliceCosts>,
 }
 
-/// Self costs by context, slice and node: parallel columns, in ascending order, none twice, none
-/// with a zero cost.
+/// Non-zero self costs by context, slice and node, in ascending order, as parallel columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceCosts {
     contexts: Vec<ContextIx>,
@@ -145,7 +145,7 @@ pub struct SliceCosts {
     costs: Vec<Cost>,
 }
 
-/// What one node cost in one slice, in one context.
+/// The self cost of one node in one slice and context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceCost {
     /// The context.
@@ -154,29 +154,29 @@ pub struct SliceCost {
     pub slice: SliceIx,
     /// The node.
     pub node: NodeIx,
-    /// Its self cost there.
+    /// The self cost.
     pub cost: Cost,
 }
 
 impl Slices {
-    /// Number of distinct threads.
+    /// The number of distinct threads.
     pub fn thread_count(&self) -> usize {
         self.contexts.chunk_by(|a, b| a.thread == b.thread).count()
     }
 }
 
 impl SliceCosts {
-    /// Number of costs.
+    /// The number of costs.
     pub fn len(&self) -> usize {
         self.costs.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no costs.
     pub fn is_empty(&self) -> bool {
         self.costs.is_empty()
     }
 
-    /// Every cost, in order.
+    /// Iterates over the costs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = SliceCost> + Clone {
         (0..self.len()).map(|i| SliceCost {
             context: self.contexts[i],

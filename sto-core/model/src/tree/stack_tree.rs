@@ -1,4 +1,4 @@
-//! The stack tree: parallel columns in preorder.
+//! The stack tree, as parallel columns in preorder.
 
 use crate::id::{ExecutableId, FrameId, NodeId};
 use crate::numbers;
@@ -10,34 +10,35 @@ numbers! {
     pub NodeIx;
 }
 
-/// What nodes cost by themselves: nodes in ascending order, none twice, none with a zero cost.
+/// Non-zero self costs of nodes, in ascending order of the nodes.
 pub type SelfCosts = Vec<(NodeIx, Cost)>;
 
-/// What all stacks cost together.
+/// Computes the total cost of all stacks.
 pub fn total(costs: &[(NodeIx, Cost)]) -> Cost {
     costs.iter().map(|&(_, cost)| cost).sum()
 }
 
-/// Call stacks as a forest: a node is a stack, that is, its last frame and the stack that called
-/// it.
+/// Call stacks as a forest. A node represents a stack: its parent is the stack of the caller, and its frame is
+/// the innermost frame.
 ///
-/// Nodes stand in preorder: a parent before its children, and a subtree in one piece. So totals
-/// are one pass backwards, depths and recursion one pass forwards.
+/// Nodes are in preorder, so that each subtree is contiguous. Totals can be computed in one pass backwards,
+/// depths and recursion in one pass forwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackTree {
     parents: Vec<u32>,
     frames: Vec<FrameIx>,
 }
 
-const ROOT: u32 = u32::MAX;
+/// The parent of roots.
+const NO_PARENT: u32 = u32::MAX;
 
 impl StackTree {
-    /// An empty forest.
+    /// Creates an empty forest.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty forest with room for so many nodes.
+    /// Creates an empty forest with capacity for `nodes` nodes.
     pub fn with_capacity(nodes: usize) -> Self {
         StackTree {
             parents: Vec::with_capacity(nodes),
@@ -45,28 +46,29 @@ impl StackTree {
         }
     }
 
-    /// Number of nodes.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether there is no node.
+    /// Returns `true` if there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Adds a node after all others.
+    /// Appends a node.
     ///
     /// # Panics
-    /// If the parent is not the last node or one of its ancestors (debug builds only), or if
+    /// Panics if the parent is not the last node or one of its ancestors (in debug builds only), or if
     /// there are 2^32 - 1 nodes.
     pub fn push(&mut self, parent: Option<NodeIx>, frame: FrameIx) -> NodeIx {
         debug_assert!(
             parent.is_none_or(|p| self.is_open(p)),
             "nodes are added in preorder"
         );
-        let ix = u32::try_from(self.len()).ok().filter(|&ix| ix != ROOT);
-        self.parents.push(parent.map_or(ROOT, |parent| parent.0));
+        let ix = u32::try_from(self.len()).ok().filter(|&ix| ix != NO_PARENT);
+        self.parents
+            .push(parent.map_or(NO_PARENT, |parent| parent.0));
         self.frames.push(frame);
         NodeIx(ix.expect("fewer than 2^32 - 1 nodes"))
     }
@@ -79,33 +81,33 @@ impl StackTree {
         open == Some(node)
     }
 
-    /// The stack that called this one; `None` for a root.
+    /// The parent of a node, or `None` for a root.
     pub fn parent(&self, node: NodeIx) -> Option<NodeIx> {
         let parent = self.parents[node.get()];
-        (parent != ROOT).then_some(NodeIx(parent))
+        (parent != NO_PARENT).then_some(NodeIx(parent))
     }
 
-    /// The last frame of this stack.
+    /// The frame of a node, which is the innermost frame of its stack.
     pub fn frame(&self, node: NodeIx) -> FrameIx {
         self.frames[node.get()]
     }
 
-    /// The frames, by node.
+    /// The frame of each node.
     pub fn frames(&self) -> &[FrameIx] {
         &self.frames
     }
 
-    /// Every node in preorder; reversed, children come before their parents.
+    /// Iterates over the nodes in preorder. In reverse, children come before their parents.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeIx> + DoubleEndedIterator + use<> {
         (0..self.len() as u32).map(NodeIx)
     }
 
-    /// The node and its callers, innermost first.
+    /// Iterates over a node and its callers, innermost first.
     pub fn ancestors(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
-    /// For each node the first node after its subtree: the subtree of `n` is `n..ends[n]`.
+    /// The end of each node's subtree: the subtree of `n` is `n..ends[n]`.
     pub fn subtree_ends(&self) -> Vec<u32> {
         let mut ends: Vec<u32> = (1..=self.len() as u32).collect();
         for node in self.nodes().rev() {
@@ -116,7 +118,7 @@ impl StackTree {
         ends
     }
 
-    /// For each node the number of its callers.
+    /// The number of callers of each node.
     pub fn depths(&self) -> Vec<u32> {
         let mut depths: Vec<u32> = Vec::with_capacity(self.len());
         for node in self.nodes() {
@@ -126,7 +128,7 @@ impl StackTree {
         depths
     }
 
-    /// The content address of every node.
+    /// The content address of each node.
     pub fn node_ids(&self, executable: ExecutableId, frames: &FrameTable) -> Vec<NodeId> {
         let frame_ids: Vec<FrameId> = frames.iter().map(|(_, frame)| FrameId::of(frame)).collect();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.len());

@@ -1,4 +1,4 @@
-//! Points in civil time, as text.
+//! Formatting and parsing of dates and times.
 
 use super::UnixSeconds;
 use crate::{ParseError, serde_text_or_parts};
@@ -6,14 +6,14 @@ use std::fmt;
 use std::str::FromStr;
 
 impl fmt::Display for UnixSeconds {
-    /// A point in time as RFC 3339 writes it, in UTC: `2026-03-01T12:34:56Z`.
+    /// Formats the time as in RFC 3339, in UTC: `2026-03-01T12:34:56Z`.
     ///
-    /// Years after 9999 get the digits they need, which RFC 3339 has no form for.
+    /// Years after 9999, which RFC 3339 does not define, have more digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.0 / 86_400, self.0 % 86_400);
-        // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: years begin
-        // in March, so that the leap day is a year's last; an era is the 400 years after which the
-        // Gregorian calendar repeats. 719,468 days lie between 0000-03-01 and 1970-01-01.
+        // Source: Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days. Years
+        // begin in March, so that the leap day is the last day of a year. An era is the 400 years after
+        // which the Gregorian calendar repeats. 719,468 days lie between 0000-03-01 and 1970-01-01.
         let days = days + 719_468;
         let (era, day_of_era) = (days / 146_097, days % 146_097);
         let year_of_era =
@@ -38,11 +38,11 @@ impl fmt::Display for UnixSeconds {
 impl FromStr for UnixSeconds {
     type Err = ParseError;
 
-    /// Reads a day or a time in UTC as RFC 3339 writes it, from 1970 on: `2026-03-01`, `2026-03-01T12:34`,
-    /// `2026-03-01 12:34:56`, with a `Z` after a time or without.
+    /// Parses a date or time in UTC as in RFC 3339, from 1970 on: `2026-03-01`, `2026-03-01T12:34`,
+    /// `2026-03-01 12:34:56`. A `Z` after the time is optional.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let wrong = || ParseError::new("a day or time in UTC such as 2026-03-01", text);
-        parse(text).ok_or_else(wrong)
+        let error = || ParseError::new("a day or time in UTC such as 2026-03-01", text);
+        parse(text).ok_or_else(error)
     }
 }
 
@@ -70,7 +70,7 @@ fn parse(text: &str) -> Option<UnixSeconds> {
     if !is_known {
         return None;
     }
-    // days_from_civil of the same source.
+    // days_from_civil from the same source.
     let year = year - u64::from(month <= 2);
     let (era, year_of_era) = (year / 400, year % 400);
     let month_from_march = (month + 9) % 12;
@@ -78,18 +78,18 @@ fn parse(text: &str) -> Option<UnixSeconds> {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - 719_468;
     let time = UnixSeconds(days * 86_400 + hour * 3_600 + minute * 60 + second);
-    // The 30th of February would be another day.
+    // Dates that do not exist, such as February 30, become other dates.
     let written = time.to_string();
     written.starts_with(&text[..10]).then_some(time)
 }
 
-/// Numbers of digits alone, with this between them.
-fn numbers<const N: usize>(text: &str, between: char) -> Option<[u64; N]> {
+/// Parses `N` unsigned numbers of 2 to 4 digits with a separator between them.
+fn numbers<const N: usize>(text: &str, separator: char) -> Option<[u64; N]> {
     let number = |part: &str| {
         let is_number = (2..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
         is_number.then(|| part.parse().ok())?
     };
-    let parts: Option<Vec<u64>> = text.split(between).map(number).collect();
+    let parts: Option<Vec<u64>> = text.split(separator).map(number).collect();
     parts?.try_into().ok()
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_they_are_written() {
+    fn parses_formatted_times() {
         for seconds in [0, 951_782_399, 951_827_696, 1_772_368_496, 4_107_542_399] {
             let time = UnixSeconds(seconds);
             assert_eq!(time.to_string().parse(), Ok(time));

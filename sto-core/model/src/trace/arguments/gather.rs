@@ -1,4 +1,4 @@
-//! The calls of a thread, gathered by what they were called with.
+//! Grouping the calls of a thread by the values of their arguments.
 
 use super::{ArgumentsNo, CallArguments, CallsAt};
 use crate::trace::log::Call;
@@ -6,25 +6,25 @@ use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
 use std::collections::BTreeMap;
 
-/// Calls with arguments that are held of a function before equal ones become one.
-const HELD: usize = 1 << 16;
+/// Number of calls with arguments of a function at which pairs of calls with equal arguments are merged.
+const MAX_HELD: usize = 1 << 16;
 
-/// Calls of a function that are kept by an argument, before neighbours become one.
-const MOST: usize = 8192;
+/// Maximum number of entries for a function and argument. If there are more, neighbours are merged.
+const MAX_ENTRIES: usize = 8192;
 
-/// Binary digits of arguments by which calls are neighbours, where they are still too many.
-const DIGITS: [u32; 4] = [52, 6, 3, 0];
+/// Numbers of mantissa bits to compare when neighbours are merged, in the order in which they are tried.
+const MANTISSA_BITS: [u32; 4] = [52, 6, 3, 0];
 
-/// Takes the calls of a thread in order.
+/// Groups the calls of a thread, which are added in preorder.
 #[derive(Default)]
 pub struct GatheredCalls {
-    open: Vec<Gathered>,
-    by_function: BTreeMap<FunctionNo, Vec<Gathered>>,
+    open: Vec<Group>,
+    by_function: BTreeMap<FunctionNo, Vec<Group>>,
 }
 
-/// A call, or several with the same arguments.
+/// One or more calls with the same arguments.
 #[derive(Clone, Copy)]
-struct Gathered {
+struct Group {
     function: FunctionNo,
     with: Option<ArgumentsNo>,
     calls: u64,
@@ -33,13 +33,13 @@ struct Gathered {
 }
 
 impl GatheredCalls {
-    /// Takes the next call.
+    /// Adds the next call.
     pub fn add(&mut self, call: &Call) {
         self.end(call.depth as usize);
         if let Some(caller) = self.open.last_mut() {
             caller.own = caller.own.saturating_sub(call.duration.0);
         }
-        self.open.push(Gathered {
+        self.open.push(Group {
             function: call.function,
             with: call.with,
             calls: 1,
@@ -48,7 +48,7 @@ impl GatheredCalls {
         });
     }
 
-    /// Ends the calls that are this deep, or deeper.
+    /// Ends the open calls at this depth and deeper.
     fn end(&mut self, depth: usize) {
         while self.open.len() > depth
             && let Some(call) = self.open.pop()
@@ -58,23 +58,24 @@ impl GatheredCalls {
             }
             let calls = self.by_function.entry(call.function).or_default();
             calls.push(call);
-            if calls.len() == HELD {
+            if calls.len() == MAX_HELD {
                 calls.sort_by_key(|call| call.with);
-                *calls = in_pairs(calls, |call| call.with, Gathered::add);
+                *calls = merge_pairs(calls, |call| call.with, Group::add);
             }
         }
     }
 
-    /// The calls of each function by each argument, in the order of these.
+    /// Returns (function, name of the argument, calls by value), ordered by function and name.
     pub fn finish(mut self, arguments: &CallArguments) -> Vec<(FunctionNo, String, Vec<CallsAt>)> {
         self.end(0);
         let mut all = Vec::new();
         for (function, calls) in self.by_function {
             let mut by_name: BTreeMap<&str, Vec<CallsAt>> = BTreeMap::new();
             for call in calls {
-                let with = call.with.map(|with| arguments.of_call(with));
+                let with = call.with.map(|with| arguments.values(with));
                 for (name, value) in with.into_iter().flatten() {
-                    by_name.entry(name).or_default().push(CallsAt {
+                    let calls_by_value = by_name.entry(name).or_default();
+                    calls_by_value.push(CallsAt {
                         value,
                         calls: call.calls,
                         duration: Nanoseconds(call.duration),
@@ -83,9 +84,9 @@ impl GatheredCalls {
                 }
             }
             for (name, mut calls) in by_name {
-                // Stable: calls of one value stay in their order.
+                // A stable sort: calls with the same value stay in order.
                 calls.sort_by(|a, b| a.value.total_cmp(&b.value));
-                thin(&mut calls, MOST);
+                thin(&mut calls, MAX_ENTRIES);
                 all.push((function, name.to_owned(), calls));
             }
         }
@@ -93,16 +94,17 @@ impl GatheredCalls {
     }
 }
 
-/// Makes calls of one value one, then neighbours, until they are no more than this; calls are in the order of values.
-pub fn thin(calls: &mut Vec<CallsAt>, most: usize) {
-    for digits in DIGITS {
-        let rounded = |call: &CallsAt| call.value.to_bits() >> (52 - digits);
+/// Reduces calls, which are ordered by value, to at most `max_len` entries, if possible: merges pairs of equal values,
+/// then pairs of values that are equal with fewer mantissa bits.
+pub fn thin(calls: &mut Vec<CallsAt>, max_len: usize) {
+    for bits in MANTISSA_BITS {
+        let rounded = |call: &CallsAt| call.value.to_bits() >> (52 - bits);
         loop {
             let before = calls.len();
-            if before <= most {
+            if before <= max_len {
                 return;
             }
-            *calls = in_pairs(calls, rounded, CallsAt::add);
+            *calls = merge_pairs(calls, rounded, CallsAt::add);
             if calls.len() == before {
                 break;
             }
@@ -110,31 +112,31 @@ pub fn thin(calls: &mut Vec<CallsAt>, most: usize) {
     }
 }
 
-/// Of neighbours with the same key, each two as one.
-fn in_pairs<T: Copy, K: PartialEq>(
+/// Merges each two neighbours with the same key.
+fn merge_pairs<T: Copy, K: PartialEq>(
     all: &[T],
     key: impl Fn(&T) -> K,
     add: impl Fn(&mut T, &T),
 ) -> Vec<T> {
-    let mut pairs: Vec<T> = Vec::with_capacity(all.len());
-    let mut is_single = false;
+    let mut merged: Vec<T> = Vec::with_capacity(all.len());
+    let mut last_is_single = false;
     for one in all {
-        match pairs.last_mut() {
-            Some(last) if is_single && key(last) == key(one) => {
+        match merged.last_mut() {
+            Some(last) if last_is_single && key(last) == key(one) => {
                 add(last, one);
-                is_single = false;
+                last_is_single = false;
             }
             _ => {
-                pairs.push(*one);
-                is_single = true;
+                merged.push(*one);
+                last_is_single = true;
             }
         }
     }
-    pairs
+    merged
 }
 
-impl Gathered {
-    fn add(&mut self, other: &Gathered) {
+impl Group {
+    fn add(&mut self, other: &Group) {
         self.calls += other.calls;
         self.duration = self.duration.saturating_add(other.duration);
         self.own = self.own.saturating_add(other.own);
@@ -143,9 +145,9 @@ impl Gathered {
 
 impl CallsAt {
     fn add(&mut self, other: &CallsAt) {
-        let part = other.calls as f64 / (self.calls + other.calls) as f64;
-        let between = self.value * (1.0 - part) + other.value * part;
-        self.value = between.clamp(self.value, other.value);
+        let weight = other.calls as f64 / (self.calls + other.calls) as f64;
+        let mean = self.value * (1.0 - weight) + other.value * weight;
+        self.value = mean.clamp(self.value, other.value);
         self.calls += other.calls;
         self.duration.0 = self.duration.0.saturating_add(other.duration.0);
         self.own.0 = self.own.0.saturating_add(other.own.0);
@@ -156,6 +158,7 @@ impl CallsAt {
 mod tests {
     use super::*;
 
+    /// Groups calls of one function from (depth, duration, value of `n`) of each.
     fn gathered(calls: impl IntoIterator<Item = (u32, u64, f64)>) -> Vec<CallsAt> {
         let sort = FunctionNo(1);
         let mut arguments = CallArguments::default();
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_of_a_recursive_function_counts_by_itself() {
+    fn recursive_calls_are_counted_separately() {
         let calls = gathered([
             (0, 100, 8.0),
             (1, 40, 4.0),
@@ -202,16 +205,16 @@ mod tests {
     }
 
     #[test]
-    fn very_many_calls_become_few_that_took_as_long_together() {
+    fn limits_the_number_of_entries_and_keeps_totals() {
         let count = 200_000;
         let calls = gathered((0..count).map(|ix| (0, 3 + ix % 7, (ix % 100) as f64)));
-        assert!(calls.len() <= MOST, "{}", calls.len());
+        assert!(calls.len() <= MAX_ENTRIES, "{}", calls.len());
         assert!(calls.iter().all(|call| call.value.fract() == 0.0));
         assert_eq!(calls.iter().map(|call| call.calls).sum::<u64>(), count);
         let took: u64 = calls.iter().map(|call| call.duration.0).sum();
         assert_eq!(took, (0..count).map(|ix| 3 + ix % 7).sum::<u64>());
         let other = gathered((0..count).map(|ix| (0, 1, ix as f64)));
-        assert!(other.len() <= MOST, "{}", other.len());
+        assert!(other.len() <= MAX_ENTRIES, "{}", other.len());
         assert!(other.is_sorted_by(|a, b| a.value <= b.value));
         assert_eq!(other.iter().map(|call| call.calls).sum::<u64>(), count);
     }

@@ -1,8 +1,8 @@
-//! Calls by what they were called with: the arguments of a trace that are numbers, and how long the calls took.
+//! Numeric arguments of calls, and the durations of calls by the values of their arguments.
 //!
-//! A call with arguments has a number that stands for its function and these, so that what orders, pairs and logs
-//! calls need not know of them. The numbers are few: of a function with very many different arguments, those that are
-//! nearly the same are one.
+//! A function together with the values of its arguments gets a [`FunctionNo`](super::paths::FunctionNo) of its own,
+//! so that code that sorts, matches and logs calls need not handle arguments. If a function has very many different
+//! argument values, values that are nearly equal share a number.
 
 mod gather;
 mod table;
@@ -12,34 +12,34 @@ pub use table::{ArgumentsNo, CallArguments, NAMELESS};
 
 use crate::units::Nanoseconds;
 
-/// The calls of one function in one thread, by one of their arguments.
+/// The calls of one function in one thread, by the value of one of their arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallsWith<S> {
     /// Index of the thread in [`RunCalls::threads`](super::RunCalls::threads).
     pub thread: u32,
-    /// A stack that such calls have: its leaf is the function.
+    /// A stack of such calls, whose innermost frame is the function.
     pub stack: S,
-    /// The argument's name.
+    /// The name of the argument.
     pub argument: String,
-    /// The calls, in the order of what the argument was.
+    /// The calls, ordered by the value of the argument.
     pub calls: Vec<CallsAt>,
 }
 
-/// A call, or several whose argument was the same or nearly so.
+/// One or more calls with equal or nearly equal values of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallsAt {
-    /// What the argument was, on average.
+    /// The mean value of the argument.
     pub value: f64,
     /// Number of calls.
     pub calls: u64,
-    /// How long they took together, each with what it called.
+    /// Total duration of the calls, including callees.
     pub duration: Nanoseconds,
-    /// The same without what they called.
+    /// Total duration of the calls, without callees.
     pub own: Nanoseconds,
 }
 
 impl<S: Copy> CallsWith<S> {
-    /// The same of another stack.
+    /// Replaces the stack.
     pub(crate) fn map<T>(&self, stack: impl Fn(S) -> T) -> CallsWith<T> {
         CallsWith {
             thread: self.thread,

@@ -1,4 +1,4 @@
-//! Functions with what they were called with, by number.
+//! The table of functions with argument values.
 
 use crate::limits::{MAX_GIVEN_NAME, cut};
 use crate::numbers;
@@ -6,53 +6,55 @@ use crate::trace::paths::FunctionNo;
 use hashbrown::HashMap;
 
 numbers! {
-    /// Arguments that a function was called with.
+    /// Index of a function with argument values in [`CallArguments`].
     pub ArgumentsNo;
-    /// The name of an argument.
+    /// Index of an argument's name.
     ArgumentNo;
 }
 
-/// From here on numbers of functions stand for a function with arguments.
+/// The first function number that represents a function with argument values.
 const FIRST: u32 = 1 << 27;
 
-/// The function of what ends a call without naming it.
+/// The function of events that end a call without naming its function.
 pub const NAMELESS: FunctionNo = FunctionNo(FIRST - 1);
 
-/// Different arguments that are kept of a function before they are rounded more.
+/// Number of different argument values of a function after which new values are rounded more.
 const STEP: u32 = 8192;
 
-/// Binary digits that are kept of them behind the first, step by step.
-const DIGITS: [u32; 4] = [52, 6, 3, 0];
+/// Number of mantissa bits of new values, step by step.
+const MANTISSA_BITS: [u32; 4] = [52, 6, 3, 0];
 
-/// Different arguments of all functions.
-const MOST: usize = 1 << 20;
+/// Maximum number of different argument values of all functions.
+const MAX_ENTRIES: usize = 1 << 20;
 
-/// What functions were called with, as numbers of functions beside those that a format gives.
+/// A table of functions with argument values, which have function numbers above those that a format uses.
 #[derive(Debug, Default)]
 pub struct CallArguments {
     names: Vec<String>,
-    numbers: HashMap<String, ArgumentNo>,
-    known: HashMap<Rounded, ArgumentsNo>,
-    called: Vec<Called>,
-    /// How many different arguments each function has.
-    of_function: HashMap<FunctionNo, u32>,
+    /// Indices into `names`.
+    name_index: HashMap<String, ArgumentNo>,
+    entries: Vec<Entry>,
+    /// Indices into `entries`.
+    entry_index: HashMap<RoundedValues, ArgumentsNo>,
+    /// Number of entries by function.
+    entry_counts: HashMap<FunctionNo, u32>,
     left_out: u64,
 }
 
-/// A function with arguments, of which the lowest bits may be cut off.
-type Rounded = (FunctionNo, Box<[(ArgumentNo, u64)]>);
+/// A function and the bits of its argument values, rounded down.
+type RoundedValues = (FunctionNo, Box<[(ArgumentNo, u64)]>);
 
-/// A function with arguments.
+/// A function with argument values.
 #[derive(Debug)]
-struct Called {
+struct Entry {
     function: FunctionNo,
     events: u64,
-    /// The sums over all events, by argument.
+    /// The sum of each argument's values over all events.
     sums: Box<[(ArgumentNo, f64)]>,
 }
 
 impl CallArguments {
-    /// The number of a function that is called with these arguments; those that are no finite numbers are left out.
+    /// Returns the number of a function with these arguments. Values that are not finite are ignored.
     pub fn number(
         &mut self,
         function: FunctionNo,
@@ -64,109 +66,119 @@ impl CallArguments {
             .collect();
         values.sort_by_key(|&(argument, _)| argument);
         values.dedup_by_key(|(argument, _)| *argument);
-        self.of(function, &values)
+        self.insert(function, &values)
     }
 
-    /// The number of a call that two events have: with the arguments of both, those of the first where both have one.
+    /// Returns the number of a call with the arguments of its begin and end events. For an argument of both events,
+    /// the value at the begin is used.
     pub fn together(&mut self, begin: FunctionNo, end: FunctionNo) -> FunctionNo {
-        let (function, of_begin) = self.split(begin);
-        let (_, of_end) = self.split(end);
-        let Some(of_end) = of_end else { return begin };
-        let mut values: Vec<(ArgumentNo, f64)> = self.values(of_end).collect();
-        if let Some(of_begin) = of_begin {
-            let mut all: Vec<(ArgumentNo, f64)> = self.values(of_begin).collect();
-            values.retain(|(argument, _)| all.iter().all(|(other, _)| other != argument));
-            all.extend(values);
-            all.sort_by_key(|&(argument, _)| argument);
-            values = all;
+        let (function, begin_entry) = self.split(begin);
+        let (_, Some(end_entry)) = self.split(end) else {
+            return begin;
+        };
+        let mut values: Vec<(ArgumentNo, f64)> = begin_entry
+            .map(|entry| self.mean_values(entry).collect())
+            .unwrap_or_default();
+        let begin_count = values.len();
+        for (argument, value) in self.mean_values(end_entry) {
+            if values[..begin_count]
+                .iter()
+                .all(|(other, _)| *other != argument)
+            {
+                values.push((argument, value));
+            }
         }
-        self.of(function, &values)
+        values.sort_by_key(|&(argument, _)| argument);
+        self.insert(function, &values)
     }
 
-    fn of(&mut self, function: FunctionNo, values: &[(ArgumentNo, f64)]) -> FunctionNo {
+    fn insert(&mut self, function: FunctionNo, values: &[(ArgumentNo, f64)]) -> FunctionNo {
         if values.is_empty() || function > NAMELESS {
             return function;
         }
-        let different = self.of_function.entry(function).or_default();
-        let step = (*different / STEP) as usize;
-        let digits = DIGITS[step.min(DIGITS.len() - 1)];
+        let count = self.entry_counts.entry(function).or_default();
+        let step = (*count / STEP) as usize;
+        let bits = MANTISSA_BITS[step.min(MANTISSA_BITS.len() - 1)];
         let rounded = values
             .iter()
-            .map(|&(argument, value)| (argument, value.to_bits() >> (52 - digits)));
+            .map(|&(argument, value)| (argument, value.to_bits() >> (52 - bits)));
         let key = (function, rounded.collect());
-        let number = match self.known.get(&key) {
+        let index = match self.entry_index.get(&key) {
             Some(&known) => known,
-            None if step == DIGITS.len() || self.called.len() == MOST => {
+            None if step == MANTISSA_BITS.len() || self.entries.len() == MAX_ENTRIES => {
                 self.left_out += 1;
                 return function;
             }
             None => {
-                *different += 1;
-                let number = ArgumentsNo(self.called.len() as u32);
-                self.called.push(Called {
+                *count += 1;
+                let index = ArgumentsNo(self.entries.len() as u32);
+                self.entries.push(Entry {
                     function,
                     events: 0,
-                    sums: values.iter().map(|&(of, _)| (of, 0.0)).collect(),
+                    sums: values
+                        .iter()
+                        .map(|&(argument, _)| (argument, 0.0))
+                        .collect(),
                 });
-                self.known.insert(key, number);
-                number
+                self.entry_index.insert(key, index);
+                index
             }
         };
-        let called = &mut self.called[number.get()];
-        called.events += 1;
-        for ((_, sum), (_, value)) in called.sums.iter_mut().zip(values) {
+        let entry = &mut self.entries[index.get()];
+        entry.events += 1;
+        for ((_, sum), (_, value)) in entry.sums.iter_mut().zip(values) {
             *sum += value;
         }
-        FunctionNo(FIRST + number.0)
+        FunctionNo(FIRST + index.0)
     }
 
     fn argument(&mut self, name: &str) -> ArgumentNo {
-        if let Some(&known) = self.numbers.get(name) {
+        if let Some(&known) = self.name_index.get(name) {
             return known;
         }
-        let number = ArgumentNo(self.names.len() as u32);
+        let index = ArgumentNo(self.names.len() as u32);
         let mut shown = name.to_owned();
         cut(&mut shown, MAX_GIVEN_NAME);
         self.names.push(shown);
-        self.numbers.insert(name.to_owned(), number);
-        number
+        self.name_index.insert(name.to_owned(), index);
+        index
     }
 
-    /// Whether there are none.
+    /// Returns `true` if no function has argument values.
     pub fn is_empty(&self) -> bool {
-        self.called.is_empty()
+        self.entries.is_empty()
     }
 
-    /// The function that a number stands for, and what it is called with.
+    /// Splits a number into the function and its argument values.
     #[inline]
     pub fn split(&self, number: FunctionNo) -> (FunctionNo, Option<ArgumentsNo>) {
-        let with = number.0.checked_sub(FIRST).map(ArgumentsNo);
-        let called =
-            with.and_then(|with| Some((self.called.get(with.get())?.function, Some(with))));
-        called.unwrap_or((number, None))
+        let index = number.0.checked_sub(FIRST).map(ArgumentsNo);
+        let entry =
+            index.and_then(|index| Some((self.entries.get(index.get())?.function, Some(index))));
+        entry.unwrap_or((number, None))
     }
 
-    /// What a function was called with by name: the average, where several were nearly the same.
-    pub(super) fn of_call(&self, with: ArgumentsNo) -> impl Iterator<Item = (&str, f64)> {
-        let values = self.values(with);
+    /// The names and values of arguments. A value is the mean of the values that were rounded to the same.
+    pub(super) fn values(&self, index: ArgumentsNo) -> impl Iterator<Item = (&str, f64)> {
+        let values = self.mean_values(index);
         values.map(|(argument, value)| (&*self.names[argument.get()], value))
     }
 
-    fn values(&self, with: ArgumentsNo) -> impl Iterator<Item = (ArgumentNo, f64)> {
-        let called = &self.called[with.get()];
-        let average = |&(argument, sum): &(ArgumentNo, f64)| {
-            let average = sum / called.events as f64;
-            (argument, average.clamp(f64::MIN, f64::MAX))
+    fn mean_values(&self, index: ArgumentsNo) -> impl Iterator<Item = (ArgumentNo, f64)> {
+        let entry = &self.entries[index.get()];
+        let mean = |&(argument, sum): &(ArgumentNo, f64)| {
+            let mean = sum / entry.events as f64;
+            (argument, mean.clamp(f64::MIN, f64::MAX))
         };
-        called.sums.iter().map(average)
+        entry.sums.iter().map(mean)
     }
 
-    /// A sentence about what was left out of all these.
+    /// A warning about calls without arguments because of the limits of all these tables.
     pub(crate) fn warning<'a>(all: impl Iterator<Item = &'a CallArguments>) -> Option<String> {
-        let left_out: u64 = all.map(|of| of.left_out).sum();
+        let left_out: u64 = all.map(|table| table.left_out).sum();
         (left_out > 0).then(|| {
             format!(
-                "{left_out} calls have more different arguments than are kept; these calls are counted without them."
+                "{left_out} calls have more different argument values than are kept; these calls are counted without arguments."
             )
         })
     }
@@ -180,11 +192,11 @@ mod tests {
 
     fn values(arguments: &CallArguments, number: FunctionNo) -> Vec<(&str, f64)> {
         let (_, with) = arguments.split(number);
-        with.map_or(Vec::new(), |with| arguments.of_call(with).collect())
+        with.map_or(Vec::new(), |with| arguments.values(with).collect())
     }
 
     #[test]
-    fn equal_arguments_of_a_function_are_one_number() {
+    fn equal_arguments_have_the_same_number() {
         let mut arguments = CallArguments::default();
         let first = arguments.number(SORT, &[("n", 5.0), ("k", -0.0)]);
         assert_eq!(arguments.number(SORT, &[("k", 0.0), ("n", 5.0)]), first);
@@ -200,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_has_the_arguments_of_its_begin_and_of_its_end() {
+    fn merges_arguments_of_begin_and_end() {
         let mut arguments = CallArguments::default();
         let begin = arguments.number(SORT, &[("n", 5.0)]);
         let end = arguments.number(NAMELESS, &[("n", 6.0), ("found", 2.0)]);
@@ -213,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_different_arguments_become_few_that_are_nearly_the_same() {
+    fn rounds_values_if_there_are_too_many() {
         let mut arguments = CallArguments::default();
         let mut worst: f64 = 0.0;
         for n in 0..100_000 {
@@ -225,15 +237,15 @@ mod tests {
         }
         assert!(worst < 1.0 / 64.0, "{worst}");
         assert!(
-            arguments.called.len() < 10_000,
+            arguments.entries.len() < 10_000,
             "{}",
-            arguments.called.len()
+            arguments.entries.len()
         );
         assert_eq!(CallArguments::warning([&arguments].into_iter()), None);
         for n in 0..300_000 {
             let odd = f64::from(n) * 7919.0 % 100_003.0;
             arguments.number(SORT, &[("n", f64::from(n)), ("odd", odd)]);
         }
-        assert!(arguments.called.len() <= 4 * STEP as usize);
+        assert!(arguments.entries.len() <= 4 * STEP as usize);
     }
 }

@@ -1,4 +1,4 @@
-//! From calls to pieces, each with its graph.
+//! Building the graphs of pieces from calls.
 
 use super::{Calls, DagNode, Item, Level, Piece, Repeated, levels};
 use crate::trace::log::Call;
@@ -6,23 +6,23 @@ use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 
-/// Longest sequence of calls whose repetitions are found.
-const LONGEST_SEQUENCE: usize = 8;
+/// Maximum length of a sequence of calls whose repetitions are found.
+const MAX_SEQUENCE: usize = 8;
 
-/// Cuts the calls of a thread into pieces of at most so many.
+/// Divides the calls of a thread into pieces.
 pub struct Pieces<'a, I: Iterator<Item = Call>> {
     calls: std::iter::Peekable<I>,
-    most: usize,
-    /// By function: its content address.
+    max_calls: usize,
     functions: &'a [[u8; 16]],
     callers: Vec<Call>,
 }
 
 impl<'a, I: Iterator<Item = Call>> Pieces<'a, I> {
-    pub fn new(calls: I, most: usize, functions: &'a [[u8; 16]]) -> Self {
+    /// Divides calls into pieces of at most `max_calls` calls. `functions` are the functions' content addresses.
+    pub fn new(calls: I, max_calls: usize, functions: &'a [[u8; 16]]) -> Self {
         Pieces {
             calls: calls.peekable(),
-            most,
+            max_calls,
             functions,
             callers: Vec::new(),
         }
@@ -35,7 +35,7 @@ impl<I: Iterator<Item = Call>> Iterator for Pieces<'_, I> {
     fn next(&mut self) -> Option<Piece> {
         let first = *self.calls.peek()?;
         self.callers.truncate(first.depth as usize);
-        let calls: Vec<Call> = self.calls.by_ref().take(self.most).collect();
+        let calls: Vec<Call> = self.calls.by_ref().take(self.max_calls).collect();
         let next_depth = self.calls.peek().map_or(0, |next| next.depth);
         let mut builder = Builder::new(self.functions, &self.callers, first.begin);
         calls.iter().for_each(|call| builder.add(call));
@@ -50,12 +50,13 @@ impl<I: Iterator<Item = Call>> Iterator for Pieces<'_, I> {
 
 struct Builder<'a> {
     functions: &'a [[u8; 16]],
-    ids: HashMap<[u8; 16], u32>,
-    /// By function: the node of a call that made none.
+    /// Nodes by content address.
+    nodes: HashMap<[u8; 16], u32>,
+    /// Nodes of functions without callees.
     leaves: HashMap<FunctionNo, u32>,
-    /// By node: its content address.
+    /// The content address of each node.
     addresses: Vec<[u8; 16]>,
-    /// Callers, outermost first; before them the thread itself.
+    /// The thread itself, then the current callers, outermost first.
     levels: Vec<Level>,
     piece: Piece,
 }
@@ -64,7 +65,7 @@ impl<'a> Builder<'a> {
     fn new(functions: &'a [[u8; 16]], callers: &[Call], begin: Nanoseconds) -> Self {
         Builder {
             functions,
-            ids: HashMap::new(),
+            nodes: HashMap::new(),
             leaves: HashMap::new(),
             addresses: Vec::new(),
             levels: levels(callers, begin),
@@ -96,22 +97,21 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// The last call made all its calls.
+    /// Completes the innermost call.
     fn close(&mut self) {
         let Some(level) = self.levels.pop() else {
             return;
         };
         let depth = self.levels.len() as u32;
         let Some((index, function)) = level.call else {
-            return self.put(depth, level.callees);
+            return self.add_items(depth, level.callees);
         };
         self.piece.rests[index] = level.end.wrapping_sub(level.cursor);
-        let node = match level.callees.is_empty() {
-            true => self.leaf(function),
-            false => {
-                let callees = self.sequences(level.callees);
-                self.node(Some(function), callees)
-            }
+        let node = if level.callees.is_empty() {
+            self.leaf(function)
+        } else {
+            let callees = self.group_sequences(level.callees);
+            self.node(Some(function), callees)
         };
         if let Some(caller) = self.levels.last_mut() {
             match caller.callees.last_mut() {
@@ -132,9 +132,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Calls whose caller is of a piece before, or goes on in the next one.
-    fn put(&mut self, depth: u32, callees: Vec<Repeated>) {
-        let callees = self.sequences(callees);
+    /// Adds calls whose caller began in an earlier piece or continues in the next one.
+    fn add_items(&mut self, depth: u32, callees: Vec<Repeated>) {
+        let callees = self.group_sequences(callees);
         let items = callees.into_iter().map(|callee| Item {
             depth,
             what: Calls::Whole(callee),
@@ -144,19 +144,19 @@ impl<'a> Builder<'a> {
 
     fn node(&mut self, function: Option<FunctionNo>, callees: Vec<Repeated>) -> u32 {
         let callee = |&(node, count): &Repeated| (self.addresses[node as usize], count);
-        let function_id = function.map(|function| &self.functions[function.get()]);
-        let id = address(function_id, callees.iter().map(callee));
+        let function_address = function.map(|function| &self.functions[function.get()]);
+        let address = address(function_address, callees.iter().map(callee));
         let nodes = &mut self.piece.nodes;
-        *self.ids.entry(id).or_insert_with(|| {
+        *self.nodes.entry(address).or_insert_with(|| {
             nodes.push(DagNode { function, callees });
-            self.addresses.push(id);
+            self.addresses.push(address);
             nodes.len() as u32 - 1
         })
     }
 
-    /// The same calls, with sequences that repeat as nodes of their own: of those that begin at a call, the one that
-    /// repeats over most calls, the shortest of equals.
-    fn sequences(&mut self, callees: Vec<Repeated>) -> Vec<Repeated> {
+    /// Replaces repeated sequences by nodes. At each call, the sequence is chosen whose repetitions cover most calls,
+    /// and among equals the shortest.
+    fn group_sequences(&mut self, callees: Vec<Repeated>) -> Vec<Repeated> {
         if callees.len() < 4 {
             return callees;
         }
@@ -169,7 +169,7 @@ impl<'a> Builder<'a> {
                 let repeated = rest.chunks_exact(length);
                 repeated.take_while(|chunk| *chunk == sequence).count()
             };
-            let lengths = 2..=LONGEST_SEQUENCE.min(rest.len() / 2);
+            let lengths = 2..=MAX_SEQUENCE.min(rest.len() / 2);
             let best = lengths
                 .map(|length| (repeats(length) * length, length))
                 .filter(|&(all, length)| all > length)
@@ -189,7 +189,7 @@ impl<'a> Builder<'a> {
         shorter
     }
 
-    /// The piece, where the call after it is made in so many.
+    /// Completes the piece of these calls, given the depth of the next call.
     fn finish(mut self, next_depth: u32, calls: &[Call]) -> Piece {
         while self.levels.len() > next_depth as usize + 1 {
             self.close();
@@ -202,13 +202,13 @@ impl<'a> Builder<'a> {
                     what: Calls::Open(function),
                 });
             }
-            self.put(depth, level.callees);
+            self.add_items(depth, level.callees);
         }
         self.piece
     }
 }
 
-/// The content address of calls of a function, or of a sequence without one.
+/// Computes the content address of a node from its function, if it has one, and its callees.
 fn address(
     function: Option<&[u8; 16]>,
     callees: impl Iterator<Item = ([u8; 16], u64)>,

@@ -1,4 +1,4 @@
-//! From a piece back to its calls.
+//! Expanding pieces to calls.
 
 use super::{Calls, DagNode, Level, Piece, Repeated, levels};
 use crate::trace::log::Call;
@@ -6,15 +6,15 @@ use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
 
 impl Piece {
-    /// Depths and functions of the calls in preorder, up to so many and one.
-    pub fn functions(&self, most: usize) -> Vec<(u32, FunctionNo)> {
+    /// Expands the graph to the depths and functions of the calls in preorder. Stops after more than `limit`.
+    pub fn functions(&self, limit: usize) -> Vec<(u32, FunctionNo)> {
         let mut functions = Vec::new();
         for item in &self.items {
             match item.what {
                 Calls::Open(function) => functions.push((item.depth, function)),
-                Calls::Whole(repeated) => self.expand(item.depth, repeated, most, &mut functions),
+                Calls::Whole(repeated) => self.expand(item.depth, repeated, limit, &mut functions),
             }
-            if functions.len() > most {
+            if functions.len() > limit {
                 break;
             }
         }
@@ -25,26 +25,26 @@ impl Piece {
         &self,
         depth: u32,
         repeated: Repeated,
-        most: usize,
+        limit: usize,
         functions: &mut Vec<(u32, FunctionNo)>,
     ) {
-        // What is still to come, last first: nodes with their depth, and how often.
-        let mut open = vec![(depth, repeated)];
-        while let Some((depth, (node, count))) = open.pop() {
-            if functions.len() > most {
+        // Depths and nodes that are not expanded yet, last first.
+        let mut pending = vec![(depth, repeated)];
+        while let Some((depth, (node, count))) = pending.pop() {
+            if functions.len() > limit {
                 return;
             }
             if count > 1 {
-                open.push((depth, (node, count - 1)));
+                pending.push((depth, (node, count - 1)));
             }
             let DagNode { function, callees } = &self.nodes[node as usize];
             functions.extend(function.map(|function| (depth, function)));
-            let depth = depth + u32::from(function.is_some());
-            open.extend(callees.iter().rev().map(|&callee| (depth, callee)));
+            let callee_depth = depth + u32::from(function.is_some());
+            pending.extend(callees.iter().rev().map(|&callee| (callee_depth, callee)));
         }
     }
 
-    /// Its calls, of which these are the depths and functions; one for each gap and rest.
+    /// Adds times to the depths and functions of the calls. The numbers of gaps and rests must match.
     pub fn calls(&self, functions: &[(u32, FunctionNo)]) -> Vec<Call> {
         let opens = self
             .items
@@ -52,7 +52,6 @@ impl Piece {
             .filter(|item| matches!(item.what, Calls::Open(_)));
         let opens: Vec<u32> = opens.map(|item| item.depth).collect();
         let mut calls: Vec<Call> = Vec::with_capacity(functions.len());
-        // By depth: the call that is open, and when the last of its calls ended.
         let mut levels = levels(&self.callers, self.begin);
         let close = |levels: &mut Vec<Level>, calls: &mut Vec<Call>, rests: &[u64]| {
             let Some(Level {
@@ -92,7 +91,7 @@ impl Piece {
                 end: 0,
             });
         }
-        // The innermost calls that are left: those that go on have all their time as their rest.
+        // Calls that continue in the next piece have their whole duration as rest.
         while levels.len() > 1 {
             let is_open = opens.contains(&(levels.len() as u32 - 2));
             match (is_open, levels.last()) {

@@ -1,9 +1,9 @@
-//! Every call of a part of a thread's time, as a graph of equal subtrees of calls, with the times apart.
+//! Compression of all calls of a thread: a graph in which equal call subtrees are shared, and separate times.
 //!
-//! What a program calls repeats much more than how long it takes. So a call, with all that it calls, is a node that
-//! has its function and the nodes of its callees in order, equal ones in a row as one and a count; and so a loop of a
-//! million equal iterations is one node and a count. Sequences of calls that repeat (`a b a b`) are nodes without a
-//! function. A node has a content address, by which equal ones are found.
+//! The calls of a program repeat more often than their durations. A node of the graph therefore represents calls of
+//! a function with the same callees, without times. It refers to the nodes of its callees in order, with a count
+//! for equal nodes in a row, so that a loop of a million equal iterations is one node with a count. Repeated
+//! sequences of calls (`a b a b`) are nodes without a function. Equal nodes are found by their content address.
 
 mod build;
 mod expand;
@@ -15,80 +15,79 @@ use super::paths::FunctionNo;
 use crate::units::Nanoseconds;
 pub use build::Pieces;
 
-/// Most calls of a piece.
+/// Maximum number of calls of a piece.
 pub const PIECE: usize = 1 << 18;
 
-/// What node it is, and how often it comes in a row.
+/// Index of a node, and the number of times that it is repeated.
 pub(crate) type Repeated = (u32, u64);
 
-/// A node of the graph. Its callees are nodes before it.
+/// A node of the graph. Its callees have smaller indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DagNode {
-    /// The function that was called; none of a sequence of calls.
+    /// The called function, or `None` for a sequence of calls.
     pub function: Option<FunctionNo>,
-    /// What it called, or what it is a sequence of.
+    /// The callees, or the calls of the sequence.
     pub callees: Vec<Repeated>,
 }
 
-/// Calls of a piece that no other one of it made.
+/// Calls of a piece that are not part of another node of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// How many calls it was made in.
+    /// The number of calls that the calls are nested in.
     pub depth: u32,
-    /// What it is.
+    /// The calls.
     pub what: Calls,
 }
 
-/// Calls that were made in one.
+/// The content of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
-    /// Whole calls.
+    /// Complete calls.
     Whole(Repeated),
-    /// One that makes further calls in the next piece.
+    /// A call whose callees continue in the next piece.
     Open(FunctionNo),
 }
 
-/// Calls of a thread that follow each other in preorder.
+/// Consecutive calls of a thread in preorder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Piece {
-    /// The calls that the first one was made in, outermost first.
+    /// The callers of the first call, outermost first.
     pub callers: Vec<Call>,
-    /// When the first one began.
+    /// The begin of the first call.
     pub begin: Nanoseconds,
-    /// The graph.
+    /// The nodes of the graph.
     pub nodes: Vec<DagNode>,
     /// The calls, in preorder.
     pub items: Vec<Item>,
-    /// By call in preorder: the time from the end of the call of its caller before it, or else from its caller's
-    /// begin.
+    /// The time before each call, in preorder: since the end of the previous call of the same caller, or since
+    /// the caller's begin for its first callee.
     pub gaps: Vec<u64>,
-    /// By call in preorder: the time from the end of the last call that it made, or else from its begin, to its end.
-    /// Of a call that makes further calls in the next piece, all its time.
+    /// The time at the end of each call, in preorder: from the end of its last callee, or from its begin if it has
+    /// none, to its end. For a call whose callees continue in the next piece, its whole duration.
     pub rests: Vec<u64>,
 }
 
-/// A call that may make further ones.
+/// A call that may have further callees, or the thread itself.
 struct Level {
-    /// None of a call of a piece before.
+    /// Index in the piece and function of the call; `None` for a call of an earlier piece.
     call: Option<(usize, FunctionNo)>,
     callees: Vec<Repeated>,
-    /// When the last of these ended.
+    /// The end of the last callee.
     cursor: u64,
     end: u64,
 }
 
-/// The thread, and these callers in it, before a call that begins then.
+/// The levels of a thread and of callers, before a call that begins at `begin`.
 fn levels(callers: &[Call], begin: Nanoseconds) -> Vec<Level> {
-    let outermost = callers.iter().map(|call| call.end().0);
-    let cursors = outermost.chain([begin.0]);
-    let ends = [0]
-        .into_iter()
-        .chain(callers.iter().map(|call| call.end().0));
-    let levels = cursors.zip(ends).map(|(cursor, end)| Level {
-        call: None,
-        callees: Vec::new(),
-        cursor,
-        end,
-    });
+    let caller_ends = callers.iter().map(|call| call.end().0);
+    let cursors = caller_ends.clone().chain([begin.0]);
+    let levels = cursors
+        .zip([0].into_iter().chain(caller_ends))
+        .map(|(cursor, end)| Level {
+            call: None,
+            callees: Vec::new(),
+            cursor,
+            end,
+        });
     levels.collect()
 }

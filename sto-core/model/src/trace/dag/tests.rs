@@ -5,8 +5,7 @@ fn address_of(function: u32) -> [u8; 16] {
     [function as u8; 16]
 }
 
-/// A thread's calls: of each, how many calls end before it, the function, the gap before it and what it takes by
-/// itself after that.
+/// Builds the calls of a thread from (number of calls that end before it, function, gap, rest) of each.
 fn calls(parts: &[(u8, u8, u64, u64)]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let mut open: Vec<(usize, u64)> = Vec::new();
@@ -38,12 +37,12 @@ fn calls(parts: &[(u8, u8, u64, u64)]) -> Vec<Call> {
     calls
 }
 
-fn pieces(calls: &[Call], most: usize) -> Vec<Piece> {
+fn pieces(calls: &[Call], max_calls: usize) -> Vec<Piece> {
     let functions: Vec<[u8; 16]> = (0..256).map(address_of).collect();
-    Pieces::new(calls.iter().copied(), most, &functions).collect()
+    Pieces::new(calls.iter().copied(), max_calls, &functions).collect()
 }
 
-fn back(pieces: &[Piece]) -> Vec<Call> {
+fn expanded(pieces: &[Piece]) -> Vec<Call> {
     let calls = pieces.iter().map(|piece| {
         let functions = piece.functions(usize::MAX - 1);
         assert_eq!(functions.len(), piece.gaps.len());
@@ -53,8 +52,8 @@ fn back(pieces: &[Piece]) -> Vec<Call> {
 }
 
 #[test]
-fn a_loop_of_equal_iterations_is_one_node_and_a_count() {
-    // main: a million times f, which calls g and h, whatever they take.
+fn loop_of_equal_iterations_is_one_node() {
+    // main calls f 200,000 times, which calls g and h, with different durations.
     let mut parts = vec![(0, 0, 0, 5)];
     for at in 0..200_000u64 {
         let ends = if at == 0 { 0 } else { 2 };
@@ -75,18 +74,19 @@ fn a_loop_of_equal_iterations_is_one_node_and_a_count() {
         node(0, vec![(2, 200_000)]),
     ];
     assert_eq!(piece.nodes, nodes);
-    assert_eq!(back(&pieces(&calls, usize::MAX)), calls);
-    // Cut, each piece has the loop once.
-    let cut = pieces(&calls, 1000);
+    assert_eq!(expanded(&pieces(&calls, usize::MAX)), calls);
+    // Each of several pieces has the loop once.
+    let small_pieces = pieces(&calls, 1000);
     assert!(
-        cut.iter()
+        small_pieces
+            .iter()
             .all(|piece| piece.nodes.len() <= 6 && piece.items.len() <= 6)
     );
-    assert_eq!(back(&cut), calls);
+    assert_eq!(expanded(&small_pieces), calls);
 }
 
 #[test]
-fn a_sequence_of_calls_that_repeats_is_one_node_and_a_count() {
+fn repeated_sequence_is_one_node() {
     let mut parts = vec![(0, 0, 0, 0), (0, 9, 1, 1)];
     for _ in 0..50 {
         parts.extend([(1, 1, 1, 2), (1, 2, 1, 2), (1, 3, 1, 2)]);
@@ -99,18 +99,18 @@ fn a_sequence_of_calls_that_repeats_is_one_node_and_a_count() {
     assert_eq!(last.callees, [(0, 1), (4, 50)]);
     assert_eq!(piece.nodes[4].function, None);
     assert_eq!(piece.nodes[4].callees, [(1, 1), (2, 1), (3, 1)]);
-    assert_eq!(back(std::slice::from_ref(piece)), calls);
+    assert_eq!(expanded(std::slice::from_ref(piece)), calls);
 }
 
 proptest! {
     #[test]
-    fn calls_come_back_exactly(
+    fn pieces_expand_to_the_same_calls(
         parts in prop::collection::vec((0u8..4, 0u8..4, 0u64..9, 0u64..9), 0..200),
-        most in 1usize..40,
+        max_calls in 1usize..40,
     ) {
         let calls = calls(&parts);
-        let pieces = pieces(&calls, most);
-        prop_assert!(pieces.iter().all(|piece| piece.gaps.len() <= most));
-        prop_assert_eq!(back(&pieces), calls);
+        let pieces = pieces(&calls, max_calls);
+        prop_assert!(pieces.iter().all(|piece| piece.gaps.len() <= max_calls));
+        prop_assert_eq!(expanded(&pieces), calls);
     }
 }

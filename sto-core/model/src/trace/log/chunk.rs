@@ -1,37 +1,36 @@
-//! Calls of a thread in a row, packed.
+//! The encoding of consecutive calls of a thread.
 //!
-//! A chunk is a number of bytes, those bytes, and the durations of its calls; all numbers are LEB128. The bytes have
-//! for each call how much later it begins than the one before, and its function with how many calls ended since the
-//! one before began. A call that had not ended when the chunk was written has a duration of 0 there.
+//! A chunk consists of a length in bytes, the begins of that length, and the durations. All numbers are LEB128. The
+//! begins have for each call the time since the previous begin, and the function combined with the number of calls
+//! that ended since the previous begin. A call that had not ended when the chunk was written has a duration of 0.
 
 use super::Call;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
 
-/// Where a chunk begins.
+/// The values that the first call of a chunk is encoded relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
-    /// When its first call begins, or an earlier time.
+    /// The begin of the previous call.
     pub(super) begin: u64,
-    /// How deep its first call would be if it was called by the one before.
+    /// The depth of a callee of the previous call.
     pub(super) depth: u32,
 }
 
-/// Packs calls as they begin.
+/// Encodes calls in the order of their begins.
 #[derive(Debug, Default)]
 pub(super) struct ChunkWriter {
     start: Start,
-    /// What the next call is compared with.
+    /// The values that the next call is encoded relative to.
     last: Start,
     begins: Vec<u8>,
     durations: Vec<u64>,
 }
 
-/// How many calls that ended fit beside a function.
-const ENDED: u64 = 3;
+/// Maximum number of ended calls in the two low bits of a function. This value means that a number to add follows.
+const MAX_ENDED: u64 = 3;
 
 impl ChunkWriter {
-    /// Number of calls.
     pub(super) fn len(&self) -> usize {
         self.durations.len()
     }
@@ -40,17 +39,17 @@ impl ChunkWriter {
         self.start
     }
 
-    /// Adds a call, no deeper than what the one before may call, and not before it.
+    /// Adds a call. It must not begin earlier, or be deeper, than a callee of the previous call.
     #[inline]
     pub(super) fn begin(&mut self, depth: u32, function: FunctionNo, begin: u64) {
         let ended = u64::from(self.last.depth - depth);
         write(&mut self.begins, begin - self.last.begin);
         write(
             &mut self.begins,
-            u64::from(function.0) << 2 | ended.min(ENDED),
+            u64::from(function.0) << 2 | ended.min(MAX_ENDED),
         );
-        if ended >= ENDED {
-            write(&mut self.begins, ended - ENDED);
+        if ended >= MAX_ENDED {
+            write(&mut self.begins, ended - MAX_ENDED);
         }
         self.durations.push(0);
         self.last = Start {
@@ -59,13 +58,13 @@ impl ChunkWriter {
         };
     }
 
-    /// Says how long a call took.
+    /// Sets the duration of a call of the chunk.
     #[inline]
     pub(super) fn end(&mut self, call: usize, duration: u64) {
         self.durations[call] = duration;
     }
 
-    /// Writes the chunk after what the buffer has, and begins the next one.
+    /// Appends the chunk to the buffer, and begins the next one.
     pub(super) fn flush(&mut self, buffer: &mut Vec<u8>) {
         write(buffer, self.begins.len() as u64);
         buffer.extend_from_slice(&self.begins);
@@ -78,7 +77,7 @@ impl ChunkWriter {
     }
 }
 
-/// Reads the calls of a chunk back.
+/// Decodes the calls of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct ChunkReader {
     bytes: Vec<u8>,
@@ -89,7 +88,7 @@ pub(super) struct ChunkReader {
 }
 
 impl ChunkReader {
-    /// Begins to read a chunk of so many calls, which `fill` puts into the buffer.
+    /// Begins to read a chunk of `calls` calls, whose bytes `fill` puts into the buffer.
     pub(super) fn open<E>(
         &mut self,
         start: Start,
@@ -115,8 +114,8 @@ impl Iterator for ChunkReader {
         self.left = self.left.checked_sub(1)?;
         let begin = self.last.begin + read(&self.bytes, &mut self.begins);
         let called = read(&self.bytes, &mut self.begins);
-        let mut ended = called & ENDED;
-        if ended == ENDED {
+        let mut ended = called & MAX_ENDED;
+        if ended == MAX_ENDED {
             ended += read(&self.bytes, &mut self.begins);
         }
         let depth = self.last.depth - ended as u32;

@@ -1,38 +1,38 @@
-//! What is not as it should be in a trace, counted.
+//! Counts of irregular events of a trace, and the warnings about them.
 
 use super::Lost;
 use crate::limits::MAX_DEPTH;
 
-/// How often each rule of the log was needed.
+/// The number of times that each rule of the log applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Irregular {
-    /// Events that are before the one before them.
+    /// Events with an earlier time than the previous event.
     pub(super) backwards: u64,
-    /// How far the farthest of them goes back, in nanoseconds.
-    pub(super) farthest: u64,
+    /// The largest time difference of these events in nanoseconds.
+    pub(super) max_backwards: u64,
     /// Ends of calls that did not begin.
-    pub(super) ends_alone: u64,
-    /// Calls that end because their caller does.
+    pub(super) unmatched_ends: u64,
+    /// Calls that were ended by the end of a caller.
     pub(super) ended_with_caller: u64,
-    /// Calls that do not end.
+    /// Calls that did not end.
     pub(super) never_ended: u64,
-    /// Calls that are deeper than stacks may be.
+    /// Calls that are deeper than the limit.
     pub(super) too_deep: u64,
-    /// How often events were lost.
+    /// Number of times that events were lost.
     pub(super) losses: u64,
-    /// How many, where the trace says it.
+    /// Number of lost events, as far as the trace has it.
     pub(super) lost: u64,
-    /// What did not fit in a thread that had lost events.
+    /// Unmatched ends and unended calls after a loss, which are not in the counts above.
     pub(super) after_loss: u64,
 }
 
 impl Irregular {
-    pub(super) fn back(&mut self, nanoseconds: u64) {
+    pub(super) fn add_backwards(&mut self, nanoseconds: u64) {
         self.backwards += 1;
-        self.farthest = self.farthest.max(nanoseconds);
+        self.max_backwards = self.max_backwards.max(nanoseconds);
     }
 
-    pub(super) fn lost(&mut self, lost: Lost) {
+    pub(super) fn add_loss(&mut self, lost: Lost) {
         self.losses += 1;
         if let Lost::Events(events) = lost {
             self.lost = self.lost.saturating_add(events);
@@ -41,8 +41,8 @@ impl Irregular {
 
     pub(super) fn add(&mut self, other: &Irregular) {
         self.backwards += other.backwards;
-        self.farthest = self.farthest.max(other.farthest);
-        self.ends_alone += other.ends_alone;
+        self.max_backwards = self.max_backwards.max(other.max_backwards);
+        self.unmatched_ends += other.unmatched_ends;
         self.ended_with_caller += other.ended_with_caller;
         self.never_ended += other.never_ended;
         self.too_deep += other.too_deep;
@@ -51,21 +51,21 @@ impl Irregular {
         self.after_loss += other.after_loss;
     }
 
-    /// A sentence for each rule that was needed.
+    /// A warning for each rule that applied.
     pub(super) fn warnings(&self) -> Vec<String> {
         let backwards = format!(
-            "The clock went backwards in a thread, {} by up to {} ns; that is read as no time.",
+            "The clock of a thread went backwards {}, by up to {} ns; these steps are read as no time.",
             times(self.backwards),
-            self.farthest
+            self.max_backwards
         );
         let lost = match self.lost {
-            0 => format!("Events were lost, {}", times(self.losses)),
-            lost => format!("Events were lost, {lost} or more"),
+            0 => format!("Events were lost {}", times(self.losses)),
+            lost => format!("At least {lost} events were lost"),
         };
         let after_loss = match self.after_loss {
             0 => format!("{lost}."),
             after => format!(
-                "{lost}; {} that did not begin or end as their callers did were mended.",
+                "{lost}; repaired {} whose begin or end is missing.",
                 calls(after)
             ),
         };
@@ -73,23 +73,23 @@ impl Irregular {
             (self.losses, after_loss),
             (self.backwards, backwards),
             (
-                self.ends_alone,
+                self.unmatched_ends,
                 format!(
                     "{} ended without a begin; left out.",
-                    calls(self.ends_alone)
+                    calls(self.unmatched_ends)
                 ),
             ),
             (
                 self.ended_with_caller,
                 format!(
-                    "{} had not ended when a caller did; they end with it.",
+                    "{} had not ended when a caller did; they end with the caller.",
                     calls(self.ended_with_caller)
                 ),
             ),
             (
                 self.never_ended,
                 format!(
-                    "{} did not end; they last to the last event of their thread.",
+                    "{} did not end; they end at the last event of their thread.",
                     calls(self.never_ended)
                 ),
             ),
@@ -101,8 +101,8 @@ impl Irregular {
                 ),
             ),
         ];
-        let needed = rules.into_iter().filter(|&(count, _)| count > 0);
-        needed.map(|(_, sentence)| sentence).collect()
+        let applied = rules.into_iter().filter(|&(count, _)| count > 0);
+        applied.map(|(_, warning)| warning).collect()
     }
 }
 

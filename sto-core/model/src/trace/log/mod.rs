@@ -1,9 +1,9 @@
-//! The calls of a trace as its format writes them, and as they are read back: by thread, in order.
+//! The log of a trace's calls, from events of a format to ordered calls of each thread.
 //!
-//! A [`CallLogWriter`] takes what a format has: calls that begin and end, and where events were lost. It
-//! keeps the rules that hold for every format (SPEC.md, *Calls over time*), so that the calls of a thread always nest.
-//! A [`CallLog`] has them in order, each before those that it made, with how long it took. They are in memory up to
-//! a limit and in a temporary file beyond, so that a trace may be longer than memory.
+//! A [`CallLogWriter`] takes the events of a format: begins and ends of calls, and lost events. It applies rules that
+//! are the same for all formats (SPEC.md, *Calls over time*), which ensure that the calls of a thread nest.
+//! A [`CallLog`] returns the calls of each thread in preorder, with durations. They are in memory up to
+//! a limit and in a temporary file beyond it, so that a trace may be larger than memory.
 
 mod chunk;
 mod irregular;
@@ -25,37 +25,37 @@ pub use thread::ThreadLog;
 pub use writer::CallLogWriter;
 
 numbers! {
-    /// A thread of a trace, by the number that its log gave it.
+    /// Index of a thread in a call log.
     pub ThreadNo;
 }
 
 /// A call of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// How many calls it was made in: 0 of an outermost one.
+    /// The number of calls that the call is nested in, 0 for an outermost call.
     pub depth: u32,
-    /// The function that was called.
+    /// The called function.
     pub function: FunctionNo,
-    /// What it was called with, where that is known.
+    /// The arguments, if known.
     pub with: Option<ArgumentsNo>,
-    /// When it began.
+    /// The start time.
     pub begin: Nanoseconds,
-    /// How long it took, with what it called.
+    /// The duration, including callees.
     pub duration: Nanoseconds,
 }
 
 impl Call {
-    /// When it ended.
+    /// The end time.
     pub fn end(&self) -> Nanoseconds {
         Nanoseconds(self.begin.0 + self.duration.0)
     }
 }
 
-/// Events of a thread that its trace does not have.
+/// A number of events of a thread that were lost while recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// So many.
+    /// A known number of events.
     Events(u64),
-    /// The trace does not say how many.
+    /// An unknown number of events.
     Unknown,
 }

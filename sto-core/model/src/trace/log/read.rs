@@ -1,4 +1,4 @@
-//! The calls of a log, read back.
+//! Reading the calls of a log.
 
 use super::chunk::ChunkReader;
 use super::spool::{Spool, SpoolError};
@@ -9,8 +9,8 @@ use crate::trace::calls::CallThread;
 use crate::units::Nanoseconds;
 use std::sync::Arc;
 
-/// The calls of all threads of a trace that called anything, in the order of their first call, equals by process,
-/// thread and name.
+/// The calls of a trace by thread. Threads without calls are left out; the others are ordered by the begin of their
+/// first call, then by process, thread and name.
 #[derive(Debug)]
 pub struct CallLog {
     spool: Arc<Spool>,
@@ -19,19 +19,19 @@ pub struct CallLog {
     lost: u64,
 }
 
-/// The calls of a thread, each before those that it made. It ends early where they cannot be read:
-/// [`Calls::check`] says so.
+/// Iterates over the calls of a thread in preorder. The iterator ends at the first read error, which
+/// [`Calls::check`] returns.
 #[derive(Debug)]
 pub struct Calls<'l> {
     spool: &'l Spool,
     thread: &'l WrittenThread,
     arguments: &'l CallArguments,
-    /// The chunks that are not open yet.
+    /// The chunks after the current one.
     chunks: std::slice::Iter<'l, Chunk>,
     chunk: ChunkReader,
-    /// Number of the next call.
+    /// Index of the next call.
     next: u64,
-    /// The calls that are late, from the next one on.
+    /// The late calls from the next call on.
     late: std::slice::Iter<'l, LateCall>,
     error: Option<SpoolError>,
 }
@@ -53,59 +53,52 @@ impl CallLog {
         }
     }
 
-    /// Every thread, in order.
+    /// Iterates over the threads in order.
     pub fn threads(&self) -> impl ExactSizeIterator<Item = ThreadNo> + use<> {
         (0..self.threads.len() as u32).map(ThreadNo)
     }
 
-    /// Which thread of which process it is.
+    /// The ids and names of a thread.
     pub fn thread(&self, thread: ThreadNo) -> &CallThread {
         &self.threads[thread.get()].thread
     }
 
-    /// When its first call began, and when its last one ended.
+    /// The begin of a thread's first call, and the end of its last one.
     pub fn time(&self, thread: ThreadNo) -> (Nanoseconds, Nanoseconds) {
-        let of = &self.threads[thread.get()];
-        (of.begin, of.end)
+        let written = &self.threads[thread.get()];
+        (written.begin, written.end)
     }
 
-    /// When the first call of all began, and when the last one ended.
+    /// The earliest begin and the latest end of all calls, or `None` if there are no calls.
     pub fn time_range(&self) -> Option<(Nanoseconds, Nanoseconds)> {
         let begin = self.threads.iter().map(|thread| thread.begin).min()?;
         let end = self.threads.iter().map(|thread| thread.end).max()?;
         Some((begin, end))
     }
 
-    /// Number of events that the trace says were lost.
+    /// The number of lost events, as far as the trace has it.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The calls of a thread, each before those that it made.
+    /// Iterates over the calls of a thread in preorder.
     pub fn calls(&self, thread: ThreadNo) -> Calls<'_> {
-        Calls::of(
+        Calls::new(
             &self.spool,
             &self.threads[thread.get()],
             self.arguments(thread),
         )
     }
 
-    /// What the calls of a thread were called with.
+    /// The table of arguments for the calls of a thread.
     pub fn arguments(&self, thread: ThreadNo) -> &CallArguments {
         let own = &self.threads[thread.get()].arguments;
-        match own.is_empty() {
-            true => &self.arguments,
-            false => own,
-        }
+        if own.is_empty() { &self.arguments } else { own }
     }
 }
 
 impl<'l> Calls<'l> {
-    pub(super) fn of(
-        spool: &'l Spool,
-        thread: &'l WrittenThread,
-        arguments: &'l CallArguments,
-    ) -> Calls<'l> {
+    fn new(spool: &'l Spool, thread: &'l WrittenThread, arguments: &'l CallArguments) -> Calls<'l> {
         Calls {
             spool,
             thread,
@@ -118,14 +111,14 @@ impl<'l> Calls<'l> {
         }
     }
 
-    /// Whether all calls up to the end could be read.
+    /// Returns the error that ended the iteration early, if there was one.
     pub fn check(self) -> Result<(), SpoolError> {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// The next call of a chunk that is opened for it.
+    /// Opens the next chunk, and returns its first call.
     #[cold]
-    fn open(&mut self) -> Option<Call> {
+    fn open_chunk(&mut self) -> Option<Call> {
         let chunk = self.chunks.next()?;
         let fill = |buffer: &mut Vec<u8>| self.spool.read(&chunk.stored, buffer);
         match self.chunk.open(chunk.start, chunk.calls as usize, fill) {
@@ -146,7 +139,7 @@ impl Iterator for Calls<'_> {
     fn next(&mut self) -> Option<Call> {
         let mut call = match self.chunk.next() {
             Some(call) => call,
-            None => self.open()?,
+            None => self.open_chunk()?,
         };
         if let Some(late) = self
             .late

@@ -1,4 +1,4 @@
-//! Where the chunks of a log are: in memory up to a limit, in a temporary file beyond.
+//! Storage for chunks of bytes, in memory up to a limit and in a temporary file beyond it.
 
 use crate::files::{Folder, Temporaries};
 use std::ffi::OsStr;
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// What chunks take in memory before further ones go to the file, in bytes.
-const IN_MEMORY: u64 = 64 << 20;
+/// Maximum total size of chunks in memory, in bytes.
+const MAX_IN_MEMORY: u64 = 64 << 20;
 
-/// The chunks of all threads of a log. The file has no name, and goes when this is dropped.
+/// Chunks of all threads of a log. The temporary file has no name, and is deleted when the spool is dropped.
 #[derive(Debug)]
 pub struct Spool {
-    /// Where the file is made; without one, everything stays in memory.
+    /// The folder of the file. If it is `None`, everything stays in memory.
     folder: Option<PathBuf>,
-    in_memory: u64,
-    /// Bytes of chunks up to here, wherever they are.
-    taken: AtomicU64,
+    max_in_memory: u64,
+    /// Total size of chunks in memory and in the file.
+    total_size: AtomicU64,
     file: OnceLock<Result<File, Arc<io::Error>>>,
-    written: AtomicU64,
-    /// Threads that write to it.
+    file_size: AtomicU64,
+    /// Number of threads that write to the spool.
     threads: AtomicUsize,
 }
 
-/// A chunk that was written.
+/// The location of a chunk.
 #[derive(Debug)]
 pub enum Stored {
     Memory(Box<[u8]>),
@@ -40,47 +40,46 @@ pub enum Stored {
 pub struct SpoolError(Box<(PathBuf, Arc<io::Error>)>);
 
 impl Spool {
-    /// A spool with its file in this folder; without one, everything stays in memory.
+    /// Creates a spool with its file in `folder`. If that is `None`, everything stays in memory.
     pub(crate) fn new(folder: Option<&Path>) -> Spool {
-        Spool::with_memory(folder, IN_MEMORY)
+        Spool::with_max_in_memory(folder, MAX_IN_MEMORY)
     }
 
-    /// The same, with at most so many bytes in memory.
-    pub(super) fn with_memory(folder: Option<&Path>, in_memory: u64) -> Spool {
+    pub(super) fn with_max_in_memory(folder: Option<&Path>, max_in_memory: u64) -> Spool {
         Spool {
             folder: folder.map(Path::to_owned),
-            in_memory,
-            taken: AtomicU64::new(0),
+            max_in_memory,
+            total_size: AtomicU64::new(0),
             file: OnceLock::new(),
-            written: AtomicU64::new(0),
+            file_size: AtomicU64::new(0),
             threads: AtomicUsize::new(0),
         }
     }
 
-    /// Counts a thread that writes to it.
+    /// Registers a thread that writes to the spool.
     pub(super) fn add_thread(&self) {
         self.threads.fetch_add(1, Relaxed);
     }
 
-    /// Whether what a thread holds is its share of what all threads may hold together, within these bounds: looked at
-    /// where it is a multiple of the lower one.
+    /// Whether a thread holds its share of `all`, clamped to `bounds`. For speed, this is only checked if `held` is
+    /// a multiple of the lower bound.
     #[inline]
     pub(super) fn is_full(&self, held: usize, all: usize, bounds: RangeInclusive<usize>) -> bool {
-        let is_share = || {
+        let reaches_share = || {
             let threads = self.threads.load(Relaxed).max(1);
             held >= (all / threads).clamp(*bounds.start(), *bounds.end())
         };
-        held.is_multiple_of(*bounds.start()) && is_share()
+        held.is_multiple_of(*bounds.start()) && reaches_share()
     }
 
-    /// Keeps a chunk.
+    /// Stores a chunk.
     pub(crate) fn write(&self, chunk: &[u8]) -> Result<Stored, SpoolError> {
         let length = chunk.len() as u64;
-        let is_within = self.taken.fetch_add(length, Relaxed) + length <= self.in_memory;
-        let Some(folder) = self.folder.as_deref().filter(|_| !is_within) else {
+        let fits = self.total_size.fetch_add(length, Relaxed) + length <= self.max_in_memory;
+        let Some(folder) = self.folder.as_deref().filter(|_| !fits) else {
             return Ok(Stored::Memory(chunk.into()));
         };
-        let offset = self.written.fetch_add(length, Relaxed);
+        let offset = self.file_size.fetch_add(length, Relaxed);
         let written = self.file(folder)?.write_all_at(chunk, offset);
         written.map_err(|error| SpoolError::new(folder, error))?;
         Ok(Stored::File {
@@ -89,7 +88,7 @@ impl Spool {
         })
     }
 
-    /// Puts a chunk into the buffer, and nothing else.
+    /// Replaces the content of the buffer by a chunk.
     pub(crate) fn read(&self, stored: &Stored, buffer: &mut Vec<u8>) -> Result<(), SpoolError> {
         match *stored {
             Stored::Memory(ref chunk) => {
@@ -125,6 +124,7 @@ impl From<SpoolError> for io::Error {
     }
 }
 
+/// Creates a temporary file without a name.
 pub fn nameless(folder: &Path) -> io::Result<File> {
     let folder = Arc::new(Folder::open(folder)?);
     let temporary = Temporaries::default().private_in(&folder, OsStr::new(".sto-calls-"))?;

@@ -1,4 +1,4 @@
-//! The rules of the log.
+//! Tests of the rules by which events become nested calls.
 
 use super::spool::Spool;
 use super::*;
@@ -18,14 +18,13 @@ fn thread(tid: u32) -> CallThread {
 enum Event {
     Begin(u32, u64),
     End(u32, u64),
-    /// Of the innermost call.
-    EndLast(u64),
+    /// The end of the innermost call.
+    EndInnermost(u64),
     Lost(Lost),
 }
-use Event::{Begin, End, EndLast};
+use Event::{Begin, End, EndInnermost};
 
-fn log_of(writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
-    let mut writer = writer;
+fn write_log(mut writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
     let thread = writer.thread(thread(1));
     for &event in events {
         match event {
@@ -35,7 +34,7 @@ fn log_of(writer: CallLogWriter, events: &[Event]) -> (CallLog, Vec<String>) {
             End(function, time) => {
                 writer.end(thread, Some(FunctionNo(function)), Nanoseconds(time));
             }
-            EndLast(time) => writer.end(thread, None, Nanoseconds(time)),
+            EndInnermost(time) => writer.end(thread, None, Nanoseconds(time)),
             Event::Lost(lost) => writer.lost(thread, lost),
         }
     }
@@ -49,26 +48,26 @@ fn rows(log: &CallLog, thread: ThreadNo) -> Vec<Row> {
     let mut calls = log.calls(thread);
     let rows = calls
         .by_ref()
-        .map(|call| (call.depth, call.function.0, call.begin.0, call.duration.0));
-    let rows = rows.collect();
+        .map(|call| (call.depth, call.function.0, call.begin.0, call.duration.0))
+        .collect();
     calls.check().unwrap();
     rows
 }
 
-/// The calls that events become, and what is said about them.
+/// The calls that events become, and the warnings.
 fn calls_of(events: &[Event]) -> (Vec<Row>, Vec<String>) {
-    let (log, warnings) = log_of(CallLogWriter::new(None), events);
+    let (log, warnings) = write_log(CallLogWriter::new(None), events);
     (rows(&log, ThreadNo(0)), warnings)
 }
 
 #[test]
-fn calls_stand_before_those_that_they_made() {
+fn calls_are_in_preorder() {
     let events = [
         Begin(0, 10),
         Begin(1, 20),
         End(1, 30),
         Begin(2, 30),
-        EndLast(35),
+        EndInnermost(35),
         End(0, 40),
         Begin(1, 50),
         End(1, 50),
@@ -82,54 +81,66 @@ fn calls_stand_before_those_that_they_made() {
 }
 
 #[test]
-fn time_that_goes_backwards_stands_still() {
+fn backward_steps_of_the_clock_count_as_no_time() {
     let (calls, warnings) = calls_of(&[Begin(0, 100), Begin(1, 90), End(1, 70), End(0, 110)]);
     assert_eq!(calls, [(0, 0, 100, 10), (1, 1, 100, 0)]);
     assert_eq!(
         warnings,
-        ["The clock went backwards in a thread, 2 times by up to 30 ns; that is read as no time."]
-    );
-}
-
-#[test]
-fn ends_of_calls_that_did_not_begin_are_left_out() {
-    let (calls, warnings) =
-        calls_of(&[End(3, 5), EndLast(6), Begin(0, 10), End(1, 15), End(0, 20)]);
-    assert_eq!(calls, [(0, 0, 10, 10)]);
-    assert_eq!(warnings, ["3 calls ended without a begin; left out."]);
-}
-
-#[test]
-fn the_end_of_a_call_ends_the_calls_that_it_made() {
-    let (calls, warnings) =
-        calls_of(&[Begin(0, 0), Begin(1, 1), Begin(2, 2), End(0, 9), EndLast(9)]);
-    assert_eq!(calls, [(0, 0, 0, 9), (1, 1, 1, 8), (2, 2, 2, 7)]);
-    assert_eq!(
-        warnings,
         [
-            "1 call ended without a begin; left out.",
-            "2 calls had not ended when a caller did; they end with it."
+            "The clock of a thread went backwards 2 times, by up to 30 ns; these steps are read as no time."
         ]
     );
 }
 
 #[test]
-fn calls_that_do_not_end_last_to_the_last_event_of_their_thread() {
-    let (calls, warnings) = calls_of(&[Begin(0, 0), Begin(1, 1), Begin(2, 2), End(2, 7)]);
-    assert_eq!(calls, [(0, 0, 0, 7), (1, 1, 1, 6), (2, 2, 2, 5)]);
+fn ignores_ends_without_a_begin() {
+    let (calls, warnings) = calls_of(&[
+        End(3, 5),
+        EndInnermost(6),
+        Begin(0, 10),
+        End(1, 15),
+        End(0, 20),
+    ]);
+    assert_eq!(calls, [(0, 0, 10, 10)]);
+    assert_eq!(warnings, ["3 calls ended without a begin; left out."]);
+}
+
+#[test]
+fn end_of_a_caller_ends_its_callees() {
+    let (calls, warnings) = calls_of(&[
+        Begin(0, 0),
+        Begin(1, 1),
+        Begin(2, 2),
+        End(0, 9),
+        EndInnermost(9),
+    ]);
+    assert_eq!(calls, [(0, 0, 0, 9), (1, 1, 1, 8), (2, 2, 2, 7)]);
     assert_eq!(
         warnings,
-        ["2 calls did not end; they last to the last event of their thread."]
+        [
+            "1 call ended without a begin; left out.",
+            "2 calls had not ended when a caller did; they end with the caller."
+        ]
     );
 }
 
 #[test]
-fn what_does_not_fit_after_events_were_lost_is_counted_apart() {
+fn unended_calls_end_at_the_last_event_of_their_thread() {
+    let (calls, warnings) = calls_of(&[Begin(0, 0), Begin(1, 1), Begin(2, 2), End(2, 7)]);
+    assert_eq!(calls, [(0, 0, 0, 7), (1, 1, 1, 6), (2, 2, 2, 5)]);
+    assert_eq!(
+        warnings,
+        ["2 calls did not end; they end at the last event of their thread."]
+    );
+}
+
+#[test]
+fn irregular_events_after_a_loss_are_counted_separately() {
     let events = [
         Begin(0, 0),
         Begin(1, 1),
         Event::Lost(Lost::Events(12)),
-        // The end of 1, and the begin of 2.
+        // The end of 1 and the begin of 2 were lost.
         End(2, 5),
         Begin(3, 6),
         End(3, 7),
@@ -139,18 +150,16 @@ fn what_does_not_fit_after_events_were_lost_is_counted_apart() {
     assert_eq!(calls, [(0, 0, 0, 9), (1, 1, 1, 8), (2, 3, 6, 1)]);
     assert_eq!(
         warnings,
-        [
-            "Events were lost, 12 or more; 2 calls that did not begin or end as their callers did were mended."
-        ]
+        ["At least 12 events were lost; repaired 2 calls whose begin or end is missing."]
     );
     let (_, warnings) = calls_of(&[Begin(0, 0), Event::Lost(Lost::Unknown), End(0, 1)]);
-    assert_eq!(warnings, ["Events were lost, once."]);
+    assert_eq!(warnings, ["Events were lost once."]);
 }
 
 #[test]
-fn an_end_far_out_is_found_without_looking_at_every_call() {
+fn finds_ends_of_outer_calls_fast() {
     let mut events: Vec<Event> = (0..10_000).map(|ix| Begin(ix, u64::from(ix))).collect();
-    // None of them is open; going through all for each would take minutes.
+    // These functions are not open. Searching all open calls for each would take minutes.
     events.extend((0..1_000_000).map(|ix| End(20_000 + ix, 10_000)));
     events.extend([End(7, 10_001), Begin(7, 10_002), End(6, 10_003)]);
     let (calls, _) = calls_of(&events);
@@ -162,7 +171,7 @@ fn an_end_far_out_is_found_without_looking_at_every_call() {
 }
 
 #[test]
-fn threads_stand_in_the_order_of_their_first_call() {
+fn threads_are_ordered_by_their_first_call() {
     let mut writer = CallLogWriter::new(None);
     let [late, early, none] = [7, 9, 8].map(|tid| writer.thread(thread(tid)));
     assert_eq!(writer.thread(thread(9)), early);
@@ -178,7 +187,7 @@ fn threads_stand_in_the_order_of_their_first_call() {
     assert_eq!(log.calls(ThreadNo(0)).count(), 1);
 }
 
-/// A call that takes all the time, and loops in it of calls with callees.
+/// One outermost call with calls in it that each have many callees.
 fn loops(calls: u32) -> Vec<Event> {
     let mut events = vec![Begin(0, 0)];
     let time = |ix: u32| u64::from(ix) * 100;
@@ -190,20 +199,18 @@ fn loops(calls: u32) -> Vec<Event> {
         if outer {
             events.push(Begin(1, time(ix)));
         }
-        events.extend([Begin(2 + ix % 7, time(ix) + 3), EndLast(time(ix) + 90)]);
+        events.extend([Begin(2 + ix % 7, time(ix) + 3), EndInnermost(time(ix) + 90)]);
     }
     events
 }
 
 #[test]
-fn calls_in_the_file_are_those_in_memory() {
+fn reads_the_same_calls_from_file_and_memory() {
     let folder = tempfile::tempdir().unwrap();
     let events = loops(100_000);
-    let spooled = CallLogWriter::of(Spool::with_memory(Some(folder.path()), 1 << 17));
-    let (in_file, in_memory) = (
-        log_of(spooled, &events),
-        log_of(CallLogWriter::new(None), &events),
-    );
+    let spool = Spool::with_max_in_memory(Some(folder.path()), 1 << 17);
+    let in_file = write_log(CallLogWriter::with_spool(spool), &events);
+    let in_memory = write_log(CallLogWriter::new(None), &events);
     let calls = rows(&in_file.0, ThreadNo(0));
     assert_eq!(calls.len(), 100_101);
     assert!(calls == rows(&in_memory.0, ThreadNo(0)));
@@ -214,9 +221,9 @@ fn calls_in_the_file_are_those_in_memory() {
 }
 
 #[test]
-fn a_folder_without_room_is_an_error_that_names_it() {
-    let spooled = CallLogWriter::of(Spool::with_memory(Some("/proc/nowhere".as_ref()), 0));
-    let mut writer = spooled;
+fn write_errors_name_the_folder() {
+    let spool = Spool::with_max_in_memory(Some("/proc/nowhere".as_ref()), 0);
+    let mut writer = CallLogWriter::with_spool(spool);
     let thread = writer.thread(thread(1));
     let events = (0..100_000).try_for_each(|ix| {
         writer.begin(thread, FunctionNo(0), Nanoseconds(ix))?;
@@ -227,13 +234,13 @@ fn a_folder_without_room_is_an_error_that_names_it() {
     assert!(error.contains("/proc/nowhere"), "{error}");
 }
 
-/// What the rules make of events, one after the other and all in memory.
-fn by_the_rules(events: &[Event]) -> Vec<Row> {
+/// A simple implementation of the rules, in memory.
+fn reference_calls(events: &[Event]) -> Vec<Row> {
     let mut calls: Vec<Row> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut now = 0;
     for &event in events {
-        let (Begin(_, time) | End(_, time) | EndLast(time)) = event else {
+        let (Begin(_, time) | End(_, time) | EndInnermost(time)) = event else {
             continue;
         };
         now = time.max(now);
@@ -257,9 +264,9 @@ fn by_the_rules(events: &[Event]) -> Vec<Row> {
     calls
 }
 
-/// That each call lies within the one that made it, and after the one before.
+/// Asserts that each call lies within its caller, and after the caller's previous callee.
 fn assert_nested(calls: &[Row]) {
-    // The end of the last call of each depth that is open.
+    // Begin and end of the last call at each depth.
     let mut open: Vec<(u64, u64)> = Vec::new();
     for &(depth, _, begin, duration) in calls {
         assert!(depth as usize <= open.len());
@@ -273,11 +280,11 @@ fn assert_nested(calls: &[Row]) {
     }
 }
 
-/// A log whose chunks are as small as of ten thousand threads, of which few fit in memory.
-fn of_small_chunks(folder: &std::path::Path) -> CallLogWriter {
-    let spool = Spool::with_memory(Some(folder), 4096);
+/// A log whose chunks are as small as with 20,000 threads. Few of them fit in memory.
+fn writer_with_small_chunks(folder: &std::path::Path) -> CallLogWriter {
+    let spool = Spool::with_max_in_memory(Some(folder), 4096);
     (0..20_000).for_each(|_| spool.add_thread());
-    CallLogWriter::of(spool)
+    CallLogWriter::with_spool(spool)
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -285,7 +292,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 0..4000).prop_map(|events| {
         let mut now = 0_u64;
         let event = |(kind, function, time)| {
-            // One in ten goes back.
+            // One of ten events goes backwards.
             now = match kind {
                 0 => now.saturating_sub(time),
                 _ => now + time,
@@ -293,7 +300,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
             match kind {
                 0..6 => Begin(function, now),
                 6 | 7 => End(function, now),
-                _ => EndLast(now),
+                _ => EndInnermost(now),
             }
         };
         events.into_iter().map(event).collect()
@@ -304,15 +311,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_begins_and_ends_calls_nest_by_the_rules(events in events()) {
+    fn calls_of_any_events_nest(events in events()) {
         let folder = tempfile::tempdir().unwrap();
-        let expected = by_the_rules(&events);
+        let expected = reference_calls(&events);
         assert_nested(&expected);
-        for writer in [CallLogWriter::new(None), of_small_chunks(folder.path())] {
-            let (log, _) = log_of(writer, &events);
-            match expected.is_empty() {
-                true => assert_eq!(log.threads().len(), 0),
-                false => assert!(rows(&log, ThreadNo(0)) == expected),
+        for writer in [CallLogWriter::new(None), writer_with_small_chunks(folder.path())] {
+            let (log, _) = write_log(writer, &events);
+            if expected.is_empty() {
+                assert_eq!(log.threads().len(), 0);
+            } else {
+                assert!(rows(&log, ThreadNo(0)) == expected);
             }
         }
     }

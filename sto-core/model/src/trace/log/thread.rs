@@ -1,4 +1,4 @@
-//! The log of one thread, and the rules by which its calls nest.
+//! The log of one thread, and the rules that ensure that its calls nest.
 
 use super::Lost;
 use super::chunk::{ChunkWriter, Start};
@@ -12,7 +12,7 @@ use crate::units::Nanoseconds;
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// Writes the calls of one thread, in the order of time. Threads may be written side by side.
+/// Writes the calls of one thread, ordered by time. Threads may be written in parallel.
 #[derive(Debug)]
 pub struct ThreadLog {
     spool: Arc<Spool>,
@@ -20,33 +20,33 @@ pub struct ThreadLog {
     chunk: ChunkWriter,
     buffer: Vec<u8>,
     /// The calls that have not ended, outermost first.
-    open: Vec<Open>,
-    /// How many calls of a function are open further out than the [`NEAR`] innermost ones.
+    open: Vec<OpenCall>,
+    /// Number of open calls by function, without the [`NEAR`] innermost calls.
     far: HashMap<FunctionNo, u32>,
-    /// Calls beyond the deepest that are left out, and open.
+    /// Number of open calls that are left out because they are too deep.
     too_deep: u64,
     /// The time of the last event.
     now: u64,
 }
 
-/// What was written of a thread.
+/// The written calls of a thread.
 #[derive(Debug)]
 pub(super) struct WrittenThread {
     pub(super) thread: CallThread,
     pub(super) chunks: Vec<Chunk>,
-    /// The calls that had not ended when their chunk was written, in their order.
+    /// The calls that had not ended when their chunk was written, in order.
     pub(super) late: Vec<LateCall>,
     pub(super) calls: u64,
     pub(super) begin: Nanoseconds,
     pub(super) end: Nanoseconds,
-    /// By the number that this thread has for a function: the one that the log has.
+    /// The log's function for each function number of the thread, if they differ.
     pub(super) functions: Option<Vec<FunctionNo>>,
-    /// What its calls were called with, where it has them by itself.
+    /// The thread's own table of arguments, which is empty if the log has one.
     pub(super) arguments: CallArguments,
     pub(super) irregular: Irregular,
 }
 
-/// Calls that follow each other.
+/// A chunk of consecutive calls.
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) start: Start,
@@ -57,26 +57,28 @@ pub(super) struct Chunk {
 /// A call that had not ended when its chunk was written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LateCall {
-    /// Its number in the thread.
+    /// Index of the call in the thread.
     pub(super) call: u64,
     pub(super) duration: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenCall {
     function: FunctionNo,
     begin: u64,
-    /// Its number in the thread.
+    /// Index of the call in the thread.
     call: u64,
+    /// Index in [`WrittenThread::late`], if the chunk of the call was written.
     late: Option<u32>,
 }
 
-/// How many of the innermost calls are gone through to find the one that ends.
+/// Number of innermost calls that are always searched for the call that ends.
 const NEAR: usize = 64;
 
-/// Calls that all threads hold until they write a chunk, and the fewest and most of one.
-const HELD: usize = 1 << 22;
-const CHUNK: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 14;
+/// Maximum number of calls that all threads together hold in unwritten chunks.
+const MAX_HELD_CALLS: usize = 1 << 22;
+/// Minimum and maximum number of calls of a chunk.
+const CHUNK_CALLS: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 14;
 
 impl ThreadLog {
     pub(super) fn new(thread: CallThread, spool: &Arc<Spool>) -> ThreadLog {
@@ -103,13 +105,13 @@ impl ThreadLog {
         }
     }
 
-    /// A call of a function begins.
+    /// Begins a call of a function.
     #[inline]
     pub fn begin(&mut self, function: FunctionNo, time: Nanoseconds) -> Result<(), SpoolError> {
         self.begin_with(function, function, time)
     }
 
-    /// The same with what it is called with, by name.
+    /// Begins a call of a function with named arguments.
     pub fn call(
         &mut self,
         function: FunctionNo,
@@ -120,7 +122,7 @@ impl ThreadLog {
         self.begin_with(function, with, time)
     }
 
-    /// The same of a function with arguments, by the number of these.
+    /// Begins a call of a function with arguments that are already in the table. `with` is their number.
     #[inline]
     pub fn begin_with(
         &mut self,
@@ -140,7 +142,7 @@ impl ThreadLog {
         }
         self.written.calls += 1;
         self.chunk.begin(self.open.len() as u32, with, begin);
-        self.open.push(Open {
+        self.open.push(OpenCall {
             function,
             begin,
             call,
@@ -149,19 +151,20 @@ impl ThreadLog {
         if let Some(far) = self.open.len().checked_sub(NEAR + 1) {
             *self.far.entry(self.open[far].function).or_default() += 1;
         }
-        match self.spool.is_full(self.chunk.len(), HELD, CHUNK) {
-            true => self.flush(),
-            false => Ok(()),
+        let length = self.chunk.len();
+        if self.spool.is_full(length, MAX_HELD_CALLS, CHUNK_CALLS) {
+            self.flush()?;
         }
+        Ok(())
     }
 
-    /// The function of the innermost call that has not ended.
+    /// The function of the innermost open call.
     #[inline]
     pub fn innermost(&self) -> Option<FunctionNo> {
         self.open.last().map(|open| open.function)
     }
 
-    /// The call of a function ends; without one, the innermost call.
+    /// Ends the innermost call of a function, or the innermost call of all if no function is given.
     #[inline]
     pub fn end(&mut self, function: Option<FunctionNo>, time: Nanoseconds) {
         let end = self.advance(time);
@@ -174,61 +177,60 @@ impl ThreadLog {
             self.pop(end);
             return;
         }
-        self.end_further_out(function, end);
+        self.end_outer(function, end);
     }
 
+    /// Ends a call that is not the innermost one, with the calls in it.
     #[cold]
-    fn end_further_out(&mut self, function: Option<FunctionNo>, end: u64) {
-        let depth = function.and_then(|function| self.open_call(function));
-        let is_lossy = self.written.irregular.losses > 0;
-        let count = |count: &mut u64, after_loss: &mut u64, events: u64| match is_lossy {
-            true => *after_loss += events,
-            false => *count += events,
-        };
+    fn end_outer(&mut self, function: Option<FunctionNo>, end: u64) {
+        let depth = function.and_then(|function| self.innermost_call_of(function));
         let irregular = &mut self.written.irregular;
-        let Some(depth) = depth else {
-            count(&mut irregular.ends_alone, &mut irregular.after_loss, 1);
-            return;
+        let (count, irregular_events) = match depth {
+            Some(depth) => (
+                &mut irregular.ended_with_caller,
+                (self.open.len() - depth - 1) as u64,
+            ),
+            None => (&mut irregular.unmatched_ends, 1),
         };
-        let above = (self.open.len() - depth - 1) as u64;
-        count(
-            &mut irregular.ended_with_caller,
-            &mut irregular.after_loss,
-            above,
-        );
-        while self.open.len() > depth {
+        if irregular.losses > 0 {
+            irregular.after_loss += irregular_events;
+        } else {
+            *count += irregular_events;
+        }
+        while depth.is_some_and(|depth| self.open.len() > depth) {
             self.pop(end);
         }
     }
 
-    /// Where the innermost open call of a function is.
-    fn open_call(&self, function: FunctionNo) -> Option<usize> {
-        let is_it = |open: &Open| open.function == function;
+    /// Index of the innermost open call of a function.
+    fn innermost_call_of(&self, function: FunctionNo) -> Option<usize> {
+        let is_match = |open: &OpenCall| open.function == function;
         let near = self.open.len().saturating_sub(NEAR);
-        let found = self.open[near..].iter().rposition(is_it);
-        match found {
+        match self.open[near..].iter().rposition(is_match) {
             Some(found) => Some(near + found),
-            None if self.far.contains_key(&function) => self.open[..near].iter().rposition(is_it),
+            None if self.far.contains_key(&function) => {
+                self.open[..near].iter().rposition(is_match)
+            }
             None => None,
         }
     }
 
-    /// Events of the thread were lost here.
+    /// Records that events of the thread were lost at this point.
     pub fn lost(&mut self, lost: Lost) {
-        self.written.irregular.lost(lost);
+        self.written.irregular.add_loss(lost);
     }
 
-    /// Says which functions of the log the numbers of this thread are.
+    /// Sets the log's function for each function number of this thread.
     pub fn set_functions(&mut self, functions: Vec<FunctionNo>) {
         self.written.functions = Some(functions);
     }
 
-    /// The time of an event, or that of the one before where the clock went backwards.
+    /// Returns the time of an event, or the time of the previous event if that is later.
     #[inline]
     fn advance(&mut self, time: Nanoseconds) -> u64 {
         match self.now.checked_sub(time.0) {
             None | Some(0) => self.now = time.0,
-            Some(back) => self.written.irregular.back(back),
+            Some(back) => self.written.irregular.add_backwards(back),
         }
         self.now
     }
@@ -264,9 +266,9 @@ impl ThreadLog {
         self.buffer.clear();
         self.chunk.flush(&mut self.buffer);
         let stored = self.spool.write(&self.buffer)?;
-        // Those that were open when the last chunk was written come before the others.
-        let known = self.open.partition_point(|open| open.late.is_some());
-        for open in &mut self.open[known..] {
+        // Calls that are already late are further out than the others.
+        let first_new = self.open.partition_point(|open| open.late.is_some());
+        for open in &mut self.open[first_new..] {
             open.late = Some(self.written.late.len() as u32);
             self.written.late.push(LateCall {
                 call: open.call,
@@ -281,7 +283,7 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// Ends the calls that did not end, and writes what is left.
+    /// Ends the open calls, and writes the last chunk.
     pub(super) fn finish(mut self) -> Result<WrittenThread, SpoolError> {
         self.written.irregular.never_ended += self.open.len() as u64;
         while !self.open.is_empty() {

@@ -1,4 +1,4 @@
-//! The log of all threads, as a format writes it.
+//! Writing the calls of a trace to a log.
 
 use super::irregular::Irregular;
 use super::read::CallLog;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Takes the calls of a trace, whose threads may come in any order; each thread's events by time.
+/// Writes the calls of a trace. Threads may be interleaved; the events of each thread must be ordered by time.
 #[derive(Debug)]
 pub struct CallLogWriter {
     spool: Arc<Spool>,
@@ -24,12 +24,12 @@ pub struct CallLogWriter {
 }
 
 impl CallLogWriter {
-    /// A log with its temporary file in this folder; without one, all calls stay in memory.
+    /// Creates a log with its temporary file in `folder`. If that is `None`, all calls stay in memory.
     pub fn new(folder: Option<&Path>) -> CallLogWriter {
-        CallLogWriter::of(Spool::new(folder))
+        CallLogWriter::with_spool(Spool::new(folder))
     }
 
-    pub(super) fn of(spool: Spool) -> CallLogWriter {
+    pub(super) fn with_spool(spool: Spool) -> CallLogWriter {
         CallLogWriter {
             spool: Arc::new(spool),
             threads: Vec::new(),
@@ -38,7 +38,7 @@ impl CallLogWriter {
         }
     }
 
-    /// The number of a thread; equal ones are one.
+    /// Returns the index of a thread, and adds the thread if it is new.
     pub fn thread(&mut self, thread: CallThread) -> ThreadNo {
         let next = ThreadNo(self.threads.len() as u32);
         *self.known.entry(thread).or_insert_with_key(|thread| {
@@ -48,7 +48,7 @@ impl CallLogWriter {
         })
     }
 
-    /// A call of a function begins.
+    /// Begins a call of a function.
     #[inline]
     pub fn begin(
         &mut self,
@@ -59,28 +59,28 @@ impl CallLogWriter {
         self.threads[thread.get()].begin(function, time)
     }
 
-    /// The call of a function ends; without one, the innermost call.
+    /// Ends the innermost call of a function, or the innermost call of all if no function is given.
     #[inline]
     pub fn end(&mut self, thread: ThreadNo, function: Option<FunctionNo>, time: Nanoseconds) {
         self.threads[thread.get()].end(function, time);
     }
 
-    /// What the calls were called with, for who begins calls with numbers of these.
+    /// Sets the table of arguments, if calls are begun with its numbers instead of functions.
     pub fn set_arguments(&mut self, arguments: CallArguments) {
         self.arguments = arguments;
     }
 
-    /// Events of a thread were lost here.
+    /// Records that events of a thread were lost at this point.
     pub fn lost(&mut self, thread: ThreadNo, lost: Lost) {
         self.threads[thread.get()].lost(lost);
     }
 
-    /// The logs of all threads by their numbers, for who writes them side by side.
+    /// The logs of all threads, ordered by index, so that they can be written in parallel.
     pub fn thread_logs(&mut self) -> &mut [ThreadLog] {
         &mut self.threads
     }
 
-    /// The log, and whole sentences about what was not as it should be.
+    /// Completes the log. Returns it with warnings about irregular events.
     pub fn finish(self) -> Result<(CallLog, Vec<String>), SpoolError> {
         let written = self.threads.into_par_iter().map(ThreadLog::finish);
         let threads = written.collect::<Result<Vec<_>, _>>()?;

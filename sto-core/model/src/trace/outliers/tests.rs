@@ -1,4 +1,4 @@
-//! Which calls are outliers.
+//! Tests of finding outliers.
 
 use super::super::log::Call;
 use super::super::paths::FunctionNo;
@@ -6,12 +6,12 @@ use super::super::regtime::compress;
 use super::super::thresholds::CallThresholds;
 use super::*;
 
-/// A trace of one thread that grows at its end: (depth, function, duration); callees lie in their callers.
+/// The calls of a thread, and the end of the last one.
 #[derive(Default)]
 struct Thread(Vec<Call>, u64);
 
 impl Thread {
-    /// A call that took this long, and in it, from its begin on, one of the function beside the other.
+    /// Appends a call with consecutive callees, which begin when the call does.
     fn call(&mut self, function: char, duration: u64, callees: &[(char, u64)]) {
         let mut begin = self.1;
         let mut add = |depth, function: char, begin, duration| {
@@ -32,31 +32,33 @@ impl Thread {
     }
 }
 
-/// The outliers of threads: thread, path, duration, typical.
+/// The outliers of threads, as (thread, path, duration, typical duration).
 fn outliers(threads: &[Thread]) -> Vec<(u32, String, u64, u64)> {
     let mut paths = Paths::default();
     let mut run = RunDurations::default();
     for thread in threads {
         let calls = thread.0.iter().copied();
-        let of = compress(
+        let compressed = compress(
             calls,
             &CallThresholds::default(),
             Nanoseconds(thread.1),
             &mut paths,
         );
         let same: Vec<PathNo> = paths.iter().collect();
-        run.add(&of.durations, &same);
+        run.add(&compressed.durations, &same);
     }
-    let least = vec![Nanoseconds(0); threads.len()];
+    let min_lost = vec![Nanoseconds(0); threads.len()];
     let waits = paths.iter().map(|path| match paths.function(path).0 as u8 {
         b'L' => Some(WaitsFor::Others),
         b'S' => Some(WaitsFor::Time),
         _ => None,
     });
-    let outliers = run.outliers(&paths, &waits.collect::<Vec<_>>(), &least);
-    let rows = outliers.iter().map(|(of, _)| {
-        let took = of.call.end.0 - of.call.begin.0;
-        (of.thread, name(&paths, of.call.stack), took, of.typical.0)
+    let outliers = run.outliers(&paths, &waits.collect::<Vec<_>>(), &min_lost);
+    let rows = outliers.iter().map(|(outlier, _)| {
+        let call = &outlier.call;
+        let duration = call.end.0 - call.begin.0;
+        let path = name(&paths, call.stack);
+        (outlier.thread, path, duration, outlier.typical.0)
     });
     rows.collect()
 }
@@ -70,7 +72,7 @@ fn name(paths: &Paths, path: PathNo) -> String {
 }
 
 #[test]
-fn a_call_that_took_unusually_long_for_its_path_is_an_outlier() {
+fn finds_calls_that_took_unusually_long_for_their_path() {
     let mut thread = Thread::default();
     for number in 0..100 {
         thread.call('a', if number == 60 { 5_000 } else { 100 + number }, &[]);
@@ -80,7 +82,7 @@ fn a_call_that_took_unusually_long_for_its_path_is_an_outlier() {
 }
 
 #[test]
-fn what_is_typical_is_that_of_all_threads() {
+fn typical_duration_is_that_of_all_threads() {
     let mut often = Thread::default();
     (0..50).for_each(|_| often.call('a', 10, &[]));
     let mut once = Thread::default();
@@ -89,7 +91,7 @@ fn what_is_typical_is_that_of_all_threads() {
 }
 
 #[test]
-fn a_function_that_was_called_four_times_has_no_typical_time() {
+fn four_calls_have_no_outlier() {
     let mut thread = Thread::default();
     for took in [1, 1, 1, 10_000] {
         thread.call('a', took, &[]);
@@ -98,14 +100,14 @@ fn a_function_that_was_called_four_times_has_no_typical_time() {
 }
 
 #[test]
-fn calls_whose_times_vary_have_no_outliers_within_that() {
+fn widely_varying_durations_have_no_outlier() {
     let mut thread = Thread::default();
     (0..1000_u64).for_each(|number| thread.call('a', 100 + number * number, &[]));
     assert_eq!(outliers(&[thread]), []);
 }
 
 #[test]
-fn a_caller_is_none_where_what_it_called_explains_its_lost_time() {
+fn caller_explained_by_its_callee_is_no_outlier() {
     let mut thread = Thread::default();
     for number in 0..100 {
         let slow = if number == 7 { 10_000 } else { 0 };
@@ -115,7 +117,7 @@ fn a_caller_is_none_where_what_it_called_explains_its_lost_time() {
 }
 
 #[test]
-fn a_caller_that_lost_time_itself_is_named_beside_what_it_called() {
+fn caller_with_own_lost_time_is_an_outlier_too() {
     let mut thread = Thread::default();
     for number in 0..100 {
         let slow = if number == 7 { 10_000 } else { 0 };
@@ -129,7 +131,7 @@ fn a_caller_that_lost_time_itself_is_named_beside_what_it_called() {
 }
 
 #[test]
-fn what_is_called_only_where_its_caller_is_slow_is_named_instead() {
+fn rare_callee_is_the_outlier_instead_of_its_caller() {
     let mut thread = Thread::default();
     for number in 0..100 {
         let rare = [('b', 10), ('r', 10_000)];
@@ -145,7 +147,7 @@ fn what_is_called_only_where_its_caller_is_slow_is_named_instead() {
 }
 
 #[test]
-fn time_that_was_slept_is_that_of_who_slept() {
+fn sleep_counts_as_time_of_the_caller() {
     let mut thread = Thread::default();
     for number in 0..100 {
         let slow = if number == 7 { 9_000 } else { 0 };
@@ -161,24 +163,18 @@ fn time_that_was_slept_is_that_of_who_slept() {
 }
 
 #[test]
-fn outliers_are_ordered_by_lost_time_and_their_number_has_a_limit() {
-    let threads = [0, 1, 2, 3].map(|thread| {
-        let mut of = Thread::default();
+fn outliers_are_ordered_by_lost_time_and_limited_in_number() {
+    let threads = [0, 1, 2, 3].map(|index| {
+        let mut thread = Thread::default();
         for number in 0..40 * 200_u64 {
             let function = char::from(b'a' + (number % 40) as u8);
-            of.call(
-                function,
-                if number / 40 % 20 == 7 {
-                    1_000 + number + thread
-                } else {
-                    10
-                },
-                &[],
-            );
+            let is_slow = number / 40 % 20 == 7;
+            let duration = if is_slow { 1_000 + number + index } else { 10 };
+            thread.call(function, duration, &[]);
         }
-        of
+        thread
     });
-    let named = outliers(&threads);
-    assert_eq!(named.len(), MOST);
-    assert!(named.is_sorted_by_key(|of| Reverse(of.2 - of.3)));
+    let outliers = outliers(&threads);
+    assert_eq!(outliers.len(), MAX_OUTLIERS);
+    assert!(outliers.is_sorted_by_key(|(_, _, duration, typical)| Reverse(duration - typical)));
 }

@@ -1,4 +1,4 @@
-//! What RegTime keeps: the paper's example, the rules that SPEC.md decides, and what holds for every trace.
+//! Tests of RegTime: the paper's example, deviations from the paper, and properties of all traces.
 
 use super::super::paths::FunctionNo;
 use super::super::thresholds::Threshold;
@@ -6,20 +6,20 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A call of a test's trace: function, begin, end, and what it called.
+/// A call of a test trace: function, begin, end, callees.
 #[derive(Debug)]
-struct Made(u8, u64, u64, Vec<Made>);
+struct CallTree(u8, u64, u64, Vec<CallTree>);
 
-fn call(function: char, begin: u64, end: u64) -> Made {
-    Made(function as u8, begin, end, Vec::new())
+fn call(function: char, begin: u64, end: u64) -> CallTree {
+    CallTree(function as u8, begin, end, Vec::new())
 }
 
-fn calls(function: char, begin: u64, end: u64, made: Vec<Made>) -> Made {
-    Made(function as u8, begin, end, made)
+fn calls(function: char, begin: u64, end: u64, callees: Vec<CallTree>) -> CallTree {
+    CallTree(function as u8, begin, end, callees)
 }
 
-fn preorder(made: &[Made], depth: u32) -> Vec<Call> {
-    let with_callees = |Made(function, begin, end, callees): &Made| {
+fn preorder(trees: &[CallTree], depth: u32) -> Vec<Call> {
+    let with_callees = |CallTree(function, begin, end, callees): &CallTree| {
         let this = Call {
             with: None,
             depth,
@@ -29,7 +29,7 @@ fn preorder(made: &[Made], depth: u32) -> Vec<Call> {
         };
         [vec![this], preorder(callees, depth + 1)].concat()
     };
-    made.iter().flat_map(with_callees).collect()
+    trees.iter().flat_map(with_callees).collect()
 }
 
 fn thresholds(call_duration: u64, call_gap: u64, total_time: u64) -> CallThresholds {
@@ -40,28 +40,35 @@ fn thresholds(call_duration: u64, call_gap: u64, total_time: u64) -> CallThresho
     }
 }
 
-/// Thresholds at which only long calls end an expression.
+/// Thresholds with which only long calls end an expression.
 fn only_long() -> CallThresholds {
     thresholds(100, u64::MAX, u64::MAX)
 }
 
-/// A record a line: `call a>b 0-200`, `expression 0-90: a 2x 30, a>b 1x 4`.
-fn written(made: &[Made], thresholds: &CallThresholds) -> Vec<String> {
-    let calls = preorder(made, 0);
+/// Formats each record: `call a>b 0-200`, `expression 0-90: a 2x 30, a>b 1x 4`.
+fn records(trace: &[CallTree], thresholds: &CallThresholds) -> Vec<String> {
+    let calls = preorder(trace, 0);
     let mut paths = Paths::default();
     let compressed = compress(calls, thresholds, Nanoseconds(0), &mut paths);
     let name = |path| name(&paths, path);
-    let records = compressed.records.iter().map(|record| match record {
-        Record::Call(of) => format!("call {} {}-{}", name(of.stack), of.begin.0, of.end.0),
-        Record::Expression(of) => {
-            let stacks = of.stacks.iter();
-            let stacks =
-                stacks.map(|of| format!("{} {}x {}", name(of.stack), of.calls, of.duration.0));
-            let stacks = stacks.collect::<Vec<_>>().join(", ");
-            format!("expression {}-{}: {stacks}", of.begin.0, of.end.0)
+    let format_stack = |called: &CalledStack<PathNo>| {
+        let CalledStack {
+            stack,
+            calls,
+            duration,
+        } = called;
+        format!("{} {calls}x {}", name(*stack), duration.0)
+    };
+    let format_record = |record: &Record<PathNo>| match record {
+        Record::Call(LongCall { stack, begin, end }) => {
+            format!("call {} {}-{}", name(*stack), begin.0, end.0)
         }
-    });
-    records.collect()
+        Record::Expression(Expression { begin, end, stacks }) => {
+            let stacks: Vec<String> = stacks.iter().map(format_stack).collect();
+            format!("expression {}-{}: {}", begin.0, end.0, stacks.join(", "))
+        }
+    };
+    compressed.records.iter().map(format_record).collect()
 }
 
 fn name(paths: &Paths, path: PathNo) -> String {
@@ -72,9 +79,9 @@ fn name(paths: &Paths, path: PathNo) -> String {
     }
 }
 
-/// Four stacks, of which the third is called three times, are merged in the order in which each is called first.
+/// Figure 2 of the paper.
 #[test]
-fn figure_2_merges_equal_stacks_in_the_order_of_their_first_calls() {
+fn merges_equal_stacks_in_the_order_of_their_first_calls() {
     let trace = [
         call('A', 0, 2),
         calls('B', 3, 9, vec![call('C', 4, 6)]),
@@ -83,13 +90,13 @@ fn figure_2_merges_equal_stacks_in_the_order_of_their_first_calls() {
         calls('B', 26, 34, vec![call('D', 27, 28), call('C', 29, 33)]),
     ];
     assert_eq!(
-        written(&trace, &only_long()),
+        records(&trace, &only_long()),
         ["expression 0-34: A 2x 6, B 3x 24, B>C 3x 9, B>D 2x 5"]
     );
 }
 
 #[test]
-fn a_long_call_is_kept_and_what_it_calls_is_a_sequence_of_its_own() {
+fn callees_of_a_long_call_are_a_separate_sequence() {
     let callees = vec![
         call('b', 21, 22),
         call('c', 23, 124),
@@ -102,7 +109,7 @@ fn a_long_call_is_kept_and_what_it_calls_is_a_sequence_of_its_own() {
         call('a', 131, 133),
     ];
     assert_eq!(
-        written(&trace, &only_long()),
+        records(&trace, &only_long()),
         [
             "expression 0-20: a 1x 20",
             "call a 20-130",
@@ -115,42 +122,42 @@ fn a_long_call_is_kept_and_what_it_calls_is_a_sequence_of_its_own() {
 }
 
 #[test]
-fn a_call_as_long_as_the_threshold_is_short() {
+fn call_as_long_as_the_threshold_is_short() {
     assert_eq!(
-        written(&[call('a', 0, 100)], &only_long()),
+        records(&[call('a', 0, 100)], &only_long()),
         ["expression 0-100: a 1x 100"]
     );
     assert_eq!(
-        written(&[call('a', 0, 101)], &only_long()),
+        records(&[call('a', 0, 101)], &only_long()),
         ["call a 0-101"]
     );
 }
 
 #[test]
-fn a_gap_as_long_as_the_threshold_does_not_end_an_expression() {
+fn gap_as_long_as_the_threshold_does_not_end_an_expression() {
     let trace = [call('a', 0, 5), call('a', 15, 16), call('b', 27, 28)];
     assert_eq!(
-        written(&trace, &thresholds(100, 10, u64::MAX)),
+        records(&trace, &thresholds(100, 10, u64::MAX)),
         ["expression 0-16: a 2x 6", "expression 27-28: b 1x 1"]
     );
 }
 
-/// Algorithm 2 takes the time since the end of the record before, which would be that of `b`.
+/// Algorithm 2 uses the time since the end of the previous record, which would be `b`.
 #[test]
-fn time_after_the_last_callee_of_a_short_call_is_its_own_and_no_gap() {
+fn time_after_the_last_callee_of_a_short_call_is_no_gap() {
     let trace = [
         calls('a', 0, 50, vec![call('b', 1, 2), call('b', 40, 41)]),
         call('c', 52, 53),
     ];
     assert_eq!(
-        written(&trace, &thresholds(100, 10, u64::MAX)),
+        records(&trace, &thresholds(100, 10, u64::MAX)),
         ["expression 0-53: a 1x 50, a>b 2x 2, c 1x 1"]
     );
 }
 
-/// Condition 3 says that it cannot take more; algorithm 2 asks once it has.
+/// Condition 3 of the paper excludes longer expressions, but algorithm 2 only checks before the next call.
 #[test]
-fn an_expression_ends_before_the_call_that_follows_once_it_took_longer_than_the_total_time() {
+fn expression_ends_after_the_call_that_exceeds_the_total_time() {
     let trace = [
         call('a', 0, 6),
         call('a', 7, 10),
@@ -158,31 +165,31 @@ fn an_expression_ends_before_the_call_that_follows_once_it_took_longer_than_the_
         call('a', 18, 19),
     ];
     assert_eq!(
-        written(&trace, &thresholds(100, u64::MAX, 10)),
+        records(&trace, &thresholds(100, u64::MAX, 10)),
         ["expression 0-18: a 3x 17", "expression 18-19: a 1x 1"]
     );
 }
 
-/// Algorithm 2 returns nil where the calls end before the expression does.
+/// Algorithm 2 returns nil at the end of the calls.
 #[test]
-fn the_last_expression_of_a_thread_is_kept() {
+fn keeps_the_last_expression_of_a_thread() {
     let trace = [call('a', 0, 200), call('b', 201, 202)];
     assert_eq!(
-        written(&trace, &only_long()),
+        records(&trace, &only_long()),
         ["call a 0-200", "expression 201-202: b 1x 1"]
     );
 }
 
-/// Algorithm 1 has the calls of a thread in a row, whoever made them.
+/// Algorithm 1 does not distinguish calls by their callers.
 #[test]
-fn an_expression_ends_where_its_caller_does() {
+fn expression_ends_with_its_caller() {
     let trace = [
         calls('a', 0, 200, vec![call('c', 1, 2)]),
         call('c', 201, 202),
         calls('a', 203, 403, vec![call('c', 204, 205)]),
     ];
     assert_eq!(
-        written(&trace, &only_long()),
+        records(&trace, &only_long()),
         [
             "call a 0-200",
             "expression 1-2: a>c 1x 1",
@@ -194,10 +201,10 @@ fn an_expression_ends_where_its_caller_does() {
 }
 
 #[test]
-fn one_short_call_between_long_ones_is_an_expression() {
+fn single_short_call_is_an_expression() {
     let trace = [call('a', 0, 200), call('b', 200, 201), call('a', 201, 401)];
     assert_eq!(
-        written(&trace, &only_long()),
+        records(&trace, &only_long()),
         [
             "call a 0-200",
             "expression 200-201: b 1x 1",
@@ -207,7 +214,7 @@ fn one_short_call_between_long_ones_is_an_expression() {
 }
 
 #[test]
-fn shares_are_of_the_time_of_the_thread() {
+fn shares_refer_to_the_time_of_the_thread() {
     let trace = preorder(
         &[call('a', 0, 10), call('b', 10, 21), call('a', 21, 1000)],
         0,
@@ -224,46 +231,47 @@ fn shares_are_of_the_time_of_the_thread() {
 }
 
 #[test]
-fn a_thread_without_calls_has_no_records() {
-    assert_eq!(written(&[], &only_long()), [""; 0]);
+fn thread_without_calls_has_no_records() {
+    assert_eq!(records(&[], &only_long()), [""; 0]);
 }
 
-/// Calls, (function, time before it, time in it before and after what it called, what it called).
-fn any_trace(least: u64) -> impl Strategy<Value = Vec<Made>> {
+/// Any trace whose calls without callees take at least `min_duration`.
+fn any_trace(min_duration: u64) -> impl Strategy<Value = Vec<CallTree>> {
+    /// Function, time before the call, time in the call after its last callee, callees.
     #[derive(Clone, Debug)]
     struct Shape(u8, u64, u64, Vec<Shape>);
-    let leaf =
-        (0..4u8, 0..40u64, least..60u64).prop_map(|(of, gap, own)| Shape(of, gap, own, Vec::new()));
+    let leaf = (0..4u8, 0..40u64, min_duration..60u64)
+        .prop_map(|(function, gap, rest)| Shape(function, gap, rest, Vec::new()));
     let shape = leaf.prop_recursive(5, 60, 6, |inner| {
-        let made = prop::collection::vec(inner, 0..6);
-        (0..4u8, 0..40u64, 0..60u64, made)
-            .prop_map(|(of, gap, own, made)| Shape(of, gap, own, made))
+        let callees = prop::collection::vec(inner, 0..6);
+        (0..4u8, 0..40u64, 0..60u64, callees)
+            .prop_map(|(function, gap, rest, callees)| Shape(function, gap, rest, callees))
     });
-    fn timed(shapes: &[Shape], now: &mut u64) -> Vec<Made> {
-        let made = |Shape(function, gap, own, made): &Shape| {
+    fn timed(shapes: &[Shape], now: &mut u64) -> Vec<CallTree> {
+        let tree = |Shape(function, gap, rest, callees): &Shape| {
             *now += gap;
             let begin = *now;
-            let callees = timed(made, now);
-            *now += own;
-            Made(b'a' + function, begin, *now, callees)
+            let callees = timed(callees, now);
+            *now += rest;
+            CallTree(b'a' + function, begin, *now, callees)
         };
-        shapes.iter().map(made).collect()
+        shapes.iter().map(tree).collect()
     }
     prop::collection::vec(shape, 0..12).prop_map(|shapes| timed(&shapes, &mut 1000))
 }
 
-/// Each call that is a record, or that is directly in an expression: those of sequences.
-fn sequences<'m>(made: &'m [Made], long: u64, all: &mut Vec<Vec<&'m Made>>) {
-    all.push(made.iter().collect());
-    for call in made.iter().filter(|call| call.2 - call.1 > long) {
+/// Collects the sequences of calls: the outermost calls, and the callees of each long call.
+fn sequences<'t>(trace: &'t [CallTree], long: u64, all: &mut Vec<Vec<&'t CallTree>>) {
+    all.push(trace.iter().collect());
+    for call in trace.iter().filter(|call| call.2 - call.1 > long) {
         sequences(&call.3, long, all);
     }
 }
 
 proptest! {
     #[test]
-    fn calls_and_time_are_conserved_by_path(made in any_trace(0), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
-        let calls = preorder(&made, 0);
+    fn keeps_calls_and_time_of_each_path(trace in any_trace(0), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
+        let calls = preorder(&trace, 0);
         let mut paths = Paths::default();
         let compressed = compress(calls.iter().copied(), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
         let mut kept: BTreeMap<PathNo, (u64, u64)> = BTreeMap::new();
@@ -273,8 +281,11 @@ proptest! {
         };
         for record in &compressed.records {
             match record {
-                Record::Call(of) => add(of.stack, 1, of.end.0 - of.begin.0),
-                Record::Expression(of) => of.stacks.iter().for_each(|of| add(of.stack, of.calls, of.duration.0)),
+                Record::Call(call) => add(call.stack, 1, call.end.0 - call.begin.0),
+                Record::Expression(expression) => {
+                    let stacks = expression.stacks.iter();
+                    stacks.for_each(|called| add(called.stack, called.calls, called.duration.0));
+                }
             }
         }
         let mut traced: BTreeMap<PathNo, (u64, u64)> = BTreeMap::new();
@@ -287,30 +298,31 @@ proptest! {
             *sum = (sum.0 + 1, sum.1 + call.duration.0);
         }
         prop_assert_eq!(&kept, &traced);
-        let durations = compressed.durations.iter();
-        let durations = durations.map(|(path, of)| (path, (of.durations.calls(), of.durations.total().0)));
+        let durations = compressed.durations.iter().map(|(path, calls)| {
+            (path, (calls.durations.calls(), calls.durations.total().0))
+        });
         prop_assert_eq!(durations.collect::<BTreeMap<_, _>>(), traced);
         prop_assert_eq!(compressed.calls, calls.len() as u64);
     }
 
     #[test]
-    fn every_long_call_and_every_gap_survives(made in any_trace(0), long in 0..80u64, gap in 0..50u64) {
+    fn keeps_long_calls_and_gaps(trace in any_trace(0), long in 0..80u64, gap in 0..50u64) {
         let mut paths = Paths::default();
-        let compressed = compress(preorder(&made, 0), &thresholds(long, gap, u64::MAX), Nanoseconds(0), &mut paths);
-        let kept = |call: &Made| compressed.records.iter().any(|record| match record {
-            Record::Call(of) => paths.function(of.stack).0 == u32::from(call.0)
-                && (of.begin.0, of.end.0) == (call.1, call.2),
+        let compressed = compress(preorder(&trace, 0), &thresholds(long, gap, u64::MAX), Nanoseconds(0), &mut paths);
+        let is_kept = |call: &CallTree| compressed.records.iter().any(|record| match record {
+            Record::Call(kept) => paths.function(kept.stack).0 == u32::from(call.0)
+                && (kept.begin.0, kept.end.0) == (call.1, call.2),
             Record::Expression(_) => false,
         });
         let mut all = Vec::new();
-        sequences(&made, long, &mut all);
+        sequences(&trace, long, &mut all);
         for call in all.iter().flatten().filter(|call| call.2 - call.1 > long) {
-            prop_assert!(kept(call), "{}-{} is not kept", call.1, call.2);
+            prop_assert!(is_kept(call), "{}-{} is not kept", call.1, call.2);
         }
         for pair in all.iter().flat_map(|sequence| sequence.windows(2)) {
             let (from, to) = (pair[0].2, pair[1].1);
             let is_within = |record: &Record<PathNo>| match record {
-                Record::Expression(of) => of.begin.0 < to && of.end.0 > from,
+                Record::Expression(expression) => expression.begin.0 < to && expression.end.0 > from,
                 Record::Call(_) => false,
             };
             if to - from > gap {
@@ -320,28 +332,28 @@ proptest! {
     }
 
     #[test]
-    fn expressions_tile_the_short_calls_of_a_sequence(made in any_trace(1), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
+    fn each_short_call_of_a_sequence_is_in_one_expression(trace in any_trace(1), long in 0..80u64, gap in 0..50u64, total in 0..200u64) {
         let mut paths = Paths::default();
-        let compressed = compress(preorder(&made, 0), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
+        let compressed = compress(preorder(&trace, 0), &thresholds(long, gap, total), Nanoseconds(0), &mut paths);
         let expressions: Vec<_> = compressed.records.iter().filter_map(|record| match record {
-            Record::Expression(of) => Some((of.begin.0, of.end.0)),
+            Record::Expression(expression) => Some((expression.begin.0, expression.end.0)),
             Record::Call(_) => None,
         }).collect();
         for pair in expressions.windows(2) {
             prop_assert!(pair[0].1 <= pair[1].0, "{pair:?} overlap");
         }
         let mut all = Vec::new();
-        sequences(&made, long, &mut all);
-        let short = |call: &&&Made| call.2 - call.1 <= long;
-        let mut left: Vec<&Made> = all.iter().flatten().filter(short).copied().collect();
+        sequences(&trace, long, &mut all);
+        let is_short = |call: &&&CallTree| call.2 - call.1 <= long;
+        let mut left: Vec<&CallTree> = all.iter().flatten().filter(is_short).copied().collect();
         for (begin, end) in expressions {
-            let is_in = |call: &&Made| begin <= call.1 && call.2 <= end;
-            let (mut within, others): (Vec<&Made>, Vec<&Made>) = left.into_iter().partition(is_in);
+            let is_in = |call: &&CallTree| begin <= call.1 && call.2 <= end;
+            let (mut within, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_in);
             within.sort_by_key(|call| call.1);
             left = others;
             prop_assert_eq!(within.first().map(|call| call.1), Some(begin));
             prop_assert_eq!(within.last().map(|call| call.2), Some(end));
         }
-        prop_assert!(left.is_empty(), "{left:?} are in none");
+        prop_assert!(left.is_empty(), "{left:?} are in no expression");
     }
 }
