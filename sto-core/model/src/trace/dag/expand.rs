@@ -1,6 +1,6 @@
 //! Expanding pieces to calls.
 
-use super::{Calls, DagNode, Level, Piece, Repeated, levels};
+use super::{Calls, DagNode, Item, Level, Piece, Repeated, levels};
 use crate::trace::log::Call;
 use crate::trace::paths::FunctionNo;
 use crate::units::Nanoseconds;
@@ -46,32 +46,11 @@ impl Piece {
 
     /// Adds times to the depths and functions of the calls. The numbers of gaps and rests must match.
     pub fn calls(&self, functions: &[(u32, FunctionNo)]) -> Vec<Call> {
-        let opens = self
-            .items
-            .iter()
-            .filter(|item| matches!(item.what, Calls::Open(_)));
-        let opens: Vec<u32> = opens.map(|item| item.depth).collect();
         let mut calls: Vec<Call> = Vec::with_capacity(functions.len());
         let mut levels = levels(&self.callers, self.begin);
-        let close = |levels: &mut Vec<Level>, calls: &mut Vec<Call>, rests: &[u64]| {
-            let Some(Level {
-                call: Some((index, _)),
-                cursor,
-                ..
-            }) = levels.pop()
-            else {
-                return;
-            };
-            let call = &mut calls[index];
-            call.duration =
-                Nanoseconds(cursor.wrapping_add(rests[index]).wrapping_sub(call.begin.0));
-            if let Some(caller) = levels.last_mut() {
-                caller.cursor = call.begin.0.wrapping_add(call.duration.0);
-            }
-        };
         for (index, &(depth, function)) in functions.iter().enumerate() {
             while levels.len() > depth as usize + 1 {
-                close(&mut levels, &mut calls, &self.rests);
+                self.close(&mut levels, &mut calls);
             }
             let Some(caller) = levels.last_mut() else {
                 break;
@@ -91,23 +70,35 @@ impl Piece {
                 end: 0,
             });
         }
-        // Calls that continue in the next piece have their whole duration as rest.
-        while levels.len() > 1 {
-            let is_open = opens.contains(&(levels.len() as u32 - 2));
-            match (is_open, levels.last()) {
-                (
-                    true,
-                    Some(Level {
-                        call: Some((index, _)),
-                        ..
-                    }),
-                ) => {
-                    calls[*index].duration = Nanoseconds(self.rests[*index]);
+        let is_open = |item: &&Item| matches!(item.what, Calls::Open(_));
+        let open_items = self.items.iter().filter(is_open);
+        let open_depths: Vec<u32> = open_items.map(|item| item.depth).collect();
+        while let [_, .., innermost] = &levels[..] {
+            match innermost.call {
+                // Calls that continue in the next piece have their whole duration as rest.
+                Some((index, _)) if open_depths.contains(&(levels.len() as u32 - 2)) => {
+                    calls[index].duration = Nanoseconds(self.rests[index]);
                     levels.pop();
                 }
-                _ => close(&mut levels, &mut calls, &self.rests),
+                _ => self.close(&mut levels, &mut calls),
             }
         }
         calls
+    }
+
+    /// Ends the innermost call, and sets its duration.
+    fn close(&self, levels: &mut Vec<Level>, calls: &mut [Call]) {
+        let Some(level) = levels.pop() else {
+            return;
+        };
+        let Some((index, _)) = level.call else {
+            return;
+        };
+        let call = &mut calls[index];
+        let end = level.cursor.wrapping_add(self.rests[index]);
+        call.duration = Nanoseconds(end.wrapping_sub(call.begin.0));
+        if let Some(caller) = levels.last_mut() {
+            caller.cursor = end;
+        }
     }
 }
