@@ -54,14 +54,14 @@ fn beside_gdb(mode: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn saved_stacks_with_signed_return_addresses_are_unwound_as_gdb_has_them() {
+fn unwinds_signed_return_addresses_like_gdb() {
     for (found, expected) in beside_gdb("dwarf") {
         assert_eq!(found, expected);
     }
 }
 
 #[test]
-fn the_link_register_names_the_caller_that_frame_pointers_leave_out() {
+fn link_register_supplies_the_caller_missing_from_frame_pointers() {
     let stacks = beside_gdb("fp");
     let leaf = stacks.iter().filter(|(_, gdb)| gdb.ends_with(";leaf"));
     assert!(leaf.clone().count() > 10);
@@ -74,7 +74,7 @@ fn the_link_register_names_the_caller_that_frame_pointers_leave_out() {
 }
 
 #[test]
-fn call_chains_of_a_phone_have_the_names_of_its_program() {
+fn resolves_call_chains_of_an_aarch64_phone() {
     let (recording, symbols) = read_testdata("two-functions.perf.data");
     let samples = recording.samples.iter();
     let found: Vec<String> = samples
@@ -101,7 +101,7 @@ fn of_machine(name: &str, machine: &str) -> Result<Recording, FormatError> {
 }
 
 #[test]
-fn call_chains_of_other_machines_are_read_and_saved_stacks_are_refused_by_name() {
+fn reads_call_chains_and_rejects_saved_stacks_of_other_machines() {
     for machine in ["riscv64", "ppc64le", "armv7l"] {
         let recording = of_machine("fp.perf.data", machine).unwrap();
         let depths = recording.stacks.iter();

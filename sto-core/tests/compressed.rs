@@ -40,7 +40,7 @@ fn allowing(bytes: &[u8]) -> Result<Recording, FormatError> {
 }
 
 #[test]
-fn text_that_a_windows_shell_wrote_is_the_same_profile() {
+fn reads_utf16_text() {
     for text in [FOLDED.to_vec(), many_stacks()] {
         let expected = format!("{:?}", plain(&text));
         let text = String::from_utf8(text).unwrap();
@@ -57,7 +57,7 @@ fn text_that_a_windows_shell_wrote_is_the_same_profile() {
 }
 
 #[test]
-fn a_compressed_copy_is_the_same_profile() {
+fn compressed_copy_is_the_same_profile() {
     let not_finished =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/perf-data/zstd.perf.data");
     for bytes in [FOLDED.to_vec(), many_stacks()] {
@@ -77,7 +77,7 @@ fn a_compressed_copy_is_the_same_profile() {
 }
 
 #[test]
-fn a_compressed_file_has_the_time_at_which_it_was_written() {
+fn keeps_the_modification_time_of_compressed_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.folded.gz");
     std::fs::write(&path, gzip(FOLDED)).unwrap();
@@ -86,7 +86,7 @@ fn a_compressed_file_has_the_time_at_which_it_was_written() {
 }
 
 #[test]
-fn half_a_compressed_file_is_an_error_unless_it_is_allowed() {
+fn rejects_truncated_compressed_files_unless_allowed() {
     let bytes = many_stacks();
     for (copy, name) in [(gzip(&bytes), "gzip"), (zstd(&bytes), "zstd")] {
         let half = &copy[..copy.len() / 2];
@@ -108,7 +108,7 @@ fn half_a_compressed_file_is_an_error_unless_it_is_allowed() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_before_it_fills_memory() {
+fn rejects_endless_lines() {
     let stream = b"main;work 1\n".chain(std::io::repeat(b'x'));
     let error = read_stream(Path::new("a/file"), stream, &Default::default()).unwrap_err();
     let message = error.to_string();
@@ -119,7 +119,7 @@ fn a_line_without_end_is_refused_before_it_fills_memory() {
 }
 
 #[test]
-fn damaged_compressed_data_are_an_error() {
+fn rejects_damaged_compressed_data() {
     let mut copy = gzip(&many_stacks());
     let middle = copy.len() / 2;
     copy[middle..middle + 100].fill(0xff);
@@ -138,7 +138,7 @@ fn bomb(size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_expands_without_end_is_refused_in_one_layer_and_in_two() {
+fn rejects_decompression_bombs_in_one_or_two_layers() {
     // One gigabyte, and 32: nested, so that no ratio of one layer shows it.
     for bytes in [bomb(1 << 30), zstd(&bomb(32 << 30)), gzip(&bomb(32 << 30))] {
         assert!(bytes.len() < 200_000);
@@ -152,7 +152,7 @@ fn what_expands_without_end_is_refused_in_one_layer_and_in_two() {
 }
 
 #[test]
-fn more_is_expanded_where_it_is_allowed() {
+fn max_input_allows_larger_expansion() {
     let lines = format!("main;{} 3\n", "f".repeat(4000)).repeat(20_000);
     let bytes = zstd(lines.as_bytes());
     let refused = read_bytes(Path::new("x"), &bytes, &ReadOptions::default());
@@ -166,7 +166,7 @@ fn more_is_expanded_where_it_is_allowed() {
 }
 
 #[test]
-fn compressions_around_each_other_are_counted() {
+fn rejects_too_many_layers_of_compression() {
     let twice = gzip(&gzip(FOLDED));
     assert_eq!(plain(&twice).samples.len(), 3);
     let message = error_of(&gzip(&twice));
@@ -177,7 +177,7 @@ fn compressions_around_each_other_are_counted() {
 }
 
 #[test]
-fn nothing_in_a_compressed_file_is_an_empty_file() {
+fn reads_an_empty_compressed_file_as_empty() {
     let message = error_of(&gzip(b""));
     assert!(
         message.starts_with("a/file: the file is empty"),

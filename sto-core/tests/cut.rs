@@ -33,7 +33,7 @@ fn testdata(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_profile_that_is_cut_while_it_is_read_is_read_or_refused() {
+fn truncating_a_profile_during_reading_never_panics() {
     let folder = tempfile::tempdir().unwrap();
     for name in [
         "demo/v1.dwarf.perf.data",
@@ -52,7 +52,7 @@ fn a_profile_that_is_cut_while_it_is_read_is_read_or_refused() {
 }
 
 #[test]
-fn a_program_that_is_cut_while_its_symbols_are_looked_up_costs_no_more_than_symbols() {
+fn truncating_a_program_during_symbolization_only_loses_symbols() {
     let folder = tempfile::tempdir().unwrap();
     let source = "volatile long sink;\n\
         int main(int argc, char **argv) { sink = argc; return 0; }\n";

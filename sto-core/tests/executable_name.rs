@@ -61,7 +61,7 @@ fn stacks(loaded: &Loaded, function: &str) -> BTreeSet<NodeId> {
 }
 
 #[test]
-fn builds_in_files_of_different_names_share_their_stacks() {
+fn builds_with_different_file_names_share_stacks() {
     let store = Store::in_memory().unwrap();
     let options = with_symbols(Some("demo"));
     let builds = ["v1", "v2"].map(|version| stored_demo(&store, version, &options));
@@ -74,7 +74,7 @@ fn builds_in_files_of_different_names_share_their_stacks() {
 }
 
 #[test]
-fn only_the_programs_own_file_is_renamed() {
+fn renames_only_the_programs_own_file() {
     let loaded = stored_demo(
         &Store::in_memory().unwrap(),
         "v1",
@@ -90,7 +90,7 @@ fn only_the_programs_own_file_is_renamed() {
 }
 
 #[test]
-fn a_name_the_user_did_not_give_leaves_the_file_name() {
+fn keeps_the_file_name_without_an_executable_name() {
     let split = IngestOptions {
         split_processes: true,
         ..with_symbols(Some("demo"))
@@ -105,7 +105,7 @@ fn a_name_the_user_did_not_give_leaves_the_file_name() {
 }
 
 #[test]
-fn code_without_a_symbol_has_the_executables_name() {
+fn unresolved_code_has_the_executable_name() {
     let options = IngestOptions {
         symbols: SymbolOptions::default(),
         ..with_symbols(Some("demo"))

@@ -10,7 +10,7 @@ use sto_core::model::FrameKind;
 use sto_core::units::{Cost, Unit};
 
 #[test]
-fn a_line_is_a_stack_and_its_count() {
+fn reads_a_stack_and_its_count() {
     let recording = read_text("main;work;sqrt 42\nmain;work 7\n").unwrap();
     assert_eq!(recording.format, Format::Folded);
     assert_eq!(folded(&recording), ["main;work;sqrt 42", "main;work 7"]);
@@ -29,7 +29,7 @@ fn a_line_is_a_stack_and_its_count() {
 }
 
 #[test]
-fn the_count_stands_behind_the_last_space() {
+fn count_follows_the_last_space() {
     let text = "java;void f(int, long) const;operator new 3 9\nmain 1\n";
     assert_eq!(
         folded(&read_text(text).unwrap()),
@@ -38,13 +38,13 @@ fn the_count_stands_behind_the_last_space() {
 }
 
 #[test]
-fn comments_blank_lines_and_windows_line_ends_do_not_matter() {
+fn ignores_comments_blank_lines_and_crlf() {
     let text = "# made by hand\r\n\r\na;b 1\r\n \t\r\n#a;x 9\na;c 2  \r\na 3";
     assert_eq!(folded(&read_text(text).unwrap()), ["a;b 1", "a;c 2", "a 3"]);
 }
 
 #[test]
-fn annotations_become_kinds() {
+fn annotations_become_frame_kinds() {
     let text = "a;b_[i];c_[j];d_[0];e_[1];f_[k];g_[w] 1";
     let recording = read_text(text).unwrap();
     let frames = frames_of(&recording, &recording.samples[0]);
@@ -79,7 +79,7 @@ fn frames_without_a_symbol_are_unresolved() {
 }
 
 #[test]
-fn a_count_may_have_a_fraction_of_zeros() {
+fn accepts_counts_with_zero_fraction() {
     assert_eq!(
         folded(&read_text("a;b 12.0\na;c 3.000\na;d 0.0\na;e 5.\n").unwrap()),
         ["a;b 12", "a;c 3", "a;e 5"]
@@ -87,7 +87,7 @@ fn a_count_may_have_a_fraction_of_zeros() {
 }
 
 #[test]
-fn counts_with_fractions_are_added_up_and_then_rounded() {
+fn sums_fractional_counts_before_rounding() {
     let recording = read_text("a;b 1.25\na;b 1.25\na;c 100.4999\na;d 7\n").unwrap();
     assert_eq!(folded(&recording), ["a;b 3", "a;c 100", "a;d 7"]);
     assert!(
@@ -99,7 +99,7 @@ fn counts_with_fractions_are_added_up_and_then_rounded() {
 }
 
 #[test]
-fn counts_that_rounding_would_change_are_refused() {
+fn rejects_counts_that_rounding_would_change() {
     for text in ["a;b 0.4\na;c 0.3\n", "a 1.5\nb 2.5\n"] {
         let message = error_of(text.as_bytes());
         assert!(
@@ -111,7 +111,7 @@ fn counts_that_rounding_would_change_are_refused() {
 }
 
 #[test]
-fn a_count_that_leaves_64_bits_is_refused() {
+fn rejects_a_count_that_overflows() {
     assert_eq!(
         read_text("a 18446744073709551615").unwrap().samples[0]
             .cost
@@ -125,7 +125,7 @@ fn a_count_that_leaves_64_bits_is_refused() {
 }
 
 #[test]
-fn a_line_without_a_count_is_named() {
+fn reports_a_line_without_a_count() {
     for line in [
         "a;b",
         "a;b x",
@@ -149,7 +149,7 @@ fn a_line_without_a_count_is_named() {
 }
 
 #[test]
-fn a_differential_profile_is_read_as_two_events() {
+fn reads_a_differential_profile_as_two_events() {
     let recording = read_text("\na;b 10 12\na;c 0 3.0\n# note\na;b 1 0\n").unwrap();
     let events = recording
         .sample_types
@@ -174,7 +174,7 @@ fn a_differential_profile_is_read_as_two_events() {
 }
 
 #[test]
-fn a_line_cut_off_at_its_count_is_told() {
+fn reports_a_line_truncated_in_its_count() {
     let whole = read_text("a;b 10\na;c 42\n").unwrap();
     assert!(whole.warnings.is_empty());
     let cut = read_text("a;b 10\na;c 4").unwrap();
@@ -197,7 +197,7 @@ fn a_line_cut_off_at_its_count_is_told() {
 }
 
 #[test]
-fn stacks_that_were_never_sampled_are_left_out() {
+fn ignores_stacks_with_zero_counts() {
     assert_eq!(folded(&read_text("a;b 0\na;c 2\n").unwrap()), ["a;c 2"]);
     for text in ["a;b 0\n", "# nothing\n", "\n\n"] {
         let error = read_text(text).unwrap_err();
@@ -206,7 +206,7 @@ fn stacks_that_were_never_sampled_are_left_out() {
 }
 
 #[test]
-fn names_that_are_not_utf8_are_replaced_with_one_warning() {
+fn replaces_invalid_utf8_with_one_warning() {
     let bytes = b"a;caf\xe9;b 1\na;\xff\xfe 2\n";
     let recording =
         sto_core::formats::read_bytes("x".as_ref(), bytes, &Default::default()).unwrap();
@@ -218,7 +218,7 @@ fn names_that_are_not_utf8_are_replaced_with_one_warning() {
 }
 
 #[test]
-fn other_files_are_told_by_how_they_begin() {
+fn names_unknown_files_by_their_first_bytes() {
     let message = error_of(b"\n\x1b[1mHello,\x07 world\n");
     assert_eq!(
         message,
@@ -237,7 +237,7 @@ fn other_files_are_told_by_how_they_begin() {
 }
 
 #[test]
-fn text_of_which_only_the_first_line_looks_like_a_stack_is_no_profile() {
+fn rejects_text_with_only_one_stack_line() {
     let message = error_of(b"version = 4\n\n[[package]]\nname = \"a\"\n");
     assert!(
         message.contains("not a profile that sto can read"),
@@ -248,13 +248,13 @@ fn text_of_which_only_the_first_line_looks_like_a_stack_is_no_profile() {
 }
 
 #[test]
-fn counts_of_one_stack_are_added_up() {
+fn sums_counts_of_equal_stacks() {
     let recording = read_text("a;b 1\na;c 2\na;b 3\n").unwrap();
     assert_eq!(folded(&recording), ["a;b 4", "a;c 2"]);
 }
 
 #[test]
-fn counts_that_together_leave_64_bits_are_refused() {
+fn rejects_counts_whose_sum_overflows() {
     let message = error_of(b"a 18446744073709551615\nb 0\nb 1\n");
     assert!(
         message.starts_with("a/file: line 3: the counts up to here add up to more than 2^64 - 1"),
@@ -263,7 +263,7 @@ fn counts_that_together_leave_64_bits_are_refused() {
 }
 
 #[test]
-fn a_long_name_is_cut_with_a_warning() {
+fn truncates_long_names_with_a_warning() {
     let (name, fits) = ("x".repeat(4096) + "\u{e9}", "x".repeat(4096));
     let recording = read_text(&format!("{name};{fits} 1\n")).unwrap();
     let frames = frames_of(&recording, &recording.samples[0]);
@@ -273,7 +273,7 @@ fn a_long_name_is_cut_with_a_warning() {
 }
 
 #[test]
-fn a_stack_deeper_than_the_limit_is_refused() {
+fn rejects_too_deep_stacks() {
     let frames = "a;".repeat(MAX_DEPTH - 1);
     let deepest = read_text(&format!("{frames}a 1\n")).unwrap();
     assert_eq!(
@@ -289,7 +289,7 @@ fn a_stack_deeper_than_the_limit_is_refused() {
 
 /// Blocks of a stream end anywhere, in the middle of lines too.
 #[test]
-fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+fn reads_a_stream_of_many_blocks_like_the_file() {
     let lines = (0..100_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));
     let text: String = lines.collect();
     let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default()).unwrap();
@@ -345,7 +345,7 @@ fn check_golden(name: &str) {
 }
 
 #[test]
-fn a_stream_is_told_by_its_last_line_too() {
+fn rejects_a_stream_whose_last_line_is_no_stack() {
     let text = "version 4\nmain;work 4x";
     let whole = read_bytes(Path::new("x"), text.as_bytes(), &Default::default());
     let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default());
@@ -355,7 +355,7 @@ fn a_stream_is_told_by_its_last_line_too() {
 }
 
 #[test]
-fn a_place_behind_a_name_is_its_file_and_line() {
+fn reads_file_and_line_after_a_name() {
     let text = "<module> (a b.py:9);go - /srv/x.rb:12;f (int);operator- (x);g (:1);h - 5;(a.c:3);a.py:<lambda>:7;<frozen abc>:m:2;a::b:3;.py::4 1";
     let recording = read_text(text).unwrap();
     let frames = frames_of(&recording, &recording.samples[0]);
@@ -382,7 +382,7 @@ fn a_place_behind_a_name_is_its_file_and_line() {
 }
 
 #[test]
-fn what_tools_write_is_read() {
+fn reads_output_of_real_tools() {
     for name in [
         "py-spy",
         "heaptrack",
@@ -402,7 +402,7 @@ proptest! {
 
     /// Taking frames over from the line before never changes what is read.
     #[test]
-    fn a_stack_does_not_depend_on_the_line_before(
+    fn stacks_do_not_depend_on_the_previous_line(
         stacks in prop::collection::vec(prop::collection::vec("[ab]{1,3}", 1..6), 1..20)
     ) {
         let stacks: Vec<String> = stacks.iter().map(|stack| stack.join(";")).collect();
@@ -417,7 +417,7 @@ proptest! {
 
     /// However a stream is cut into pieces, it is the same recording as the file.
     #[test]
-    fn a_stream_is_read_as_the_file_is(
+    fn reads_a_stream_like_the_file(
         text in "(main|;|a|b| |1|\n|#|\r){0,40}", piece in 1..9usize
     ) {
         let stream = InPieces { bytes: text.as_bytes(), piece };
@@ -434,7 +434,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_reading_panic(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
+    fn arbitrary_bytes_never_panic(text in "(a|b|;| |1|\\.|\\n|\\r|\\t|#|_\\[k\\]|\\[|\\]|:|/|\u{e9}){0,60}") {
         let _ = read_text(&text);
     }
 }

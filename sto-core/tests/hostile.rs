@@ -66,7 +66,7 @@ fn compressed(records: &[u8], times: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_few_compressed_bytes_do_not_become_millions_of_samples() {
+fn limits_samples_from_few_compressed_bytes() {
     let many = compressed(&record(1000, &[0; 8]).repeat(1 << 16), 16);
     assert!(many.len() < 10_000, "{}", many.len());
     let message = with_records(&many).unwrap_err();
@@ -77,7 +77,7 @@ fn a_few_compressed_bytes_do_not_become_millions_of_samples() {
 }
 
 #[test]
-fn compressed_records_do_not_expand_to_gigabytes() {
+fn limits_expansion_of_compressed_records() {
     let large = record(1000, &vec![0; 65_520]);
     let message = with_records(&compressed(&large, 9000)).unwrap_err();
     assert!(
@@ -87,7 +87,7 @@ fn compressed_records_do_not_expand_to_gigabytes() {
 }
 
 #[test]
-fn processes_that_copy_each_other_share_their_mappings() {
+fn forked_processes_share_mappings() {
     let mappings = (1..=4096).map(|page| executable_mapping(7, page, b"/bin/x\0\0"));
     // Copied, they would be 64 million.
     let forks = (0..16_384).flat_map(|child| {
@@ -101,7 +101,7 @@ fn processes_that_copy_each_other_share_their_mappings() {
 }
 
 #[test]
-fn long_names_of_perf_data_are_cut() {
+fn truncates_long_names_of_perf_data() {
     let path = [b"/bin/", &[b'x'; 6000][..], &[0; 3]].concat();
     let comm = [&*words([7, 7]), &[b'y'; 6000], &[0; 8], &SAMPLE_ID].concat();
     let records = [record(COMM, &comm), executable_mapping(7, 1, &path)].concat();
@@ -111,7 +111,7 @@ fn long_names_of_perf_data_are_cut() {
 }
 
 #[test]
-fn an_excerpt_of_hostile_text_is_one_short_printable_line() {
+fn excerpts_are_one_short_printable_line() {
     let message = error_of(b"it's\x1b[31m\nred\xff");
     let excerpt = "it starts with `it's\\u{1b}[31m\\nred\u{fffd}`;";
     assert!(message.contains(excerpt), "{message}");
@@ -122,7 +122,7 @@ fn an_excerpt_of_hostile_text_is_one_short_printable_line() {
 }
 
 #[test]
-fn long_names_of_threads_are_cut() {
+fn truncates_long_thread_names() {
     let text = format!("{} 1 1.5: cycles:\n\t1 f (/x)\n", "é".repeat(1000));
     let recording = read_text(&text).unwrap();
     assert!(recording.threads[0].name.len() <= MAX_PROCESS_NAME);
@@ -131,7 +131,7 @@ fn long_names_of_threads_are_cut() {
 }
 
 #[test]
-fn more_events_than_the_limit_are_refused() {
+fn rejects_too_many_events() {
     let sample = |event| format!("p 1 1.5: e{event}:\n\t1 f (/x)\n\n");
     let most: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
     assert_eq!(
@@ -144,7 +144,7 @@ fn more_events_than_the_limit_are_refused() {
 }
 
 #[test]
-fn a_stack_of_perf_script_may_be_hundreds_of_thousands_of_frames_deep_and_no_more_than_the_limit() {
+fn limits_the_depth_of_perf_script_stacks() {
     let text = |depth| format!("p 1 1.5: cycles:\n{}", "\t1 f (/x)\n".repeat(depth));
     let deep = read_text(&text(200_000)).unwrap();
     assert_eq!(deep.stacks.get(deep.samples[0].stack).len(), 200_000);
@@ -153,7 +153,7 @@ fn a_stack_of_perf_script_may_be_hundreds_of_thousands_of_frames_deep_and_no_mor
 }
 
 #[test]
-fn text_that_is_not_utf8_is_replaced_with_one_warning() {
+fn replaces_invalid_utf8_of_perf_script_with_one_warning() {
     let text = b"p\xff 1 1.5: cycles:\n\t1 f\xfe (/x)\n\t2 g\xfd (/y\xfc)\n\n";
     let recording = read_bytes(Path::new("x"), text, &Default::default()).unwrap();
     let about = recording
@@ -164,7 +164,7 @@ fn text_that_is_not_utf8_is_replaced_with_one_warning() {
 }
 
 #[test]
-fn periods_and_times_that_are_no_numbers_are_no_sample() {
+fn rejects_samples_with_malformed_periods_or_times() {
     for header in [
         "p 1 1.5: -7 cycles:",
         "p 1 NaN: 7 cycles:",
@@ -184,7 +184,7 @@ fn periods_and_times_that_are_no_numbers_are_no_sample() {
 
 /// A store refuses records of more than 16 MiB.
 #[test]
-fn the_longest_names_of_everything_are_stored_and_found_again() {
+fn stores_the_longest_names() {
     let name = |ix: usize| format!("{ix:0>MAX_GIVEN_NAME$}");
     let sample = |event| format!("p 1 1.5: e{event:0>4095}:\n\t1 f (/x)\n\n");
     let text: String = (0..MAX_SAMPLE_TYPES).map(sample).collect();
@@ -296,7 +296,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn a_damaged_recording_is_an_error_or_a_profile(
+    fn damaged_recordings_never_panic(
         name in prop::sample::select(&RECORDINGS[..]),
         damages in prop::collection::vec(Mutation::any(), 1..5),
     ) {

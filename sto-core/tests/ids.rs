@@ -63,7 +63,7 @@ fn profile() -> String {
 }
 
 #[test]
-fn every_field_of_a_frame_counts() {
+fn frame_id_depends_on_every_field() {
     let frames = [
         FRAME,
         Frame {
@@ -87,7 +87,7 @@ fn every_field_of_a_frame_counts() {
 }
 
 #[test]
-fn field_boundaries_matter() {
+fn ids_depend_on_field_boundaries() {
     let strings = &["", "a", "b", "ab", "ba", "a\0", "\0a"];
     let frames = strings.iter().flat_map(|symbol| {
         strings.iter().flat_map(move |module| {
@@ -109,7 +109,7 @@ fn field_boundaries_matter() {
 }
 
 #[test]
-fn order_and_kind_of_parts_matter() {
+fn ids_depend_on_order_and_kind_of_parts() {
     let executable = ExecutableId::of("app");
     let [a, b] = ["a", "b"].map(|symbol| FrameId::of(Frame { symbol, ..FRAME }));
     let stack = |frames: &[FrameId]| {
@@ -136,7 +136,7 @@ fn order_and_kind_of_parts_matter() {
 }
 
 #[test]
-fn a_node_is_its_stack_whatever_tree_it_stands_in() {
+fn node_id_depends_only_on_its_stack() {
     let mut frames = FrameTable::new();
     let [main, work] = ["main", "work"].map(|symbol| frames.insert(Frame { symbol, ..FRAME }));
     let mut tree = StackTree::new();
@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn frames_have_one_id_if_and_only_if_they_are_equal(
+    fn frame_ids_are_equal_if_and_only_if_frames_are(
         a in (0u8..6, "[ab]{0,2}", "[ab]{0,2}", "[ab]{0,2}", 0u32..3),
         b in (0u8..6, "[ab]{0,2}", "[ab]{0,2}", "[ab]{0,2}", 0u32..3),
     ) {

@@ -113,7 +113,7 @@ fn names(profiles: &[Prepared]) -> Vec<(&str, &str, u64)> {
 }
 
 #[test]
-fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
+fn names_builds_after_the_largest_program_and_its_build_id() {
     let recording = three_programs().edit(|recording| {
         set_build_id(recording, 20, 0xab);
     });
@@ -136,7 +136,7 @@ fn a_build_is_named_after_the_program_with_most_samples_and_its_build_id() {
 }
 
 #[test]
-fn the_build_id_is_that_of_the_process_with_most_samples() {
+fn takes_the_build_id_of_the_process_with_most_samples() {
     let recording = three_programs().edit(|recording| {
         set_build_id(recording, 20, 2);
         set_build_id(recording, 10, 1);
@@ -151,7 +151,7 @@ fn the_build_id_is_that_of_the_process_with_most_samples() {
 }
 
 #[test]
-fn the_user_names_executable_and_version() {
+fn user_can_name_executable_and_version() {
     let recording = three_programs().edit(|recording| {
         set_build_id(recording, 10, 1);
         set_build_id(recording, 30, 3);
@@ -183,7 +183,7 @@ fn the_user_names_executable_and_version() {
 }
 
 #[test]
-fn without_a_name_for_the_build_nothing_goes_in() {
+fn rejects_a_build_without_a_name() {
     let error = prepare_all(&three_programs(), &IngestOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -193,14 +193,14 @@ fn without_a_name_for_the_build_nothing_goes_in() {
 }
 
 #[test]
-fn programs_with_as_many_samples_stand_by_name() {
+fn programs_with_equal_samples_are_sorted_by_name() {
     let text = "b 2/2 1.0: 1 cycles:\n\t1 f (p)\n\na 1/1 2.0: 1 cycles:\n\t1 f (p)\n";
     let recording = read_text(text).unwrap();
     assert_eq!(prepare_one(&recording, &version("v")).build.executable, "a");
 }
 
 #[test]
-fn a_format_without_program_names_is_named_after_the_file() {
+fn names_the_program_after_the_file_if_the_format_has_no_names() {
     let recording = read_text("main;work 3\n").unwrap();
     assert_eq!(
         prepare_one(&recording, &version("v")).build.executable,
@@ -216,7 +216,7 @@ fn a_format_without_program_names_is_named_after_the_file() {
 }
 
 #[test]
-fn a_nameless_program_among_others_is_unknown() {
+fn names_a_nameless_program_among_others_unknown() {
     let text = "  1/1 1.0: 1 cycles:\n\t1 f (p)\n\n 1/1 1.0: 1 cycles:\n\t1 f (p)\n\nb 2/2 2.0: 1 cycles:\n\t1 f (p)\n";
     let recording = read_text(text).unwrap();
     assert_eq!(
@@ -226,7 +226,7 @@ fn a_nameless_program_among_others_is_unknown() {
 }
 
 #[test]
-fn processes_are_split_by_program() {
+fn splits_processes_by_program() {
     let options = IngestOptions {
         split_processes: true,
         ..version("v1")
@@ -251,7 +251,7 @@ fn processes_are_split_by_program() {
 }
 
 #[test]
-fn a_source_says_which_samples_a_profile_has_and_what_their_frames_are() {
+fn source_digest_depends_on_program_and_granularity() {
     let recording = three_programs();
     let ids = |recording: &Recording, change: &dyn Fn(&mut IngestOptions)| {
         let mut options = version("v1");
@@ -290,7 +290,7 @@ fn a_source_says_which_samples_a_profile_has_and_what_their_frames_are() {
 }
 
 #[test]
-fn a_named_format_is_part_of_the_id_where_the_content_tells_another() {
+fn source_digest_depends_on_a_forced_format() {
     let source = |bytes: &[u8], format| {
         let options = ReadOptions {
             format,
@@ -313,7 +313,7 @@ fn a_named_format_is_part_of_the_id_where_the_content_tells_another() {
 }
 
 #[test]
-fn a_recording_that_a_build_has_twice_is_warned_of() {
+fn warns_if_a_build_has_a_recording_twice() {
     let store = Store::in_memory().unwrap();
     let path = Path::new("perf.txt");
     let put = |split_processes| {
@@ -344,7 +344,7 @@ fn a_recording_that_a_build_has_twice_is_warned_of() {
 
 /// A stripped program whose names are in a separate debug file, which is found by its build id.
 #[test]
-fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file() {
+fn resolves_functions_without_a_recorded_build_id() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -405,7 +405,7 @@ fn a_function_has_its_name_also_where_the_recording_has_no_build_id_of_its_file(
 }
 
 #[test]
-fn split_programs_without_a_build_id_are_left_out_with_a_warning() {
+fn leaves_out_programs_without_build_id_with_a_warning() {
     let recording = three_programs().edit(|recording| {
         set_build_id(recording, 30, 3);
     });
@@ -455,7 +455,7 @@ fn quality_counts_samples() {
 }
 
 #[test]
-fn modules_are_those_of_the_profile_with_their_build_ids() {
+fn lists_the_modules_of_the_profile_with_build_ids() {
     let recording = three_programs().edit(|recording| {
         set_build_id(recording, 30, 3);
     });
@@ -492,7 +492,7 @@ fn modules_are_those_of_the_profile_with_their_build_ids() {
 }
 
 #[test]
-fn what_the_user_says_is_kept() {
+fn stores_metadata_given_by_the_user() {
     let mut options = IngestOptions {
         benchmark: Some("parse".to_owned()),
         labels: [("host".to_owned(), "ci".to_owned())].into(),
@@ -515,7 +515,7 @@ fn what_the_user_says_is_kept() {
 }
 
 #[test]
-fn counts_that_cannot_be_added_are_an_error_with_the_path() {
+fn reports_overflowing_counts_with_the_path() {
     let recording = read_text("a 1\nb 1\n").unwrap();
     let recording = recording.edit(|recording| recording.samples[0].cost.value = u64::MAX);
     let recording = recording.unwrap();
@@ -529,7 +529,7 @@ fn counts_that_cannot_be_added_are_an_error_with_the_path() {
 }
 
 #[test]
-fn what_the_user_gives_is_refused_where_it_is_too_much_and_never_cut() {
+fn rejects_metadata_over_the_limits() {
     let long = || "x".repeat(MAX_GIVEN_NAME + 1);
     let fits = || "x".repeat(MAX_GIVEN_NAME);
     let recording = || read_text("a 1\n").unwrap();
@@ -593,7 +593,7 @@ fn what_the_user_gives_is_refused_where_it_is_too_much_and_never_cut() {
 // From here on with a store and with symbolization.
 
 #[test]
-fn a_file_goes_into_the_store() {
+fn ingests_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.folded");
     std::fs::write(&path, "main;work 3\nmain 1\n").unwrap();
@@ -632,7 +632,7 @@ fn a_file_goes_into_the_store() {
 }
 
 #[test]
-fn the_same_file_twice_is_one_profile() {
+fn ingesting_a_file_twice_stores_one_profile() {
     let store = Store::in_memory().unwrap();
     let ingest = |build: &str| {
         let path = Path::new("app.folded");
@@ -646,7 +646,7 @@ fn the_same_file_twice_is_one_profile() {
 }
 
 #[test]
-fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
+fn warns_if_a_run_has_another_build_id_than_its_build() {
     let store = Store::in_memory().unwrap();
     let ingest = |build_id, samples: usize| {
         let recording = three_programs().edit(|recording| {
@@ -679,7 +679,7 @@ fn a_run_of_another_file_than_its_build_has_is_stored_with_a_warning() {
 }
 
 #[test]
-fn of_several_programs_the_main_ones_files_have_the_executables_name() {
+fn main_programs_files_get_the_executable_name() {
     let modules_for = |executable: &str| {
         let recording = three_programs().edit(|recording| {
             set_build_id(recording, 20, 2);
@@ -709,7 +709,7 @@ fn of_several_programs_the_main_ones_files_have_the_executables_name() {
 }
 
 #[test]
-fn what_cannot_be_read_leaves_the_store_as_it_was() {
+fn failed_ingestion_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::in_memory().unwrap();
     let missing = folder.path().join("perf.data");
@@ -729,7 +729,7 @@ fn what_cannot_be_read_leaves_the_store_as_it_was() {
 }
 
 #[test]
-fn readers_report_how_much_of_a_profile_they_have_read() {
+fn readers_report_progress() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo/v1.dwarf.perf.data");
     let perf_data = std::fs::read(&demo).unwrap();
     let folded: String = (0..20_000).map(|n| format!("main;work{n} {n}\n")).collect();
@@ -764,7 +764,7 @@ fn readers_report_how_much_of_a_profile_they_have_read() {
 }
 
 #[test]
-fn the_bytes_of_standard_input_are_read_as_those_of_a_file() {
+fn reads_standard_input_like_a_file() {
     let text = b"main;work 3\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.folded");
@@ -776,7 +776,7 @@ fn the_bytes_of_standard_input_are_read_as_those_of_a_file() {
 }
 
 #[test]
-fn a_path_bytes_a_stream_and_a_recording_become_the_same_profile() {
+fn all_inputs_give_the_same_profile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.folded");
     let bytes: &[u8] = b"main;work 3\nmain;rest 1\n";
@@ -802,7 +802,7 @@ fn a_path_bytes_a_stream_and_a_recording_become_the_same_profile() {
 }
 
 #[test]
-fn a_recording_made_by_hand_is_refused_where_an_index_is_of_nothing() {
+fn rejects_recordings_with_invalid_indices() {
     type Spoil = fn(&mut RecordingParts);
     let wrong: [(&str, Spoil); 7] = [
         ("samples[1].stack: 999;", |r| r.samples[1].stack.0 = 999),
@@ -850,7 +850,7 @@ impl std::io::Read for Endless {
 }
 
 #[test]
-fn a_cancelled_ingestion_ends_at_once_and_stores_nothing() {
+fn cancelled_ingestion_stores_nothing() {
     let options = || IngestOptions {
         version: Some("v1".to_owned()),
         ..IngestOptions::default()
@@ -880,7 +880,7 @@ fn a_cancelled_ingestion_ends_at_once_and_stores_nothing() {
 }
 
 #[test]
-fn split_programs_have_the_calls_of_their_own_threads() {
+fn split_programs_have_only_their_own_calls() {
     let thread = |pid: u32, program: &str| CallThread {
         pid,
         program: program.to_owned(),

@@ -40,13 +40,13 @@ fn show(interned: &Interned) -> Vec<String> {
 }
 
 #[test]
-fn stacks_share_their_callers_and_stand_in_order_of_frames() {
+fn stacks_share_callers_in_order_of_frames() {
     let interned = intern_text("main;z 1\nmain;b;x 2\nmain 3\nmain;b 4\na 5\nmain;z 6\n");
     assert_eq!(show(&interned), ["a 5", "main 3", " b 4", "  x 2", " z 7"]);
 }
 
 #[test]
-fn frames_are_those_that_are_used_in_order_of_rank() {
+fn keeps_only_used_frames_in_order() {
     let recording = read_text("main;z 1\nother;y 2\nmain;a 3\n").unwrap();
     let symbols = named_symbols(&recording);
     let other = recording.samples[1].stack;
@@ -62,7 +62,7 @@ fn frames_are_those_that_are_used_in_order_of_rank() {
 }
 
 #[test]
-fn nothing_kept_is_an_empty_tree() {
+fn no_samples_give_an_empty_tree() {
     let recording = read_text("main 1").unwrap();
     let interned = intern(&recording, &named_symbols(&recording), None, |_| false).unwrap();
     assert!(interned.tree.is_empty() && interned.frames.is_empty());
@@ -71,7 +71,7 @@ fn nothing_kept_is_an_empty_tree() {
 }
 
 #[test]
-fn samples_without_any_cost_are_left_out() {
+fn ignores_samples_with_zero_cost() {
     let recording = read_text("main;a 1\nmain;b 2\n").unwrap();
     let recording = recording.edit(|recording| recording.samples[0].cost = Cost::ZERO);
     let recording = recording.unwrap();
@@ -80,7 +80,7 @@ fn samples_without_any_cost_are_left_out() {
 }
 
 #[test]
-fn counts_that_leave_64_bits_are_an_error() {
+fn rejects_counts_that_overflow() {
     let recording = read_text("a;b 1\na;c 1\n").unwrap();
     let recording = recording.edit(|recording| recording.samples[0].cost.value = u64::MAX);
     let recording = recording.unwrap();
@@ -93,7 +93,7 @@ fn counts_that_leave_64_bits_are_an_error() {
 
 /// Quality counts the samples of all events together.
 #[test]
-fn samples_of_several_events_that_leave_64_bits_are_an_error() {
+fn rejects_sample_counts_of_several_events_that_overflow() {
     let recording = read_text("a;b 1\na;c 1\n").unwrap();
     let recording = recording.edit(|recording| {
         recording.samples[0].cost.samples = u64::MAX;
@@ -115,7 +115,7 @@ fn with_stack(recording: Recording, stack: &[LocationIx]) -> Recording {
 
 /// Each location may stand for several frames, so a reader cannot know how deep a stack will be.
 #[test]
-fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
+fn rejects_stacks_too_deep_with_inlined_functions() {
     let mut symbols = named_symbols(&read_text("a 1").unwrap());
     symbols.expansion = vec![symbols.expansion[0]; 1024];
     symbols.ends = vec![1024];
@@ -130,7 +130,7 @@ fn a_stack_that_inlined_functions_make_too_deep_is_an_error() {
 
 /// Stacks that are one but for their leaves count as often, though they share all nodes.
 #[test]
-fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
+fn rejects_too_many_frames_from_inlined_functions() {
     let recording = read_text("a 1\na;b 1\na;c 1\na;d 1\na;e 1\n").unwrap();
     let mut symbols = named_symbols(&recording);
     let many = 1 << 20;
@@ -149,14 +149,14 @@ fn stacks_that_inlined_functions_make_too_large_together_are_an_error() {
 }
 
 #[test]
-fn a_stack_without_frames_is_an_error_and_not_lost() {
+fn rejects_a_stack_without_frames() {
     let recording = with_stack(read_text("a 1").unwrap(), &[]);
     let error = intern(&recording, &named_symbols(&recording), None, |_| true).unwrap_err();
     assert_eq!(error, InternError::EmptyStack);
 }
 
 #[test]
-fn a_million_levels_of_recursion_are_interned() {
+fn interns_a_million_levels_of_recursion() {
     let text = format!(
         "{}leaf 1\n{}b 2\n",
         "r;".repeat(1_000_000),
@@ -401,7 +401,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn interning_is_what_its_definition_says((expansions, samples) in models()) {
+    fn interning_follows_its_definition((expansions, samples) in models()) {
         let (recording, symbols) = model(&expansions, &samples);
         let interned = intern(&recording, &symbols, None, |_| true).unwrap();
         prop_assert_eq!(Plain::of(&interned), Plain::by_definition(&expansions, &samples));
@@ -409,7 +409,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_samples_does_not_matter(
+    fn result_does_not_depend_on_sample_order(
         ((expansions, samples), shuffled) in models().prop_flat_map(|(expansions, samples)| {
             let shuffled = Just(samples.clone()).prop_shuffle();
             (Just((expansions, samples)), shuffled)
@@ -424,7 +424,7 @@ proptest! {
     }
 
     #[test]
-    fn a_part_of_the_samples_is_as_if_there_were_no_others((expansions, samples) in models()) {
+    fn other_samples_do_not_affect_a_part((expansions, samples) in models()) {
         let (recording, symbols) = model(&expansions, &samples);
         let keep = |stack: StackIx| stack.0.is_multiple_of(2);
         let part = intern(&recording, &symbols, None, |sample| keep(sample.stack)).unwrap();
@@ -442,7 +442,7 @@ proptest! {
 }
 
 #[test]
-fn a_recursive_line_is_counted_once_a_stack() {
+fn counts_a_recursive_line_once_per_stack() {
     // The example of SPEC.md: fib calls itself at line 3, and ends at line 2 or 3.
     let expansions = vec![vec![(0, 3)], vec![(0, 2)]];
     let samples = vec![

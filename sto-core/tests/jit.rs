@@ -62,7 +62,7 @@ fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
 }
 
 #[test]
-fn functions_made_at_run_time_have_names_kinds_and_files() {
+fn generated_functions_have_names_kinds_and_files() {
     for name in ["node-map", "node-dump", "node-injected"] {
         let path = testdata(&format!("{name}.perf.data"));
         let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
@@ -76,7 +76,7 @@ fn functions_made_at_run_time_have_names_kinds_and_files() {
 /// Saved stacks: code that was made at run time has no rules, and is left by its frame pointer; what it was called by, and
 /// what it calls, has none. `perf script` 6.1 ends there.
 #[test]
-fn stacks_are_unwound_through_functions_made_at_run_time() {
+fn unwinds_stacks_through_generated_functions() {
     let path = testdata("made.perf.data");
     let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
     assert_eq!(recording.samples.len(), 23);
@@ -97,7 +97,7 @@ fn stacks_are_unwound_through_functions_made_at_run_time() {
 }
 
 #[test]
-fn a_jitdump_and_what_perf_inject_makes_of_it_tell_the_same() {
+fn reads_perf_inject_output_like_the_jitdump() {
     let expected = |name| std::fs::read_to_string(testdata(name)).unwrap();
     assert_eq!(
         expected("node-dump.expected"),
@@ -116,7 +116,7 @@ fn problems(recording: &Recording, symbols: &Symbols) -> String {
 }
 
 #[test]
-fn without_a_perf_map_the_advice_is_to_write_one() {
+fn advises_to_write_a_perf_map() {
     let (recording, symbols) = read_with(&testdata("node-map.perf.data"), SymbolOptions::default());
     assert_eq!(made_at_run_time(&recording, &symbols), "");
     let problems = problems(&recording, &symbols);
@@ -129,7 +129,7 @@ fn without_a_perf_map_the_advice_is_to_write_one() {
 
 /// Process ids come again, and maps stay behind.
 #[test]
-fn a_map_that_programs_left_is_believed_only_if_it_was_written_during_the_recording() {
+fn trusts_a_perf_map_only_if_written_during_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let (recording, copy, options) = left_in(folder.path());
     let (read, symbols) = read_with(&recording, options.clone());
@@ -152,7 +152,7 @@ fn a_map_that_programs_left_is_believed_only_if_it_was_written_during_the_record
 }
 
 #[test]
-fn a_map_that_another_user_left_is_not_believed() {
+fn ignores_a_perf_map_of_another_user() {
     let folder = tempfile::tempdir().unwrap();
     let (recording, _, mut options) = left_in(folder.path());
     options.believed_users = vec![User(User::of_this_process().0 + 1)];
@@ -166,7 +166,7 @@ fn a_map_that_another_user_left_is_not_believed() {
 }
 
 #[test]
-fn a_jitdump_that_another_user_left_is_not_believed() {
+fn ignores_a_jitdump_of_another_user() {
     let (name, bytes) = dump();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -193,7 +193,7 @@ fn a_jitdump_that_another_user_left_is_not_believed() {
 }
 
 #[test]
-fn a_map_that_is_no_regular_file_or_too_large_is_said_and_holds_nobody() {
+fn rejects_perf_maps_that_are_not_regular_or_too_large() {
     use std::os::unix::fs::symlink;
     for kind in ["pipe", "endless", "sparse"] {
         let folder = tempfile::tempdir().unwrap();
@@ -283,7 +283,7 @@ fn kinds_with(name: &str, dump: &[u8]) -> Vec<FrameKind> {
 }
 
 #[test]
-fn of_a_jitdump_that_is_still_being_written_whole_records_count() {
+fn reads_complete_records_of_an_unfinished_jitdump() {
     let (name, bytes) = dump();
     let of = |bytes: &[u8]| {
         kinds_with(&name, bytes)
@@ -298,7 +298,7 @@ fn of_a_jitdump_that_is_still_being_written_whole_records_count() {
 }
 
 #[test]
-fn the_jitdump_of_another_process_is_not_believed() {
+fn ignores_a_jitdump_of_another_process() {
     let (name, mut bytes) = dump();
     bytes[20] ^= 1;
     assert!(!kinds_with(&name, &bytes).contains(&FrameKind::Jit));
@@ -308,7 +308,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_jitdump_never_panics(
+    fn damaged_jitdumps_never_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
     ) {
         let (name, mut bytes) = dump();

@@ -42,7 +42,7 @@ mod worst_shapes;
 
 /// A file that is not declared here would silently not be run.
 #[test]
-fn every_file_of_tests_is_a_module_of_this_binary() {
+fn every_test_file_is_declared() {
     let declared = include_str!("main.rs");
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     for entry in std::fs::read_dir(folder).unwrap() {

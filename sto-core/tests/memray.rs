@@ -24,7 +24,7 @@ fn check(file: &str) -> Recording {
 }
 
 #[test]
-fn each_stack_has_what_memray_itself_says_was_allocated_at_the_peak_and_at_the_end() {
+fn peak_and_final_allocations_equal_those_of_memray() {
     for file in ["default.bin", "plain.bin"] {
         let recording = check(file);
         let events = recording.sample_types.iter().map(|of| &*of.event);
@@ -36,12 +36,12 @@ fn each_stack_has_what_memray_itself_says_was_allocated_at_the_peak_and_at_the_e
 }
 
 #[test]
-fn files_that_memray_aggregated_have_the_peak_and_the_end() {
+fn reads_aggregated_files() {
     check("aggregate.bin");
 }
 
 #[test]
-fn native_frames_are_left_out_and_said() {
+fn warns_about_omitted_native_frames() {
     let recording = check("native.bin");
     let [warning] = &recording.warnings[..] else {
         panic!("one warning: {:?}", recording.warnings);
@@ -50,13 +50,13 @@ fn native_frames_are_left_out_and_said() {
 }
 
 #[test]
-fn files_of_older_versions_are_read_the_same() {
+fn reads_older_versions() {
     check("v11.bin");
     check("v12.bin");
 }
 
 #[test]
-fn a_version_that_is_not_known_is_refused_with_what_to_do() {
+fn rejects_unknown_versions_with_advice() {
     let mut bytes = fs::read(testdata("plain.bin")).unwrap();
     bytes[7] = 99;
     let error = read_bytes(Path::new("new.bin"), &bytes, &ReadOptions::default());
@@ -66,7 +66,7 @@ fn a_version_that_is_not_known_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_refused_or_read_up_to_there() {
+fn rejects_truncated_recordings_unless_allowed() {
     let bytes = fs::read(testdata("plain.bin")).unwrap();
     let salvage = ReadOptions {
         allow_truncated: true,

@@ -27,7 +27,7 @@ fn read_folder(folder: &Path) -> Recording {
 }
 
 #[test]
-fn a_folder_with_a_file_a_thread_is_one_recording() {
+fn reads_a_folder_with_one_file_per_thread() {
     let folder = folder(&[
         ("run_12.txt", FIRST),
         ("run_3.txt", SECOND),
@@ -86,8 +86,7 @@ fn a_folder_with_a_file_a_thread_is_one_recording() {
 }
 
 #[test]
-fn a_folder_is_the_same_source_in_whatever_order_its_files_were_written_and_another_by_their_names()
-{
+fn source_of_a_folder_depends_on_file_names_not_order() {
     let there = folder(&[("a1", FIRST), ("a2", SECOND)]);
     let other_order = folder(&[("a2", SECOND), ("a1", FIRST)]);
     let other_names = folder(&[("a1", SECOND), ("a2", FIRST)]);
@@ -97,7 +96,7 @@ fn a_folder_is_the_same_source_in_whatever_order_its_files_were_written_and_anot
 }
 
 #[test]
-fn files_of_one_name_with_other_extensions_are_threads_of_their_own() {
+fn files_with_different_extensions_are_separate_threads() {
     let folder = folder(&[("a.1", FIRST), ("a.2", SECOND)]);
     let recording = read_folder(folder.path());
     let calls = recording.calls.as_ref().unwrap();
@@ -106,7 +105,7 @@ fn files_of_one_name_with_other_extensions_are_threads_of_their_own() {
 }
 
 #[test]
-fn compressed_files_are_read_as_the_others_are() {
+fn reads_compressed_files() {
     let plain = folder(&[("a", FIRST)]);
     let packed = tempfile::tempdir().unwrap();
     let mut file = fs::File::create(packed.path().join("a")).unwrap();
@@ -119,7 +118,7 @@ fn compressed_files_are_read_as_the_others_are() {
 }
 
 #[test]
-fn one_file_is_a_recording_of_one_thread() {
+fn reads_one_file_as_one_thread() {
     let recording = read_bytes(Path::new("t"), FIRST.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(recording.format, Format::NonSequitur);
     let threads = &recording.calls.as_ref().unwrap().threads;
@@ -127,7 +126,7 @@ fn one_file_is_a_recording_of_one_thread() {
 }
 
 #[test]
-fn folders_of_other_files_are_no_recording() {
+fn rejects_folders_of_other_files() {
     for files in [
         &[("a", FIRST), ("notes.txt", "nothing to see\n")][..],
         &[("a", FIRST), ("b.folded", "main;work 3\n")],
@@ -150,7 +149,7 @@ fn folders_of_other_files_are_no_recording() {
 }
 
 #[test]
-fn a_line_that_is_no_call_is_an_error_with_its_file_and_number() {
+fn reports_malformed_lines_with_file_and_number() {
     for (line, found) in [
         ("2 work 5", "`2 work 5`"),
         ("0 work", "`0 work`"),
@@ -177,7 +176,7 @@ fn a_line_that_is_no_call_is_an_error_with_its_file_and_number() {
 }
 
 #[test]
-fn a_line_that_is_cut_off_is_left_out_only_where_that_is_allowed() {
+fn ignores_a_truncated_line_only_if_allowed() {
     let folder = folder(&[("a", "0 main 1000\n1 main 1100\n0 mai")]);
     let mut options = ReadOptions::default();
     let error = read(folder.path(), &options).unwrap_err().to_string();
@@ -192,7 +191,7 @@ fn a_line_that_is_cut_off_is_left_out_only_where_that_is_allowed() {
 }
 
 #[test]
-fn names_may_have_spaces_and_lines_either_end() {
+fn accepts_spaces_in_names_and_both_line_ends() {
     let text = "0 operator new(unsigned long) 10\r\n\n1 operator new(unsigned long) 20 \r\n";
     let folder = folder(&[("a", text)]);
     let recording = read_folder(folder.path());
@@ -206,7 +205,7 @@ fn names_may_have_spaces_and_lines_either_end() {
 }
 
 #[test]
-fn a_time_of_other_bytes_than_digits_is_refused() {
+fn rejects_times_with_other_characters_than_digits() {
     let mut line = b"0 work ".to_vec();
     line.extend([0xff; 19]);
     let options = ReadOptions {
@@ -220,7 +219,7 @@ fn a_time_of_other_bytes_than_digits_is_refused() {
 }
 
 #[test]
-fn slices_of_time_are_those_of_the_trace() {
+fn slices_equal_those_of_the_trace() {
     let folder = folder(&[("a1", FIRST), ("a2", SECOND)]);
     let options = IngestOptions {
         version: Some("v1".to_owned()),
@@ -244,7 +243,7 @@ fn slices_of_time_are_those_of_the_trace() {
 
 proptest! {
     #[test]
-    fn any_lines_are_read_alike_from_memory_and_as_a_stream_or_refused(
+    fn reads_memory_and_streams_alike(
         lines in prop::collection::vec("[01] ?[abc]? ?[0-9]{0,3}|[01] a [0-9]{1,3}", 1..200),
         cut in any::<bool>(),
     ) {

@@ -40,7 +40,7 @@ fn try_read_part(bytes: &[u8]) -> Result<Recording, FormatError> {
 }
 
 #[test]
-fn of_a_recording_that_was_cut_off_whole_records_are_kept_where_that_is_allowed() {
+fn keeps_complete_records_of_a_truncated_recording_if_allowed() {
     for name in [
         "demo/v1.perf.data",
         "perf-data/pipe.perf.data",
@@ -72,7 +72,7 @@ fn of_a_recording_that_was_cut_off_whole_records_are_kept_where_that_is_allowed(
 
 /// perf that is killed leaves the size of its data section zero.
 #[test]
-fn the_recording_of_a_perf_that_was_killed_can_be_read() {
+fn reads_a_recording_of_a_killed_perf() {
     let mut bytes = std::fs::read(testdata("demo/v1.perf.data")).unwrap();
     let samples = try_read_part(&bytes).unwrap().samples.len();
     let data_end = (bytes[40..48].iter().zip(&bytes[48..56]).rev())
@@ -125,7 +125,7 @@ fn samples_by_thread(recording: &Recording) -> BTreeMap<(&str, &str), usize> {
 }
 
 #[test]
-fn every_sample_and_period_of_a_recording_is_kept() {
+fn keeps_every_sample_and_period() {
     let expected: [(&str, &[Event<'_>]); 13] = [
         ("demo/v1.perf.data", &[("cpu-clock", 2716, 2_724_172_444)]),
         (
@@ -184,7 +184,7 @@ fn every_sample_and_period_of_a_recording_is_kept() {
 }
 
 #[test]
-fn threads_and_programs_are_told_apart() {
+fn separates_threads_and_programs() {
     let recording = read_testdata("perf-data/threads.perf.data");
     let expected = BTreeMap::from([(("threads", "adder"), 115), (("threads", "divider"), 181)]);
     assert_eq!(samples_by_thread(&recording), expected);
@@ -192,7 +192,7 @@ fn threads_and_programs_are_told_apart() {
 }
 
 #[test]
-fn the_program_is_the_file_that_was_executed() {
+fn program_is_the_executed_file() {
     let recording = read_testdata("demo/v1.perf.data");
     let process = &recording.processes[0];
     assert_eq!(process.program, "demo-v1");
@@ -202,7 +202,7 @@ fn the_program_is_the_file_that_was_executed() {
 }
 
 #[test]
-fn a_process_that_ran_before_the_recording_is_not_its_parent() {
+fn process_started_before_the_recording_is_not_its_parent() {
     let recording = read_testdata("perf-data/ran-before.perf.data");
     let process = &recording.processes[0];
     assert_eq!(process.program, "child");
@@ -211,7 +211,7 @@ fn a_process_that_ran_before_the_recording_is_not_its_parent() {
 }
 
 #[test]
-fn callers_that_frame_pointers_do_not_lead_to_are_told_with_what_helps() {
+fn warns_about_callers_missed_by_frame_pointers() {
     let warns = |file| {
         let recording = read_testdata(file);
         recording
@@ -225,7 +225,7 @@ fn callers_that_frame_pointers_do_not_lead_to_are_told_with_what_helps() {
 }
 
 #[test]
-fn a_part_of_a_recording_in_several_files_is_refused_by_name() {
+fn rejects_a_part_of_a_directory_recording() {
     let mut bytes = std::fs::read(testdata("demo/v1.perf.data")).unwrap();
     // `HEADER_DIR_FORMAT`, bit 24 of the features.
     bytes[72 + 3] |= 1;
@@ -234,7 +234,7 @@ fn a_part_of_a_recording_in_several_files_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_named_perf_data_but_is_not_is_told_by_its_first_bytes() {
+fn names_other_files_by_their_first_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stacks.folded");
     std::fs::write(&path, "main;work 42\n").unwrap();
@@ -250,7 +250,7 @@ fn what_is_named_perf_data_but_is_not_is_told_by_its_first_bytes() {
 }
 
 #[test]
-fn samples_stand_in_order_of_time() {
+fn samples_are_sorted_by_time() {
     for file in [
         "demo/v1.perf.data",
         "perf-data/zstd.perf.data",
@@ -269,7 +269,7 @@ fn samples_stand_in_order_of_time() {
 }
 
 #[test]
-fn a_recording_tells_where_it_was_made() {
+fn reads_the_origin_of_a_recording() {
     let origin = read_testdata("demo/v1.perf.data").origin.clone();
     assert_eq!(origin.arch.as_deref(), Some("x86_64"));
     assert!(origin.kernel.is_some() && origin.host.is_some() && origin.cpu.is_some());
@@ -278,7 +278,7 @@ fn a_recording_tells_where_it_was_made() {
 }
 
 #[test]
-fn saved_stacks_are_unwound_to_their_root() {
+fn unwinds_saved_stacks_to_the_root() {
     let recording = read_testdata("demo/v1.dwarf.perf.data");
     let whole = recording
         .samples
@@ -303,7 +303,7 @@ fn saved_stacks_are_unwound_to_their_root() {
 }
 
 #[test]
-fn stacks_stand_root_first() {
+fn stacks_are_root_first() {
     let recording = read_testdata("perf-data/threads.perf.data");
     let main_module = recording.processes[0].main_module.unwrap();
     // libc starts a thread, the program's own function runs in it.
@@ -343,7 +343,7 @@ fn stacks(recording: &Recording) -> Vec<Vec<String>> {
 
 /// What `perf script` shows too, where a return address is looked up one byte lower.
 #[test]
-fn last_branch_records_are_the_callers_of_user_space() {
+fn last_branch_records_supply_user_callers() {
     let calls = ["/bin/lbr+0x100f", "/bin/lbr+0x200f", "/bin/lbr+0x3000"];
     let in_kernel = [&calls[..], &["unmapped"]].concat();
     assert_eq!(
@@ -354,7 +354,7 @@ fn last_branch_records_are_the_callers_of_user_space() {
 
 /// `PERF_SAMPLE_BRANCH_COUNTERS`, after the branches of all events of its group.
 #[test]
-fn counters_of_branches_are_not_taken_for_what_stands_behind_them() {
+fn skips_branch_counters() {
     let calls = [
         "/bin/counted+0x100f",
         "/bin/counted+0x200f",
@@ -368,7 +368,7 @@ fn counters_of_branches_are_not_taken_for_what_stands_behind_them() {
 
 /// Any bit may stand for a field, and the fields say where the others are.
 #[test]
-fn samples_with_fields_that_are_newer_than_sto_are_refused_with_the_way_out() {
+fn rejects_unknown_sample_fields_with_advice() {
     // Where the first event's description begins, and the field in it.
     let (pipe, file) = (24, 136);
     for (name, field, bit, expected) in [
@@ -388,7 +388,7 @@ fn samples_with_fields_that_are_newer_than_sto_are_refused_with_the_way_out() {
 
 /// `enum perf_sample_regs_abi`: others announce registers of other sizes.
 #[test]
-fn registers_of_an_unknown_kind_are_not_guessed_at() {
+fn rejects_unknown_register_sets() {
     let path = testdata("perf-data/branch-counters.perf.data");
     let mut bytes = std::fs::read(path).unwrap();
     let abi_of_the_first_sample = 0x260 + 0x70;
@@ -399,7 +399,7 @@ fn registers_of_an_unknown_kind_are_not_guessed_at() {
 }
 
 #[test]
-fn code_of_guests_is_not_looked_up_in_the_host() {
+fn guest_code_is_not_resolved_in_the_host() {
     assert_eq!(
         stacks(&read_testdata("perf-data/guest.perf.data")),
         [
@@ -411,7 +411,7 @@ fn code_of_guests_is_not_looked_up_in_the_host() {
 }
 
 #[test]
-fn the_run_time_is_that_of_the_command() {
+fn run_time_is_that_of_the_command() {
     let time = |name| run_time(&testdata(name)).map(|time| time.0);
     // Its samples stand for 85 ms on a processor.
     let ran = time("perf-data/dwarf.perf.data").unwrap();
@@ -437,7 +437,7 @@ fn metrics(file: &str) -> Vec<(String, usize, f64, u64, u64)> {
 }
 
 #[test]
-fn counters_of_a_group_are_metrics_of_what_was_counted_from_sample_to_sample() {
+fn group_counters_become_metrics_of_differences() {
     // The last values less the first ones, which `perf script -D` shows.
     let (first, last) = (56_945_890_901_414, 56_945_974_910_737);
     let expected = [
@@ -465,7 +465,7 @@ fn counters_of_a_group_are_metrics_of_what_was_counted_from_sample_to_sample() {
 }
 
 #[test]
-fn counters_that_waited_are_scaled_and_those_of_threads_under_one_id_kept_apart() {
+fn scales_multiplexed_counters_and_separates_threads() {
     let recording = read_testdata("perf-data/waiting-counters.perf.data");
     let points = recording.metrics.iter().map(|metric| {
         let times = metric.times().iter().map(|time| time.0);
@@ -486,7 +486,7 @@ fn counters_that_waited_are_scaled_and_those_of_threads_under_one_id_kept_apart(
 }
 
 #[test]
-fn events_without_stacks_beside_one_with_stacks_are_metrics_and_stay_sample_types() {
+fn events_without_stacks_also_become_metrics() {
     let file = "perf-data/beside.perf.data";
     let recording = read_testdata(file);
     let [clock, faults, switches] = [
@@ -515,7 +515,7 @@ fn events_without_stacks_beside_one_with_stacks_are_metrics_and_stay_sample_type
 }
 
 #[test]
-fn ordinary_recordings_and_such_without_times_have_no_metrics() {
+fn ordinary_recordings_have_no_metrics() {
     for file in [
         "demo/v1.perf.data",
         "perf-data/two-events.perf.data",
@@ -550,7 +550,7 @@ fn read_stream_of(header: &[u8], records: &[Vec<u8>]) -> Result<Recording, Forma
 }
 
 #[test]
-fn samples_see_what_was_mapped_before_them_wherever_the_file_has_it() {
+fn orders_mappings_and_samples_by_time() {
     let (header, records) = stream();
     let expected = read_stream_of(&header, &records).unwrap();
     let is = |kind| move |record: &Vec<u8>| record[0] == kind;
@@ -569,7 +569,7 @@ fn samples_see_what_was_mapped_before_them_wherever_the_file_has_it() {
 
 /// The kernel's mapping, under the name of a module.
 #[test]
-fn the_code_of_a_kernel_module_begins_where_it_was_mapped() {
+fn kernel_module_code_begins_at_its_mapping() {
     let (header, mut records) = stream();
     let name = b"[kernel.kallsyms]_text";
     let is_mapped = |record: &&mut Vec<u8>| record[0] == MMAP && record[40..62] == *name;
@@ -587,7 +587,7 @@ fn the_code_of_a_kernel_module_begins_where_it_was_mapped() {
 }
 
 #[test]
-fn one_core_or_many_read_the_same() {
+fn result_does_not_depend_on_the_number_of_threads() {
     // Some hundred samples, and ten thousands, of which many threads have some.
     let (header, mut records) = stream();
     let is_sample = |record: &&Vec<u8>| record[0] == SAMPLE;
@@ -628,7 +628,7 @@ fn one_core_or_many_read_the_same() {
 
 /// `perf script` prints the same numbers, and `perf record -g` what it takes to have more.
 #[test]
-fn a_recording_without_call_chains_has_stacks_of_one_frame_and_says_so() {
+fn warns_about_a_recording_without_call_chains() {
     let recording = read_testdata("perf-data/no-call-chains.perf.data");
     assert_eq!(events(&recording), [("cpu-clock", 413, 414_242_717)]);
     for sample in &recording.samples {
@@ -642,7 +642,7 @@ fn a_recording_without_call_chains_has_stacks_of_one_frame_and_says_so() {
 }
 
 #[test]
-fn of_a_stream_with_tracepoints_their_descriptions_are_passed_over() {
+fn skips_tracepoint_descriptions_of_a_stream() {
     let recording = read_testdata("perf-data/pipe-tracepoint.perf.data");
     assert_eq!(events(&recording), [("sched:sched_switch", 2, 2)]);
     // Also where it is cut off.
@@ -656,14 +656,14 @@ fn of_a_stream_with_tracepoints_their_descriptions_are_passed_over() {
 }
 
 #[test]
-fn big_endian_recordings_are_refused_by_name() {
+fn rejects_big_endian_recordings() {
     let mut bytes = std::fs::read(testdata("perf-data/zstd.perf.data")).unwrap();
     bytes[..8].reverse();
     assert!(error_of("perf.data", &bytes).contains("big-endian"));
 }
 
 #[test]
-fn a_recording_that_perf_did_not_finish_is_refused() {
+fn rejects_an_unfinished_recording() {
     let mut bytes = std::fs::read(testdata("perf-data/zstd.perf.data")).unwrap();
     bytes[48..56].fill(0);
     let error = error_of("perf.data", &bytes);
@@ -671,7 +671,7 @@ fn a_recording_that_perf_did_not_finish_is_refused() {
 }
 
 #[test]
-fn a_file_cut_short_is_an_error_wherever_the_cut_is() {
+fn rejects_truncation_anywhere() {
     for file in ["zstd.perf.data", "threads.perf.data", "pipe.perf.data"] {
         let bytes = std::fs::read(testdata("perf-data").join(file)).unwrap();
         let is_stream = file.starts_with("pipe");
@@ -689,7 +689,7 @@ fn a_file_cut_short_is_an_error_wherever_the_cut_is() {
 }
 
 #[test]
-fn a_truncated_file_is_told_where_it_ends_and_where_it_should() {
+fn reports_actual_and_expected_size_of_a_truncated_file() {
     let bytes = std::fs::read(testdata("perf-data/threads.perf.data")).unwrap();
     let data_end = u64::from_le_bytes(bytes[40..48].try_into().unwrap())
         + u64::from_le_bytes(bytes[48..56].try_into().unwrap());
@@ -705,7 +705,7 @@ proptest! {
 
     /// Damage anywhere is an error or a changed profile, never a panic and never endless memory.
     #[test]
-    fn damaged_bytes_never_panic(
+    fn damage_never_panics(
         file in prop::sample::select(vec![
             "perf-data/zstd.perf.data", "perf-data/threads.perf.data",
             "perf-data/pipe-zstd.perf.data", "perf-data/pipe.perf.data",

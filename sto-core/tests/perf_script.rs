@@ -68,27 +68,27 @@ fn check_golden(name: &str) {
 }
 
 #[test]
-fn real_frame_pointer_stacks_are_read() {
+fn reads_real_frame_pointer_stacks() {
     check_golden("frame-pointers");
 }
 
 #[test]
-fn real_inlined_functions_two_events_and_header_comments_are_read() {
+fn reads_real_inlined_functions_and_two_events() {
     check_golden("dwarf-inlined");
 }
 
 #[test]
-fn a_real_recording_of_two_cpus_with_a_broken_stack_is_read() {
+fn reads_a_real_broken_stack_of_two_cpus() {
     check_golden("system-wide");
 }
 
 #[test]
-fn real_samples_without_call_chains_are_read() {
+fn reads_real_samples_without_call_chains() {
     check_golden("without-call-chains");
 }
 
 #[test]
-fn periods_of_the_two_clocks_are_nanoseconds() {
+fn clock_event_periods_are_nanoseconds() {
     let unit_of = |event: &str| {
         let text = format!("p 1 1.5: 7 {event}: \n\t10 f (/bin/p)\n");
         read_text(&text).unwrap().sample_types[0].unit
@@ -102,7 +102,7 @@ fn periods_of_the_two_clocks_are_nanoseconds() {
 }
 
 #[test]
-fn without_periods_samples_are_counted() {
+fn counts_samples_without_periods() {
     let text = "p 1 1.5: cycles:u: \n\t10 f (/bin/p)\n\np 1 1.6: 7 cycles:u: \n\t10 f (/bin/p)\n";
     let recording = read_text(text).unwrap();
     assert_eq!(recording.format, Format::PerfScript);
@@ -144,7 +144,7 @@ fn read_sample(first_line: &str) -> (Recording, Sample) {
 }
 
 #[test]
-fn every_field_of_a_first_line_is_found() {
+fn reads_every_field_of_a_header_line() {
     let (recording, sample) = read_sample("perf 7/8 [001]  1575.104448:    3344481 cycles:u: ");
     assert_eq!(recording.processes[0].pid, 7);
     let thread = &recording.threads[0];
@@ -155,7 +155,7 @@ fn every_field_of_a_first_line_is_found() {
 }
 
 #[test]
-fn a_command_name_may_have_spaces_and_numbers() {
+fn accepts_spaces_and_numbers_in_command_names() {
     for comm in [
         "pool worker 1",
         "a 1/2 b",
@@ -178,7 +178,7 @@ fn a_command_name_may_have_spaces_and_numbers() {
 }
 
 #[test]
-fn times_are_exact_to_the_nanosecond() {
+fn keeps_times_exact_to_the_nanosecond() {
     for (time, nanoseconds) in [("0.000000001", 1), ("12.5", 12_500_000_000)] {
         let (_, sample) = read_sample(&format!("p 1 {time}: e:"));
         assert_eq!(sample.time, Some(Nanoseconds(nanoseconds)), "{time}");
@@ -186,7 +186,7 @@ fn times_are_exact_to_the_nanosecond() {
 }
 
 #[test]
-fn without_call_chains_the_function_follows() {
+fn reads_the_function_without_call_chains() {
     for fields in ["10 cycles:  4011", " 4011"] {
         let text = format!("p 1 1.5: {fields} main+0x1 (/bin/p)\n");
         assert_eq!(folded(&read_named(&text).unwrap()), ["p!main 1"]);
@@ -194,7 +194,7 @@ fn without_call_chains_the_function_follows() {
 }
 
 #[test]
-fn text_without_a_time_or_an_event_is_no_sample() {
+fn rejects_samples_without_time_or_event() {
     for line in [
         "main;work 42",
         "perf 12/12",
@@ -209,7 +209,7 @@ fn text_without_a_time_or_an_event_is_no_sample() {
 }
 
 #[test]
-fn symbols_lose_their_offset_and_modules_their_folder_and_show_the_kind() {
+fn strips_offsets_and_folders_and_finds_kinds() {
     for (line, expected) in [
         (
             "1 operator()(int) const+0x1f (/lib/a.so)",
@@ -249,7 +249,7 @@ fn symbols_lose_their_offset_and_modules_their_folder_and_show_the_kind() {
 }
 
 #[test]
-fn a_process_is_named_after_its_main_thread_and_the_program_it_came_to_run() {
+fn names_processes_after_main_thread_and_last_program() {
     let text = "\
         worker 7/8 1.0: 1 cycles:\n\t1 f (a)\n\t2 g (a)\n\n\
         perf-exec 7/7 2.0: 1 cycles:\n\t1 f (a)\n\n\
@@ -268,7 +268,7 @@ fn a_process_is_named_after_its_main_thread_and_the_program_it_came_to_run() {
 }
 
 #[test]
-fn threads_without_a_process_are_processes_with_a_warning() {
+fn warns_about_threads_without_process_ids() {
     let text = "a 1 1.0: 1 cycles:\n\t1 f (a)\n\nb 2 2.0: 1 cycles:\n\t1 f (a)\n\tf g (a)\n";
     let recording = read_text(text).unwrap();
     assert_eq!(recording.processes.len(), 2);
@@ -277,7 +277,7 @@ fn threads_without_a_process_are_processes_with_a_warning() {
 }
 
 #[test]
-fn samples_stand_in_order_of_time() {
+fn samples_are_sorted_by_time() {
     let text = "p 1 9.000000002: 1 cycles:\n\t1 b (p)\n\np 1 9.000000001: 1 cycles:\n\t1 a (p)\n";
     let recording = read_text(text).unwrap();
     assert_eq!(folded(&recording), ["p!a 1", "p!b 1"]);
@@ -286,7 +286,7 @@ fn samples_stand_in_order_of_time() {
 }
 
 #[test]
-fn an_inlined_function_stands_in_the_module_of_its_caller() {
+fn inlined_functions_are_in_the_module_of_their_caller() {
     let text = "p 1 1.0: 1 cycles:\n\t5 c (inlined)\n\t5 b (inlined)\n\t5 a (/bin/p)\n";
     assert_eq!(
         folded(&read_text(text).unwrap()),
@@ -295,13 +295,13 @@ fn an_inlined_function_stands_in_the_module_of_its_caller() {
 }
 
 #[test]
-fn a_function_inlined_into_nothing_was_called() {
+fn function_inlined_into_nothing_is_a_call() {
     let text = "p 1 1.0: 1 cycles:\n\t5 b (/bin/p)\n\t7 a (inlined)\n\t9 main (/bin/p)\n\t9 start (inlined)\n";
     assert_eq!(folded(&read_text(text).unwrap()), ["start;p!main;a;p!b 1"]);
 }
 
 #[test]
-fn unresolved_frames_keep_what_is_the_same_in_every_run() {
+fn unresolved_frames_have_stable_names() {
     let text = "p 1 1.0: 1 cycles:\n\
         \t1a2b [unknown] (/lib/libc.so.6)\n\
         \t7f1122334455 [unknown] (/lib/libc.so.6)\n\
@@ -315,7 +315,7 @@ fn unresolved_frames_keep_what_is_the_same_in_every_run() {
 }
 
 #[test]
-fn a_sample_without_a_stack_is_not_lost() {
+fn keeps_samples_without_a_stack() {
     let text = "p 1 1.0: 1 cycles:\n\np 1 2.0: 1 cycles:\n\t1 f (p)\n";
     assert_eq!(
         folded(&read_text(text).unwrap()),
@@ -324,13 +324,13 @@ fn a_sample_without_a_stack_is_not_lost() {
 }
 
 #[test]
-fn stacks_without_their_indentation_are_read() {
+fn reads_stacks_without_indentation() {
     let text = "p 1 1.0: 1 cycles:\n7f3a f+0x1c (/bin/p)\n7f3b main (/bin/p)\n\np 1 2.0: 1 cycles:\n1 f (/bin/p)\n";
     assert_eq!(folded(&read_text(text).unwrap()), ["p!main;p!f 1", "p!f 1"]);
 }
 
 #[test]
-fn tracepoints_and_spaces_for_tabs_are_read() {
+fn reads_tracepoints_and_spaces_for_tabs() {
     let text = "\
         bash 1 [000] 1.0: sched:sched_switch: prev_comm=a (x)\n\t1 f (p)\n\t2 main (p)\n\n\
         dd 2 [000] 2.0: 1 cycles:\n        d f (p)\n        e main (p)\n";
@@ -372,7 +372,7 @@ fn calls_of(recording: &Recording, event: &str) -> Vec<String> {
 }
 
 #[test]
-fn real_probes_of_functions_are_calls_with_their_fields_as_arguments() {
+fn reads_real_function_probes_as_calls_with_arguments() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../testdata/perf-script/probes.txt"
@@ -414,7 +414,7 @@ fn probe(microseconds: u32, name: &str, rest: &str) -> String {
 }
 
 #[test]
-fn probes_are_paired_by_address_whatever_they_are_called_and_at_one_microsecond_by_their_order() {
+fn pairs_probes_by_address_and_order() {
     let text = [
         probe(1, "outer", "(a0) n=0x10 s=\"x\""),
         probe(1, "inner", "(b0) n=-3"),
@@ -440,7 +440,7 @@ fn probes_are_paired_by_address_whatever_they_are_called_and_at_one_microsecond_
 }
 
 #[test]
-fn functions_whose_return_is_not_probed_are_counted_and_one_that_began_once_is_open() {
+fn counts_functions_without_return_probes() {
     let text = [
         probe(0, "main", "(10)"),
         probe(1, "mark", "(c0) n=1"),
@@ -470,14 +470,14 @@ fn functions_whose_return_is_not_probed_are_counted_and_one_that_began_once_is_o
 }
 
 #[test]
-fn a_stack_as_deep_as_perf_goes_was_cut() {
+fn marks_stacks_of_maximum_depth_as_truncated() {
     let text = |depth: usize| format!("p 1 1.0: 1 cycles:\n{}", "\t1 f (p)\n".repeat(depth));
     assert!(!read_text(&text(126)).unwrap().samples[0].truncated);
     assert!(read_text(&text(127)).unwrap().samples[0].truncated);
 }
 
 #[test]
-fn lines_that_are_not_understood_are_named() {
+fn reports_malformed_lines() {
     let good = "p 1 1.0: 1 cycles:\n\t1 f (p)\n";
     for (bad, expected) in [
         (
@@ -512,7 +512,7 @@ fn lines_that_are_not_understood_are_named() {
 
 /// As in `simple.linux-perf.txt` of speedscope's samples.
 #[test]
-fn a_last_line_that_names_its_file_needs_no_line_end() {
+fn accepts_a_last_line_without_line_end() {
     for last in [
         "\t 6ce258d4c544155 [unknown] ([unknown])",
         "\t1 f (/usr/bin/app (deleted))",
@@ -526,7 +526,7 @@ fn a_last_line_that_names_its_file_needs_no_line_end() {
 }
 
 #[test]
-fn records_that_are_no_samples_are_passed_over() {
+fn skips_records_that_are_not_samples() {
     let text = "\
 swapper     0 PERF_RECORD_MMAP -1/0: [0xffff] // recorded without times
 swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1000) @ 0]: x [kernel.kallsyms]_text
@@ -570,7 +570,7 @@ fn long_text() -> String {
 }
 
 #[test]
-fn a_stream_of_many_blocks_is_read_as_the_file_is() {
+fn reads_a_stream_of_many_blocks_like_the_file() {
     let text = long_text();
     let stream = read_stream(Path::new("x"), text.as_bytes(), &Default::default()).unwrap();
     assert_eq!(
@@ -580,7 +580,7 @@ fn a_stream_of_many_blocks_is_read_as_the_file_is() {
 }
 
 #[test]
-fn the_number_of_cores_changes_nothing() {
+fn result_does_not_depend_on_the_number_of_threads() {
     let read = |text: &str, cores| {
         let cores = rayon::ThreadPoolBuilder::new().num_threads(cores).build();
         format!("{:?}", cores.unwrap().install(|| read_text(text)))
@@ -594,7 +594,7 @@ fn the_number_of_cores_changes_nothing() {
 }
 
 #[test]
-fn of_a_text_that_was_cut_off_whole_lines_are_kept_where_that_is_allowed() {
+fn keeps_complete_lines_of_truncated_text_if_allowed() {
     let text = b"p 1 1.0: 1 cycles:\n\t1 f (p)\n\t2 g (p)\n\nq 1 2.0: 1 cycles:\n\t1 f (";
     let options = ReadOptions {
         allow_truncated: true,
@@ -613,7 +613,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_text_makes_reading_panic(
+    fn arbitrary_text_never_panics(
         text in "(p 1 1\\.5: 1 cycles:|\\n|\\t|  |1|f|\\(|\\)|inlined|\\[unknown\\]|a/b|#|\\+0x1|:){0,40}"
     ) {
         let _ = read_text(&format!("p 1 1.0: 1 cycles:\n{text}"));

@@ -38,7 +38,7 @@ fn functions(recording: &Recording) -> BTreeMap<(String, u32), (u64, u64)> {
 
 /// `expected.py` writes what `pstats` says: name, line, own and total nanoseconds.
 #[test]
-fn functions_cost_what_pstats_says() {
+fn costs_equal_those_of_pstats() {
     for file in ["work", "python2", "profile", "sampled"] {
         let recording = read(&testdata(&format!("{file}.pstats")), &Default::default()).unwrap();
         assert_eq!(recording.format, Format::Pstats);
@@ -76,7 +76,7 @@ fn functions_cost_what_pstats_says() {
 }
 
 #[test]
-fn half_a_file_is_never_half_a_profile() {
+fn rejects_truncated_files() {
     for file in ["work.pstats", "python2.pstats"] {
         let bytes = std::fs::read(testdata(file)).unwrap();
         let options = ReadOptions {

@@ -8,7 +8,7 @@ use sto_core::recording::{
 use sto_core::units::{Bytes, Cost, Unit};
 
 #[test]
-fn indices_that_were_not_handed_out_are_refused() {
+fn rejects_indices_of_another_builder() {
     let mut builder = RecordingBuilder::default();
     let cost = Cost::counted(1);
     let process = builder.process(1, "app");
@@ -27,7 +27,7 @@ fn indices_that_were_not_handed_out_are_refused() {
 }
 
 #[test]
-fn two_threads_of_one_name_and_id_are_one() {
+fn merges_threads_with_equal_name_and_id() {
     let mut builder = RecordingBuilder::default();
     let process = builder.process(1, "app");
     let thread = builder.thread(process, 1, "main");
@@ -37,7 +37,7 @@ fn two_threads_of_one_name_and_id_are_one() {
 }
 
 #[test]
-fn every_format_finds_its_name() {
+fn parses_the_name_of_every_format() {
     for format in Format::all() {
         assert_eq!(format.word().parse::<Format>().unwrap(), format);
     }

@@ -74,7 +74,7 @@ fn check_functions(format: Format, file: &str, expected: &str, totals_of: &[&str
 }
 
 #[test]
-fn calls_of_xhprof_are_read_from_json_and_as_php_serializes_them() {
+fn reads_xhprof_json_and_serialized_php() {
     for file in ["xhprof/work.xhprof", "xhprof/work.xhprof.json"] {
         check_functions(
             Format::Xhprof,
@@ -86,7 +86,7 @@ fn calls_of_xhprof_are_read_from_json_and_as_php_serializes_them() {
 }
 
 #[test]
-fn xdebug_and_ruby_prof_have_times() {
+fn reads_xdebug_and_ruby_prof() {
     // Memory that a call freed is in none of what it called.
     let xdebug = ("callgrind/xdebug.out", "callgrind/xdebug.out.expected");
     check_functions(Format::Callgrind, xdebug.0, xdebug.1, &["time"]);
@@ -114,7 +114,7 @@ fn xdebug_and_ruby_prof_have_times() {
 }
 
 #[test]
-fn rbspy_is_read_with_times() {
+fn reads_rbspy() {
     check(Format::Rbspy, "rbspy/work.raw.gz");
     let recording = read(&testdata("rbspy/work.raw.gz"), &ReadOptions::default()).unwrap();
     let times = recording.samples.iter().map(|sample| sample.time.unwrap());
@@ -122,7 +122,7 @@ fn rbspy_is_read_with_times() {
 }
 
 #[test]
-fn phpspy_is_read_with_times_and_processes() {
+fn reads_phpspy() {
     check(Format::Phpspy, "phpspy/work.txt");
     let recording = read(&testdata("phpspy/work.txt"), &ReadOptions::default()).unwrap();
     let times = recording.samples.iter().map(|sample| sample.time.unwrap());
@@ -131,7 +131,7 @@ fn phpspy_is_read_with_times_and_processes() {
 }
 
 #[test]
-fn austin_costs_what_its_own_reader_says() {
+fn austin_costs_equal_those_of_its_reader() {
     check(Format::Austin, "austin/full.mojo");
     check(Format::AustinText, "austin/cpu.austin");
     check(Format::AustinText, "austin/memory.austin");
@@ -139,7 +139,7 @@ fn austin_costs_what_its_own_reader_says() {
 }
 
 #[test]
-fn sessions_of_pyinstrument_are_read_with_threads_lines_and_times() {
+fn reads_pyinstrument_sessions() {
     check(Format::Pyinstrument, "pyinstrument/work.pyisession");
     let path = testdata("pyinstrument/work.pyisession");
     let recording = read(&path, &ReadOptions::default()).unwrap();
@@ -153,12 +153,12 @@ fn sessions_of_pyinstrument_are_read_with_threads_lines_and_times() {
 }
 
 #[test]
-fn scalene_is_read_with_time_and_memory() {
+fn reads_scalene() {
     check(Format::Scalene, "scalene/work.json");
 }
 
 #[test]
-fn what_is_not_read_is_refused_with_what_to_do() {
+fn rejects_unsupported_files_with_advice() {
     let error = |bytes: &[u8]| {
         let error = read_bytes(Path::new("x"), bytes, &ReadOptions::default()).unwrap_err();
         error.to_string()
@@ -194,13 +194,13 @@ fn what_is_not_read_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn dumps_of_stackprof_cost_what_ruby_says() {
+fn stackprof_costs_equal_those_of_ruby() {
     check(Format::Stackprof, "stackprof/work-cpu.dump");
     check(Format::Stackprof, "stackprof/work-object.dump");
 }
 
 #[test]
-fn stackprof_without_stacks_is_read_by_its_calls_whichever_way_it_is_written() {
+fn reads_stackprof_calls_without_stacks() {
     let [dump, json] = ["calls.dump", "calls.json"]
         .map(|file| read(&testdata("stackprof").join(file), &ReadOptions::default()).unwrap());
     assert_eq!(stacks(&dump), stacks(&json));
@@ -221,7 +221,7 @@ fn stackprof_without_stacks_is_read_by_its_calls_whichever_way_it_is_written() {
 }
 
 #[test]
-fn ghc_is_read_from_json_with_ticks_and_bytes() {
+fn reads_ghc_json() {
     check(Format::GhcJson, "reports/ghc.json");
     let recording = read(&testdata("reports/ghc.json"), &ReadOptions::default()).unwrap();
     assert_eq!(recording.warnings, [""; 0]);
@@ -237,18 +237,18 @@ fn ghc_is_read_from_json_with_ticks_and_bytes() {
 }
 
 #[test]
-fn vernier_is_read_as_profiles_of_firefox() {
+fn reads_vernier() {
     check(Format::Firefox, "firefox/vernier.json.zst");
 }
 
 #[test]
-fn rprof_is_read_with_lines_collections_and_memory() {
+fn reads_rprof() {
     check(Format::Rprof, "rprof/work.Rprof.out");
     check(Format::Rprof, "rprof/plain.Rprof.out");
 }
 
 #[test]
-fn what_there_is_of_a_file_of_austin_that_was_cut_is_read_only_if_asked_for() {
+fn reads_truncated_austin_only_if_allowed() {
     let bytes = std::fs::read(testdata("austin/full.mojo")).unwrap();
     // Within how long it took, which stands last.
     let cut = &bytes[..bytes.len() - 2];
@@ -275,7 +275,7 @@ fn what_there_is_of_a_file_of_austin_that_was_cut_is_read_only_if_asked_for() {
 }
 
 #[test]
-fn a_newer_mojo_is_refused_with_what_to_do() {
+fn rejects_newer_mojo_with_advice() {
     let error = |bytes: &[u8]| {
         let error = read_bytes(Path::new("x"), bytes, &ReadOptions::default()).unwrap_err();
         error.to_string()

@@ -111,7 +111,7 @@ fn stored_bytes_are_pinned() {
 }
 
 #[test]
-fn people_read_text_and_what_is_written_is_read_back() {
+fn json_is_readable_and_round_trips() {
     fn json(value: &(impl Serialize + DeserializeOwned + PartialEq + std::fmt::Debug)) -> String {
         let text = serde_json::to_string(value).unwrap();
         assert_eq!(*value, serde_json::from_str(&text).unwrap());

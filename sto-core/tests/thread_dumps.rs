@@ -54,7 +54,7 @@ fn describe(recording: &Recording) -> String {
 }
 
 #[test]
-fn each_thread_of_a_dump_is_a_sample_of_its_stack() {
+fn each_thread_of_a_dump_is_a_sample() {
     for (file, format) in FILES {
         let recording = read(&std::fs::read(testdata(file)).unwrap());
         assert_eq!(recording.format, format, "{file}");
@@ -78,7 +78,7 @@ fn several_dumps_are_several_samples() {
 }
 
 #[test]
-fn a_dump_that_may_be_cut_short_says_so() {
+fn warns_about_a_possibly_truncated_dump() {
     let dump = std::fs::read_to_string(testdata("jstack.txt")).unwrap();
     let cut = dump.split("\tat Queue.lambda$start").next().unwrap();
     let recording = read(cut.as_bytes());
@@ -87,7 +87,7 @@ fn a_dump_that_may_be_cut_short_says_so() {
 }
 
 #[test]
-fn a_line_that_is_no_frame_is_named() {
+fn reports_malformed_frames() {
     let dump = "Full thread dump VM:\n\n\"main\" #1 tid=0x1 nid=0x2 runnable\n\tat work\n";
     assert_eq!(
         error_of(dump.as_bytes()),

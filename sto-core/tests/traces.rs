@@ -119,7 +119,7 @@ fn trace(text: &str) -> Traces {
 }
 
 #[test]
-fn tables_have_a_metric_a_line_or_a_metric_a_column() {
+fn reads_tables_with_metrics_in_rows_or_columns() {
     let expected = ["heap level 0=1.5 0.5=2.5", "load level 0=3 0.5=4"];
     for text in [
         "time,name,value\n0,heap,1.5\n0,load,3\n0.5,heap,2.5\n0.5,load,4\n",
@@ -138,7 +138,7 @@ fn tables_have_a_metric_a_line_or_a_metric_a_column() {
 }
 
 #[test]
-fn metrics_are_levels_unless_they_are_said_to_be_counts() {
+fn metrics_are_levels_by_default() {
     for text in [
         "time,name,value,kind\n0,hits,9,count\n0,heap,9,\n0.5,hits,4,count\n0.5,heap,4,level\n",
         "{\"time\":0,\"name\":\"hits\",\"value\":9,\"kind\":\"count\"}\n{\"time\":0,\"name\":\"heap\",\"value\":9}\n\
@@ -152,7 +152,7 @@ fn metrics_are_levels_unless_they_are_said_to_be_counts() {
 }
 
 #[test]
-fn what_has_no_value_is_no_point() {
+fn missing_values_are_not_points() {
     let wide = trace("time,a,b\n0,1,\n0.25,,n/a\n0.5,2,7\n");
     assert_eq!(wide.lines(), ["a level 0=1 0.5=2", "b level 0.5=7"]);
     let long = trace("time,name,value\n0,a,1\n0.25,a,null\n0.5,a,2\n");
@@ -164,7 +164,7 @@ fn what_has_no_value_is_no_point() {
 }
 
 #[test]
-fn columns_of_text_are_left_out_with_a_warning() {
+fn warns_about_text_columns() {
     let traces = trace("time,host,a\n0,,1\n0.5,web-1,2\n");
     assert_eq!(traces.lines(), ["a level 0=1 0.5=2"]);
     assert_eq!(
@@ -188,7 +188,7 @@ const STAT: &str = "# started on Sun Nov 22 23:49:39 2026
 ";
 
 #[test]
-fn perf_stat_counts_since_the_interval_before() {
+fn perf_stat_counts_are_per_interval() {
     let expected = [
         "cpu-clock count 0=0 0.020094341=3.92 0.06=0.05",
         "page-faults count 0=0 0.020094341=288 0.040699112=0 0.06=7",
@@ -223,7 +223,7 @@ fn perf_stat_counts_since_the_interval_before() {
 }
 
 #[test]
-fn what_perf_stat_printed_is_read() {
+fn reads_real_perf_stat_output() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata/traces");
     // The sums are those that awk makes of the lines.
     for (name, of, intervals, sum) in [
@@ -260,7 +260,7 @@ fn what_perf_stat_printed_is_read() {
 }
 
 #[test]
-fn perf_stat_counts_for_each_processor_socket_core_thread_and_group() {
+fn reads_perf_stat_per_cpu_socket_core_thread_and_group() {
     let stat = "\
      0.020093890,CPU0,288,,page-faults,20372507,100.00,14.136,K/sec
      0.020093890,CPU1,20.37,msec,cpu-clock,20374440,100.00,1.019,CPUs utilized
@@ -285,7 +285,7 @@ fn perf_stat_counts_for_each_processor_socket_core_thread_and_group() {
 }
 
 #[test]
-fn a_trace_has_the_clock_of_the_recording_where_it_is_of_its_time_and_else_begins_with_it() {
+fn trace_uses_the_recordings_clock_if_times_match() {
     let of = |times: [&str; 2]| trace(&format!("time,a\n{},1\n{},2\n", times[0], times[1]));
     assert_eq!(of(["100.25", "100.5"]).lines(), ["a level 0.25=1 0.5=2"]);
     assert_eq!(of(["0.25", "0.5"]).lines(), ["a level 0.25=1 0.5=2"]);
@@ -303,7 +303,7 @@ fn a_trace_has_the_clock_of_the_recording_where_it_is_of_its_time_and_else_begin
 }
 
 #[test]
-fn of_what_is_outside_of_the_run_one_point_is_kept_on_either_side() {
+fn keeps_one_point_on_each_side_of_the_run() {
     let traces = trace("time,name,value,kind\n-2,a,1,\n-1,a,2,\n0.5,a,3,\n2,a,4,\n3,a,5,\n-1,b,7,count\n-0.5,b,7,count\n1,b,3,count\n")
         .with("none", "time,c\n-3,1\n-2,1\n0.5,\n");
     let text = fs::read_to_string(&traces.options.traces[1]).unwrap();
@@ -326,7 +326,7 @@ fn of_what_is_outside_of_the_run_one_point_is_kept_on_either_side() {
 }
 
 #[test]
-fn a_trace_of_another_time_is_refused_with_both_ranges() {
+fn rejects_a_trace_of_another_time() {
     let expected = "trace: the trace is of another time than the recording: its times are 5 s to 6.5 s, those of the \
                     recording 100 s to 101 s by its clock, or 0 s to 1 s from its first sample; say at what time of \
                     the recording its 0 is";
@@ -346,7 +346,7 @@ fn a_trace_of_another_time_is_refused_with_both_ranges() {
 }
 
 #[test]
-fn what_breaks_the_rules_is_refused_with_its_line_and_what_was_expected() {
+fn reports_malformed_traces_with_line_and_expectation() {
     let long_name = "n".repeat(MAX_GIVEN_NAME + 1);
     for (text, expected) in [
         (
@@ -477,7 +477,7 @@ fn what_breaks_the_rules_is_refused_with_its_line_and_what_was_expected() {
 }
 
 #[test]
-fn more_metrics_than_a_run_may_have_are_refused_where_they_are() {
+fn rejects_too_many_metrics_of_a_trace() {
     let expected = "there are more than 65536 metrics; give fewer of them";
     let names = (0..=MAX_METRICS).map(|at| format!("m{at}"));
     let names: Vec<String> = names.collect();
@@ -494,7 +494,7 @@ fn more_metrics_than_a_run_may_have_are_refused_where_they_are() {
 }
 
 #[test]
-fn traces_of_one_recording_have_no_name_in_common() {
+fn rejects_duplicate_names_across_traces() {
     let traces = trace("time,a\n0,1\n").with("other", "time,b,a\n0,1,2\n");
     let expected = "other: metric `a`: the recording or another trace already has a metric of that name; rename one";
     assert_eq!(traces.error(), expected);
@@ -503,7 +503,7 @@ fn traces_of_one_recording_have_no_name_in_common() {
 }
 
 #[test]
-fn names_are_any_text() {
+fn accepts_any_text_as_name() {
     let hostile = "<script>\u{1b}[31m\u{202e} \"quoted\"\\,;/../é";
     let text = format!(
         "time,name,value\n0,\"{}\",1\n",
@@ -522,7 +522,7 @@ fn names_are_any_text() {
 }
 
 #[test]
-fn compressed_traces_are_expanded() {
+fn reads_compressed_traces() {
     let text = "time,a\n0,1\n0.5,2\n";
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();

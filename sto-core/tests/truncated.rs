@@ -63,7 +63,7 @@ fn check(name: &str, whole: &[u8]) {
 }
 
 #[test]
-fn what_there_is_of_a_file_is_offered_where_and_only_where_it_can_be_taken() {
+fn offers_allow_truncated_only_if_it_helps() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
     for name in FILES {
         check(name, &std::fs::read(testdata.join(name)).unwrap());
@@ -72,7 +72,7 @@ fn what_there_is_of_a_file_is_offered_where_and_only_where_it_can_be_taken() {
 
 /// What is cut then is the compressed file; whether the profile in it can be read is up to its format.
 #[test]
-fn that_holds_for_compressed_files_too() {
+fn offers_allow_truncated_for_compressed_files() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
     for name in ["folded/py-spy.folded", "chrome/node.json"] {
         let mut copy = GzEncoder::new(Vec::new(), Compression::default());

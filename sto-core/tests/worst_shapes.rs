@@ -93,7 +93,7 @@ fn visual_studio() -> String {
 /// A chain of calls, each of which was sampled: written out, its stacks would have frames by the square of its
 /// length.
 #[test]
-fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
+fn chains_of_calls_take_linear_space() {
     let files = [
         (None, cpuprofile("f")),
         (None, speedscope()),
@@ -131,7 +131,7 @@ fn formats_that_write_a_caller_once_are_held_and_interned_by_calls() {
 }
 
 #[test]
-fn nodes_that_only_hold_others_together_are_passed_once() {
+fn stacks_skip_grouping_nodes() {
     let recording = read(None, &cpuprofile("(root)"));
     let stacks = &recording.stacks;
     assert_eq!((stacks.len(), recording.samples.len()), (1, DEPTH));
@@ -139,7 +139,7 @@ fn nodes_that_only_hold_others_together_are_passed_once() {
 
 /// What ends in the middle of a stack gives all above it other stacks.
 #[test]
-fn calls_that_end_before_what_they_call_cannot_make_a_trace_larger_without_end() {
+fn calls_that_end_before_their_callees_are_limited() {
     let calls = (0..4_000).map(|at| complete(at, 4_000));
     let error = error_of(format!("[{}]", joined(calls)).as_bytes());
     assert!(
@@ -153,7 +153,7 @@ fn calls_that_end_before_what_they_call_cannot_make_a_trace_larger_without_end()
 
 /// All of a recording is gone through for each.
 #[test]
-fn programs_beyond_the_limit_are_left_out_and_said() {
+fn warns_about_programs_beyond_the_limit() {
     let text: String = (0..MAX_PROGRAMS + 2)
         .map(|ix| format!("p{ix} {ix} 1.5: cycles:\n\t1 f (/x)\n\n"))
         .collect();
@@ -175,7 +175,7 @@ fn programs_beyond_the_limit_are_left_out_and_said() {
 
 /// Rust's v0 mangling refers back to parts of the name, which can hold such references themselves.
 #[test]
-fn hostile_rust_names_come_to_an_end() {
+fn demangling_hostile_rust_names_ends() {
     let mut doubled = "_RINvC1a1fTlE".to_owned();
     let mut before = doubled.len() - 3;
     for _ in 0..40 {

@@ -73,7 +73,7 @@ fn calls(name: &str) -> Calls {
 }
 
 #[test]
-fn a_log_of_xray_that_llvm_converted_to_yaml_has_the_same_calls() {
+fn xray_yaml_has_the_calls_of_the_log() {
     for (log, yaml) in [
         ("basic.xray", "basic.yaml"),
         ("basic.xray", "numbers.yaml"),
@@ -97,7 +97,7 @@ fn read_yaml(text: &[u8], allow_truncated: bool) -> Result<Recording, FormatErro
 }
 
 #[test]
-fn yaml_of_xray_that_is_cut_anywhere_is_an_error_and_its_whole_lines_can_be_taken() {
+fn rejects_truncated_xray_yaml_unless_allowed() {
     let whole = fs::read(testdata("xray/basic.yaml")).unwrap();
     let begin = whole.len() - 400;
     for end in begin..whole.len() - 1 {
@@ -121,7 +121,7 @@ fn yaml_of_xray_that_is_cut_anywhere_is_an_error_and_its_whole_lines_can_be_take
 }
 
 #[test]
-fn what_records_of_xray_carry_is_passed_over_however_it_is_written() {
+fn ignores_payloads_of_xray_records_in_any_style() {
     let record = |kind: &str, time: u32, data: &str| {
         format!(
             "  - {{ type: 0, func-id: 1, function: work, cpu: 0, thread: 2, kind: {kind}, tsc: {time}, data: {data} }}\n"
@@ -149,7 +149,7 @@ fn what_records_of_xray_carry_is_passed_over_however_it_is_written() {
 }
 
 #[test]
-fn what_is_wrong_with_yaml_of_xray_is_said_by_its_line() {
+fn reports_errors_in_xray_yaml_with_the_line() {
     let header = "---\nheader:\n  cycle-frequency: 1000000000\n";
     let record = "  - { func-id: 1, function: a, kind: function-enter, tsc: 1 }\n";
     for (text, at, problem) in [
@@ -179,7 +179,7 @@ fn what_is_wrong_with_yaml_of_xray_is_said_by_its_line() {
 }
 
 #[test]
-fn a_log_of_xray_that_llvm_converted_to_trace_events_has_the_same_calls_at_its_coarser_times() {
+fn xray_trace_events_have_the_calls_of_the_log_with_coarser_times() {
     let log = since_first(calls("xray/basic.xray"));
     let events = since_first(calls("xray/basic.json"));
     assert!(log.keys().eq(events.keys()));
@@ -207,8 +207,7 @@ fn since_first(mut calls: Calls) -> Calls {
 }
 
 #[test]
-fn the_dump_for_chrome_that_uftrace_makes_of_a_folder_has_the_same_calls_but_those_that_it_does_not_end()
- {
+fn uftrace_chrome_dump_has_the_calls_of_the_folder_except_unfinished_ones() {
     let without = |calls: Calls| -> Calls {
         let is_ended = |name: &String| !["deep", "longjmp", "execl"].contains(&name.as_str());
         let of_thread = |calls: Vec<Called>| {

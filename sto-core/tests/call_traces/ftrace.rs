@@ -94,7 +94,7 @@ fn called_in_text(text: &str) -> (Called, BTreeSet<&str>) {
 }
 
 #[test]
-fn calls_and_times_of_functions_are_those_that_the_kernel_writes_in_any_layout() {
+fn reads_calls_and_times_in_every_layout_of_the_kernel() {
     for name in ["default", "abstime", "latency"] {
         let text = fs::read_to_string(testdata("ftrace").join(format!("{name}.trace"))).unwrap();
         let recording = read(&text);
@@ -122,7 +122,7 @@ fn calls_and_times_of_functions_are_those_that_the_kernel_writes_in_any_layout()
 }
 
 #[test]
-fn without_times_calls_last_as_long_as_the_text_says_one_after_another() {
+fn places_calls_one_after_another_without_timestamps() {
     let recording = read(
         "# tracer: function_graph\n\
          #\n\
@@ -189,7 +189,7 @@ fn without_times_calls_last_as_long_as_the_text_says_one_after_another() {
 }
 
 #[test]
-fn with_times_calls_are_where_the_text_says_and_as_long() {
+fn places_calls_by_their_timestamps() {
     let recording = read(
         "# tracer: function_graph\n\
          #     TIME        CPU  TASK/PID        DURATION                  FUNCTION CALLS\n  \
@@ -218,7 +218,7 @@ fn with_times_calls_are_where_the_text_says_and_as_long() {
 }
 
 #[test]
-fn what_trace_cmd_reports_is_the_same_trace() {
+fn reads_trace_cmd_reports_as_the_same_trace() {
     let recording = read(
         "CPU 1 is empty\ncpus=2\n   \
          ssh-15986 [002]  2882.242765: funcgraph_entry:                   |  cls_bpf_classify() {\n   \
@@ -244,7 +244,7 @@ fn what_trace_cmd_reports_is_the_same_trace() {
 }
 
 #[test]
-fn lines_that_are_none_of_the_text_are_counted() {
+fn counts_unrecognised_lines() {
     let recording =
         read("# tracer: function_graph\n 0)   1.000 us    |  foo();\nHello!\n\nworld\n");
     let warnings = recording.warnings.join("\n");
@@ -259,7 +259,7 @@ fn lines_that_are_none_of_the_text_are_counted() {
 proptest! {
     /// Lines of calls that nest, in any order of threads: each call lasts as long as its line says.
     #[test]
-    fn every_call_lasts_as_long_as_its_line_says(
+    fn calls_have_the_durations_of_their_lines(
         calls in prop::collection::vec((0..4_usize, 1..3_000_u64, 0..3_u64), 1..40),
         has_times in any::<bool>(),
     ) {
@@ -286,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[ 0-9a-z|(){};/*=>.+!#:\\[\\]\n-]{0,300}") {
+    fn arbitrary_text_never_panics(text in "[ 0-9a-z|(){};/*=>.+!#:\\[\\]\n-]{0,300}") {
         let text = format!("# tracer: function_graph\n 0)   1.000 us    |  foo();\n{text}");
         let _ = read_bytes(Path::new("trace"), text.as_bytes(), &ReadOptions::default());
     }

@@ -94,7 +94,7 @@ fn totals(recording: &Recording) -> HashMap<&str, u64> {
 }
 
 #[test]
-fn arguments_that_are_numbers_stand_beside_what_calls_took() {
+fn keeps_numeric_arguments_with_call_times() {
     let recording = read_folder(&testdata("uftrace/arguments.data"));
     let options = SymbolOptions::default();
     let (_, took) = called(&recording, &options)["leaf"];
@@ -105,7 +105,7 @@ fn arguments_that_are_numbers_stand_beside_what_calls_took() {
 }
 
 #[test]
-fn calls_and_times_of_functions_are_those_that_uftrace_finds() {
+fn calls_and_times_equal_those_of_uftrace() {
     for name in ["calls", "arguments"] {
         let folder = testdata("uftrace").join(format!("{name}.data"));
         assert!(is_recording(&folder));
@@ -140,7 +140,7 @@ fn calls_and_times_of_functions_are_those_that_uftrace_finds() {
 }
 
 #[test]
-fn functions_of_the_program_have_its_name_and_others_none() {
+fn only_functions_of_the_program_have_its_module() {
     let recording = read_folder(&testdata("uftrace/calls.data"));
     let mut frames: Vec<(String, String)> = recording
         .named
@@ -185,7 +185,7 @@ fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn lost_records_are_counted_and_events_passed_over() {
+fn counts_lost_records_and_ignores_events() {
     let (folder, thread) = copy("calls.data");
     let mut bytes = fs::read(&thread).unwrap();
     let time = bytes[..8].to_vec();
@@ -212,7 +212,7 @@ fn lost_records_are_counted_and_events_passed_over() {
 }
 
 #[test]
-fn a_thread_that_is_cut_anywhere_is_an_error_and_what_there_is_can_be_taken() {
+fn rejects_a_truncated_thread_unless_allowed() {
     let (folder, thread) = copy("arguments.data");
     let whole = fs::read(&thread).unwrap();
     // No size of a record is a multiple of three, so that every place within one has its turn.
@@ -239,7 +239,7 @@ fn a_thread_that_is_cut_anywhere_is_an_error_and_what_there_is_can_be_taken() {
 }
 
 #[test]
-fn a_file_of_the_folder_is_refused_with_the_advice_to_name_the_folder() {
+fn advises_to_name_the_folder_instead_of_one_of_its_files() {
     let error = read(
         &testdata("uftrace/calls.data/info"),
         &ReadOptions::default(),
@@ -271,7 +271,7 @@ proptest! {
 
 /// Programs that are built in each way that uftrace knows, recorded anew.
 #[test]
-fn new_recordings_are_read_as_the_uftrace_that_is_installed_reads_them() {
+fn reads_new_recordings_like_the_installed_uftrace() {
     if missing(&["g++", "uftrace"]) {
         return;
     }

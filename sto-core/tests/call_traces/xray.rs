@@ -69,7 +69,7 @@ fn called_in_yaml(yaml: &str) -> Called {
 }
 
 #[test]
-fn calls_and_times_of_functions_are_those_that_llvm_finds() {
+fn calls_and_times_equal_those_of_llvm() {
     for name in ["basic", "fdr", "fdr-small"] {
         let options = with_program(&testdata("xray"));
         let path = testdata("xray").join(format!("{name}.xray"));
@@ -88,7 +88,7 @@ fn calls_and_times_of_functions_are_those_that_llvm_finds() {
 }
 
 #[test]
-fn functions_have_the_module_file_and_name_that_they_have_in_recordings_of_perf() {
+fn functions_equal_those_of_perf_recordings() {
     let options = with_program(&testdata("xray"));
     let recording = read(&testdata("xray/basic.xray"), &options).unwrap();
     let symbols = symbolize(&recording, &options.symbols);
@@ -132,7 +132,7 @@ fn functions_have_the_module_file_and_name_that_they_have_in_recordings_of_perf(
 }
 
 #[test]
-fn the_first_argument_of_calls_that_have_it_stands_beside_what_they_took() {
+fn keeps_the_first_argument_with_call_times() {
     for (name, yaml) in [
         ("basic.xray", "basic.yaml"),
         ("fdr.xray", "fdr.yaml"),
@@ -164,7 +164,7 @@ fn the_first_argument_of_calls_that_have_it_stands_beside_what_they_took() {
 }
 
 #[test]
-fn a_program_is_found_by_the_name_of_its_log_in_folders_of_symbols_and_beside_the_log() {
+fn finds_the_program_by_the_name_of_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("xray-log.calls.AbCdEf");
     fs::copy(testdata("xray/basic.xray"), &path).unwrap();
@@ -209,7 +209,7 @@ fn a_program_is_found_by_the_name_of_its_log_in_folders_of_symbols_and_beside_th
 }
 
 #[test]
-fn a_program_with_fewer_functions_than_its_log_gives_no_names() {
+fn ignores_a_program_with_fewer_functions_than_the_log() {
     let mut bytes = log("basic.xray");
     bytes[36..40].copy_from_slice(&99_u32.to_le_bytes());
     let options = with_program(&testdata("xray"));
@@ -280,7 +280,7 @@ fn custom(version: u8, length: u32, passed: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_version_of_the_flight_data_recorder_gives_the_same_calls() {
+fn all_flight_data_recorder_versions_give_the_same_calls() {
     for version in 1..=5 {
         // The second buffer stands first; the time of its records begins anew.
         let second = [
@@ -323,7 +323,7 @@ fn every_version_of_the_flight_data_recorder_gives_the_same_calls() {
 }
 
 #[test]
-fn every_version_of_the_basic_mode_is_read() {
+fn reads_all_versions_of_basic_mode() {
     for version in 1..=3 {
         let mut log = header(version, 0, 0);
         for (kind, does, function, time) in [
@@ -357,7 +357,7 @@ fn every_version_of_the_basic_mode_is_read() {
 }
 
 #[test]
-fn a_clock_that_is_not_known_is_said() {
+fn warns_about_an_unknown_clock() {
     let mut log = log("basic.xray");
     log[8..16].fill(0);
     let recording = read_log(&log).unwrap();
@@ -369,7 +369,7 @@ fn a_clock_that_is_not_known_is_said() {
 }
 
 #[test]
-fn a_log_that_is_cut_anywhere_is_an_error_and_what_there_is_can_be_taken() {
+fn rejects_a_truncated_log_unless_allowed() {
     for name in ["basic.xray", "fdr-small.xray"] {
         let whole = log(name);
         // No size of a record is a multiple of three, so that every place within one has its turn.
@@ -405,7 +405,7 @@ fn a_log_that_is_cut_anywhere_is_an_error_and_what_there_is_can_be_taken() {
 }
 
 #[test]
-fn after_a_damaged_buffer_the_next_one_is_read() {
+fn continues_after_a_damaged_buffer() {
     let version = 5;
     let good = |tid, second| {
         buffer(
@@ -459,7 +459,7 @@ proptest! {
 
 /// A new recording of a program that calls more than a batch of each thread holds.
 #[test]
-fn new_logs_are_read_as_the_llvm_that_is_installed_reads_them() {
+fn reads_new_logs_like_the_installed_llvm() {
     if missing(&["clang++", "llvm-xray"]) {
         return;
     }

@@ -25,7 +25,7 @@ fn assert_cut(text: &str, line: usize) {
 }
 
 #[test]
-fn a_number_without_a_name_is_refused() {
+fn rejects_a_number_without_a_name() {
     for (lines, number) in [
         ("fn=(5)\n1 1\n", 5),
         ("fn=(1) f\n1 1\ncfn=(2)\n", 2),
@@ -38,7 +38,7 @@ fn a_number_without_a_name_is_refused() {
 }
 
 #[test]
-fn costs_that_are_no_numbers_are_refused() {
+fn rejects_costs_that_are_not_numbers() {
     for cost in [
         "-5",
         "NaN",
@@ -68,14 +68,14 @@ fn costs_that_are_no_numbers_are_refused() {
 }
 
 #[test]
-fn costs_of_nobody_or_nothing_are_refused() {
+fn rejects_costs_before_functions_or_events() {
     assert_error_at(&file("1 1\n"), 2, "costs before `fn=`");
     let no_events = "# callgrind format\nfn=f\n1 1\n";
     assert_error_at(no_events, 3, "costs before `events:`");
 }
 
 #[test]
-fn positions_that_leave_64_bits_are_refused() {
+fn rejects_positions_that_overflow() {
     assert_error_at(
         &file("fn=f\n3 1\n-4 1\n"),
         4,
@@ -95,7 +95,7 @@ fn positions_that_leave_64_bits_are_refused() {
 }
 
 #[test]
-fn a_call_is_named_and_has_its_costs() {
+fn rejects_calls_without_name_or_costs() {
     assert_error_at(&file("fn=f\n1 1\ncalls=1 1\n"), 4, "without a `cfn=`");
     assert_error_at(
         &file("fn=f\n1 1\ncfn=g\ncalls=1 1\nfn=g\n"),
@@ -107,7 +107,7 @@ fn a_call_is_named_and_has_its_costs() {
 }
 
 #[test]
-fn lines_of_no_known_form_are_refused() {
+fn rejects_unknown_lines() {
     for line in ["=x", "fn main", "weird=3", "\u{e9}", "(3) x"] {
         assert_error_at(
             &file(&format!("{line}\n")),
@@ -124,7 +124,7 @@ fn lines_of_no_known_form_are_refused() {
 }
 
 #[test]
-fn totals_that_are_not_the_sum_are_refused_of_callgrind() {
+fn rejects_wrong_totals_of_callgrind() {
     let text =
         |total| format!("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 40\ntotals: {total}\n");
     assert_eq!(folded(&read(&text(40)).unwrap()), ["f 40"]);
@@ -136,7 +136,7 @@ fn totals_that_are_not_the_sum_are_refused_of_callgrind() {
 }
 
 #[test]
-fn half_a_file_is_never_half_a_profile() {
+fn rejects_truncated_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/callgrind");
     for name in ["work", "parts"] {
         let bytes = std::fs::read(folder.join(format!("{name}.callgrind"))).unwrap();
@@ -169,7 +169,7 @@ fn half_a_file_is_never_half_a_profile() {
 }
 
 #[test]
-fn a_file_without_costs_has_no_samples() {
+fn rejects_a_file_without_costs() {
     for text in [
         "events: Ir\n",
         "# callgrind format\n",
@@ -181,7 +181,7 @@ fn a_file_without_costs_has_no_samples() {
 }
 
 #[test]
-fn more_events_than_the_limit_are_refused() {
+fn rejects_too_many_events() {
     let mut text = "events:".to_owned();
     for event in 0..=MAX_SAMPLE_TYPES {
         write!(text, " e{event}").unwrap();
@@ -205,13 +205,13 @@ fn chain(depth: usize) -> String {
 }
 
 #[test]
-fn a_stack_may_be_a_hundred_thousand_frames_deep() {
+fn reads_stacks_of_a_hundred_thousand_frames() {
     let recording = read(&chain(100_000)).unwrap();
     assert_eq!(deepest(&recording), 100_000);
 }
 
 #[test]
-fn cycles_of_any_size_are_read() {
+fn reads_cycles_of_any_size() {
     let mut text = "events: Ir\n".to_owned();
     for function in 0..10_000 {
         let called = (function + 1) % 10_000;
@@ -226,7 +226,7 @@ fn cycles_of_any_size_are_read() {
 }
 
 #[test]
-fn names_may_be_anything() {
+fn reads_arbitrary_names() {
     let mut bytes = b"events: Ir\nfl=\xff\nfn=(1) ma\xffin\x1b[31m;x\n1 1\nfn=".to_vec();
     bytes.extend([b'n'; MAX_NAME + 1]);
     bytes.extend(b"\n1 2\n");
@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn no_lines_make_reading_panic(
+    fn arbitrary_lines_never_panic(
         text in "((fn|cfn|fl|fi|ob)=(\\([12]\\))?( ?[ab])?\n|calls=1 1\n|[+-]?[0-9]{1,2}( [0-9]{0,20}){0,2}\n|\
                  part: 2\n|events: A B\n|totals: 1\n|thread: [12]\n){0,40}",
     ) {

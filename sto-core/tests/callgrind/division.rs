@@ -10,7 +10,7 @@ fn assert_stacks(lines: &str, stacks: &[&str]) {
 }
 
 #[test]
-fn a_function_with_two_callers_is_divided_by_what_their_calls_cost() {
+fn divides_a_function_among_callers_by_call_cost() {
     let lines = "fn=main\n1 1\ncfn=a\ncalls=1 1\n1 30\ncfn=b\ncalls=9 1\n1 10\n\
                  fn=a\ncfn=work\ncalls=1 1\n1 30\nfn=b\ncfn=work\ncalls=9 1\n1 10\n\
                  fn=work\n1 4\ncfn=leaf\ncalls=10 1\n1 36\nfn=leaf\n1 36\n";
@@ -31,7 +31,7 @@ fn a_function_with_two_callers_is_divided_by_what_their_calls_cost() {
 }
 
 #[test]
-fn a_function_that_calls_no_other_is_exact_by_caller() {
+fn leaf_functions_are_exact_by_caller() {
     let lines = "fn=main\n1 1\ncfn=a\ncalls=1 1\n1 30\ncfn=leaf\ncalls=9 1\n1 10\n\
                  fn=a\ncfn=leaf\ncalls=1 1\n1 30\nfn=leaf\n1 40\n";
     assert_stacks(lines, &["main 1", "main;a;leaf 30", "main;leaf 10"]);
@@ -39,13 +39,13 @@ fn a_function_that_calls_no_other_is_exact_by_caller() {
 }
 
 #[test]
-fn what_no_caller_is_known_of_is_a_root() {
+fn costs_without_known_caller_become_roots() {
     let lines = "fn=main\n1 1\ncfn=work\ncalls=1 1\n1 30\nfn=handler\n1 5\nfn=work\n1 40\n";
     assert_stacks(lines, &["handler 5", "main 1", "main;work 30", "work 10"]);
 }
 
 #[test]
-fn recursion_stands_on_a_stack_once() {
+fn recursion_appears_once_on_a_stack() {
     // Each of `even` and `odd` calls the other; costs of calls have those of nested ones.
     let lines = "fn=main\ncfn=even\ncalls=1 1\n1 10\n\
                  fn=even\n1 6\ncfn=odd\ncalls=3 1\n1 16\nfn=odd\n1 4\ncfn=even\ncalls=2 1\n1 12\n";
@@ -57,7 +57,7 @@ fn recursion_stands_on_a_stack_once() {
 }
 
 #[test]
-fn callers_in_a_name_are_taken_off_and_make_stacks_exact() {
+fn callers_in_names_make_stacks_exact() {
     let lines = "fn=main\n1 1\ncfn=a'main\ncalls=1 1\n1 30\ncfn=b'main\ncalls=9 1\n1 10\n\
                  fn=a'main\ncfn=work'a'main\ncalls=1 1\n1 30\n\
                  fn=b'main\ncfn=work'b'main\ncalls=9 1\n1 10\n\
@@ -75,7 +75,7 @@ fn callers_in_a_name_are_taken_off_and_make_stacks_exact() {
 
 /// 2^60 paths lead through these calls.
 #[test]
-fn more_paths_than_are_kept_move_to_larger_ones() {
+fn merges_small_paths_beyond_the_limit() {
     let mut lines = String::new();
     for level in 0..60 {
         for side in ["a", "b"] {
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn own_costs_are_exact_and_totals_are_but_for_rounding((own, edges) in graphs()) {
+    fn self_costs_are_exact_and_totals_up_to_rounding((own, edges) in graphs()) {
         let count = own.len();
         // Totals from the last function to the first, divided among callers by their index.
         let mut totals = own.clone();

@@ -80,7 +80,7 @@ fn functions(recording: &Recording) -> BTreeMap<String, (u64, u64)> {
 }
 
 #[test]
-fn costs_stand_on_the_stack_of_their_function() {
+fn costs_belong_to_the_stack_of_their_function() {
     let recording = read(
         "# callgrind format\nversion: 1\ncreator: hand\npid: 77\ncmd: /opt/app/server --port 80\n\
          positions: line\nevents: Ir Dr\n\n\
@@ -130,7 +130,7 @@ fn costs_stand_on_the_stack_of_their_function() {
 }
 
 #[test]
-fn positions_may_be_distances_and_addresses_are_passed_over() {
+fn reads_relative_positions_and_ignores_addresses() {
     let text = "positions: instr line\nevents: Ir\nfl=a.c\nfn=main\n0x400 7 1\n+3 +2 2\n* * 4\n\
                 -0x3 -9 8\n";
     let recording = read(text).unwrap();
@@ -144,7 +144,7 @@ fn positions_may_be_distances_and_addresses_are_passed_over() {
 }
 
 #[test]
-fn a_number_may_stand_before_its_name() {
+fn accepts_a_number_before_its_name() {
     let recording = read(&file(
         "fn=(1)\n1 5\ncfn=(2)\ncalls=1 1\n1 7\nfn=(2) g\n1 7\nfn=(1) f\n2 1\n",
     ));
@@ -153,7 +153,7 @@ fn a_number_may_stand_before_its_name() {
 }
 
 #[test]
-fn what_is_inlined_from_another_file_is_the_functions_without_a_line() {
+fn costs_from_other_files_have_no_line() {
     let text = file("fl=a.c\nfn=main\n3 1\nfi=b.h\n90 2\nfe=a.c\n4 4\n");
     let recording = read(&text).unwrap();
     let lines = recording.samples.iter().map(|sample| {
@@ -168,7 +168,7 @@ fn what_is_inlined_from_another_file_is_the_functions_without_a_line() {
 }
 
 #[test]
-fn a_call_is_in_the_file_where_it_stands_unless_it_says_otherwise() {
+fn calls_default_to_the_current_file() {
     let text = file(
         "ob=app\nfl=a.c\nfn=main\n1 1\nfi=b.h\ncfn=inner\ncalls=1 1\n2 10\nfe=a.c\n\
          cob=lib.so\ncfi=l.c\ncfn=outer\ncalls=1 1\n3 20\n\
@@ -185,14 +185,14 @@ fn a_call_is_in_the_file_where_it_stands_unless_it_says_otherwise() {
 }
 
 #[test]
-fn jumps_and_what_is_unknown_in_the_header_do_not_matter() {
+fn ignores_jumps_and_unknown_header_fields() {
     let text = "version: 1\ndesc: Trigger: end\nevent: Ir : Instructions\nevents: Ir\nrate: 5\n\
                 fl=a.c\nfn=main\n1 5\njump=3 7\n2\njfi=(9) x.c\njfn=(8) f\njcnd=1/2 +4\n* \n9 2\n";
     assert_eq!(folded(&read(text).unwrap()), ["main 7"]);
 }
 
 #[test]
-fn functions_without_a_name_are_unresolved() {
+fn nameless_functions_are_unresolved() {
     let text = file("ob=???\nfn=???\n1 2\nob=/lib/x.so\nfn=0x00001050\n1 3\nfn=main\n1 4\n");
     assert_eq!(
         folded(&read(&text).unwrap()),
@@ -205,7 +205,7 @@ fn functions_without_a_name_are_unresolved() {
 }
 
 #[test]
-fn parts_are_added_up_and_threads_are_separate() {
+fn adds_up_parts_and_separates_threads() {
     let text = "events: Ir Dr\nfn=(1) main\n1 5 1\n\nthread: 7\npart: 2\nevents: Dr Ir\nfn=(1)\n1 2 6\n\
                 part: 3\nthread: 7\nfn=(1)\n1 1 1\n";
     let recording = read(text).unwrap();
@@ -224,7 +224,7 @@ fn parts_are_added_up_and_threads_are_separate() {
 }
 
 #[test]
-fn what_cachegrind_writes_is_a_graph_without_calls() {
+fn reads_cachegrind_as_a_graph_without_calls() {
     let text = "desc: I1 cache: 32768 B\ncmd: ./work\nevents: Ir Dr \nfl=work.c\nfn=leaf\n2 300 5\n\
                 fn=main\n9 20 1\nsummary: 320 6\n";
     let recording = read(text).unwrap();
@@ -233,7 +233,7 @@ fn what_cachegrind_writes_is_a_graph_without_calls() {
 }
 
 #[test]
-fn only_functions_and_depths_of_recursion_are_taken_off_a_name() {
+fn strips_only_callers_and_recursion_depths_from_names() {
     let names = [
         "leaf'main'(below main)",
         "fib'2'main",

@@ -48,7 +48,7 @@ fn check_golden(name: &str) {
 }
 
 #[test]
-fn what_valgrind_writes_is_read() {
+fn reads_valgrind_files() {
     for name in ["work", "contexts", "parts", "threads"] {
         check_golden(name);
     }
@@ -57,7 +57,7 @@ fn what_valgrind_writes_is_read() {
 /// What `pprof -call_tree -callgrind` calls `line2000 [1/2]` and `line2000 [2/2]` is one function; its `-top -cum`
 /// says the same of the profile.
 #[test]
-fn functions_of_a_tree_of_pprof_have_their_totals() {
+fn reads_the_totals_of_a_pprof_call_tree() {
     let functions = functions(&recording("call-tree"));
     let costs = [
         "line1000", "line2000", "line2001", "line3000", "line3001", "line3002",
@@ -104,7 +104,7 @@ fn annotated() -> [BTreeMap<String, u64>; 2] {
 }
 
 #[test]
-fn functions_cost_what_callgrind_annotate_says() {
+fn costs_equal_those_of_callgrind_annotate() {
     let [own, totals] = annotated();
     let found = functions(&recording("work"));
     for (function, &cost) in &own {
@@ -124,7 +124,7 @@ fn functions_cost_what_callgrind_annotate_says() {
 }
 
 #[test]
-fn an_estimate_has_the_totals_of_exact_stacks() {
+fn estimated_stacks_have_exact_totals() {
     let (estimate, exact) = (
         functions(&recording("work")),
         functions(&recording("contexts")),

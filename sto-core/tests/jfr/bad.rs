@@ -38,7 +38,7 @@ fn with_header(offset: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn half_a_chunk_is_an_error_wherever_it_ends() {
+fn rejects_truncated_chunks() {
     let whole = Chunk::sound().bytes();
     for end in 4..whole.len() {
         assert_refused(
@@ -53,7 +53,7 @@ fn half_a_chunk_is_an_error_wherever_it_ends() {
 }
 
 #[test]
-fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
+fn keeps_complete_chunks_of_a_truncated_file_if_allowed() {
     let first = Chunk::sound().bytes();
     let both = [first.as_slice(), &first].concat();
     for end in first.len() + 1..both.len() {
@@ -81,13 +81,13 @@ fn of_a_file_that_was_cut_off_whole_chunks_are_kept_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_follows_a_chunk_is_another_one() {
+fn rejects_other_data_after_a_chunk() {
     let file = [Chunk::sound().bytes(), b"something".to_vec()].concat();
     assert_refused(&file, &["expected a chunk, which begins with `FLR\\0`"]);
 }
 
 #[test]
-fn headers_that_break_the_rules_are_refused() {
+fn rejects_invalid_headers() {
     assert_refused(
         &with_header(8, &[0; 8]),
         &["byte 8", "a chunk of 0 bytes; expected 68"],
@@ -113,14 +113,14 @@ fn headers_that_break_the_rules_are_refused() {
 }
 
 #[test]
-fn chunks_of_other_versions_are_named() {
+fn names_unsupported_chunk_versions() {
     assert_refused(&with_header(4, &[0, 1, 0, 0]), &["version 1.0", "JDK 11"]);
     assert_refused(&with_header(4, &[0, 3]), &["version 3.1"]);
     assert_refused(&with_header(67, &[0]), &["not compressed"]);
 }
 
 #[test]
-fn events_of_no_size_and_larger_than_their_chunk_are_refused() {
+fn rejects_empty_and_oversized_events() {
     for size in [0, 1, -1, i64::MIN, 1 << 40] {
         let file = changed(|chunk| chunk.events[1] = number(size));
         assert_refused(&file, &[&format!("an event of {size} bytes")]);
@@ -128,13 +128,13 @@ fn events_of_no_size_and_larger_than_their_chunk_are_refused() {
 }
 
 #[test]
-fn a_value_ends_with_its_event() {
+fn rejects_values_past_the_end_of_their_event() {
     let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[5, 1])));
     assert_refused(&file, &["expected a value that ends by byte"]);
 }
 
 #[test]
-fn constants_that_are_not_there_are_unknown_and_counted() {
+fn counts_missing_constants_as_unknown() {
     let without = |of: i64, key: i64| {
         let file = changed(|chunk| {
             chunk
@@ -170,7 +170,7 @@ fn constants_that_are_not_there_are_unknown_and_counted() {
 }
 
 #[test]
-fn constants_that_stand_for_themselves_are_refused() {
+fn rejects_self_referential_constants() {
     let file = changed(|chunk| {
         *chunk.fields(31) = vec!["string 31*".to_owned()];
         chunk.pool(31).constants = vec![(1, number(2)), (2, number(1)), (3, number(3))];
@@ -185,7 +185,7 @@ fn constants_that_stand_for_themselves_are_refused() {
 }
 
 #[test]
-fn constants_before_others_are_looked_for_backwards_only() {
+fn rejects_constant_pools_that_do_not_point_backwards() {
     let types = Chunk::sound().bytes();
     let types = &types[u64::from_be_bytes(types[24..32].try_into().unwrap()) as usize..];
     for back in [1, i64::MAX, -69, i64::MIN] {
@@ -201,7 +201,7 @@ fn constants_before_others_are_looked_for_backwards_only() {
 }
 
 #[test]
-fn constants_and_types_are_where_the_header_says() {
+fn rejects_wrong_offsets_of_constants_and_types() {
     let file = Chunk::sound().bytes();
     assert_refused(
         &with_header(16, &68_u64.to_be_bytes()),
@@ -214,7 +214,7 @@ fn constants_and_types_are_where_the_header_says() {
 }
 
 #[test]
-fn counts_that_do_not_fit_are_refused_before_they_take_memory() {
+fn rejects_impossible_counts_before_allocating() {
     for count in [-1, i64::MIN, i64::MAX, 1 << 40] {
         let expected = ["byte ", &format!("found {count}")];
         assert_refused(
@@ -249,7 +249,7 @@ fn counts_that_do_not_fit_are_refused_before_they_take_memory() {
 }
 
 #[test]
-fn values_without_a_byte_take_no_time_however_many_they_are() {
+fn skips_any_number_of_empty_values_quickly() {
     let mut chunk = Chunk::sound();
     // Each type has the one before it twice.
     chunk.types.push(("Nothing0".to_owned(), 1000, vec![]));
@@ -271,7 +271,7 @@ fn values_without_a_byte_take_no_time_however_many_they_are() {
 }
 
 #[test]
-fn negative_weights_and_those_that_no_field_has_are_refused() {
+fn rejects_negative_and_missing_weights() {
     let negative = changed(|chunk| chunk.event(102, &numbers(&[5, 1, 1, -8])));
     assert_refused(
         &negative,
@@ -288,7 +288,7 @@ fn negative_weights_and_those_that_no_field_has_are_refused() {
 }
 
 #[test]
-fn fractions_that_objects_cannot_weigh_are_refused() {
+fn rejects_impossible_object_weights() {
     let weighing = |weight: f32| {
         changed(|chunk| {
             let fields = [
@@ -320,7 +320,7 @@ fn fractions_that_objects_cannot_weigh_are_refused() {
 }
 
 #[test]
-fn spans_of_more_than_64_bits_are_refused() {
+fn rejects_spans_that_overflow() {
     let file = changed(|chunk| {
         let fields = "startTime 11,duration 11,eventThread 22*,stackTrace 26*".split(',');
         let fields = fields.map(str::to_owned).collect();
@@ -332,7 +332,7 @@ fn spans_of_more_than_64_bits_are_refused() {
 }
 
 #[test]
-fn times_that_leave_64_bits_are_none() {
+fn ignores_times_that_overflow() {
     for ticks in [i64::MIN, -START_TICKS, i64::MAX, i64::MAX / 2] {
         let file = changed(|chunk| chunk.events[1] = event(101, &numbers(&[ticks, 1, 1])));
         let recording = read(&file).unwrap();
@@ -348,7 +348,7 @@ fn times_that_leave_64_bits_are_none() {
 const START_TICKS: i64 = super::build::TICKS_PER_SECOND + 1;
 
 #[test]
-fn a_stack_too_deep_is_refused() {
+fn rejects_a_too_deep_stack() {
     let mut frames = [&[0], &*number(MAX_DEPTH as i64 + 1)].concat();
     for _ in 0..=MAX_DEPTH {
         frames.extend([1, 7, 1]);
@@ -358,7 +358,7 @@ fn a_stack_too_deep_is_refused() {
 }
 
 #[test]
-fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
+fn repairs_invalid_and_long_names() {
     let file = changed(|chunk| chunk.pool(31).constants[2].1 = super::build::bytes(3, b"le\xffaf"));
     let recording = read(&file).unwrap();
     assert!(shown(&recording)[0].contains("a.A.le\u{fffd}af"));
@@ -382,7 +382,7 @@ fn names_that_are_no_text_or_too_long_are_shown_as_well_as_can_be() {
 }
 
 #[test]
-fn a_recording_without_samples_is_refused() {
+fn rejects_a_recording_without_samples() {
     assert_refused(
         &changed(|chunk| chunk.events.clear()),
         &["holds no samples"],
@@ -398,7 +398,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn no_bytes_make_it_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+    fn changed_bytes_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut bytes = after_async_profiler();
         for (offset, byte) in changes {
             // Past the magic number, or nothing would be read.

@@ -14,7 +14,7 @@ fn shown_of(chunk: &Chunk) -> Vec<String> {
 }
 
 #[test]
-fn a_recording_is_recognised_by_its_magic_number() {
+fn detects_recordings_by_magic_number() {
     let recording = read(&Chunk::sound().bytes()).unwrap();
     assert_eq!(recording.format, Format::Jfr);
     assert_eq!(shown(&recording), [SAMPLE]);
@@ -28,7 +28,7 @@ fn a_recording_is_recognised_by_its_magic_number() {
 }
 
 #[test]
-fn fields_are_found_by_their_names_in_whatever_order_and_company_they_are() {
+fn finds_fields_by_name_in_any_order() {
     let mut chunk = Chunk::sound();
     chunk.types.push(("float".to_owned(), 6, vec![]));
     chunk.types.push(("double".to_owned(), 7, vec![]));
@@ -65,7 +65,7 @@ fn fields_are_found_by_their_names_in_whatever_order_and_company_they_are() {
 }
 
 #[test]
-fn numbers_have_seven_bits_a_byte_and_eight_in_the_ninth() {
+fn reads_compressed_numbers() {
     let mut chunk = Chunk::sound();
     let all_bits = number(i64::MAX);
     assert_eq!(all_bits.len(), 9);
@@ -80,7 +80,7 @@ fn numbers_have_seven_bits_a_byte_and_eight_in_the_ninth() {
 }
 
 #[test]
-fn strings_of_every_encoding_are_read() {
+fn reads_strings_of_every_encoding() {
     let mut chunk = Chunk::sound();
     let pool = chunk.constants.last_mut().unwrap();
     pool.push(Pool::new(20, &[(9, text("fr\u{e8}re"))]));
@@ -98,7 +98,7 @@ fn strings_of_every_encoding_are_read() {
 }
 
 #[test]
-fn a_symbol_may_be_a_string_itself() {
+fn accepts_strings_as_symbols() {
     let mut chunk = Chunk::sound();
     *chunk.fields(21) = vec!["name 20".to_owned()];
     chunk.pool(21).constants = vec![(1, text("b/B"))];
@@ -106,7 +106,7 @@ fn a_symbol_may_be_a_string_itself() {
 }
 
 #[test]
-fn constants_are_those_of_all_events_and_the_last_ones_where_keys_come_again() {
+fn later_constants_replace_earlier_ones() {
     let mut chunk = Chunk::sound();
     let symbols = chunk.pool(31).clone();
     let newer = Pool::new(31, &[(2, text("newer"))]);
@@ -123,7 +123,7 @@ fn constants_are_those_of_all_events_and_the_last_ones_where_keys_come_again() {
 }
 
 #[test]
-fn the_number_of_a_hidden_class_stays_after_its_slash() {
+fn keeps_the_number_of_hidden_classes() {
     let mut chunk = Chunk::sound();
     chunk.pool(31).constants[0].1 = text("a/b/C$$Lambda$1+0x00007fc5b0007c28/1219161283");
     let sample = &shown_of(&chunk)[0];
@@ -132,7 +132,7 @@ fn the_number_of_a_hidden_class_stays_after_its_slash() {
 }
 
 #[test]
-fn frame_types_are_kinds() {
+fn frame_types_become_frame_kinds() {
     for (kind, expected) in [
         ("Interpreted", FrameKind::Interpreted),
         ("JIT compiled", FrameKind::Jit),
@@ -159,7 +159,7 @@ fn frame_types_are_kinds() {
 
 /// As async-profiler 2.10 calls code of a library without a symbol.
 #[test]
-fn code_that_is_called_by_its_library_is_unresolved_whatever_the_library_is_called() {
+fn code_named_after_its_library_is_unresolved() {
     for library in ["libc.so.6", "libc-2.17.so;649be141 (deleted)"] {
         let mut chunk = Chunk::sound();
         chunk.pool(24).constants[0].1 = text("C++");
@@ -176,7 +176,7 @@ fn code_that_is_called_by_its_library_is_unresolved_whatever_the_library_is_call
 }
 
 #[test]
-fn samples_without_a_stack_or_thread_are_kept() {
+fn keeps_samples_without_stack_or_thread() {
     let mut chunk = Chunk::sound();
     chunk.events[1] = super::build::event(101, &numbers(&[5, 0, 0]));
     let recording = read(&chunk.bytes()).unwrap();
@@ -191,7 +191,7 @@ fn samples_without_a_stack_or_thread_are_kept() {
 }
 
 #[test]
-fn each_chunk_has_its_own_constants_and_periods_and_threads_go_on() {
+fn chunks_have_own_constants_but_share_threads() {
     let first = Chunk::sound();
     let mut second = Chunk::sound();
     second.pool(31).constants[2].1 = text("other");
@@ -210,7 +210,7 @@ fn setting(of: i64, name: &str, value: &str) -> Vec<u8> {
 }
 
 #[test]
-fn recordings_of_several_processes_in_one_file_stay_separate() {
+fn separates_processes_in_one_file() {
     let of_process = |pid: i64, arguments: &str| {
         let mut chunk = Chunk::sound();
         chunk.event(104, &[number(pid), text(arguments)].concat());
@@ -232,7 +232,7 @@ fn recordings_of_several_processes_in_one_file_stay_separate() {
 }
 
 #[test]
-fn samples_whose_period_is_unknown_are_counted() {
+fn counts_samples_with_unknown_period() {
     let counted = [SAMPLE.replace("10000000 ns", "1 samples")];
     let mut chunk = Chunk::sound();
     chunk.events.remove(0);
@@ -257,7 +257,7 @@ fn samples_whose_period_is_unknown_are_counted() {
 }
 
 #[test]
-fn the_interval_of_async_profiler_is_time_only_where_its_event_is() {
+fn async_profiler_interval_is_time_only_for_time_events() {
     for (event, sample) in [
         ("cpu", SAMPLE.replace("10000000", "1000")),
         ("cache-misses", SAMPLE.replace("10000000 ns", "1 samples")),
@@ -270,7 +270,7 @@ fn the_interval_of_async_profiler_is_time_only_where_its_event_is() {
 }
 
 #[test]
-fn samples_that_do_not_say_how_many_they_are_stand_for_one() {
+fn samples_without_weight_count_once() {
     let found = |fields: &[&str], values: &[i64]| {
         let mut chunk = Chunk::sound();
         let fields = fields.iter().map(|&field| field.to_owned()).collect();
@@ -288,7 +288,7 @@ fn samples_that_do_not_say_how_many_they_are_stand_for_one() {
 }
 
 #[test]
-fn spans_are_in_the_unit_that_their_field_says() {
+fn spans_use_the_unit_of_their_field() {
     for (unit, nanoseconds) in [
         (None, 1_000_000_000 / TICKS_PER_SECOND * 40),
         (Some("TICKS"), 1_000_000_000 / TICKS_PER_SECOND * 40),
@@ -312,7 +312,7 @@ fn spans_are_in_the_unit_that_their_field_says() {
 }
 
 #[test]
-fn what_was_lost_while_recording_is_reported() {
+fn reports_lost_samples() {
     let mut chunk = Chunk::sound();
     chunk
         .types

@@ -22,7 +22,7 @@ fn metrics(recording: &Recording) -> BTreeMap<&str, Points> {
 }
 
 #[test]
-fn metrics_are_those_that_the_jdk_reads() {
+fn metrics_equal_those_of_the_jdk() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/jfr");
     let recording = read_file(&folder.join("metrics.jfr.zst"), &ReadOptions::default()).unwrap();
     let expected = std::fs::read_to_string(folder.join("metrics.expected")).unwrap();
@@ -94,7 +94,7 @@ fn at(ticks: i64) -> u64 {
 }
 
 #[test]
-fn what_overlaps_adds_up_in_whatever_order_it_was_written() {
+fn sums_overlapping_values_in_any_order() {
     let types: &[(&str, &[&str])] = &[("jdk.Compilation", &["startTime 11", "duration 11"])];
     let spans = [(100, 20), (20, 10), (10, 20)];
     let events = spans.map(|(start, took)| (0, numbers(&[start, took])));
@@ -106,7 +106,7 @@ fn what_overlaps_adds_up_in_whatever_order_it_was_written() {
 }
 
 #[test]
-fn totals_that_go_back_and_times_that_are_none_are_left_out() {
+fn ignores_decreasing_totals_and_invalid_times() {
     let types: &[(&str, &[&str])] = &[
         (
             "jdk.ClassLoadingStatistics",
@@ -149,7 +149,7 @@ fn totals_that_go_back_and_times_that_are_none_are_left_out() {
 
 proptest! {
     #[test]
-    fn whatever_numbers_events_have_metrics_are_sound_or_left_out(
+    fn arbitrary_numbers_never_make_invalid_metrics(
         events in prop::collection::vec((0..6usize, any::<i64>(), any::<i64>(), any::<f64>()), 0..40),
     ) {
         let types: &[(&str, &[&str])] = &[

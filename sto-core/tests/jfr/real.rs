@@ -58,7 +58,7 @@ fn check(name: &str) -> Recording {
 }
 
 #[test]
-fn samples_of_time_allocations_and_locks_are_those_that_the_jdk_reads() {
+fn time_allocation_and_lock_samples_equal_those_of_the_jdk() {
     let recording = check("samples");
     let origin = &recording.origin;
     assert!(origin.command.as_ref().unwrap().ends_with(" Work 2500"));
@@ -73,12 +73,12 @@ fn samples_of_time_allocations_and_locks_are_those_that_the_jdk_reads() {
 }
 
 #[test]
-fn several_chunks_and_cut_stacks_are_those_that_the_jdk_reads() {
+fn several_chunks_and_truncated_stacks_equal_those_of_the_jdk() {
     check("tlab");
 }
 
 #[test]
-fn every_event_and_frame_of_async_profiler_is_that_which_the_jdk_reads() {
+fn async_profiler_events_equal_those_of_the_jdk() {
     let recording = check("async-profiler");
     let origin = &recording.origin;
     assert_eq!(
@@ -95,13 +95,13 @@ fn every_event_and_frame_of_async_profiler_is_that_which_the_jdk_reads() {
 }
 
 #[test]
-fn wall_clock_time_and_malloc_of_async_profiler_are_those_that_the_jdk_reads() {
+fn async_profiler_wall_clock_and_malloc_equal_those_of_the_jdk() {
     check("async-wall");
     check("async-malloc");
 }
 
 #[test]
-fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library() {
+fn async_profiler_native_code_named_after_its_library_is_unresolved() {
     let recording = check("rust-agent");
     let events = recording.sample_types.iter().map(|kind| &*kind.event);
     let expected = [
@@ -115,7 +115,7 @@ fn native_code_of_async_profiler_is_unresolved_where_it_is_called_by_its_library
 }
 
 #[test]
-fn samples_of_datadog_stand_for_as_much_as_they_weigh() {
+fn datadog_samples_have_weights() {
     let recording = check("datadog");
     let mut found: Vec<(&str, Cost)> = Vec::new();
     for kind in &recording.sample_types {
@@ -142,7 +142,7 @@ fn samples_of_datadog_stand_for_as_much_as_they_weigh() {
 }
 
 #[test]
-fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
+fn samples_are_sorted_by_time() {
     let recording = check("async-profiler");
     let times = recording
         .samples
@@ -157,7 +157,7 @@ fn samples_have_the_time_at_which_they_were_taken_and_stand_in_its_order() {
 }
 
 #[test]
-fn time_is_shown_unless_another_event_is_asked_for() {
+fn time_is_the_default_event() {
     let store = Store::in_memory().unwrap();
     let path = PathBuf::from("tlab.jfr");
     let options = IngestOptions {

@@ -17,7 +17,7 @@ pub(crate) fn with_types(types: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn events_with_stacks_that_are_no_samples_are_named_with_their_number() {
+fn reports_and_counts_unsupported_events_with_stacks() {
     let mut chunk = Chunk::sound();
     let fields = ["startTime 11", "stackTrace 26*"].map(str::to_owned);
     for (name, id) in [("jdk.ThreadSleep", 900), ("datadog.QueueTime", 901)] {
@@ -33,7 +33,7 @@ fn events_with_stacks_that_are_no_samples_are_named_with_their_number() {
 }
 
 #[test]
-fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
+fn rejects_recursive_and_deeply_nested_types() {
     let expected = ["types in it more than 32 deep, or itself"];
     assert_refused(
         &changed(|chunk| chunk.fields(26).push("own 26".to_owned())),
@@ -63,7 +63,7 @@ fn types_in_themselves_and_types_too_deep_in_each_other_are_refused() {
 }
 
 #[test]
-fn elements_too_deep_in_each_other_are_refused() {
+fn rejects_deeply_nested_elements() {
     let mut strings = Strings::default();
     let mut root = Vec::new();
     for depth in 0..100_000 {
@@ -78,7 +78,7 @@ fn elements_too_deep_in_each_other_are_refused() {
 }
 
 #[test]
-fn types_that_lack_what_they_need_are_refused() {
+fn rejects_incomplete_types() {
     let with_class = |attributes: &[(&str, &str)], field: Option<&[(&str, &str)]>| {
         let mut strings = Strings::default();
         let field = field.map(|attributes| strings.element("field", attributes, &[]));
@@ -117,7 +117,7 @@ fn types_that_lack_what_they_need_are_refused() {
 }
 
 #[test]
-fn values_of_types_that_the_chunk_does_not_describe_are_refused() {
+fn rejects_values_of_unknown_types() {
     assert_refused(
         &changed(|chunk| chunk.fields(101).insert(0, "own 999".to_owned())),
         &["a field `own` of a type"],

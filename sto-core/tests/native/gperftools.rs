@@ -49,7 +49,7 @@ fn read_by_us(recording: &Recording) -> Costs {
 }
 
 #[test]
-fn stacks_of_addresses_cost_what_pprof_says() {
+fn costs_of_addresses_equal_those_of_pprof() {
     for file in [
         "gperftools.cpu",
         "gperftools.heap",
@@ -64,7 +64,7 @@ fn stacks_of_addresses_cost_what_pprof_says() {
 
 /// Go's lines leave out frames of its runtime, so that stacks are others than those of its addresses.
 #[test]
-fn go_profiles_have_names_and_cost_what_pprof_says() {
+fn costs_of_go_profiles_equal_those_of_pprof() {
     for file in ["go-heap.txt", "go-mutex.txt", "go-goroutine.txt"] {
         let recording = recording(file, Format::Gperftools);
         let total = |costs: Costs| {
@@ -87,7 +87,7 @@ fn go_profiles_have_names_and_cost_what_pprof_says() {
 }
 
 #[test]
-fn files_that_were_mapped_have_the_inodes_by_which_they_are_believed() {
+fn mapped_files_have_inode_numbers() {
     let recording = recording("gperftools.cpu", Format::Gperftools);
     let first = &recording.modules[0];
     assert_eq!(first.path, "/home/u/work");
@@ -96,7 +96,7 @@ fn files_that_were_mapped_have_the_inodes_by_which_they_are_believed() {
 }
 
 #[test]
-fn half_a_cpu_profile_is_an_error() {
+fn rejects_a_truncated_cpu_profile() {
     let bytes = std::fs::read(testdata("gperftools.cpu")).unwrap();
     let message = error(&bytes[..4000]);
     assert!(
@@ -106,7 +106,7 @@ fn half_a_cpu_profile_is_an_error() {
 }
 
 #[test]
-fn lines_that_are_no_samples_are_named() {
+fn reports_lines_that_are_not_samples() {
     let bad = |text: &str| error(text.as_bytes());
     for (text, expected) in [
         (

@@ -21,7 +21,7 @@ fn functions(file: &str) -> BTreeMap<String, (u64, u64)> {
 }
 
 #[test]
-fn functions_cost_what_the_flat_profile_says() {
+fn self_costs_equal_the_flat_profile() {
     let costs = functions("calls.gprof");
     let text = text("calls.gprof");
     let rows = text.lines().skip(5).take_while(|line| !line.is_empty());
@@ -41,7 +41,7 @@ fn functions_cost_what_the_flat_profile_says() {
 
 /// Of a cycle gprof says what its members cost together.
 #[test]
-fn callers_have_what_the_call_graph_says() {
+fn callers_equal_the_call_graph() {
     let costs = functions("calls.gprof");
     for (name, centiseconds) in [("main", 232), ("parse", 70), ("render", 47), ("even", 116)] {
         let (_, total) = costs[name];
@@ -54,7 +54,7 @@ fn callers_have_what_the_call_graph_says() {
 }
 
 #[test]
-fn its_own_file_is_refused_by_name() {
+fn rejects_gmon_out_by_name() {
     let message = error(b"gmon\x01\0\0\0\0\0\0\0");
     assert!(
         message.contains("(gprof's own file: give what `gprof PROGRAM gmon.out` prints)"),
@@ -63,7 +63,7 @@ fn its_own_file_is_refused_by_name() {
 }
 
 #[test]
-fn a_flat_profile_alone_has_functions_without_callers() {
+fn reads_a_flat_profile_without_call_graph() {
     let flat = "Flat profile:\n\nEach sample counts as 0.01 seconds.\n  %   cumulative   self              self     total           \n \
          time   seconds   seconds    calls  us/call  us/call  name    \n 60.00      0.06     0.06       10     6.00     6.00  \
          std::max<int>(int const&, int const&)\n 40.00      0.10     0.04                             frame_dummy\n\n";
@@ -85,7 +85,7 @@ fn a_flat_profile_alone_has_functions_without_callers() {
 }
 
 #[test]
-fn lines_that_are_not_of_its_tables_are_named() {
+fn reports_lines_outside_of_the_tables() {
     let text = text("calls.gprof").replace("450000/1503000     mix [1]", "450000/1503000     mix");
     let message = error(text.as_bytes());
     assert!(

@@ -22,7 +22,7 @@ fn read(text: &str) -> Recording {
 }
 
 #[test]
-fn each_stack_that_gdb_printed_is_a_sample_of_its_thread() {
+fn each_gdb_stack_is_a_sample_of_its_thread() {
     let recording = recording("gdb.txt", Format::Gdb);
     for (tid, expected) in [(23450, 6), (23448, 6)] {
         let samples = recording
@@ -46,7 +46,7 @@ fn each_stack_that_gdb_printed_is_a_sample_of_its_thread() {
 }
 
 #[test]
-fn frames_of_gdb_have_names_sources_and_kinds() {
+fn gdb_frames_have_names_sources_and_kinds() {
     let recording = recording("gdb.txt", Format::Gdb);
     let stack = recording.stacks.get(recording.samples[0].stack);
     let frames: Vec<_> = stack
@@ -77,7 +77,7 @@ fn frames_of_gdb_have_names_sources_and_kinds() {
 }
 
 #[test]
-fn operators_and_strings_with_brackets_are_no_arguments() {
+fn brackets_in_operators_and_strings_are_not_arguments() {
     let recording = read(
         "#0  std::operator<< <std::char_traits<char> > (out=..., text=0x55 \"a) at b\") at /a b.h:7\n\
          #1  0x0000 in Map::operator-> (this=0x0) at m.h:2\n#2  <signal handler called>\n\
@@ -92,7 +92,7 @@ fn operators_and_strings_with_brackets_are_no_arguments() {
 }
 
 #[test]
-fn a_frame_that_gdb_lacks_is_named() {
+fn reports_a_missing_gdb_frame() {
     let message = error(b"#0  f () at a.c:1\n#2  main () at a.c:2\n");
     assert!(
         message.starts_with("x: line 2: the frame `#2  main () at a.c:2` after 1 others"),
@@ -101,7 +101,7 @@ fn a_frame_that_gdb_lacks_is_named() {
 }
 
 #[test]
-fn maps_of_bpftrace_are_counted_by_stack() {
+fn counts_bpftrace_maps_by_stack() {
     let recording = recording("bpftrace.txt", Format::Bpftrace);
     let found = samples(&recording);
     let counts: Vec<u64> = found.iter().map(|sample| sample.3).collect();
@@ -113,7 +113,7 @@ fn maps_of_bpftrace_are_counted_by_stack() {
 
 /// `@total` counts what the stacks cost together; the address of a frame without a name is in no name here.
 #[test]
-fn stacks_of_bpftrace_cost_what_it_counted_in_text_and_in_json() {
+fn reads_bpftrace_stacks_in_text_and_json() {
     for (file, format, expected) in [
         ("bpftrace-work.txt", Format::Bpftrace, 93),
         ("bpftrace.json", Format::BpftraceJson, 101),
@@ -139,7 +139,7 @@ fn stacks_of_bpftrace_cost_what_it_counted_in_text_and_in_json() {
 
 /// By `awk '/\]: /{sum += $NF}'`.
 #[test]
-fn stacks_of_bpftrace_in_the_form_of_perf_have_files_and_threads() {
+fn bpftrace_stacks_in_perf_style_have_files_and_threads() {
     let recording = recording("bpftrace-perf.txt", Format::Bpftrace);
     let found = samples(&recording);
     assert_eq!(found.iter().map(|sample| sample.3).sum::<u64>(), 95);
@@ -159,7 +159,7 @@ fn stacks_of_bpftrace_in_the_form_of_perf_have_files_and_threads() {
 
 /// Parts of a key are joined by `, `, and a stack begins and ends with a line end: `src/output/text.cpp` of bpftrace.
 #[test]
-fn keys_of_bpftrace_have_processes_beside_stacks() {
+fn bpftrace_keys_can_have_processes() {
     let recording = read(
         "Attaching 1 probe...\n@start[7]: 99\n@[\n    do_idle+390\n, \n    main+24\n    [inlined] f+2@/src/a.c:7\n, swapper/0]: 3\n\
          @x[12, 13, bash, \n\tffffffffb4019501 do_mmap+1\n\t7f92eda4bb97 g(int)+2 (/lib/libc.so.6)\n]: 5\n",
@@ -173,7 +173,7 @@ fn keys_of_bpftrace_have_processes_beside_stacks() {
 }
 
 #[test]
-fn bpftrace_values_that_are_no_counts_and_keys_without_end_are_refused() {
+fn rejects_bpftrace_values_without_counts_and_unterminated_keys() {
     let map = "@[\n    f+1\n]: 1\n@[\n    g+1\n";
     let message = error(format!("{map}]: -3\n").as_bytes());
     assert!(
@@ -195,7 +195,7 @@ fn bpftrace_values_that_are_no_counts_and_keys_without_end_are_refused() {
 }
 
 #[test]
-fn tools_of_bcc_are_read_by_stack() {
+fn reads_bcc_tools() {
     let profile = recording("bcc-profile.txt", Format::Bcc);
     let found = samples(&profile);
     let dd = &found[2];
@@ -221,7 +221,7 @@ fn tools_of_bcc_are_read_by_stack() {
 
 /// It says nowhere what it is.
 #[test]
-fn off_cpu_time_of_libbpf_tools_is_known_by_its_stacks() {
+fn detects_libbpf_offcputime_by_its_stacks() {
     let recording = recording("bcc-naps.txt", Format::Bcc);
     assert_eq!(recording.sample_types[0].event, "off-cpu");
     let mut asleep: BTreeMap<&str, u64> = BTreeMap::new();
@@ -240,7 +240,7 @@ fn off_cpu_time_of_libbpf_tools_is_known_by_its_stacks() {
 
 /// It prints what is there again and again.
 #[test]
-fn of_memleak_the_last_time_counts() {
+fn memleak_uses_the_last_report() {
     let recording = recording("bcc-memleak.txt", Format::Bcc);
     assert_eq!(recording.samples[0].cost.samples, 10);
     let expected = (String::new(), 0, "main __libc_start_main".to_owned(), 160);

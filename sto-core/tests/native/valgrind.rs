@@ -33,7 +33,7 @@ fn by_stack(recording: &Recording, event: &str) -> Vec<u64> {
 
 /// `==7== Total: 2,531,968 bytes in 62,744 blocks`, and so on.
 #[test]
-fn dhat_adds_up_to_what_valgrind_printed() {
+fn dhat_totals_equal_those_of_valgrind() {
     let recording = recording("dhat.json", Format::Dhat);
     let totals = totals(&recording);
     assert_eq!(
@@ -51,7 +51,7 @@ fn dhat_adds_up_to_what_valgrind_printed() {
 
 /// `dhat: Total: 102,412 bytes in 42 blocks`, and so on.
 #[test]
-fn the_crate_dhat_adds_up_to_what_it_printed() {
+fn crate_dhat_totals_equal_its_own() {
     let recording = recording("dhat-crate.json", Format::Dhat);
     assert_eq!(
         totals(&recording)[..3],
@@ -75,7 +75,7 @@ fn the_crate_dhat_adds_up_to_what_it_printed() {
 
 /// In the mode `ad-hoc`, a program counts what it wants.
 #[test]
-fn what_dhat_counts_beside_bytes_are_events() {
+fn dhat_ad_hoc_counts_are_events() {
     let bytes = text("dhat-crate.json");
     let counted = bytes.replace("\"verb\"", "\"bsu\": \"units\",\n\"verb\"");
     for (text, unit) in [(bytes, Unit::Bytes), (counted, Unit::Events)] {
@@ -86,7 +86,7 @@ fn what_dhat_counts_beside_bytes_are_events() {
 }
 
 #[test]
-fn what_was_inlined_has_the_address_of_its_caller() {
+fn inlined_frames_have_the_address_of_their_caller() {
     for (file, format) in [("dhat.json", Format::Dhat), ("massif.out", Format::Massif)] {
         let recording = recording(file, format);
         let stacks = recording
@@ -130,7 +130,7 @@ fn what_was_inlined_has_the_address_of_its_caller() {
 
 /// `mem_heap_B` of the snapshot.
 #[test]
-fn massif_has_the_heap_at_its_peak() {
+fn reads_the_peak_of_massif() {
     let recording = recording("massif.out", Format::Massif);
     let totals = totals(&recording);
     assert_eq!((totals[0].0, totals[0].2), ("peak", 373_272));
@@ -151,7 +151,7 @@ fn massif_has_the_heap_at_its_peak() {
 
 /// As `ms_print` prints them.
 #[test]
-fn massif_has_sizes_over_time_where_it_measured_time() {
+fn massif_has_metrics_if_it_measured_time() {
     let recorded = recording("massif-ms.out", Format::Massif);
     let metrics: Vec<(&str, Vec<f64>)> = recorded
         .metrics
@@ -181,7 +181,7 @@ fn massif_has_sizes_over_time_where_it_measured_time() {
 
 /// The costs that `heaptrack_print -F` gives to stacks, by `--flamegraph-cost-type`.
 #[test]
-fn heaptrack_has_what_heaptrack_print_says() {
+fn heaptrack_equals_heaptrack_print() {
     let recording = recording("heaptrack.gz", Format::Heaptrack);
     assert_eq!(
         totals(&recording),
@@ -209,7 +209,7 @@ fn heaptrack_has_what_heaptrack_print_says() {
 }
 
 #[test]
-fn what_is_not_theirs_is_named() {
+fn reports_unsupported_content() {
     for (bytes, expected) in [
         (
             text("dhat.json").replace("\"dhatFileVersion\":2", "\"dhatFileVersion\":3"),

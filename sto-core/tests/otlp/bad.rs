@@ -31,7 +31,7 @@ fn assert_refused(change: impl FnOnce(&mut Builder), parts: &[&str]) {
 }
 
 #[test]
-fn indices_that_nothing_has_are_refused() {
+fn rejects_invalid_indices() {
     assert_refused(
         |b| b.dictionary.function_table[1].name_strindex = 99,
         &["string 99 of a string table that has "],
@@ -77,7 +77,7 @@ fn indices_that_nothing_has_are_refused() {
 }
 
 #[test]
-fn values_that_cannot_be_are_refused() {
+fn rejects_impossible_values() {
     let samples = |b: &mut Builder| b.profiles[0].samples.clone();
     assert_refused(
         |b| b.profiles[0].samples[0].values = vec![-1],
@@ -99,7 +99,7 @@ fn values_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn older_versions_are_recognised_by_what_they_have_instead() {
+fn recognises_older_versions() {
     let mut data = sound().data();
     data.dictionary = None;
     let without = data.encode_to_vec();
@@ -116,14 +116,14 @@ fn older_versions_are_recognised_by_what_they_have_instead() {
 }
 
 #[test]
-fn two_files_in_one_are_refused() {
+fn rejects_concatenated_files() {
     let bytes = sound().data().encode_to_vec();
     let error = read(&[&bytes[..], &bytes].concat()).unwrap_err();
     assert!(error.contains("a second dictionary"), "{error}");
 }
 
 #[test]
-fn an_export_without_samples_is_no_profile() {
+fn rejects_an_export_without_samples() {
     let mut builder = sound();
     builder.profiles[0].samples.clear();
     assert!(
@@ -134,7 +134,7 @@ fn an_export_without_samples_is_no_profile() {
 }
 
 #[test]
-fn half_a_file_is_an_error_wherever_it_ends() {
+fn rejects_truncated_files() {
     let bytes = sound().data().encode_to_vec();
     for end in 1..bytes.len() {
         assert!(
@@ -146,7 +146,7 @@ fn half_a_file_is_an_error_wherever_it_ends() {
 }
 
 #[test]
-fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+fn limits_the_memory_for_small_files() {
     let mut builder = Builder::new("samples", "count");
     // Each of a million references is to a location with thousands of functions.
     let many = builder.location(&["f"; 5_000], &[]);
@@ -176,7 +176,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn damage_anywhere_is_an_error_or_another_profile_and_never_a_panic(
+    fn damage_never_panics(
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = read_named(&bytes);
     }
 }

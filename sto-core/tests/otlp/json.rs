@@ -46,7 +46,7 @@ fn error_of(json: &str) -> String {
 }
 
 #[test]
-fn attributes_of_every_type_say_the_same_as_in_protocol_buffers() {
+fn attributes_of_every_type_equal_protocol_buffers() {
     let mut builder = sound();
     let values = [
         Value::Text("\u{1f600} \"quoted\"".to_owned()),
@@ -72,7 +72,7 @@ fn attributes_of_every_type_say_the_same_as_in_protocol_buffers() {
 }
 
 #[test]
-fn numbers_may_be_strings_and_fields_null_and_names_unknown() {
+fn accepts_string_numbers_null_fields_and_unknown_names() {
     let expected = content(read(sound().json().as_bytes()).unwrap());
     for (from, to) in [
         (r#""values":[10]"#, r#""values":["10"]"#),
@@ -95,7 +95,7 @@ fn numbers_may_be_strings_and_fields_null_and_names_unknown() {
 }
 
 #[test]
-fn an_export_is_recognised_by_its_first_key() {
+fn detects_exports_by_their_first_key() {
     let json = sound().json();
     let dictionary = json.find(r#""dictionary""#).unwrap();
     let turned = format!(
@@ -112,7 +112,7 @@ fn an_export_is_recognised_by_its_first_key() {
 }
 
 #[test]
-fn exports_after_each_other_are_one_recording() {
+fn concatenated_exports_are_one_recording() {
     let with = |first_module: &str, time: u64| {
         let mut builder = sound();
         for path in [first_module, "/lib/both.so"] {
@@ -158,7 +158,7 @@ fn exports_after_each_other_are_one_recording() {
 }
 
 #[test]
-fn what_an_index_does_not_find_is_named_by_line_and_path() {
+fn reports_invalid_indices_with_line_and_path() {
     let sample = "resourceProfiles[0].scopeProfiles[0].profiles[0].samples[0]";
     for (from, to, path, problem) in [
         (
@@ -195,7 +195,7 @@ fn what_an_index_does_not_find_is_named_by_line_and_path() {
 }
 
 #[test]
-fn values_of_another_type_are_refused_where_they_stand() {
+fn reports_wrong_types_with_their_place() {
     for (from, to, problem) in [
         (
             r#""stackIndex":1"#,
@@ -268,7 +268,7 @@ fn values_of_another_type_are_refused_where_they_stand() {
 }
 
 #[test]
-fn older_exports_are_recognised_by_what_they_have_instead() {
+fn recognises_older_exports() {
     for (from, to, found) in [
         (
             r#""sampleType":{"#,
@@ -290,7 +290,7 @@ fn older_exports_are_recognised_by_what_they_have_instead() {
 }
 
 #[test]
-fn half_a_file_is_an_error_wherever_it_ends() {
+fn rejects_truncated_files() {
     let line = sound().json();
     let json = format!("{line}\n{line}");
     for end in 1..json.len() {
@@ -307,7 +307,7 @@ fn half_a_file_is_an_error_wherever_it_ends() {
 }
 
 #[test]
-fn lists_in_lists_without_end_are_no_danger() {
+fn rejects_deeply_nested_lists() {
     for open in ["[", "{\"arrayValue\":", "[{\"value\":"] {
         let mut json = sound().json();
         json.truncate(json.find(r#"{"stringValue":"worker"}"#).unwrap());
@@ -349,7 +349,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn json_says_the_same_as_protocol_buffers(builder in export()) {
+    fn json_equals_protocol_buffers(builder in export()) {
         // What shows the numbering in Protocol Buffers.
         let mut builder = builder;
         for sample in &mut builder.profiles[0].samples {
@@ -359,7 +359,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_anywhere_is_an_error_or_another_profile_and_never_a_panic(
+    fn damage_never_panics(
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {

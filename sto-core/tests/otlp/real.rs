@@ -70,7 +70,7 @@ fn describe(recording: &Recording) -> String {
 
 /// As the Collector's file exporter writes them.
 #[test]
-fn exports_may_stand_behind_their_lengths() {
+fn reads_length_prefixed_exports() {
     let export = std::fs::read(folder().join("v1.10.otlp")).unwrap();
     let framed = [
         &(export.len() as u32).swap_bytes().to_le_bytes()[..],
@@ -90,7 +90,7 @@ fn exports_may_stand_behind_their_lengths() {
 
 /// As the exporter writes them with `compression: zstd`, in either format.
 #[test]
-fn messages_may_be_compressed_one_by_one() {
+fn reads_individually_compressed_messages() {
     let once = read("v1.10.otlp").unwrap();
     let twice = read("v1.10.zstd.otlp").unwrap();
     assert_eq!(twice.samples.len(), 2 * once.samples.len());
@@ -135,7 +135,7 @@ fn messages_may_be_compressed_one_by_one() {
 }
 
 #[test]
-fn exports_of_both_numberings_and_in_json_are_read_alike() {
+fn reads_both_numberings_and_json_alike() {
     let golden = folder().join("exports.expected");
     for name in ["v1.10.otlp", "v1.9.otlp", "v1.10.json", "v1.10.lines.json"] {
         let recording = read(name).unwrap();
@@ -146,7 +146,7 @@ fn exports_of_both_numberings_and_in_json_are_read_alike() {
 }
 
 #[test]
-fn an_older_export_is_refused_with_the_versions_that_are_read() {
+fn rejects_older_exports_with_the_supported_versions() {
     let error = read("v1.7.otlp").unwrap_err();
     for part in [
         "v1.7.otlp: byte ",

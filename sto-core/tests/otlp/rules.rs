@@ -20,7 +20,7 @@ fn costs(recording: &Recording) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn each_profile_is_a_sample_type_and_the_first_is_the_default() {
+fn each_profile_is_a_sample_type() {
     let mut builder = Builder::new("alloc_space", "bytes");
     let stack = builder.stack("main;run");
     builder.sample(stack, &[4096]);
@@ -47,7 +47,7 @@ fn each_profile_is_a_sample_type_and_the_first_is_the_default() {
 }
 
 #[test]
-fn a_period_says_how_many_samples_a_value_stands_for() {
+fn period_gives_the_number_of_samples() {
     let mut builder = Builder::new("cpu", "nanoseconds");
     let stack = builder.stack("main");
     builder.sample(stack, &[30]);
@@ -58,7 +58,7 @@ fn a_period_says_how_many_samples_a_value_stands_for() {
 }
 
 #[test]
-fn a_profile_may_count_the_samples_of_the_next_one() {
+fn profile_can_count_the_samples_of_the_next() {
     let mut builder = Builder::new("cpu_samples", "count");
     let (main, idle) = (builder.stack("main"), builder.stack("idle"));
     builder.sample(main, &[3]);
@@ -80,7 +80,7 @@ fn a_profile_may_count_the_samples_of_the_next_one() {
 }
 
 #[test]
-fn times_without_values_are_one_each_and_samples_stand_in_order_of_time() {
+fn timestamps_without_values_count_one_each() {
     let mut builder = Builder::new("samples", "count");
     let stack = builder.stack("main");
     builder.sample(stack, &[]).timestamps_unix_nano = vec![30, 10];
@@ -92,7 +92,7 @@ fn times_without_values_are_one_each_and_samples_stand_in_order_of_time() {
 }
 
 #[test]
-fn processes_and_threads_are_named_by_the_nearest_attributes() {
+fn nearest_attributes_name_processes_and_threads() {
     let mut builder = Builder::new("samples", "count");
     builder.of_resource("service.name", text("shop"));
     builder.of_resource("process.pid", Value::Number(7));
@@ -124,7 +124,7 @@ fn processes_and_threads_are_named_by_the_nearest_attributes() {
 }
 
 #[test]
-fn other_attributes_of_samples_are_their_labels() {
+fn other_sample_attributes_become_labels() {
     let mut builder = Builder::new("samples", "count");
     let stack = builder.stack("main");
     let attributes = [
@@ -154,7 +154,7 @@ fn other_attributes_of_samples_are_their_labels() {
 }
 
 #[test]
-fn frames_have_the_kind_of_their_type_and_inlined_ones_are_inlined() {
+fn frame_types_give_kinds() {
     let mut builder = Builder::new("samples", "count");
     let frames = [
         ("native", "main"),
@@ -184,7 +184,7 @@ fn frames_have_the_kind_of_their_type_and_inlined_ones_are_inlined() {
 }
 
 #[test]
-fn mappings_are_modules_with_their_build_id() {
+fn mappings_become_modules_with_build_ids() {
     let mut builder = Builder::new("samples", "count");
     let path = builder.string("/usr/lib/libz.so.1");
     let build_id = builder.attribute("process.executable.build_id.gnu", text("c0ffee"));
@@ -213,7 +213,7 @@ fn with_samples(builder: &Builder, samples: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn samples_that_do_not_show_their_numbering_are_read_as_what_makes_sense() {
+fn reads_ambiguous_numbering_by_plausibility() {
     let mut builder = Builder::new("samples", "count");
     builder.stack("main");
     let read = |samples: &[&[u8]]| {

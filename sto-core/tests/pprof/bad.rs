@@ -45,7 +45,7 @@ fn assert_refused(error: &str, parts: &[&str]) {
 }
 
 #[test]
-fn strings_that_the_table_does_not_have_are_refused() {
+fn rejects_strings_outside_of_the_table() {
     let error = error_after(|profile| profile.function[0].name = 1000);
     assert_refused(
         &error,
@@ -65,7 +65,7 @@ fn strings_that_the_table_does_not_have_are_refused() {
 }
 
 #[test]
-fn ids_that_nothing_has_are_refused() {
+fn rejects_unknown_ids() {
     assert_refused(
         &error_after(|p| p.sample[0].location_id[1] = 9),
         &["the location 9"],
@@ -85,7 +85,7 @@ fn ids_that_nothing_has_are_refused() {
 }
 
 #[test]
-fn ids_that_two_have_and_the_id_0_are_refused() {
+fn rejects_duplicate_ids_and_id_0() {
     assert_refused(
         &error_after(|p| p.location[1].id = 1),
         &["the id 1 for the second time"],
@@ -94,7 +94,7 @@ fn ids_that_two_have_and_the_id_0_are_refused() {
 }
 
 #[test]
-fn values_are_one_a_sample_type() {
+fn requires_one_value_per_sample_type() {
     assert_refused(
         &error_after(|p| p.sample[0].value.truncate(1)),
         &["a sample of 1 values; expected 2"],
@@ -107,7 +107,7 @@ fn values_are_one_a_sample_type() {
 }
 
 #[test]
-fn a_profile_without_sample_types_or_strings_is_refused() {
+fn rejects_a_profile_without_sample_types_or_strings() {
     for (bytes, missing) in [
         (&b"\x32\x00"[..], "sample types"),
         (b"\x48\x01", "string table"),
@@ -117,7 +117,7 @@ fn a_profile_without_sample_types_or_strings_is_refused() {
 }
 
 #[test]
-fn differences_of_profiles_are_refused() {
+fn rejects_difference_profiles() {
     assert_refused(
         &error_after(|p| p.sample[0].value[1] = -10),
         &["the value -10", "-diff_base"],
@@ -128,7 +128,7 @@ fn differences_of_profiles_are_refused() {
 }
 
 #[test]
-fn values_that_leave_64_bits_in_our_unit_are_refused() {
+fn rejects_values_that_overflow_after_conversion() {
     let mut builder = Builder::new(&[("wall", "seconds")]);
     builder.stack("main", &[i64::MAX]);
     assert_refused(
@@ -138,7 +138,7 @@ fn values_that_leave_64_bits_in_our_unit_are_refused() {
 }
 
 #[test]
-fn a_stack_deeper_than_the_limit_is_refused() {
+fn rejects_too_deep_stacks() {
     let mut builder = Builder::cpu();
     let fib = builder.location(0, &[("fib", "", 0)]);
     builder.sample(vec![fib; MAX_DEPTH + 1], &[1, 1]);
@@ -147,7 +147,7 @@ fn a_stack_deeper_than_the_limit_is_refused() {
 
 /// A location is written once with all that was inlined there, and stacks may have it often.
 #[test]
-fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
+fn limits_the_memory_for_small_files() {
     let mut builder = Builder::cpu();
     let lines = vec![("fib", "", 0); 1_000];
     let many = builder.location(0, &lines);
@@ -162,7 +162,7 @@ fn a_small_file_cannot_ask_for_more_memory_than_there_is() {
 }
 
 #[test]
-fn patterns_of_frames_to_drop_cannot_take_all_time() {
+fn limits_the_time_of_drop_patterns() {
     let mut builder = Builder::cpu();
     builder.stack("main", &[1, 1]);
     let repeats = builder.string("(a{1,1000}){1,1000}");
@@ -174,7 +174,7 @@ fn patterns_of_frames_to_drop_cannot_take_all_time() {
 }
 
 #[test]
-fn a_profile_without_samples_is_refused() {
+fn rejects_a_profile_without_samples() {
     assert_refused(&error_after(|p| p.sample.clear()), &["holds no samples"]);
     assert_refused(
         &error_after(|p| p.sample[0].value = vec![0, 0]),
@@ -183,7 +183,7 @@ fn a_profile_without_samples_is_refused() {
 }
 
 #[test]
-fn names_that_are_not_utf_8_are_replaced_and_said() {
+fn warns_about_invalid_utf8() {
     let bytes = sound().bytes();
     let at = bytes.windows(4).position(|four| four == b"main").unwrap();
     let mut bytes = bytes;
@@ -198,7 +198,7 @@ fn names_that_are_not_utf_8_are_replaced_and_said() {
 }
 
 #[test]
-fn half_a_file_is_never_half_a_profile() {
+fn rejects_truncated_files() {
     let whole = sound().bytes();
     for end in 1..whole.len() {
         let error = read_named(&whole[..end]).expect_err("half a file");
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn text_is_not_taken_for_a_profile(text in "[ -~\n]{1,40}") {
+    fn does_not_detect_text_as_a_profile(text in "[ -~\n]{1,40}") {
         if let Ok(recording) = read(text.as_bytes()) {
             prop_assert_ne!(recording.format, Format::Pprof);
         }

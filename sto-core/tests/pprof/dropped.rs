@@ -11,7 +11,7 @@ fn dropping(drop: &str, keep: &str) -> Builder {
 }
 
 #[test]
-fn a_dropped_frame_and_what_it_calls_count_for_its_caller() {
+fn dropped_frames_count_for_their_caller() {
     let mut builder = dropping("malloc|tcmalloc::.*", "");
     builder.stack("main;work;malloc;tcmalloc::grow;mmap", &[5, 5]);
     builder.stack("main;mallocate", &[1, 1]);
@@ -19,21 +19,21 @@ fn a_dropped_frame_and_what_it_calls_count_for_its_caller() {
 }
 
 #[test]
-fn frames_are_kept_that_both_patterns_fit() {
+fn keep_pattern_wins_over_drop_pattern() {
     let mut builder = dropping(".*alloc", "calloc");
     builder.stack("main;calloc;malloc", &[5, 5]);
     assert_eq!(folded(&builder.read()), ["main;calloc 5"]);
 }
 
 #[test]
-fn parameters_do_not_keep_a_frame() {
+fn parameters_do_not_match_the_keep_pattern() {
     let mut builder = dropping("grow", "");
     builder.stack("main;grow(int, long)", &[5, 5]);
     assert_eq!(folded(&builder.read()), ["main 5"]);
 }
 
 #[test]
-fn a_name_ends_where_its_parameters_begin() {
+fn matches_names_without_parameters() {
     let plain = r"tcmalloc::alloc|\(anonymous namespace\)::f|A::operator\(\)|f";
     for name in [
         "tcmalloc::alloc(int (*)())",
@@ -48,14 +48,14 @@ fn a_name_ends_where_its_parameters_begin() {
 }
 
 #[test]
-fn a_stack_is_not_dropped_whole() {
+fn never_drops_a_whole_stack() {
     let mut builder = dropping("start|alloc", "");
     builder.stack("start;alloc;main;alloc", &[5, 5]);
     assert_eq!(folded(&builder.read()), ["start;alloc;main 5"]);
 }
 
 #[test]
-fn of_inlined_lines_those_outside_of_a_dropped_one_stay() {
+fn keeps_callers_of_dropped_inlined_lines() {
     let mut builder = dropping("alloc", "");
     let main = builder.location(0, &[("main", "", 0)]);
     let leaf = builder.location(0, &[("inner", "", 0), ("alloc", "", 0), ("outer", "", 0)]);
@@ -65,7 +65,7 @@ fn of_inlined_lines_those_outside_of_a_dropped_one_stay() {
 }
 
 #[test]
-fn patterns_that_are_none_are_an_error() {
+fn rejects_invalid_patterns() {
     let mut builder = dropping("(", "");
     builder.stack("main", &[5, 5]);
     let error = builder.error();

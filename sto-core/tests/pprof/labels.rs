@@ -13,7 +13,7 @@ use sto_core::units::Nanoseconds;
 use sto_core::{Hint, Notice};
 
 #[test]
-fn labels_distinguish_threads_and_processes() {
+fn labels_identify_threads_and_processes() {
     let mut builder = Builder::cpu();
     for (key, text, number) in [
         ("thread_id", "", 11),
@@ -43,7 +43,7 @@ fn labels_distinguish_threads_and_processes() {
 }
 
 #[test]
-fn labelled_times_order_the_samples() {
+fn time_labels_order_the_samples() {
     let mut builder = Builder::cpu();
     for (name, time) in [("late", 20), ("early", 10)] {
         builder.stack(name, &[1, 1]);
@@ -63,7 +63,7 @@ fn labels(recording: &Recording) -> Vec<String> {
 }
 
 #[test]
-fn other_labels_are_kept_as_text_and_numbers_with_their_units() {
+fn keeps_other_labels_as_text_or_numbers_with_units() {
     let mut builder = Builder::cpu();
     builder.stack("main", &[1, 1]);
     builder.label("request", "GET /", 0);
@@ -94,7 +94,7 @@ fn other_labels_are_kept_as_text_and_numbers_with_their_units() {
 }
 
 #[test]
-fn samples_with_the_same_labels_in_any_order_are_of_one_thread() {
+fn label_order_does_not_matter() {
     let mut builder = Builder::cpu();
     for keys in [["a", "b"], ["b", "a"], ["a", "c"]] {
         builder.stack("main", &[1, 1]);
@@ -118,7 +118,7 @@ fn fitting(other: usize) -> usize {
 }
 
 #[test]
-fn an_id_on_every_sample_is_left_out_and_other_labels_stay() {
+fn leaves_out_labels_with_too_many_values() {
     let mut builder = Builder::cpu();
     for id in 0..=fitting("id".len()) {
         builder.stack("main", &[1, 1]);
@@ -134,7 +134,7 @@ fn an_id_on_every_sample_is_left_out_and_other_labels_stay() {
 }
 
 #[test]
-fn as_many_labels_as_fit_are_all_kept() {
+fn keeps_labels_up_to_the_limit() {
     let mut builder = Builder::cpu();
     let count = fitting("id".len());
     for id in 0..count {
@@ -150,7 +150,7 @@ fn as_many_labels_as_fit_are_all_kept() {
 }
 
 #[test]
-fn of_keys_with_as_many_values_the_first_by_name_are_left_out() {
+fn leaves_out_equally_large_labels_by_name() {
     let mut builder = Builder::cpu();
     for id in 0..2 * fitting(0) {
         builder.stack("main", &[1, 1]);
@@ -163,7 +163,7 @@ fn of_keys_with_as_many_values_the_first_by_name_are_left_out() {
 }
 
 #[test]
-fn long_texts_of_labels_are_cut() {
+fn truncates_long_label_texts() {
     let mut builder = Builder::cpu();
     builder.stack("main", &[1, 1]);
     let long = "x".repeat(MAX_NAME + 1);
@@ -179,7 +179,7 @@ fn long_texts_of_labels_are_cut() {
 }
 
 #[test]
-fn labels_are_said_to_be_gone_without_slices_and_kept_with_one() {
+fn labels_need_slices() {
     let mut builder = Builder::cpu();
     for tenant in ["a", "b"] {
         builder.stack("main", &[1, 5]);

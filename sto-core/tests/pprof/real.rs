@@ -69,29 +69,29 @@ fn check_golden(name: &str) {
 }
 
 #[test]
-fn cpu_time_of_go_with_inlined_functions_and_threads_is_read() {
+fn reads_cpu_time_of_go() {
     check_golden("go-cpu");
 }
 
 #[test]
-fn allocations_and_waits_for_locks_of_go_are_read() {
+fn reads_allocations_and_lock_waits_of_go() {
     check_golden("go-heap");
     check_golden("go-mutex");
 }
 
 #[test]
-fn labels_of_go_are_read() {
+fn reads_labels_of_go() {
     check_golden("go-labels-cpu");
     check_golden("go-labels-heap");
 }
 
 #[test]
-fn allocations_of_gperftools_are_read_as_addresses() {
+fn reads_allocations_of_gperftools() {
     check_golden("gperftools-heap");
 }
 
 #[test]
-fn wall_clock_time_and_allocations_of_node_are_read() {
+fn reads_wall_clock_time_and_allocations_of_node() {
     check_golden("node-wall");
     check_golden("node-heap");
 }

@@ -24,7 +24,7 @@ fn costs(recording: &Recording) -> Vec<(&str, u64, u64)> {
 }
 
 #[test]
-fn a_count_of_samples_is_a_part_of_what_they_stand_for() {
+fn merges_sample_counts_into_the_next_type() {
     let mut builder = Builder::cpu();
     builder.stack("main;work", &[3, 30_000_000]);
     let recording = builder.read();
@@ -41,7 +41,7 @@ fn a_count_of_samples_is_a_part_of_what_they_stand_for() {
 }
 
 #[test]
-fn a_sample_type_that_says_nothing_is_none() {
+fn ignores_empty_sample_types() {
     let mut builder = Builder::new(&[("", ""), ("alloc_space", "bytes")]);
     builder.stack("main;work", &[7, 500]);
     let recording = builder.read();
@@ -53,7 +53,7 @@ fn a_sample_type_that_says_nothing_is_none() {
 }
 
 #[test]
-fn every_other_sample_type_is_kept_and_the_default_one_stands_first() {
+fn puts_the_default_sample_type_first() {
     let heap = [
         ("alloc_objects", "count"),
         ("alloc_space", "bytes"),
@@ -94,7 +94,7 @@ fn every_other_sample_type_is_kept_and_the_default_one_stands_first() {
 }
 
 #[test]
-fn a_default_that_only_counts_samples_stands_for_what_they_are_samples_of() {
+fn default_sample_count_means_its_event() {
     let types = [
         ("wall", "nanoseconds"),
         ("samples", "count"),
@@ -110,7 +110,7 @@ fn a_default_that_only_counts_samples_stands_for_what_they_are_samples_of() {
 }
 
 #[test]
-fn a_count_of_samples_alone_is_a_sample_type() {
+fn keeps_a_lone_sample_count() {
     let mut builder = Builder::new(&[("samples", "count")]);
     builder.stack("main", &[7]);
     let recording = builder.read();
@@ -122,7 +122,7 @@ fn a_count_of_samples_alone_is_a_sample_type() {
 }
 
 #[test]
-fn several_events_may_each_have_a_count_of_samples() {
+fn several_events_can_have_sample_counts() {
     let types = [
         ("cycles_samples", "count"),
         ("cycles", "count"),
@@ -138,7 +138,7 @@ fn several_events_may_each_have_a_count_of_samples() {
 }
 
 #[test]
-fn what_no_sample_counts_is_counted_by_its_period_or_by_its_entries() {
+fn counts_samples_by_period_or_entries() {
     let mut builder = Builder::new(&[("cpu", "nanoseconds")]);
     builder.stack("main", &[25]);
     assert_eq!(costs(&builder.read()), [("cpu", 1, 25)]);
@@ -148,7 +148,7 @@ fn what_no_sample_counts_is_counted_by_its_period_or_by_its_entries() {
 }
 
 #[test]
-fn units_are_brought_to_nanoseconds_and_bytes_and_unknown_ones_stay_with_the_name() {
+fn converts_units_and_keeps_unknown_ones() {
     let types = [
         ("a", "microseconds"),
         ("b", "milliseconds"),
@@ -185,7 +185,7 @@ fn units_are_brought_to_nanoseconds_and_bytes_and_unknown_ones_stay_with_the_nam
 }
 
 #[test]
-fn time_duration_and_comments_are_kept() {
+fn keeps_time_duration_and_comments() {
     let mut builder = Builder::cpu();
     builder.stack("main", &[1, 1]);
     builder.0.time_nanos = 1_700_000_000_999_999_999;
@@ -198,7 +198,7 @@ fn time_duration_and_comments_are_kept() {
 }
 
 #[test]
-fn inlined_lines_stand_after_the_function_that_has_their_code() {
+fn inlined_lines_follow_their_function() {
     let mut builder = Builder::cpu();
     let app = builder.mapping("/usr/bin/app", "");
     let kernel = builder.mapping("[kernel.kallsyms]_text", "");
@@ -233,7 +233,7 @@ fn inlined_lines_stand_after_the_function_that_has_their_code() {
 }
 
 #[test]
-fn the_first_mapping_names_the_program_and_its_build() {
+fn first_mapping_names_program_and_build() {
     let mut builder = Builder::cpu();
     let app = builder.mapping("/usr/bin/app", "0123456789abcdef");
     builder.mapping("/lib/libc.so.6", "not hexadecimal");
@@ -247,7 +247,7 @@ fn the_first_mapping_names_the_program_and_its_build() {
 }
 
 #[test]
-fn locations_without_functions_are_addresses_in_their_file() {
+fn locations_without_functions_become_addresses() {
     let mut builder = Builder::cpu();
     let app = builder.mapping("/usr/bin/app", "");
     let inside = builder.location(app, &[]);
@@ -268,14 +268,14 @@ fn locations_without_functions_are_addresses_in_their_file() {
 }
 
 #[test]
-fn a_sample_without_locations_has_an_unknown_stack() {
+fn samples_without_locations_have_an_unknown_stack() {
     let mut builder = Builder::cpu();
     builder.sample(vec![], &[4, 4]);
     assert_eq!(folded(&builder.read()), ["[unknown] (unresolved) 4"]);
 }
 
 #[test]
-fn ids_need_be_neither_dense_nor_in_order() {
+fn accepts_sparse_and_unordered_ids() {
     let mut builder = Builder::cpu();
     builder.stack("main;work", &[1, 1]);
     let profile = &mut builder.0;
@@ -292,7 +292,7 @@ fn ids_need_be_neither_dense_nor_in_order() {
 }
 
 #[test]
-fn recursion_half_a_million_frames_deep_is_read() {
+fn reads_half_a_million_levels_of_recursion() {
     let mut builder = Builder::cpu();
     let fib = builder.location(0, &[("fib", "", 0)]);
     builder.sample(vec![fib; 500_000], &[1, 1]);

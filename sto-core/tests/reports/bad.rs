@@ -38,7 +38,7 @@ fn yourkit(node: &str) -> String {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn rejects_malformed_numbers() {
     for number in [
         "-5",
         "NaN",
@@ -87,7 +87,7 @@ fn numbers_that_are_none_are_refused() {
 }
 
 #[test]
-fn sums_that_leave_64_bits_are_refused() {
+fn rejects_sums_that_overflow() {
     let too_large = "add up to more than 2^64 - 1";
     let stack = "\n\n  app`main+0x1\n  18446744073709551615\n\n  app`f+0x1\n  1\n";
     assert_refused(stack, &["line 7", too_large]);
@@ -104,7 +104,7 @@ fn sums_that_leave_64_bits_are_refused() {
 }
 
 #[test]
-fn calls_at_a_depth_without_a_caller_are_refused() {
+fn rejects_calls_without_a_caller() {
     let skipped = "expected at most one more";
     assert_refused(&format!("{VTUNE}f,1,m\n  g,1,m\n"), &["line 3", skipped]);
     assert_refused(
@@ -133,7 +133,7 @@ fn calls_at_a_depth_without_a_caller_are_refused() {
 }
 
 #[test]
-fn fields_that_are_missing_are_told() {
+fn reports_missing_fields() {
     assert_refused(
         &format!("{VTUNE}f\n"),
         &["line 2", "expected as many fields as columns"],
@@ -157,7 +157,7 @@ fn fields_that_are_missing_are_told() {
 }
 
 #[test]
-fn references_to_what_is_not_there_are_refused() {
+fn rejects_dangling_references() {
     for element in [
         "weight",
         "thread",
@@ -202,7 +202,7 @@ fn references_to_what_is_not_there_are_refused() {
 }
 
 #[test]
-fn half_a_file_is_never_half_a_profile() {
+fn rejects_truncated_files() {
     for (file, format) in FILES {
         let bytes = bytes(file);
         let text = bytes.trim_ascii_end();
@@ -230,7 +230,7 @@ fn half_a_file_is_never_half_a_profile() {
 }
 
 #[test]
-fn what_there_is_of_a_cut_report_is_read_where_that_is_allowed() {
+fn reads_a_truncated_report_if_allowed() {
     let options = ReadOptions {
         allow_truncated: true,
         ..ReadOptions::default()
@@ -253,7 +253,7 @@ fn what_there_is_of_a_cut_report_is_read_where_that_is_allowed() {
 }
 
 #[test]
-fn files_without_samples_are_refused() {
+fn rejects_files_without_samples() {
     for text in [
         VTUNE,
         VISUAL_STUDIO,
@@ -274,7 +274,7 @@ fn files_without_samples_are_refused() {
 }
 
 #[test]
-fn a_stack_may_be_hundreds_of_thousands_of_frames_deep() {
+fn reads_stacks_of_hundreds_of_thousands_of_frames() {
     let depth = 200_000;
     let mut stack = "\n\n".to_owned();
     stack.push_str(&"  app`f+0x1\n".repeat(depth));
@@ -299,7 +299,7 @@ fn a_stack_may_be_hundreds_of_thousands_of_frames_deep() {
 }
 
 #[test]
-fn names_may_be_anything() {
+fn reads_arbitrary_names() {
     for (file, format) in FILES {
         let mut bytes = bytes(file);
         let name = [
@@ -322,7 +322,7 @@ fn names_may_be_anything() {
 
 /// Offsets and ids, at which others cut names, fall into characters here.
 #[test]
-fn names_of_any_alphabet_are_read() {
+fn reads_names_in_any_alphabet() {
     let name = "\u{65e5}\u{672c}\u{8a9e}".repeat(9);
     for tail in ["", "a", "ab"] {
         let mut text = String::from("\n\n");

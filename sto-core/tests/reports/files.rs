@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::formats::{Format, read_stream};
 
 #[test]
-fn files_are_read_and_told_by_their_content() {
+fn detects_and_reads_each_format() {
     for (file, format) in FILES {
         let recording = read_as(None, &bytes(file)).unwrap();
         assert_eq!(recording.format, format, "{file}");
@@ -28,7 +28,7 @@ fn files_are_read_and_told_by_their_content() {
 }
 
 #[test]
-fn a_stream_is_read_as_the_file_is() {
+fn reads_a_stream_like_the_file() {
     for (file, _) in FILES {
         let bytes = bytes(file);
         let whole = read_as(None, &bytes).unwrap();
@@ -46,7 +46,7 @@ fn a_stream_is_read_as_the_file_is() {
 }
 
 #[test]
-fn windows_line_ends_do_not_matter() {
+fn ignores_windows_line_ends() {
     for (file, format) in FILES {
         let text = String::from_utf8(bytes(file)).unwrap();
         let windows = text.replace('\n', "\r\n");
@@ -61,7 +61,7 @@ fn windows_line_ends_do_not_matter() {
 }
 
 #[test]
-fn a_function_keeps_what_it_costs_beside_its_calls() {
+fn keeps_self_costs_besides_calls() {
     let recording = read_as(None, &bytes("sample.txt")).unwrap();
     let stacks = stacks(&recording);
     let work = stacks
@@ -72,7 +72,7 @@ fn a_function_keeps_what_it_costs_beside_its_calls() {
 }
 
 #[test]
-fn samples_without_an_interval_are_counted() {
+fn counts_samples_without_an_interval() {
     let text = "Sampling process 93 for 3 seconds with 1 millisecond of run time between samples\n\n\
                 Call graph:\n    5 Thread_1\n      4 main  (in app)\n\nTotal number in stack:\n";
     assert_eq!(
@@ -85,7 +85,7 @@ fn samples_without_an_interval_are_counted() {
 }
 
 #[test]
-fn ticks_and_bytes_of_ghc_are_exact_where_they_are_printed() {
+fn ghc_ticks_and_bytes_are_exact() {
     let text = "\tMon Jan  6 09:20 2025 Time and Allocation Profiling Report  (Final)\n\n\
                 \t   /opt/app +RTS -P\n\n\
                 \ttotal time  =  0.25 secs   (250 ticks @ 500 us, 1 processor)\n\
@@ -106,7 +106,7 @@ fn ticks_and_bytes_of_ghc_are_exact_where_they_are_printed() {
 }
 
 #[test]
-fn rows_of_xctrace_without_weights_are_counted() {
+fn counts_xctrace_rows_without_weights() {
     let text = r#"<trace-query-result><node><row><backtrace id="1"><frame id="2" name="b"/><frame id="3" name="a"/></backtrace></row><row><backtrace ref="1"/></row></node></trace-query-result>"#;
     assert_eq!(
         stacks(&read_as(None, text.as_bytes()).unwrap()),
@@ -115,7 +115,7 @@ fn rows_of_xctrace_without_weights_are_counted() {
 }
 
 #[test]
-fn a_format_is_named_where_the_content_does_not_tell() {
+fn reads_ambiguous_content_with_a_given_format() {
     let text = "\n  main\n  3\n";
     assert!(read_as(None, text.as_bytes()).is_err());
     let recording = read_as(Some(Format::DTrace), text.as_bytes()).unwrap();
@@ -123,7 +123,7 @@ fn a_format_is_named_where_the_content_does_not_tell() {
 }
 
 #[test]
-fn stacks_of_kernel_and_user_space_are_one_stack() {
+fn joins_kernel_and_user_stacks() {
     let text = "CPU     ID                    FUNCTION:NAME\n 30  76446                       :tick-10ms\n\n\n\n  \
                 zfs`zfs_write+0x1\n  unix`sys_syscall+0x17d\n\n  libc.so.1`write+0xa\n  app`main\n    2\n\n\n  \
                 app`main\n    3\n\n  unix`thread_start+0xb\n\n    4\n";
@@ -138,7 +138,7 @@ fn stacks_of_kernel_and_user_space_are_one_stack() {
 }
 
 #[test]
-fn what_dtrace_prints_of_each_probe_that_fires_is_no_stack() {
+fn ignores_probe_lines_of_dtrace_between_stacks() {
     let header =
         "CPU     ID                    FUNCTION:NAME\n  0      1                          :END \n";
     let stack =
@@ -152,7 +152,7 @@ fn what_dtrace_prints_of_each_probe_that_fires_is_no_stack() {
 }
 
 #[test]
-fn short_calls_of_visual_studio_keep_their_time() {
+fn keeps_the_time_of_short_visual_studio_calls() {
     // By their averages the short calls would take nothing, or twice what they do.
     let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
                 Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n\
@@ -178,7 +178,7 @@ fn short_calls_of_visual_studio_keep_their_time() {
 }
 
 #[test]
-fn costs_add_up_to_the_totals_that_files_state() {
+fn costs_add_up_to_stated_totals() {
     // By file: the totals of its sample types, and the part of these that rounding may change.
     let stated: [(&str, &[u64], u64); 6] = [
         ("visual-studio.csv", &[2_204_750_000], 10_000),
@@ -208,7 +208,7 @@ fn costs_add_up_to_the_totals_that_files_state() {
 }
 
 #[test]
-fn costs_that_do_not_add_up_to_what_the_file_states_are_said() {
+fn warns_if_costs_differ_from_stated_totals() {
     let without = |file: &str, from: &str, to: &str| {
         let text = String::from_utf8(bytes(file)).unwrap();
         assert!(text.contains(from), "{file}");
@@ -230,7 +230,7 @@ fn costs_that_do_not_add_up_to_what_the_file_states_are_said() {
 }
 
 #[test]
-fn frames_of_newer_xcodes_need_no_backtrace_around_them() {
+fn reads_frames_without_backtrace_element() {
     let text = r#"<trace-query-result><node>
 <row><weight id="1">1000000</weight><tagged-backtrace id="2"><frame id="3" name="leaf"/><frame id="4" name="main"/></tagged-backtrace></row>
 <row><weight ref="1"/><tagged-backtrace ref="2"/></row>
@@ -245,7 +245,7 @@ fn frames_of_newer_xcodes_need_no_backtrace_around_them() {
 }
 
 #[test]
-fn the_row_that_vtune_adds_above_all_functions_is_none() {
+fn ignores_the_total_row_of_vtune() {
     let text = "Function Stack,CPU Time:Self,Module\n\
         Total,0.0,[Unknown]\n _start,0.0,app\n  main,0.5,app\n clone,0.25,libc.so.6\n";
     let recording = read_as(None, text.as_bytes()).unwrap();
@@ -261,7 +261,7 @@ fn the_row_that_vtune_adds_above_all_functions_is_none() {
 }
 
 #[test]
-fn names_of_rust_that_were_demangled_by_half_are_demangled() {
+fn demangles_partly_demangled_rust_names() {
     let names = [
         (
             "std::panicking::try::do_call::h08ca64c12e8a9bb0 (.llvm.15516475458848885060)",

@@ -11,7 +11,7 @@ fn assert_read(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn times_are_read_with_and_without_a_unit() {
+fn reads_times_with_and_without_unit() {
     let expected = [
         "time 1 1000000 ns []: start;main",
         "time 713 713000000 ns []: start;main;alpha()",
@@ -30,7 +30,7 @@ fn times_are_read_with_and_without_a_unit() {
 }
 
 #[test]
-fn cycles_are_read_below_their_process() {
+fn reads_cycles_below_their_process() {
     let text = "Weight\tSelf Weight\t\tSymbol Name\n96.08 Gc  100.0%\t-\t \tapp (40414)\n96.08 Gc  100.0%\t-\t \t start\n\
                 46.92 Gc   48.8%\t404.75 Mc\t \t  core::Duration::as_millis::hae6ad1b9cf7bb5ec\n";
     assert_read(
@@ -43,7 +43,7 @@ fn cycles_are_read_below_their_process() {
 }
 
 #[test]
-fn bytes_are_what_calls_do_not_have() {
+fn reads_bytes_without_a_time_column() {
     assert_read(
         "Bytes Used\tCount\t\tSymbol Name\n  3.00 MB     100.0%\t3\t \tstart\n  2.00 MB      66.6%\t2\t \t main\n",
         &[
@@ -54,7 +54,7 @@ fn bytes_are_what_calls_do_not_have() {
 }
 
 #[test]
-fn a_line_that_is_no_row_is_named() {
+fn reports_malformed_rows() {
     let error = |row: &str| {
         let text = format!("Weight\tSelf Weight\t\tSymbol Name\n{row}\n");
         read_as(None, text.as_bytes()).unwrap_err().to_string()

@@ -33,7 +33,7 @@ fn collapsed(mut collapser: impl Collapse, bytes: &[u8]) -> BTreeMap<String, u64
 }
 
 #[test]
-fn dtrace_is_read_as_inferno_does() {
+fn reads_dtrace_like_inferno() {
     let bytes = String::from_utf8(bytes("dtrace.txt")).unwrap();
     // It takes parameters of C++ off.
     let plain = bytes.replace("(Row const&, unsigned long)", "");
@@ -45,7 +45,7 @@ fn dtrace_is_read_as_inferno_does() {
 }
 
 #[test]
-fn vtune_is_read_as_inferno_does() {
+fn reads_vtune_like_inferno() {
     // It takes two quotes in a name for two, and does not know what is unknown.
     let unknown = "[Unknown stack frame(s)],0.020047,[Unknown]";
     let text = String::from_utf8(bytes("vtune.csv")).unwrap();
@@ -63,7 +63,7 @@ fn vtune_is_read_as_inferno_does() {
 
 /// It counts rows, which here all weigh a millisecond.
 #[test]
-fn xctrace_is_read_as_inferno_does() {
+fn reads_xctrace_like_inferno() {
     let text = String::from_utf8(bytes("xctrace.xml"))
         .unwrap()
         .replace("2000000<", "1000000<");

@@ -14,7 +14,7 @@ use sto_core::tree::{Interned, ProfileThread, SliceCost, SliceCount, SliceGrid, 
 use sto_core::units::Nanoseconds;
 
 #[test]
-fn a_cell_has_what_its_thread_did_in_its_time() {
+fn cells_count_samples_by_thread_and_time() {
     let interned = sliced(&two_processes(), 2);
     assert_eq!(
         show_interned(&interned, 0),
@@ -30,7 +30,7 @@ fn a_cell_has_what_its_thread_did_in_its_time() {
 }
 
 #[test]
-fn a_stamp_on_a_border_belongs_to_the_slice_that_begins() {
+fn boundary_times_belong_to_the_later_slice() {
     let slices_of = |first: u64, last: u64, slices: u32| -> Vec<u32> {
         let grid = SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count(slices)).unwrap();
         let slice = |time| grid.slice_of(Nanoseconds(time)).unwrap().0;
@@ -48,7 +48,7 @@ fn a_stamp_on_a_border_belongs_to_the_slice_that_begins() {
 }
 
 #[test]
-fn time_outside_of_the_recording_is_in_no_slice() {
+fn times_outside_of_the_recording_are_in_no_slice() {
     let grid = SliceGrid::new(Nanoseconds(5), Nanoseconds(8), count(2)).unwrap();
     assert_eq!(grid.slice_of(Nanoseconds(4)), None);
     assert_eq!(grid.slice_of(Nanoseconds(9)), None);
@@ -60,7 +60,7 @@ fn time_outside_of_the_recording_is_in_no_slice() {
 }
 
 #[test]
-fn threads_with_the_same_ids_and_other_names_are_distinguished() {
+fn distinguishes_threads_with_equal_ids_by_name() {
     let recording = two_processes().edit(|recording| {
         // The process runs another program, and its thread another one's code.
         let mut again = recording.threads[0].clone();
@@ -91,7 +91,7 @@ fn threads_with_the_same_ids_and_other_names_are_distinguished() {
 }
 
 #[test]
-fn without_time_stamps_there_are_no_slices() {
+fn rejects_slices_without_timestamps() {
     let recording = two_processes().edit(|recording| recording.samples[3].time = None);
     let recording = recording.unwrap();
     let symbols = named_symbols(&recording);
@@ -114,7 +114,7 @@ fn without_time_stamps_there_are_no_slices() {
 }
 
 #[test]
-fn the_profiles_of_one_recording_are_cut_at_the_same_times() {
+fn profiles_of_one_recording_have_equal_slices() {
     let recording = two_processes();
     let split = IngestOptions {
         split_processes: true,
@@ -134,7 +134,7 @@ fn the_profiles_of_one_recording_are_cut_at_the_same_times() {
 }
 
 #[test]
-fn threads_of_a_perf_data_file_are_sliced() {
+fn slices_threads_of_perf_data() {
     let file = "../testdata/perf-data/threads.perf.data";
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let store = Store::in_memory().unwrap();

@@ -96,7 +96,7 @@ fn expected() -> [(String, u64); 4] {
 }
 
 #[test]
-fn samples_of_one_thread_with_other_labels_are_other_contexts() {
+fn different_labels_are_different_contexts() {
     let recording = recording();
     assert_eq!(recording.threads.len(), 8, "each sample has its own");
     let slices = sliced(&recording, 3).slices.unwrap();
@@ -127,7 +127,7 @@ fn kept(store: &Store, id: ProfileId) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn labels_go_where_a_profile_goes() {
+fn labels_stay_with_their_profile() {
     let folder = tempfile::tempdir().unwrap();
     let [stored, exported] = ["stored", "exported"].map(|name| folder.path().join(name));
     let store = Store::open_or_create(&stored).unwrap();
@@ -163,7 +163,7 @@ fn labels_go_where_a_profile_goes() {
 }
 
 #[test]
-fn labels_that_are_out_of_order_are_refused() {
+fn rejects_unordered_labels() {
     let sets = sets();
     let backwards: Vec<_> = sets[0].iter().rev().cloned().collect();
     let recording = labelled(&[&backwards]);
@@ -181,7 +181,7 @@ fn labels_that_are_out_of_order_are_refused() {
 }
 
 #[test]
-fn one_slice_needs_no_time_and_holds_everything() {
+fn one_slice_needs_no_timestamps() {
     let recording = recording().edit(|recording| recording.samples[3].time = None);
     let recording = recording.unwrap();
     let interned = sliced(&recording, 1);

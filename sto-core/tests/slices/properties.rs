@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn slices_are_what_their_definition_says(events in events(), slices in 1u32..100) {
+    fn slices_follow_their_definition(events in events(), slices in 1u32..100) {
         let recording = recording_of(&events);
         let interned = sliced(&recording, slices);
         let loaded = store_and_load(&recording, slices);
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_samples_and_threads_does_not_matter(
+    fn result_does_not_depend_on_order(
         (events, order) in events().prop_flat_map(|events| {
             let order = Just((0..events.len()).collect::<Vec<_>>()).prop_shuffle();
             (Just(events), order)

@@ -25,7 +25,7 @@ fn add(store: &Store, text: &str, slices: u32) -> IngestOutcome {
 }
 
 #[test]
-fn a_profile_without_slices_says_so() {
+fn warns_about_a_profile_stored_without_slices() {
     let store = Store::in_memory().unwrap();
     let text = sample("a", "1/7", 0, "cycles", &["main"]);
     let without = add(&store, &text, 0);
@@ -74,7 +74,7 @@ fn a_profile_without_slices_says_so() {
 }
 
 #[test]
-fn slices_are_one_column_more_and_change_no_other() {
+fn slices_change_no_other_column() {
     let columns = |slices: u32| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
@@ -103,7 +103,7 @@ fn slices_are_one_column_more_and_change_no_other() {
 }
 
 #[test]
-fn slices_go_with_a_profile_that_is_merged() {
+fn merge_copies_slices() {
     let [here, there] = [(); 2].map(|()| Store::in_memory().unwrap());
     let stacks = ["a", "c", "b"].map(|leaf| sample("a", "1/7", 0, "cycles", &["main", leaf]));
     let later = ["d", "a"].map(|leaf| sample("a", "1/8", 9, "cycles", &["main", leaf]));
@@ -126,7 +126,7 @@ fn slices_go_with_a_profile_that_is_merged() {
 }
 
 #[test]
-fn flipped_bits_never_make_slices_wrong_or_go_away() {
+fn flipped_bits_in_slices_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let samples = (0..200u64).map(|i| {
@@ -163,7 +163,7 @@ fn flipped_bits_never_make_slices_wrong_or_go_away() {
 }
 
 #[test]
-fn slices_that_break_their_rules_are_refused() {
+fn rejects_invalid_slices() {
     let recording = two_processes();
     let prepared = prepare_one(&recording, 2);
     let refused = |change: &dyn Fn(&mut Interned, &mut Slices, &mut Vec<SliceCost>)| {

@@ -151,7 +151,7 @@ fn is_sound(folder: &Path) {
 }
 
 #[test]
-fn calls_come_out_as_they_went_in_and_are_no_part_of_the_id() {
+fn calls_round_trip_and_do_not_affect_the_id() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "one", None);
@@ -178,7 +178,7 @@ fn calls_come_out_as_they_went_in_and_are_no_part_of_the_id() {
 }
 
 #[test]
-fn only_a_store_that_has_calls_asks_for_readers_that_know_them() {
+fn calls_need_a_newer_reader() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "one", None);
@@ -212,7 +212,7 @@ fn only_a_store_that_has_calls_asks_for_readers_that_know_them() {
 }
 
 #[test]
-fn stores_of_the_same_profiles_and_calls_become_the_same_bytes() {
+fn equal_profiles_and_calls_give_equal_bytes() {
     let written = |order: [&str; 3]| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
@@ -226,7 +226,7 @@ fn stores_of_the_same_profiles_and_calls_become_the_same_bytes() {
 }
 
 #[test]
-fn calls_go_along_when_a_profile_is_merged_and_change_none_that_is_there() {
+fn merge_copies_calls_and_keeps_existing_ones() {
     let [here, there] = [(); 2].map(|()| Store::in_memory().unwrap());
     let same = id(&here, "same", Some(calls(9)));
     id(&there, "same", Some(calls(9)));
@@ -252,7 +252,7 @@ fn calls_go_along_when_a_profile_is_merged_and_change_none_that_is_there() {
 }
 
 #[test]
-fn arguments_go_with_the_calls_and_only_a_store_that_has_any_asks_for_readers_that_know_them() {
+fn arguments_stay_with_calls_and_need_a_newer_reader() {
     const BOTH: &[u8] = b"\x02\x12arguments of calls\x0fcalls over time";
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -289,7 +289,7 @@ fn arguments_go_with_the_calls_and_only_a_store_that_has_any_asks_for_readers_th
 }
 
 #[test]
-fn calls_by_arguments_that_break_their_rules_do_not_go_in() {
+fn rejects_invalid_calls_by_arguments() {
     let refused = |change: &dyn Fn(&mut CallsWith<NodeIx>)| {
         let store = Store::in_memory().unwrap();
         let mut calls = calls_with(1000.0);
@@ -307,7 +307,7 @@ fn calls_by_arguments_that_break_their_rules_do_not_go_in() {
 }
 
 #[test]
-fn a_profile_that_is_stored_is_given_calls_that_are_read_later() {
+fn adds_calls_to_a_stored_profile() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let run = id(&store, "one", None);
@@ -342,7 +342,7 @@ fn a_profile_that_is_stored_is_given_calls_that_are_read_later() {
 }
 
 #[test]
-fn calls_that_break_their_rules_are_refused() {
+fn rejects_invalid_calls() {
     type Break = fn(&mut RunCalls<NodeIx>);
     let overlap = "the calls of a thread overlap, or are not those of its records";
     let stack = "a stack of a call does not exist, or was not called";
@@ -395,7 +395,7 @@ fn calls_that_break_their_rules_are_refused() {
 }
 
 #[test]
-fn flipped_bits_never_make_calls_wrong_or_go_away() {
+fn flipped_bits_in_calls_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let id = id(&store, "one", Some(calls(3000)));
@@ -424,7 +424,7 @@ fn flipped_bits_never_make_calls_wrong_or_go_away() {
 }
 
 #[test]
-fn calls_that_are_gone_or_stand_elsewhere_are_damage() {
+fn missing_or_misplaced_calls_are_damage() {
     const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
     for elsewhere in [None, Some((8, 1, 0))] {
         let folder = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ fn exported(store: &Store) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_read_here_stays_whatever_another_store_claims_of_its_source() {
+fn merge_keeps_profiles_that_were_read_here() {
     let (mine, theirs) = (of_stacks(&[&[1, 2], &[3]]), of_stacks(&[&[4]]));
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
@@ -80,7 +80,7 @@ fn what_was_read_here_stays_whatever_another_store_claims_of_its_source() {
 }
 
 #[test]
-fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
+fn reading_replaces_profiles_from_other_stores() {
     let (mine, theirs) = (of_stacks(&[&[1, 2], &[3]]), of_stacks(&[&[4]]));
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
@@ -129,7 +129,7 @@ fn what_is_read_here_takes_the_place_of_what_came_from_another_store() {
 }
 
 #[test]
-fn the_same_reading_is_one_profile_wherever_it_was_made() {
+fn equal_readings_are_one_profile() {
     let plain = of_stacks(&[&[1, 2], &[3]]);
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
@@ -148,7 +148,7 @@ fn the_same_reading_is_one_profile_wherever_it_was_made() {
 }
 
 #[test]
-fn of_what_only_others_claim_the_first_stays_until_it_is_removed() {
+fn first_of_two_merged_claims_stays() {
     let claims = [
         of_stacks(&[&[1]]),
         of_stacks(&[&[2], &[3]]),
@@ -179,7 +179,7 @@ fn of_what_only_others_claim_the_first_stays_until_it_is_removed() {
 }
 
 #[test]
-fn nobody_learns_from_an_export_what_was_read_where() {
+fn exports_do_not_reveal_where_profiles_were_read() {
     let plain = of_stacks(&[&[1, 2]]);
     let (one, other) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
     put(&one, "run", &plain);
@@ -209,7 +209,7 @@ fn nobody_learns_from_an_export_what_was_read_where() {
 }
 
 #[test]
-fn what_a_recording_tells_is_part_of_an_id_and_what_is_said_of_it_later_is_not() {
+fn id_depends_on_the_recording_only() {
     let plain = of_stacks(&[&[1, 2], &[3]]);
     let build = build("v1");
     let first = profile(&build, "run", &plain);
@@ -327,7 +327,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn stores_that_agree_become_the_same_in_every_order_and_however_often(
+    fn merge_of_agreeing_stores_is_commutative_and_idempotent(
         (readings, claims) in stores(),
     ) {
         // Every store has the first reading of its sources.
@@ -351,7 +351,7 @@ proptest! {
     }
 
     #[test]
-    fn stores_that_contradict_each_other_have_each_source_once_and_keep_what_they_have(
+    fn merge_of_contradicting_stores_keeps_one_profile_per_source(
         (readings, claims) in stores(),
     ) {
         let here = store_of(&readings, &claims[0]);

@@ -143,7 +143,7 @@ fn sound() -> Sound {
 
 /// `STO_FLIPS` says how many bits are flipped; they are spread evenly over the file.
 #[test]
-fn a_flipped_bit_anywhere_in_the_file_is_found() {
+fn flipped_bit_anywhere_is_detected() {
     let sound = sound();
     let flips = std::env::var("STO_FLIPS").map_or(300, |flips| flips.parse().unwrap());
     let bits = sound.bytes.len() as u64 * 8;
@@ -165,7 +165,7 @@ fn a_flipped_bit_anywhere_in_the_file_is_found() {
 
 /// redb's header says which of two states is the last one, and where it stands.
 #[test]
-fn a_flipped_bit_in_the_header_is_found_or_harmless() {
+fn flipped_bit_in_the_header_is_detected_or_harmless() {
     let sound = sound();
     // Every bit of what is no checksum's; then some of the two states.
     let flags = (0..32).flat_map(|at| (0..8).map(move |bit| (at, bit)));
@@ -178,7 +178,7 @@ fn a_flipped_bit_in_the_header_is_found_or_harmless() {
 }
 
 #[test]
-fn a_flipped_bit_does_not_spoil_what_is_added() {
+fn flipped_bit_does_not_spoil_additions() {
     let sound = sound();
     for flip in 0..100 {
         let at = flip * sound.bytes.len() / 100;
@@ -192,7 +192,7 @@ fn a_flipped_bit_does_not_spoil_what_is_added() {
 }
 
 #[test]
-fn zeroed_and_swapped_pages_are_found() {
+fn zeroed_and_swapped_pages_are_detected() {
     let sound = sound();
     let page = 4096;
     let pages = sound.bytes.len() / page;
@@ -217,7 +217,7 @@ fn zeroed_and_swapped_pages_are_found() {
 
 /// redb panics on such pages. That is an error, but whoever uses the library sees what its panic hook shows.
 #[test]
-fn the_panic_hook_is_the_programs() {
+fn panic_hook_stays_unchanged() {
     note_panics();
     let (bytes, ids, _) = small_store();
     for at in (0..bytes.len()).step_by(4096) {
@@ -242,7 +242,7 @@ fn verified(folder: &Path) -> Result<String, StoreError> {
 }
 
 #[test]
-fn a_truncated_file_is_told_at_every_length() {
+fn rejects_truncated_stores() {
     let (bytes, ids, _) = small_store();
     let step = bytes.len() / 64;
     let lengths = (0..20)

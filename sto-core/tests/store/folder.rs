@@ -32,7 +32,7 @@ fn snapshot(path: &Path) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
 }
 
 #[test]
-fn reading_never_makes_a_store() {
+fn reading_does_not_create_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("a/b");
     let error = message(Store::open(&missing));
@@ -45,7 +45,7 @@ fn reading_never_makes_a_store() {
 }
 
 #[test]
-fn the_first_profile_makes_the_store_and_its_folders() {
+fn first_profile_creates_the_store_and_its_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");
     let store = Store::open_or_create(&path).unwrap();
@@ -69,7 +69,7 @@ fn the_first_profile_makes_the_store_and_its_folders() {
 }
 
 #[test]
-fn a_file_where_the_folder_should_be_is_named() {
+fn reports_a_file_in_place_of_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "hello").unwrap();
@@ -86,7 +86,7 @@ fn a_file_where_the_folder_should_be_is_named() {
 }
 
 #[test]
-fn what_is_no_store_is_named_and_left_alone() {
+fn rejects_and_keeps_files_that_are_not_stores() {
     for (content, found) in [
         (&b"hello, world"[..], "it starts with \"hello, wo\""),
         (b"\x1b[31m", "it starts with \"\\x1b[31m\""),
@@ -115,7 +115,7 @@ fn what_is_no_store_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_redb_file_of_somebody_else_is_named() {
+fn rejects_redb_files_of_other_programs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(Store::FILE_NAME);
     drop(redb::Database::create(&path).unwrap());
@@ -147,7 +147,7 @@ fn store_of_version(version: u32) -> tempfile::TempDir {
 }
 
 #[test]
-fn newer_and_older_versions_are_different_errors() {
+fn distinguishes_newer_and_older_versions() {
     let newer = store_of_version(6);
     let older = store_of_version(1);
     let cases = [
@@ -178,7 +178,7 @@ fn newer_and_older_versions_are_different_errors() {
 
 #[cfg(unix)]
 #[test]
-fn symbolic_links_are_followed_and_their_loops_named() {
+fn follows_symbolic_links_and_reports_loops() {
     let folder = tempfile::tempdir().unwrap();
     let looped = folder.path().join("loop");
     std::os::unix::fs::symlink(&looped, &looped).unwrap();
@@ -203,7 +203,7 @@ fn symbolic_links_are_followed_and_their_loops_named() {
 }
 
 #[test]
-fn many_threads_add_at_once_and_readers_see_whole_profiles() {
+fn concurrent_readers_see_complete_profiles() {
     let folder = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
         for i in 0..8u16 {
@@ -308,7 +308,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_leaves_the_store_as_it_was() {
+fn full_disk_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=300k", "tmpfs"])
@@ -341,7 +341,7 @@ fn a_full_disk_leaves_the_store_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
+fn file_size_limit_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     // In blocks of 512 bytes; the signal that comes with it would end the process.
     let shell = "trap '' XFSZ; ulimit -f 400;";
@@ -353,7 +353,7 @@ fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn a_read_only_store_is_read_and_not_written() {
+fn reads_but_does_not_write_a_read_only_store() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -388,7 +388,7 @@ fn a_read_only_store_is_read_and_not_written() {
 }
 
 #[test]
-fn a_file_that_was_not_closed_is_read_and_not_written() {
+fn reads_but_does_not_write_an_unclosed_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let id = add(&store, "v1", "source", &forest(500, 100, 1));
@@ -436,7 +436,7 @@ fn add_many_where_asked() {
 }
 
 #[test]
-fn a_killed_writer_leaves_what_it_reported_or_one_profile_more() {
+fn killed_writer_keeps_the_reported_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let mut reported = 0;
     for round in 0..10u64 {

@@ -105,7 +105,7 @@ fn is_sound(folder: &Path) {
 }
 
 #[test]
-fn every_call_comes_back_exactly_also_of_several_pieces() {
+fn every_call_round_trips() {
     let (trace, threads) = trace([300_000, 3_000]);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -133,7 +133,7 @@ fn every_call_comes_back_exactly_also_of_several_pieces() {
 }
 
 #[test]
-fn kept_calls_are_compressed_anew_as_the_trace_would_be() {
+fn kept_calls_summarise_like_the_trace() {
     let (trace, _) = trace([20_000, 3_000]);
     let store = Store::in_memory().unwrap();
     let id = kept_in(&store, trace.path());
@@ -155,7 +155,7 @@ fn kept_calls_are_compressed_anew_as_the_trace_would_be() {
 }
 
 #[test]
-fn of_a_part_of_the_time_kept_calls_are_exact_and_records_are_whole() {
+fn part_of_the_time_has_exact_calls_and_whole_records() {
     let (trace, threads) = trace([20_000, 3_000]);
     let store = Store::in_memory().unwrap();
     let id = kept_in(&store, trace.path());
@@ -214,7 +214,7 @@ fn zoomed(
 }
 
 #[test]
-fn a_record_is_zoomed_into_the_records_of_its_own_calls() {
+fn zooms_into_the_calls_of_a_record() {
     let (trace, threads) = trace([300_000, 3_000]);
     let store = Store::in_memory().unwrap();
     let id = kept_in(&store, trace.path());
@@ -271,7 +271,7 @@ fn summed(records: &[Record<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
 }
 
 #[test]
-fn kept_calls_go_along_with_their_profile() {
+fn kept_calls_stay_with_their_profile() {
     let (trace, threads) = trace([3_000, 400]);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -322,7 +322,7 @@ fn kept_calls_go_along_with_their_profile() {
 }
 
 #[test]
-fn stores_of_the_same_kept_calls_become_the_same_bytes_on_one_core_or_many() {
+fn equal_kept_calls_give_equal_bytes_on_any_number_of_threads() {
     let (trace, _) = trace([3_000, 400]);
     let written = |threads| {
         let folder = tempfile::tempdir().unwrap();
@@ -337,7 +337,7 @@ fn stores_of_the_same_kept_calls_become_the_same_bytes_on_one_core_or_many() {
 }
 
 #[test]
-fn flipped_bits_never_make_kept_calls_wrong() {
+fn flipped_bits_in_kept_calls_are_detected() {
     let (trace, threads) = trace([2_000, 100]);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -371,7 +371,7 @@ fn flipped_bits_never_make_kept_calls_wrong() {
 }
 
 #[test]
-fn a_trace_of_calls_that_is_left_whole_has_no_slices() {
+fn whole_calls_have_no_slices() {
     let (trace, _) = trace([300, 40]);
     let slices = |whole_calls| {
         let store = Store::in_memory().unwrap();

@@ -140,7 +140,7 @@ fn exported_of(store: &Store, builds: &[StoredBuild]) -> Vec<u8> {
 }
 
 #[test]
-fn a_union_is_what_one_store_of_everything_is_in_every_order() {
+fn merge_equals_one_store_in_any_order() {
     let runs = runs();
     let all = store_of(&runs);
     let (all, file) = (said(&all), exported(&all));
@@ -177,7 +177,7 @@ fn a_union_is_what_one_store_of_everything_is_in_every_order() {
 }
 
 #[test]
-fn what_was_merged_can_be_merged_on() {
+fn merged_profiles_can_be_merged_again() {
     let runs = runs();
     let mut last = store_of(&runs);
     for _ in 0..3 {
@@ -189,7 +189,7 @@ fn what_was_merged_can_be_merged_on() {
 }
 
 #[test]
-fn merging_again_or_a_store_into_itself_changes_not_a_byte() {
+fn merge_is_idempotent() {
     let runs = runs();
     let (here, there) = (folder_of(&runs[..3]), folder_of(&runs[2..]));
     let store = Store::open_or_create(here.path()).unwrap();
@@ -213,7 +213,7 @@ fn merging_again_or_a_store_into_itself_changes_not_a_byte() {
 }
 
 #[test]
-fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
+fn merges_oldest_recordings_first_with_progress() {
     let runs = runs();
     let there = store_of(runs.iter().rev());
     let here = store_of(&runs[3..4]);
@@ -232,7 +232,7 @@ fn the_oldest_recording_of_a_build_goes_in_first_and_progress_is_told() {
 }
 
 #[test]
-fn a_cancelled_merge_keeps_whole_profiles_and_merging_again_adds_the_others() {
+fn cancelled_merge_can_be_resumed() {
     let runs = runs();
     let (here, there) = (folder_of(&runs[..1]), store_of(&runs));
     let store = Store::open(here.path()).unwrap();
@@ -252,7 +252,7 @@ fn a_cancelled_merge_keeps_whole_profiles_and_merging_again_adds_the_others() {
 }
 
 #[test]
-fn an_empty_store_makes_none_and_changes_none() {
+fn merging_an_empty_store_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(&folder.path().join("store")).unwrap();
     assert_eq!(merge(&here, &Store::in_memory().unwrap()).profiles, 0);
@@ -260,7 +260,7 @@ fn an_empty_store_makes_none_and_changes_none() {
 }
 
 #[test]
-fn what_an_id_does_not_vouch_for_stays_as_it_is_here_and_is_told() {
+fn merge_reports_differences_outside_of_ids() {
     let here = runs();
     let mut there = here.clone();
     there[1].profile.metrics.clear();
@@ -301,7 +301,7 @@ fn damage<K: redb::Key + 'static>(
 }
 
 #[test]
-fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in() {
+fn merge_skips_and_reports_damaged_profiles() {
     const EXECUTABLE: u8 = 0;
     const BUILD: u8 = 1;
     const PROFILE: u8 = 2;
@@ -346,7 +346,7 @@ fn what_is_damaged_in_the_other_store_is_left_out_and_named_and_the_rest_goes_in
 }
 
 #[test]
-fn a_profile_under_the_id_of_another_is_left_out_and_keeps_that_one_out_of_nothing() {
+fn merge_skips_profiles_with_wrong_ids() {
     let runs = runs();
     let (content, claimed) = (&runs[0], &runs[1]);
     let there = folder_of([content, &runs[3]]);
@@ -374,7 +374,7 @@ fn a_profile_under_the_id_of_another_is_left_out_and_keeps_that_one_out_of_nothi
 }
 
 #[test]
-fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
+fn merging_an_unreadable_store_writes_nothing() {
     let there = folder_of(&runs());
     damage(there.path(), ENDS, (0, 0, 0));
     let folder = tempfile::tempdir().unwrap();
@@ -388,7 +388,7 @@ fn a_store_that_cannot_be_read_at_all_is_an_error_and_nothing_is_written() {
 }
 
 #[test]
-fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
+fn flipped_bits_are_not_merged() {
     let runs = runs_of(9);
     let there = folder_of(&runs);
     let bytes = fs::read(there.path().join(Store::FILE_NAME)).unwrap();
@@ -432,7 +432,7 @@ fn a_flipped_bit_anywhere_in_the_other_store_never_gets_into_this_one() {
 }
 
 #[test]
-fn others_may_read_the_other_store_meanwhile() {
+fn source_store_stays_readable_during_a_merge() {
     let runs = runs();
     let there = folder_of(&runs);
     let other = Store::open(there.path()).unwrap();
@@ -453,7 +453,7 @@ fn others_may_read_the_other_store_meanwhile() {
 }
 
 #[test]
-fn a_store_opens_by_the_path_of_its_file() {
+fn opens_a_store_by_the_path_of_its_file() {
     let runs = runs();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bundle");
@@ -489,7 +489,7 @@ fn a_store_opens_by_the_path_of_its_file() {
 
 /// Profiles from before stores knew commits have a revision only.
 #[test]
-fn a_commit_that_either_store_knows_is_known_after_merging() {
+fn merge_keeps_commits_of_both_stores() {
     let knows = runs();
     let mut knows_not = knows.clone();
     for run in &mut knows_not {

@@ -50,7 +50,7 @@ fn pair(name: &str, value: f64) -> (String, f64) {
 }
 
 #[test]
-fn metrics_are_given_to_stored_runs_and_nothing_else_of_them_changes() {
+fn attaches_metrics_to_stored_runs() {
     let (folder, store, [first, second]) = two_runs();
     let before = profiles(&store);
     let metrics_of_both = given(&[
@@ -82,7 +82,7 @@ fn metrics_are_given_to_stored_runs_and_nothing_else_of_them_changes() {
 }
 
 #[test]
-fn the_same_metrics_again_change_no_byte_of_the_file() {
+fn equal_metrics_change_nothing() {
     let (folder, store, [first, _]) = two_runs();
     let seconds = given(&[(first, "elapsed", 1.5)]);
     store.annotate(&seconds, false).unwrap();
@@ -94,7 +94,7 @@ fn the_same_metrics_again_change_no_byte_of_the_file() {
 }
 
 #[test]
-fn another_value_is_replaced_only_where_that_is_wanted() {
+fn replaces_a_value_only_if_asked() {
     let (folder, store, [first, second]) = two_runs();
     store
         .annotate(&given(&[(first, "elapsed", 1.5)]), false)
@@ -118,7 +118,7 @@ fn another_value_is_replaced_only_where_that_is_wanted() {
 }
 
 #[test]
-fn what_cannot_be_a_metric_is_refused_and_nothing_is_changed() {
+fn rejects_invalid_metrics() {
     let (folder, store, [first, _]) = two_runs();
     let unknown = ProfileId([7; 16]);
     let too_long = "x".repeat(MAX_GIVEN_NAME + 1);
@@ -142,7 +142,7 @@ fn what_cannot_be_a_metric_is_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn metrics_stay_through_compaction_and_come_along_with_a_merge() {
+fn metrics_survive_compaction_and_merge() {
     let (_folder, store, [first, _]) = two_runs();
     store
         .annotate(&given(&[(first, "elapsed", 1.5)]), false)

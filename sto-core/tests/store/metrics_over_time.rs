@@ -79,7 +79,7 @@ fn is_sound(folder: &Path) {
 }
 
 #[test]
-fn metrics_come_out_as_they_went_in_and_are_no_part_of_the_id() {
+fn metrics_round_trip_and_do_not_affect_the_id() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "v1", "one", None);
@@ -114,7 +114,7 @@ fn metrics_come_out_as_they_went_in_and_are_no_part_of_the_id() {
 }
 
 #[test]
-fn only_a_store_that_has_metrics_asks_for_readers_that_know_them() {
+fn metrics_need_a_newer_reader() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "v1", "one", None);
@@ -143,7 +143,7 @@ fn only_a_store_that_has_metrics_asks_for_readers_that_know_them() {
 }
 
 #[test]
-fn stores_of_the_same_profiles_and_metrics_become_the_same_bytes() {
+fn equal_profiles_and_metrics_give_equal_bytes() {
     let written = |order: [&str; 3]| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
@@ -158,7 +158,7 @@ fn stores_of_the_same_profiles_and_metrics_become_the_same_bytes() {
 }
 
 #[test]
-fn metrics_go_along_when_a_profile_is_merged_and_change_none_that_is_there() {
+fn merge_copies_metrics_and_keeps_existing_ones() {
     let [here, there] = [(); 2].map(|()| Store::in_memory().unwrap());
     let other = metrics(vec![series("heap", &[9.0])]);
     let same = id(&here, "v1", "same", Some(two()));
@@ -182,7 +182,7 @@ fn metrics_go_along_when_a_profile_is_merged_and_change_none_that_is_there() {
 }
 
 #[test]
-fn a_profile_that_is_stored_is_given_metrics_that_are_read_later() {
+fn adds_metrics_to_a_stored_profile() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let run = id(&store, "v1", "one", None);
@@ -243,7 +243,7 @@ fn a_profile_that_is_stored_is_given_metrics_that_are_read_later() {
 }
 
 #[test]
-fn metrics_that_break_their_rules_are_refused() {
+fn rejects_malformed_metrics() {
     let store = Store::in_memory().unwrap();
     let twice = vec![series("a", &[1.0]), series("a", &[2.0])];
     let backwards = RunMetrics {
@@ -280,7 +280,7 @@ fn ingested(series: Vec<MetricSeries>) -> Result<(Store, IngestOutcome), IngestE
 }
 
 #[test]
-fn metrics_of_a_recording_are_stored_with_the_time_of_its_samples() {
+fn metrics_have_the_time_range_of_the_samples() {
     let (store, outcome) = ingested(vec![
         series("b", &[1.0, 2.0]),
         series("none", &[]),
@@ -308,7 +308,7 @@ fn metrics_of_a_recording_are_stored_with_the_time_of_its_samples() {
 }
 
 #[test]
-fn too_many_metrics_and_two_of_one_name_are_errors() {
+fn rejects_too_many_metrics_and_duplicate_names() {
     let message = |series| ingested(series).map(drop).unwrap_err().to_string();
     let twice = message(vec![series("a", &[1.0]), series("a", &[2.0])]);
     assert!(
@@ -323,7 +323,7 @@ fn too_many_metrics_and_two_of_one_name_are_errors() {
 }
 
 #[test]
-fn flipped_bits_never_make_metrics_wrong_or_go_away() {
+fn flipped_bits_in_metrics_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let values: Vec<f64> = (0..3000).map(|at| f64::from(at * at % 97)).collect();
@@ -351,7 +351,7 @@ fn flipped_bits_never_make_metrics_wrong_or_go_away() {
 }
 
 #[test]
-fn metrics_that_are_gone_or_stand_elsewhere_are_damage() {
+fn missing_or_misplaced_metrics_are_damage() {
     const ENDS: TableDefinition<(u8, u32, u32), &[u8]> = TableDefinition::new("ends");
     for elsewhere in [None, Some((7, 1, 0))] {
         let folder = tempfile::tempdir().unwrap();

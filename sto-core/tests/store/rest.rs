@@ -35,7 +35,7 @@ fn recorded() -> Interned {
 }
 
 #[test]
-fn packed_parts_come_back_and_cut_ones_are_refused() {
+fn packed_parts_round_trip_and_truncated_ones_are_rejected() {
     let mut all = recorded();
     let digest = SourceDigest(std::array::from_fn(|byte| byte as u8));
     all.sources.insert("src/demo.c".to_owned(), digest);

@@ -51,7 +51,7 @@ fn said(store: &Store) -> String {
 }
 
 #[test]
-fn a_compacted_store_says_the_same() {
+fn compaction_keeps_the_content() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = store_of(folder.path(), &runs(), &[3, 1, 4, 0, 2]);
     let before = said(&store);
@@ -68,7 +68,7 @@ fn a_compacted_store_says_the_same() {
 }
 
 #[test]
-fn stores_of_the_same_profiles_become_the_same_bytes() {
+fn equal_profiles_give_equal_bytes() {
     let runs = runs();
     let orders = [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]];
     let compacted = orders.map(|order| {
@@ -80,7 +80,7 @@ fn stores_of_the_same_profiles_become_the_same_bytes() {
 }
 
 #[test]
-fn a_pruned_store_is_the_store_of_what_is_left() {
+fn pruned_store_equals_a_store_of_the_rest() {
     let runs = runs();
     let (pruned, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, ids) = store_of(pruned.path(), &runs, &[0, 1, 2, 3, 4]);
@@ -96,7 +96,7 @@ fn a_pruned_store_is_the_store_of_what_is_left() {
 }
 
 #[test]
-fn trying_to_prune_tells_the_size_and_changes_nothing() {
+fn pruning_dry_run_reports_the_size() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2, 3, 4]);
     let before = bytes(folder.path());
@@ -108,7 +108,7 @@ fn trying_to_prune_tells_the_size_and_changes_nothing() {
 }
 
 #[test]
-fn a_store_can_be_emptied_and_filled_again() {
+fn store_can_be_emptied_and_filled_again() {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs();
     let (store, ids) = store_of(folder.path(), &runs, &[0, 1]);
@@ -120,7 +120,7 @@ fn a_store_can_be_emptied_and_filled_again() {
 }
 
 #[test]
-fn an_exported_file_is_a_store_of_the_chosen_profiles_whatever_else_there_was() {
+fn export_is_a_store_of_the_chosen_profiles() {
     let runs = runs();
     let files = [[0, 1, 2, 3, 4], [4, 2, 3, 0, 1]].map(|order| {
         let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn an_exported_file_is_a_store_of_the_chosen_profiles_whatever_else_there_was() 
 }
 
 #[test]
-fn an_export_replaces_no_file_and_leaves_none_behind_that_is_no_store() {
+fn export_replaces_no_file_and_leaves_no_incomplete_one() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0]);
     let path = folder.path().join("bundle");
@@ -174,7 +174,7 @@ fn an_export_replaces_no_file_and_leaves_none_behind_that_is_no_store() {
 }
 
 #[test]
-fn who_waited_to_write_writes_into_the_new_file() {
+fn waiting_writer_writes_to_the_new_file() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = store_of(folder.path(), &runs(), &[0, 1, 2, 3]);
     let plain = of_stacks(&[&[1, 2, 3]]);
@@ -192,7 +192,7 @@ fn who_waited_to_write_writes_into_the_new_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_store_stays_a_link() {
+fn keeps_a_symbolic_link_to_a_store() {
     let (real, link) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = store_of(real.path(), &runs(), &[0, 3]);
     let before = said(&store);
@@ -204,7 +204,7 @@ fn a_link_to_a_store_stays_a_link() {
 }
 
 #[test]
-fn a_store_in_memory_is_pruned_as_well() {
+fn prunes_a_store_in_memory() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1, 2]]);
     let gone = add(&store, "v1", "a", &plain);
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn pruning_leaves_what_was_never_to_go(
+    fn pruning_keeps_other_profiles(
         profiles in proptest::collection::vec((0u8..3, plain(), any::<bool>()), 1..6),
     ) {
         let (store, expected) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
@@ -241,7 +241,7 @@ proptest! {
 
 /// What is chosen is chosen again where the store has changed before it can be written to.
 #[test]
-fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
+fn tags_and_metrics_are_not_written_for_removed_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2, 3]);
     let builds = store.snapshot().unwrap().builds().unwrap();
@@ -292,7 +292,7 @@ fn what_a_tag_and_metrics_are_for_is_not_gone_when_they_are_written() {
 }
 
 #[test]
-fn a_tag_that_went_with_its_build_is_not_taken_away() {
+fn untagging_sees_tags_removed_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0]);
     let build = store.snapshot().unwrap().builds().unwrap().remove(0).build;
@@ -315,7 +315,7 @@ fn a_tag_that_went_with_its_build_is_not_taken_away() {
 }
 
 #[test]
-fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
+fn snapshot_exports_profiles_pruned_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
     let ids: BTreeSet<ProfileId> = ids.into_iter().collect();
@@ -337,7 +337,7 @@ fn profiles_that_are_pruned_meanwhile_are_exported_from_a_snapshot() {
 }
 
 #[test]
-fn a_question_goes_on_with_profiles_that_are_pruned_meanwhile() {
+fn snapshot_reads_profiles_pruned_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let (store, ids) = store_of(folder.path(), &runs(), &[0, 1, 2]);
     let question = Store::open(folder.path()).unwrap().snapshot().unwrap();

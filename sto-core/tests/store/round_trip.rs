@@ -17,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn profiles_come_out_as_they_went_in(plains in proptest::collection::vec(plain(), 1..5)) {
+    fn profiles_round_trip(plains in proptest::collection::vec(plain(), 1..5)) {
         let store = Store::in_memory().unwrap();
         let ids: Vec<ProfileId> = plains
             .iter()
@@ -40,7 +40,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_adding_does_not_show(plains in proptest::collection::vec(plain(), 3)) {
+    fn content_does_not_depend_on_the_order_of_adding(plains in proptest::collection::vec(plain(), 3)) {
         let answer_of = |order: [usize; 3]| {
             let store = Store::in_memory().unwrap();
             let mut ids = [ProfileId([0; 16]); 3];
@@ -73,7 +73,7 @@ fn listing(store: &Store) -> String {
 }
 
 #[test]
-fn a_loaded_tree_is_in_preorder_with_siblings_in_the_order_of_their_frames() {
+fn loaded_tree_is_in_preorder_with_sorted_siblings() {
     let store = Store::in_memory().unwrap();
     let a = add(&store, "v1", "a", &forest(300, 40, 1));
     let b = add(&store, "v1", "b", &forest(300, 60, 2));
@@ -98,7 +98,7 @@ fn a_loaded_tree_is_in_preorder_with_siblings_in_the_order_of_their_frames() {
 }
 
 #[test]
-fn every_field_of_a_profile_and_its_build_comes_back() {
+fn every_field_of_profile_and_build_round_trips() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1, 2]]);
     let mut build = build("v1");
@@ -125,7 +125,7 @@ fn every_field_of_a_profile_and_its_build_comes_back() {
 }
 
 #[test]
-fn builds_are_listed_by_first_recording_and_profiles_oldest_first() {
+fn lists_builds_and_profiles_oldest_first() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1]]);
     // The longer the source, the later `profile` says that it was recorded.
@@ -157,7 +157,7 @@ fn builds_are_listed_by_first_recording_and_profiles_oldest_first() {
 }
 
 #[test]
-fn what_is_known_of_a_build_is_what_its_first_recording_told() {
+fn build_metadata_comes_from_its_first_recording() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1]]);
     let add = |source: &str, gnu_build_id: Option<u8>, revision: Option<&str>| {
@@ -190,7 +190,7 @@ fn what_is_known_of_a_build_is_what_its_first_recording_told() {
 }
 
 #[test]
-fn the_same_source_twice_is_stored_once_and_the_file_is_not_touched() {
+fn adding_a_source_twice_does_not_touch_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let plain = forest(50, 20, 3);
@@ -214,7 +214,7 @@ fn the_same_source_twice_is_stored_once_and_the_file_is_not_touched() {
 }
 
 #[test]
-fn one_source_can_be_stored_for_two_builds() {
+fn stores_one_source_for_two_builds() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1, 2]]);
     let a = add(&store, "v1", "source", &plain);
@@ -224,7 +224,7 @@ fn one_source_can_be_stored_for_two_builds() {
 }
 
 #[test]
-fn stacks_that_two_builds_share_are_stored_once() {
+fn stores_shared_stacks_once() {
     let store = Store::in_memory().unwrap();
     let plain = forest(2000, 400, 5);
     let stored = |version: &str, plain: &Plain| {
@@ -260,7 +260,7 @@ fn stacks_that_two_builds_share_are_stored_once() {
 }
 
 #[test]
-fn a_tree_takes_less_than_three_bytes_a_node() {
+fn tree_takes_less_than_three_bytes_per_node() {
     let store = Store::in_memory().unwrap();
     let plain = forest(20_000, 4000, 7);
     let build = build("v1");
@@ -277,7 +277,7 @@ fn a_tree_takes_less_than_three_bytes_a_node() {
 }
 
 #[test]
-fn counts_come_back_at_their_limits() {
+fn largest_counts_round_trip() {
     let store = Store::in_memory().unwrap();
     let mut plain = of_stacks(&[&[1]]);
     let most = Cost {
@@ -291,7 +291,7 @@ fn counts_come_back_at_their_limits() {
 }
 
 #[test]
-fn counts_that_overflow_are_refused() {
+fn rejects_counts_that_overflow() {
     let store = Store::in_memory().unwrap();
     let mut plain = of_stacks(&[&[1], &[2]]);
     plain.costs[0].insert(
@@ -306,7 +306,7 @@ fn counts_that_overflow_are_refused() {
 }
 
 #[test]
-fn no_profile_keeps_others_from_its_build_by_its_counts() {
+fn large_counts_do_not_block_other_profiles_of_a_build() {
     let store = Store::in_memory().unwrap();
     let with = |value| {
         let mut plain = of_stacks(&[&[1]]);
@@ -332,7 +332,7 @@ fn no_profile_keeps_others_from_its_build_by_its_counts() {
 }
 
 #[test]
-fn the_limits_hold_for_profiles_that_were_in_no_file() {
+fn limits_apply_to_profiles_built_in_memory() {
     fn limit(why: &str, change: impl FnOnce(&mut sto_core::model::Profile)) {
         let store = Store::in_memory().unwrap();
         let (build, plain) = (build("v1"), of_stacks(&[&[1]]));
@@ -390,7 +390,7 @@ fn the_limits_hold_for_profiles_that_were_in_no_file() {
 }
 
 #[test]
-fn a_profile_that_breaks_its_rules_is_refused() {
+fn rejects_an_invalid_profile() {
     let store = Store::in_memory().unwrap();
     let mut plain = of_stacks(&[&[1]]);
     plain.costs[0].insert(vec![1, 2], Cost::ZERO);
@@ -421,7 +421,7 @@ fn refused(store: &Store, plain: &Plain, reason: &str) {
 }
 
 #[test]
-fn a_tree_with_one_stack_twice_is_refused() {
+fn rejects_a_tree_with_duplicate_stacks() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1]]);
     let mut interned = plain.interned();
@@ -441,7 +441,7 @@ fn a_tree_with_one_stack_twice_is_refused() {
 }
 
 #[test]
-fn a_recursion_of_a_hundred_thousand_frames_comes_back() {
+fn recursion_of_a_hundred_thousand_frames_round_trips() {
     let store = Store::in_memory().unwrap();
     let mut interned = of_stacks(&[&[1]]).interned();
     let frame = interned.tree.frames()[0];
@@ -463,7 +463,7 @@ fn a_recursion_of_a_hundred_thousand_frames_comes_back() {
 }
 
 #[test]
-fn a_profile_that_is_not_there_is_named() {
+fn reports_a_missing_profile() {
     let store = Store::in_memory().unwrap();
     let id = add(&store, "v1", "source", &of_stacks(&[&[1]]));
     let missing = ProfileId([7; 16]);
@@ -485,7 +485,7 @@ fn a_profile_that_is_not_there_is_named() {
 }
 
 #[test]
-fn executables_have_trees_of_their_own_and_share_frames() {
+fn executables_have_separate_trees_and_share_frames() {
     let store = Store::in_memory().unwrap();
     let plain = forest(500, 100, 9);
     let other = sto_core::model::Build {

@@ -33,7 +33,7 @@ fn is_sound(folder: &Path) -> bool {
 }
 
 #[test]
-fn snapshots_of_several_stores_are_asked_by_several_threads_at_once() {
+fn several_threads_read_several_snapshots() {
     let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let snapshots: Vec<Snapshot> = (0..)
         .zip(&folders)
@@ -57,7 +57,7 @@ fn snapshots_of_several_stores_are_asked_by_several_threads_at_once() {
 }
 
 #[test]
-fn a_snapshot_in_memory_stays_as_it_was() {
+fn snapshot_in_memory_does_not_change() {
     let store = Store::in_memory().unwrap();
     let empty = store.snapshot().unwrap();
     let id = add(&store, "v1", "one", &of_stacks(&[&[1]]));
@@ -71,7 +71,7 @@ fn a_snapshot_in_memory_stays_as_it_was() {
 }
 
 #[test]
-fn a_store_is_asked_while_its_writer_has_the_file_open() {
+fn reads_a_store_while_a_writer_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let mut writer = store.writer();
@@ -100,7 +100,7 @@ fn a_store_is_asked_while_its_writer_has_the_file_open() {
 }
 
 #[test]
-fn writers_on_several_threads_add_all_they_have() {
+fn concurrent_writers_add_all_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     std::thread::scope(|scope| {
@@ -119,7 +119,7 @@ fn writers_on_several_threads_add_all_they_have() {
 }
 
 #[test]
-fn who_waits_for_a_writer_hears_of_it_and_goes_on_when_that_releases_the_file() {
+fn waiting_is_reported_and_ends_when_the_writer_closes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let mut writer = store.writer();
@@ -145,7 +145,7 @@ fn who_waits_for_a_writer_hears_of_it_and_goes_on_when_that_releases_the_file() 
 }
 
 #[test]
-fn a_file_that_was_not_closed_is_asked_by_several_at_once() {
+fn several_readers_read_an_unclosed_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     add(&store, "v1", "source", &forest(500, 100, 1));

@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_costs_of_a_build_are_those_of_its_profiles_added_up(
+    fn build_costs_are_the_sum_of_its_profiles(
         profiles in proptest::collection::vec((plain(), any::<bool>()), 1..14),
         other in plain(),
     ) {

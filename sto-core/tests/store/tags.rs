@@ -52,7 +52,7 @@ fn tags(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_tag_stands_for_one_build_until_it_is_moved() {
+fn tag_names_one_build_until_moved() {
     let (_folder, store, _) = two_builds();
     assert_eq!(store.tag(&tag("good", "v1"), false).unwrap(), Tagged::New);
     let again = store.tag(&tag("good", "v1"), false).unwrap();
@@ -71,7 +71,7 @@ fn a_tag_stands_for_one_build_until_it_is_moved() {
 }
 
 #[test]
-fn what_changes_no_tag_does_not_change_a_byte() {
+fn unchanged_tags_do_not_change_the_file() {
     let (folder, store, _) = two_builds();
     store.tag(&tag("good", "v1"), false).unwrap();
     let file = folder.path().join(Store::FILE_NAME);
@@ -84,7 +84,7 @@ fn what_changes_no_tag_does_not_change_a_byte() {
 }
 
 #[test]
-fn a_tag_needs_a_name_and_a_build() {
+fn rejects_tags_without_name_or_build() {
     let (_folder, store, _) = two_builds();
     let long = "x".repeat(4097);
     for name in ["", "a b", "-f", "demo@v1", "tab\t", "\u{1b}[31m", &long] {
@@ -97,7 +97,7 @@ fn a_tag_needs_a_name_and_a_build() {
 }
 
 #[test]
-fn tags_last_as_long_as_their_build() {
+fn tags_are_removed_with_their_build() {
     let (folder, store, [first, _]) = two_builds();
     store.tag(&tag("old", "v1"), false).unwrap();
     store.tag(&tag("good", "v2"), false).unwrap();
@@ -121,7 +121,7 @@ fn tags_last_as_long_as_their_build() {
 }
 
 #[test]
-fn without_its_last_tag_a_store_is_as_if_it_never_had_one() {
+fn removing_the_last_tag_leaves_no_trace() {
     let (folder, store, _) = two_builds();
     let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
     store.compact().unwrap();
@@ -135,7 +135,7 @@ fn without_its_last_tag_a_store_is_as_if_it_never_had_one() {
 }
 
 #[test]
-fn tags_come_with_a_merge_unless_they_are_taken() {
+fn merge_copies_tags_unless_taken() {
     let (_there_folder, there, _) = two_builds();
     there.tag(&tag("good", "v2"), false).unwrap();
     there.tag(&tag("release", "v1"), false).unwrap();

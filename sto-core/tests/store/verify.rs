@@ -16,7 +16,7 @@ fn of_three_profiles(folder: &Path) -> Store {
 }
 
 #[test]
-fn a_sound_store_is_told_to_be_sound() {
+fn verifies_a_sound_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = of_three_profiles(folder.path());
     let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
@@ -30,7 +30,7 @@ fn a_sound_store_is_told_to_be_sound() {
 }
 
 #[test]
-fn there_must_be_a_store_to_verify() {
+fn rejects_verifying_a_missing_store() {
     let folder = tempfile::tempdir().unwrap();
     let error = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error}");
@@ -40,7 +40,7 @@ fn there_must_be_a_store_to_verify() {
 }
 
 #[test]
-fn verifying_can_be_cancelled() {
+fn verification_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     of_three_profiles(folder.path());
     let mut asked = 0;
@@ -52,7 +52,7 @@ fn verifying_can_be_cancelled() {
 }
 
 #[test]
-fn verifying_never_changes_a_byte_and_many_may_do_it_at_once() {
+fn concurrent_verification_changes_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     of_three_profiles(folder.path());
@@ -89,7 +89,7 @@ fn bytes_of(stats: &StoreStats, kind: &str) -> u64 {
 }
 
 #[test]
-fn the_parts_of_a_store_add_up_to_its_file() {
+fn parts_add_up_to_the_file_size() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let empty = store.stats().unwrap();
@@ -130,7 +130,7 @@ fn the_parts_of_a_store_add_up_to_its_file() {
 }
 
 #[test]
-fn a_recording_counts_once_however_often_it_is_stored() {
+fn counts_a_recording_once() {
     let store = Store::in_memory().unwrap();
     add(&store, "v1", "the same", &of_stacks(&[&[1]]));
     add(&store, "v2", "the same", &of_stacks(&[&[1]]));
@@ -142,7 +142,7 @@ fn a_recording_counts_once_however_often_it_is_stored() {
 }
 
 #[test]
-fn strings_are_counted_once_in_a_pack() {
+fn counts_strings_once_per_pack() {
     let store = Store::in_memory().unwrap();
     add(&store, "v1", "a", &of_stacks(&[&[1], &[1, 1]]));
     let stats = store.stats().unwrap();

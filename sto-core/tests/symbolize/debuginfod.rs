@@ -153,7 +153,7 @@ fn file_of(bytes: &[u8]) -> impl Fn(TcpStream) + Send + Sync + use<> {
 const TOOLS: [&str; 2] = ["debuginfod", "objcopy"];
 
 #[test]
-fn a_server_has_the_debug_info_of_a_stripped_program_and_the_cache_keeps_it() {
+fn downloads_and_caches_debug_info() {
     if missing(&TOOLS) {
         return;
     }
@@ -171,7 +171,7 @@ fn a_server_has_the_debug_info_of_a_stripped_program_and_the_cache_keeps_it() {
 }
 
 #[test]
-fn what_is_kept_is_where_elfutils_finds_it_and_the_other_way_round() {
+fn shares_the_cache_of_elfutils() {
     if missing(&TOOLS) || missing(&["debuginfod-find"]) {
         return;
     }
@@ -195,7 +195,7 @@ fn what_is_kept_is_where_elfutils_finds_it_and_the_other_way_round() {
 }
 
 #[test]
-fn a_program_that_is_gone_comes_from_a_server() {
+fn downloads_a_missing_program() {
     if missing(&TOOLS) {
         return;
     }
@@ -207,7 +207,7 @@ fn a_program_that_is_gone_comes_from_a_server() {
 }
 
 #[test]
-fn what_no_server_has_is_asked_for_once() {
+fn asks_once_for_missing_files() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -231,7 +231,7 @@ fn what_no_server_has_is_asked_for_once() {
 }
 
 #[test]
-fn a_server_that_fails_costs_symbols_and_no_more_and_the_next_is_asked() {
+fn failing_server_only_loses_symbols() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -320,7 +320,7 @@ fn a_server_that_fails_costs_symbols_and_no_more_and_the_next_is_asked() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_told() {
+fn reports_an_unwritable_cache() {
     if missing(&["objcopy"]) {
         return;
     }

@@ -158,7 +158,7 @@ int main(int argc, char **argv) { try { outer(argc); } catch (...) { return 1; }
 ";
 
 #[test]
-fn a_file_with_damaged_bytes_never_panics() {
+fn damaged_files_never_panic() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("shapes.h"), CPP_HEADER).unwrap();
     let compilations = [
@@ -184,7 +184,7 @@ fn a_file_with_damaged_bytes_never_panics() {
 }
 
 #[test]
-fn a_damaged_kernel_module_never_panics() {
+fn damaged_kernel_modules_never_panic() {
     let dir = tempfile::tempdir().unwrap();
     for flags in [["-g", "-gz=none"], ["-g", "-gz=zlib"]] {
         let module = kernel_modules::module(dir.path(), &flags);
@@ -231,7 +231,7 @@ fn with_ranges(folder: &Path, units: usize, ranges: &str) -> Program {
 
 /// A lookup passes by all ranges that end after its address, where one begins before it.
 #[test]
-fn debug_info_whose_units_lie_within_each_other_is_not_searched_for_ever() {
+fn limits_lookups_in_overlapping_units() {
     let folder = tempfile::tempdir().unwrap();
     let resolved = |name: &str, units, ranges: &str| {
         let program = with_ranges(&folder.path().join(name), units, ranges);
@@ -253,7 +253,7 @@ fn debug_info_whose_units_lie_within_each_other_is_not_searched_for_ever() {
 }
 
 #[test]
-fn a_line_in_a_file_that_is_not_listed_has_no_file() {
+fn line_of_an_unlisted_file_has_no_file() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("shapes.h"), CPP_HEADER).unwrap();
     let program = Program::compile(dir.path(), "c++", "app.cpp", CPP_SOURCE, &["-g", "-O2"]);
@@ -272,7 +272,7 @@ fn a_line_in_a_file_that_is_not_listed_has_no_file() {
 }
 
 #[test]
-fn a_file_that_is_cut_never_panics() {
+fn truncated_files_never_panic() {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::c(dir.path(), SOURCE);
     let len = program.bytes().len();
@@ -283,7 +283,7 @@ fn a_file_that_is_cut_never_panics() {
 }
 
 #[test]
-fn a_section_that_claims_to_unpack_to_terabytes_is_not_unpacked() {
+fn does_not_decompress_sections_of_impossible_size() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-g", "-O2", "-gz=zlib"];
     let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
@@ -394,7 +394,7 @@ fn saved_stacks(program: &Path, offsets: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn unwinding_by_damaged_rules_never_panics() {
+fn unwinding_with_damaged_rules_never_panics() {
     let dir = tempfile::tempdir().unwrap();
     for flags in [
         &["-O2"][..],

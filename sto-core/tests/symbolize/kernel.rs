@@ -83,7 +83,7 @@ fn running(dir: &Path, kallsyms: &str) -> SymbolOptions {
 }
 
 #[test]
-fn the_running_kernels_symbols_serve_when_it_is_the_recorded_one() {
+fn uses_the_running_kernels_symbols_if_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(dir.path(), KALLSYMS);
     let addresses = [0x101, 0x1ff, 0x210, 0x300, 0x20, 0x450].map(|offset| TEXT + offset);
@@ -104,7 +104,7 @@ fn the_running_kernels_symbols_serve_when_it_is_the_recorded_one() {
 }
 
 #[test]
-fn notes_that_are_no_regular_file_are_not_read() {
+fn ignores_notes_that_are_not_a_regular_file() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(dir.path(), KALLSYMS);
     let notes = options.kernel_notes.as_ref().unwrap();
@@ -119,7 +119,7 @@ fn notes_that_are_no_regular_file_are_not_read() {
 }
 
 #[test]
-fn another_kernel_is_refused() {
+fn rejects_symbols_of_another_kernel() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(dir.path(), KALLSYMS);
     let found = resolve(kernel(build_id(2), TEXT), [TEXT + 0x101], &options);
@@ -141,7 +141,7 @@ fn another_kernel_is_refused() {
 }
 
 #[test]
-fn another_boot_is_shifted() {
+fn shifts_addresses_of_another_boot() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(dir.path(), KALLSYMS);
     for recorded in [TEXT + 0x1c00_0000, TEXT - 0x20_0000] {
@@ -151,7 +151,7 @@ fn another_boot_is_shifted() {
 }
 
 #[test]
-fn hidden_addresses_are_told() {
+fn reports_hidden_addresses() {
     let dir = tempfile::tempdir().unwrap();
     let zeros: String = KALLSYMS
         .lines()
@@ -168,7 +168,7 @@ fn hidden_addresses_are_told() {
 }
 
 #[test]
-fn kernel_modules_are_told_apart() {
+fn separates_kernel_modules() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(dir.path(), KALLSYMS);
     let modules = vec![
@@ -220,7 +220,7 @@ fn kernel_modules_are_told_apart() {
 }
 
 #[test]
-fn perfs_copy_serves_on_another_machine() {
+fn uses_perfs_copy_on_another_machine() {
     let dir = tempfile::tempdir().unwrap();
     let id = build_id(2).to_string();
     let copy = dir.path().join(".build-id").join(&id[..2]).join(&id[2..]);
@@ -236,7 +236,7 @@ fn perfs_copy_serves_on_another_machine() {
 }
 
 #[test]
-fn an_address_far_behind_the_last_symbol_is_in_none() {
+fn address_far_after_the_last_symbol_is_unresolved() {
     let dir = tempfile::tempdir().unwrap();
     let options = running(
         dir.path(),
@@ -268,7 +268,7 @@ fn vmlinux(dir: &Path, source: &str, more: &[&str]) -> GnuBuildId {
 }
 
 #[test]
-fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
+fn uses_vmlinux_without_a_symbol_list() {
     let dir = tempfile::tempdir().unwrap();
     let source = "
         __asm__(\".globl _text\\n_text:\");
@@ -293,7 +293,7 @@ fn without_a_list_the_kernels_file_has_its_functions_wherever_it_ran() {
 }
 
 #[test]
-fn debug_info_of_the_kernel_has_lines_and_inlined_functions_and_its_list_the_rest() {
+fn kernel_debug_info_has_lines_and_the_list_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let source = "__asm__(\".globl _text\\n_text:\");
 static inline __attribute__((always_inline)) long inner(long n) {

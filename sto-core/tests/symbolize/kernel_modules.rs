@@ -71,7 +71,7 @@ fn address_of(file: &Program, function: &str) -> u64 {
 }
 
 #[test]
-fn a_modules_file_has_its_functions_lines_and_what_was_inlined_wherever_it_was_loaded() {
+fn resolves_kernel_modules_at_any_address() {
     for compressed in ["-gz=none", "-gz=zlib"] {
         let dir = tempfile::tempdir().unwrap();
         let file = module(dir.path(), &["-g", compressed]);
@@ -103,7 +103,7 @@ fn a_modules_file_has_its_functions_lines_and_what_was_inlined_wherever_it_was_l
 }
 
 #[test]
-fn a_module_is_found_by_its_build_id_however_it_is_compressed_and_spelled() {
+fn finds_compressed_and_respelled_kernel_modules() {
     let dir = tempfile::tempdir().unwrap();
     let file = module(dir.path(), &[]);
     let address = address_of(&file, "do_work");
@@ -146,7 +146,7 @@ fn a_module_is_found_by_its_build_id_however_it_is_compressed_and_spelled() {
 
 /// As Debian's debug packages have them, which have no folder of build ids for modules.
 #[test]
-fn a_debug_file_is_found_where_the_compressed_module_was_recorded() {
+fn finds_the_debug_file_of_a_compressed_module() {
     let dir = tempfile::tempdir().unwrap();
     let file = module(dir.path(), &["-g"]);
     let folder = dir.path().join("debug/lib/modules/6.1.0/kernel/net");
@@ -164,7 +164,7 @@ fn a_debug_file_is_found_where_the_compressed_module_was_recorded() {
 
 /// It is dropped when it ran, and other code may stand there.
 #[test]
-fn code_that_is_not_where_the_modules_file_says_stays_unresolved() {
+fn code_outside_of_the_modules_file_stays_unresolved() {
     let dir = tempfile::tempdir().unwrap();
     let file = module(dir.path(), &["-g"]);
     let elf = file.elf();

@@ -92,7 +92,7 @@ fn profile_executable() -> sto_core::id::ExecutableId {
 }
 
 #[test]
-fn a_profile_becomes_what_it_is_by_the_symbols_that_turn_up() {
+fn symbolizing_later_equals_symbolizing_at_ingestion() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -135,7 +135,7 @@ fn a_profile_becomes_what_it_is_by_the_symbols_that_turn_up() {
 }
 
 #[test]
-fn addresses_stay_until_their_names_are_found() {
+fn keeps_addresses_until_they_are_resolved() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -159,7 +159,7 @@ fn addresses_stay_until_their_names_are_found() {
 }
 
 #[test]
-fn what_was_replaced_does_not_come_back_and_is_replaced_where_it_came_to() {
+fn replaced_profile_stays_replaced_after_merging() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -225,7 +225,7 @@ fn what_was_replaced_does_not_come_back_and_is_replaced_where_it_came_to() {
 }
 
 #[test]
-fn where_a_profile_came_from_stays_known() {
+fn origin_survives_symbolizing_again() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -239,7 +239,7 @@ fn where_a_profile_came_from_stays_known() {
 }
 
 #[test]
-fn addresses_of_files_with_debug_info_are_not_kept() {
+fn does_not_keep_addresses_with_debug_info() {
     let with = |folder: &str| SymbolOptions {
         symbol_dirs: vec![testdata(folder)],
         ..SymbolOptions::default()

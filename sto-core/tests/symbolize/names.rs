@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use sto_core::ingest::SymbolOptions;
 
 #[test]
-fn cpp_names_keep_their_template_arguments_but_not_their_parameters() {
+fn cpp_names_keep_template_arguments_only() {
     if missing(&["g++"]) {
         return;
     }
@@ -98,7 +98,7 @@ fn rust_names_lose_their_hash() {
 }
 
 #[test]
-fn of_several_names_of_a_function_perfs_choice_is_shown() {
+fn chooses_aliases_like_perf() {
     let dir = tempfile::tempdir().unwrap();
     let source = r#"
         long __best(long n) { return n * 3; }
@@ -118,7 +118,7 @@ fn of_several_names_of_a_function_perfs_choice_is_shown() {
 }
 
 #[test]
-fn a_symbol_without_a_size_reaches_to_the_next() {
+fn symbol_without_size_ends_at_the_next() {
     let dir = tempfile::tempdir().unwrap();
     let source = r#"
         __asm__(".text\n.globl sized\n.type sized, @function\nsized:\n"
@@ -141,7 +141,7 @@ fn a_symbol_without_a_size_reaches_to_the_next() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn stubs_of_the_linkage_table_are_named_after_their_function() {
+fn plt_stubs_are_named_after_their_function() {
     let dir = tempfile::tempdir().unwrap();
     let source = "#include <stdlib.h>\nint main(int n, char **v) { return atoi(v[n - 1]); }\n";
     for flags in [["-Wl,-z,lazy", "-fplt"], ["-Wl,-z,now", "-fcf-protection"]] {

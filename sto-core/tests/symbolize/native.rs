@@ -37,7 +37,7 @@ fn brief(frames: &[Shown]) -> Vec<(FrameKind, &str, &str, u32)> {
 }
 
 #[test]
-fn inlined_functions_stand_behind_their_caller_each_with_its_own_line() {
+fn inlined_functions_follow_their_caller_with_own_lines() {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::c(dir.path(), INLINING);
     let found = resolve(
@@ -72,7 +72,7 @@ fn inlined_functions_stand_behind_their_caller_each_with_its_own_line() {
 }
 
 #[test]
-fn by_line_frames_carry_their_line() {
+fn line_granularity_keeps_lines_in_frames() {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::c(dir.path(), INLINING);
     let found = resolve_with(
@@ -88,7 +88,7 @@ fn by_line_frames_carry_their_line() {
 }
 
 #[test]
-fn two_checkouts_of_one_source_share_their_frames() {
+fn checkouts_of_one_source_share_frames() {
     let dir = tempfile::tempdir().unwrap();
     let frames = ["ann/app", "somewhere/else/app"].map(|checkout| {
         let program = Program::c(&dir.path().join(checkout), INLINING);
@@ -103,7 +103,7 @@ fn two_checkouts_of_one_source_share_their_frames() {
 }
 
 #[test]
-fn a_function_has_one_file_though_its_code_comes_from_several() {
+fn function_has_one_file_despite_includes() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("first.inc"), "sink = n;\nsink += n * 7;\n").unwrap();
     std::fs::write(dir.path().join("then.inc"), "sink -= n;\n").unwrap();
@@ -124,7 +124,7 @@ fn a_function_has_one_file_though_its_code_comes_from_several() {
 }
 
 #[test]
-fn a_position_dependent_program_is_resolved() {
+fn resolves_a_position_dependent_program() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-g", "-O2", "-static", "-no-pie", "-Wl,--build-id"];
     let program = Program::compile(dir.path(), "cc", "app.c", INLINING, &flags);
@@ -142,7 +142,7 @@ fn a_position_dependent_program_is_resolved() {
 }
 
 #[test]
-fn compressed_debug_info_is_read() {
+fn reads_compressed_debug_info() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-g", "-gz=zlib", "-O2", "-Wl,--build-id"];
     let program = Program::compile(dir.path(), "cc", "app.c", INLINING, &flags);
@@ -171,7 +171,7 @@ __attribute__((noinline)) long second(long n) {
 
 /// gold's `dwp` knows DWARF 4 alone, and so does rustc by default. The index of a package of DWARF 5 is another.
 #[test]
-fn split_debug_info_that_was_packed_is_read_as_if_it_was_not_split() {
+fn reads_packaged_split_debug_info() {
     for (compiler, version, packer) in [
         ("cc", "-gdwarf-4", "dwp"),
         ("clang", "-gdwarf-4", "llvm-dwp"),
@@ -223,7 +223,7 @@ fn split_debug_info_that_was_packed_is_read_as_if_it_was_not_split() {
 }
 
 #[test]
-fn split_debug_info_that_was_not_packed_is_read_as_if_it_was_not_split() {
+fn reads_unpackaged_split_debug_info() {
     for tool in ["cc", "clang"] {
         if missing(&[tool]) {
             continue;
@@ -291,7 +291,7 @@ fn main() {
 ";
 
 #[test]
-fn a_packed_program_of_rust_is_read_as_if_it_was_not_split() {
+fn reads_packed_debug_info_of_rust() {
     if missing(&["rustc"]) {
         return;
     }
@@ -318,7 +318,7 @@ fn a_packed_program_of_rust_is_read_as_if_it_was_not_split() {
 }
 
 #[test]
-fn what_has_no_symbol_says_only_where_it_is() {
+fn unresolved_locations_are_named_by_module_and_offset() {
     let module = |path: &str, kind| Module {
         path: path.to_owned(),
         kind,
@@ -374,7 +374,7 @@ fn what_has_no_symbol_says_only_where_it_is() {
 }
 
 #[test]
-fn a_function_without_a_name_is_named_after_its_first_address() {
+fn nameless_functions_are_named_after_their_first_address() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -402,7 +402,7 @@ fn a_function_without_a_name_is_named_after_its_first_address() {
 }
 
 #[test]
-fn named_frames_pass_through() {
+fn keeps_frames_named_by_the_format() {
     let frame = Frame {
         module: "app",
         symbol: "work",
@@ -427,7 +427,7 @@ fn named_frames_pass_through() {
 }
 
 #[test]
-fn the_result_does_not_depend_on_the_number_of_threads() {
+fn result_does_not_depend_on_the_number_of_threads() {
     if missing(&["objcopy"]) {
         return;
     }

@@ -72,7 +72,7 @@ impl Moved {
 }
 
 #[test]
-fn every_path_is_searched() {
+fn searches_every_path() {
     let moved = Moved::new();
     let recorded = Path::new(&moved.module.path).strip_prefix("/").unwrap();
     let paths = [
@@ -135,7 +135,7 @@ fn earlier_paths_win() {
 }
 
 #[test]
-fn another_build_is_refused() {
+fn rejects_another_build() {
     let moved = Moved::new();
     let other = Program::c(&moved.path("other"), &SOURCE.replace("n * n", "n * 3"));
     moved.put(&other.path, &moved.path("symbols/app"));
@@ -149,7 +149,7 @@ fn another_build_is_refused() {
 }
 
 #[test]
-fn a_separate_debug_file_serves_beside_the_stripped_program() {
+fn uses_a_debug_file_with_the_stripped_program() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -178,7 +178,7 @@ fn a_separate_debug_file_serves_beside_the_stripped_program() {
 }
 
 #[test]
-fn a_separate_debug_file_serves_alone() {
+fn uses_a_debug_file_without_the_program() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -203,7 +203,7 @@ fn a_separate_debug_file_serves_alone() {
 }
 
 #[test]
-fn a_debug_link_is_followed() {
+fn follows_debug_links() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -241,7 +241,7 @@ fn a_debug_link_is_followed() {
 }
 
 #[test]
-fn debug_info_is_preferred_to_a_stripped_file_that_stands_earlier() {
+fn prefers_debug_info_to_an_earlier_stripped_file() {
     if missing(&["objcopy"]) {
         return;
     }
@@ -257,7 +257,7 @@ fn debug_info_is_preferred_to_a_stripped_file_that_stands_earlier() {
 }
 
 #[test]
-fn a_program_deleted_while_it_ran_is_found_elsewhere() {
+fn finds_a_program_deleted_while_running() {
     let mut moved = Moved::new();
     moved.put(&moved.program.path, &moved.path("symbols/app"));
     moved.module.path.push_str(" (deleted)");
@@ -265,7 +265,7 @@ fn a_program_deleted_while_it_ran_is_found_elsewhere() {
 }
 
 #[test]
-fn without_a_build_id_only_the_same_inode_is_believed() {
+fn trusts_only_the_recorded_inode_without_a_build_id() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-O2", "-Wl,--build-id=none"];
     let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
@@ -313,7 +313,7 @@ fn without_a_build_id_only_the_same_inode_is_believed() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn reports_unreadable_files() {
     let moved = Moved::new();
     let path = moved.path("symbols/app");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -327,7 +327,7 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn symbol_files_that_are_no_regular_file_are_passed_over() {
+fn ignores_symbol_files_that_are_not_regular() {
     let moved = Moved::new();
     let path = moved.path("symbols/app");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -344,7 +344,7 @@ fn symbol_files_that_are_no_regular_file_are_passed_over() {
 
 /// As Fedora's `find-debuginfo` does it.
 #[test]
-fn a_stripped_program_is_named_by_its_mini_debug_info() {
+fn reads_mini_debug_info() {
     if missing(&["objcopy", "xz"]) {
         return;
     }
@@ -414,7 +414,7 @@ fn a_stripped_program_is_named_by_its_mini_debug_info() {
 }
 
 #[test]
-fn a_file_named_by_hand_is_believed_without_a_build_id_but_not_with_another() {
+fn trusts_a_given_file_unless_its_build_id_differs() {
     let moved = Moved::new();
     let other = Program::c(
         &moved.path("other"),

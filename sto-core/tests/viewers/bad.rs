@@ -78,7 +78,7 @@ fn sound() -> [(Format, String); 7] {
 }
 
 #[test]
-fn indices_out_of_their_tables_are_refused() {
+fn rejects_indices_outside_of_tables() {
     let of = |path: &'static str, table: &'static str| [path, table, "expected an index of"];
     assert_firefox(
         "[0,1,null]",
@@ -131,7 +131,7 @@ fn indices_out_of_their_tables_are_refused() {
 }
 
 #[test]
-fn cycles_are_refused() {
+fn rejects_cycles() {
     assert_firefox(
         r#""prefix":[null,0]"#,
         r#""prefix":[1,0]"#,
@@ -165,7 +165,7 @@ fn cycles_are_refused() {
 }
 
 #[test]
-fn negative_weights_are_refused() {
+fn rejects_negative_weights() {
     let difference = "differences of two profiles";
     assert_firefox(
         r#""weight":null"#,
@@ -188,7 +188,7 @@ fn negative_weights_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn rejects_malformed_numbers() {
     for number in ["NaN", "1e999", "\"x\"", "[]"] {
         let text = speedscope::sampled("none", "[[0]]", &format!("[{number}]"));
         assert_refused(&text, &["byte "]);
@@ -201,7 +201,7 @@ fn numbers_that_are_none_are_refused() {
 }
 
 #[test]
-fn columns_of_other_lengths_are_refused() {
+fn rejects_columns_of_different_lengths() {
     assert_firefox(
         "[0.5,1.25,2]",
         "[0.5]",
@@ -219,7 +219,7 @@ fn columns_of_other_lengths_are_refused() {
 }
 
 #[test]
-fn calls_that_cross_or_do_not_end_are_refused_in_evented_profiles() {
+fn rejects_crossing_and_unfinished_calls() {
     let crossing = r#"[{"type":"O","frame":0,"at":10},{"type":"O","frame":1,"at":10},
         {"type":"C","frame":0,"at":20}]"#;
     assert_refused(
@@ -234,7 +234,7 @@ fn calls_that_cross_or_do_not_end_are_refused_in_evented_profiles() {
 }
 
 #[test]
-fn words_that_mean_nothing_are_refused() {
+fn rejects_unknown_words() {
     assert_refused(
         &speedscope::sampled("parsecs", "[[0]]", "[1]"),
         &["profiles[0].unit: `parsecs`"],
@@ -259,7 +259,7 @@ fn chain(depth: usize) -> String {
 }
 
 #[test]
-fn a_stack_of_a_million_frames_is_read_and_one_above_the_limit_refused() {
+fn reads_a_million_frames_and_rejects_more_than_the_limit() {
     let recording = read(&chain(1_000_000)).unwrap();
     assert_eq!(deepest(&recording), 1_000_000);
     assert_refused(
@@ -281,7 +281,7 @@ fn nested_values_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn invalid_utf_8_is_replaced_in_names_and_refused_elsewhere() {
+fn replaces_invalid_utf8_in_names_only() {
     for (format, text) in sound() {
         let mut bytes = text.into_bytes();
         let at = bytes.windows(4).position(|four| four == b"main").unwrap();
@@ -327,7 +327,7 @@ fn check_events_before(read: Result<Recording, FormatError>, end: usize) {
 }
 
 #[test]
-fn half_a_file_is_never_half_a_profile() {
+fn rejects_truncated_files() {
     for (format, text) in sound() {
         let text = text.trim_end().as_bytes();
         for allow_truncated in [false, true] {
@@ -352,7 +352,7 @@ fn half_a_file_is_never_half_a_profile() {
 }
 
 #[test]
-fn trees_are_read_however_deep_they_are() {
+fn reads_trees_of_any_depth() {
     let tree = |depth: usize| {
         let node = format!(r#"{{"callFrame":{FRAME},"selfSize":1,"children":["#);
         format!(r#"{{"head":{}{}}}"#, node.repeat(depth), "]}".repeat(depth))
@@ -361,7 +361,7 @@ fn trees_are_read_however_deep_they_are() {
 }
 
 #[test]
-fn children_that_are_no_list_of_nodes_are_refused() {
+fn rejects_malformed_children() {
     for children in [
         "{}",
         "null",
@@ -377,7 +377,7 @@ fn children_that_are_no_list_of_nodes_are_refused() {
 }
 
 #[test]
-fn stacks_of_ruby_that_refer_to_nothing_are_refused() {
+fn rejects_dangling_references_in_ruby_stacks() {
     let report = |raw: &str| {
         format!(r#"{{"mode":"cpu","interval":1,"samples":1,"frames":{{"7":{{"name":"f"}}}}{raw}}}"#)
     };

@@ -64,7 +64,7 @@ fn arguments(recording: &Recording) -> Vec<(String, Vec<CallAt>)> {
 }
 
 #[test]
-fn arguments_of_calls_that_are_numbers_stand_beside_what_these_took() {
+fn keeps_numeric_arguments_with_call_times() {
     let n = |n: u32| format!(r#","args":{{"n":{n},"of":"x"}}"#);
     let of_x = |ts, dur, size| event("X", "sort", ts, &format!(r#","dur":{dur}{}"#, n(size)));
     let trace = object(&[
@@ -90,7 +90,7 @@ fn arguments_of_calls_that_are_numbers_stand_beside_what_these_took() {
 }
 
 #[test]
-fn the_longest_piece_of_a_call_that_outlasts_its_caller_has_its_arguments() {
+fn longest_piece_of_an_overlong_call_has_its_arguments() {
     let of = |name, ts, dur, n: u32| {
         event(
             "X",
@@ -111,7 +111,7 @@ fn the_longest_piece_of_a_call_that_outlasts_its_caller_has_its_arguments() {
 }
 
 #[test]
-fn an_object_and_an_array_are_read_alike_also_one_that_does_not_end() {
+fn reads_objects_and_unterminated_arrays_alike() {
     assert_eq!(stacks(&read(&object(&calls())).unwrap()), CALLS);
     let array = format!("[\n{}\n]", calls().join(",\n"));
     let whole = read(&array).unwrap();
@@ -133,7 +133,7 @@ fn an_object_and_an_array_are_read_alike_also_one_that_does_not_end() {
 }
 
 #[test]
-fn an_array_that_ends_within_an_event_is_refused() {
+fn rejects_an_array_truncated_within_an_event() {
     let array = format!("[{}", calls().join(","));
     let cut = &array[..array.len() - 2];
     assert!(error(cut).contains("truncated"), "{}", error(cut));
@@ -146,7 +146,7 @@ fn an_array_that_ends_within_an_event_is_refused() {
 }
 
 #[test]
-fn complete_events_nest_by_time_whatever_their_order() {
+fn complete_events_nest_by_time_in_any_order() {
     let events = [
         event("X", "inner", 10, r#","dur":5"#),
         event("X", "next", 15, r#","dur":5"#),
@@ -164,7 +164,7 @@ fn complete_events_nest_by_time_whatever_their_order() {
 }
 
 #[test]
-fn a_complete_event_does_not_end_what_begins_and_ends_beside_it() {
+fn complete_event_does_not_end_begin_end_events() {
     let events = [
         event("B", "a", 0, ""),
         event("E", "a", 5, ""),
@@ -186,7 +186,7 @@ fn a_complete_event_does_not_end_what_begins_and_ends_beside_it() {
 }
 
 #[test]
-fn a_complete_event_that_outlasts_its_caller_keeps_its_time() {
+fn complete_event_outlasting_its_caller_keeps_its_time() {
     let events = [
         event("B", "main", 0, ""),
         event("X", "late", 3, r#","dur":5"#),
@@ -212,7 +212,7 @@ fn a_complete_event_that_outlasts_its_caller_keeps_its_time() {
 }
 
 #[test]
-fn events_of_one_time_keep_the_order_of_the_file() {
+fn simultaneous_events_keep_the_file_order() {
     let events = [
         event("B", "outer", 0, ""),
         event("B", "first", 0, ""),
@@ -238,7 +238,7 @@ fn events_of_one_time_keep_the_order_of_the_file() {
 }
 
 #[test]
-fn events_that_do_not_fit_together_are_counted() {
+fn counts_mismatched_events() {
     let events = [
         event("E", "earlier", 5, ""),
         event("B", "main", 10, ""),
@@ -277,7 +277,7 @@ fn events_that_do_not_fit_together_are_counted() {
 }
 
 #[test]
-fn a_complete_event_without_its_length_lasts_as_long_as_its_caller() {
+fn complete_event_without_duration_ends_with_its_caller() {
     let events = [
         event("X", "open", 40, ""),
         event("X", "within", 45, r#","dur":3"#),
@@ -304,7 +304,7 @@ fn a_complete_event_without_its_length_lasts_as_long_as_its_caller() {
 }
 
 #[test]
-fn asynchronous_events_are_paired_by_category_and_id_and_share_threads() {
+fn pairs_asynchronous_events_by_category_and_id() {
     let of = |ph: &str, name: &str, ts: u64, id: &str| {
         event(ph, name, ts, &format!(r#","cat":"net",{id}"#))
     };
@@ -343,7 +343,7 @@ fn asynchronous_events_are_paired_by_category_and_id_and_share_threads() {
 }
 
 #[test]
-fn times_are_exact_to_the_nanosecond_also_in_strings() {
+fn keeps_times_exact_to_the_nanosecond() {
     let at =
         |ph: &str, ts: &str| format!(r#"{{"name":"f","ph":"{ph}","pid":"7","tid":"8","ts":{ts}}}"#);
     let events = [
@@ -357,7 +357,7 @@ fn times_are_exact_to_the_nanosecond_also_in_strings() {
 }
 
 #[test]
-fn names_of_threads_count_wherever_they_stand_and_words_are_names() {
+fn finds_thread_names_anywhere() {
     let name = r#"{"ph":"M","name":"thread_name","pid":"app","tid":"io","args":{"name":"reader"}}"#;
     let call =
         |tid: &str| format!(r#"{{"ph":"X","name":"f","ts":1,"dur":1,"pid":"app","tid":"{tid}"}}"#);
@@ -369,7 +369,7 @@ fn names_of_threads_count_wherever_they_stand_and_words_are_names() {
 }
 
 #[test]
-fn parts_of_profiles_whose_beginning_is_missing_are_left_out() {
+fn ignores_profile_chunks_without_a_start() {
     let chunk = event(
         "P",
         "ProfileChunk",
@@ -383,7 +383,7 @@ fn parts_of_profiles_whose_beginning_is_missing_are_left_out() {
 }
 
 #[test]
-fn what_stands_beside_the_events_is_passed_over_however_it_is_written() {
+fn ignores_other_keys_besides_the_events() {
     let beside = r#""a":"]}\\\"{[","b":[{"c":["}"]}],"d":-1.5e3,"e":null,"f":{"g":"\\"}"#;
     let events = calls().join(" , ");
     let text = format!(" {{ {beside} , \"traceEvents\" : [ {events} ] , {beside} }} \n");
@@ -406,7 +406,7 @@ fn what_stands_beside_the_events_is_passed_over_however_it_is_written() {
 }
 
 #[test]
-fn chunks_are_put_together_and_have_lines() {
+fn joins_profile_chunks_with_lines() {
     let frame = |name: &str| format!(r#"{{"functionName":"{name}","url":"a.js","lineNumber":1}}"#);
     let chunk = |data: String| {
         event(
@@ -445,7 +445,7 @@ fn chunks_are_put_together_and_have_lines() {
 }
 
 #[test]
-fn a_whole_profile_of_an_older_chrome_is_read_beside_calls() {
+fn reads_an_embedded_profile_of_older_chrome() {
     let nodes = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2]},
         {"id":2,"callFrame":{"functionName":"main","url":"a.js","lineNumber":3}}]"#;
     let whole = |deltas: &str| {
@@ -472,7 +472,7 @@ fn a_whole_profile_of_an_older_chrome_is_read_beside_calls() {
 }
 
 #[test]
-fn functions_that_the_trace_lacks_are_left_out_and_counted() {
+fn counts_missing_functions() {
     let events = [
         event(
             "P",
@@ -502,7 +502,7 @@ fn functions_that_the_trace_lacks_are_left_out_and_counted() {
 }
 
 #[test]
-fn events_without_a_time_are_left_out_and_such_without_a_name_have_none() {
+fn ignores_events_without_time() {
     let events = [
         r#"{"ph":"X","ts":1,"dur":2,"pid":1,"tid":1}"#.to_owned(),
         r#"{"ph":"e","name":"a","id":"1","ts":null,"pid":1,"tid":1}"#.to_owned(),
@@ -532,7 +532,7 @@ fn counter(name: &str, ts: u64, args: &str) -> String {
 }
 
 #[test]
-fn counters_are_levels_by_name_value_and_where_there_are_several_id() {
+fn counters_are_levels_by_name_and_id() {
     let page = r#","args":{"data":{"nodes":7,"documents":2}}"#;
     let found = with_counters(&[
         counter("heap", 150, r#"{"used":3e6,"free":2}"#),
@@ -558,7 +558,7 @@ fn counters_are_levels_by_name_value_and_where_there_are_several_id() {
 }
 
 #[test]
-fn counters_of_several_processes_are_kept_apart() {
+fn separates_counters_of_processes() {
     let process = |pid: u32, name: &str| {
         let args = format!(r#"{{"name":"{name}"}}"#);
         format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{args}}}"#)
@@ -587,7 +587,7 @@ fn counters_of_several_processes_are_kept_apart() {
 }
 
 #[test]
-fn counters_from_before_the_first_call_say_what_was_so_when_it_began() {
+fn earlier_counters_give_the_initial_level() {
     let found = with_counters(&[
         counter("heap", 10, r#"{"used":1}"#),
         counter("heap", 90, r#"{"used":2}"#),
@@ -597,7 +597,7 @@ fn counters_from_before_the_first_call_say_what_was_so_when_it_began() {
 }
 
 #[test]
-fn what_is_wrong_with_counters_costs_them_alone() {
+fn ignores_only_the_malformed_counters() {
     let found = with_counters(&[
         counter(
             "a",
@@ -617,7 +617,7 @@ fn what_is_wrong_with_counters_costs_them_alone() {
 }
 
 #[test]
-fn of_very_many_counters_as_many_as_are_read_are_kept() {
+fn keeps_counters_up_to_the_limit() {
     let many = (0..100_000).map(|ix| format!(r#""{ix}":1"#));
     let args = format!("{{{}}}", many.collect::<Vec<_>>().join(","));
     let name = "n".repeat(1_000_000);
@@ -679,7 +679,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn calls_are_the_same_by_whatever_events_in_whatever_order(
+    fn calls_do_not_depend_on_event_kinds_or_order(
         numbers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..4),
         order in any::<[u8; 16]>(),
     ) {

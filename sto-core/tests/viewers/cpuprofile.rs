@@ -31,7 +31,7 @@ fn nodes() -> [String; 3] {
 }
 
 #[test]
-fn a_sample_takes_the_time_up_to_the_next() {
+fn sample_lasts_until_the_next() {
     let rest = r#","samples":[5,9,9],"timeDeltas":[10,20,30]"#;
     let recording = read(&profile(&nodes(), rest)).unwrap();
     assert_eq!(
@@ -45,7 +45,7 @@ fn a_sample_takes_the_time_up_to_the_next() {
 }
 
 #[test]
-fn samples_that_were_written_too_late_are_put_in_order() {
+fn sorts_late_samples() {
     let rest = r#","samples":[5,9],"timeDeltas":[30,-20]"#;
     let recording = read(&profile(&nodes(), rest)).unwrap();
     let times: Vec<_> = recording
@@ -58,7 +58,7 @@ fn samples_that_were_written_too_late_are_put_in_order() {
 }
 
 #[test]
-fn ticks_of_lines_are_given_to_the_samples_of_their_node() {
+fn assigns_line_ticks_to_samples() {
     let mut nodes = nodes();
     nodes[2] = node(
         9,
@@ -79,7 +79,7 @@ fn ticks_of_lines_are_given_to_the_samples_of_their_node() {
 }
 
 #[test]
-fn lines_without_ticks_are_passed_over() {
+fn ignores_lines_without_ticks() {
     let mut nodes = nodes();
     nodes[2] = node(
         9,
@@ -93,7 +93,7 @@ fn lines_without_ticks_are_passed_over() {
 }
 
 #[test]
-fn without_single_samples_the_hits_of_nodes_count() {
+fn uses_hit_counts_without_samples() {
     let mut nodes = nodes();
     nodes[2] = nodes[2].replace(r#""hitCount":0"#, r#""hitCount":7"#);
     assert_eq!(
@@ -103,7 +103,7 @@ fn without_single_samples_the_hits_of_nodes_count() {
 }
 
 #[test]
-fn halves_of_characters_are_replaced_and_said() {
+fn warns_about_lone_surrogates() {
     let nodes = [node(1, r"a\ud800b", 0, "")];
     let rest = r#","samples":[1],"timeDeltas":[1]"#;
     let recording = read(&profile(&nodes, rest)).unwrap();

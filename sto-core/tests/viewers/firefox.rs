@@ -31,7 +31,7 @@ fn same(text: &str) -> String {
 }
 
 #[test]
-fn stacks_have_names_modules_files_and_times() {
+fn reads_names_modules_files_and_times() {
     let recording = read(&profile(SAMPLES, same)).unwrap();
     assert_eq!(
         stacks(&recording),
@@ -56,7 +56,7 @@ fn stacks_have_names_modules_files_and_times() {
 }
 
 #[test]
-fn libraries_may_stand_in_threads_as_before_version_41() {
+fn reads_libraries_in_threads() {
     let libs = r#""libs":[{"name":"libc.so.6","path":"/usr/lib/libc.so.6","codeId":"0102"}],"#;
     let moved = profile(SAMPLES, |text| {
         let text = text.replacen(libs, r#""libs":[{"name":"other.so"}],"#, 1);
@@ -73,7 +73,7 @@ fn libraries_may_stand_in_threads_as_before_version_41() {
 }
 
 #[test]
-fn weights_are_numbers_times_or_bytes() {
+fn reads_weights_as_counts_times_or_bytes() {
     let with = |kind: &str, weights: &str| {
         let samples =
             format!(r#"{{"stack":[0,1],"time":[0,1],"weight":{weights},"weightType":"{kind}"}}"#);
@@ -97,7 +97,7 @@ fn weights_are_numbers_times_or_bytes() {
 }
 
 #[test]
-fn cpu_times_and_allocations_are_sample_types_beside_samples() {
+fn cpu_times_and_allocations_are_sample_types() {
     let samples = r#"{"stack":[0],"time":[0],"threadCPUDelta":[250]},
         "jsAllocations":{"stack":[0],"time":[0],"weight":[32],"weightType":"bytes"},
         "nativeAllocations":{"stack":[0,1],"time":[0,1],"weight":[64,-64],"weightType":"bytes"}"#;
@@ -114,7 +114,7 @@ fn cpu_times_and_allocations_are_sample_types_beside_samples() {
 }
 
 #[test]
-fn categories_inlining_and_implementations_give_kinds() {
+fn finds_kinds_by_category_inlining_and_implementation() {
     let kind = |from: &str, to: &str| {
         let changed = profile(SAMPLES, |text| {
             assert!(text.contains(from));
@@ -138,7 +138,7 @@ fn categories_inlining_and_implementations_give_kinds() {
 }
 
 #[test]
-fn functions_that_nothing_named_are_addresses_in_their_libraries() {
+fn unnamed_functions_become_addresses() {
     let text = profile(SAMPLES, |text| text.replace(r#""work""#, r#""0x10""#));
     let recording = read(&text).unwrap();
     let found = stacks(&recording);
@@ -153,7 +153,7 @@ fn functions_that_nothing_named_are_addresses_in_their_libraries() {
 }
 
 #[test]
-fn tables_may_be_shared_and_times_be_deltas() {
+fn reads_shared_tables_and_time_deltas() {
     let own = profile(r#"{"stack":[1,1],"timeDeltas":[1,2]}"#, same);
     let start = own.find(r#""stackTable""#).unwrap();
     let end = own.rfind("}]}").unwrap();
@@ -191,7 +191,7 @@ fn newest(change: impl Fn(&str) -> String) -> String {
 }
 
 #[test]
-fn the_newest_layout_says_the_same_as_the_older_one() {
+fn newest_layout_equals_the_older_one() {
     let (old, new) = (profile(SAMPLES, same), newest(same));
     let (old, new) = (read(&old).unwrap(), read(&new).unwrap());
     assert_eq!(stacks(&new), stacks(&old));
@@ -207,7 +207,7 @@ fn the_newest_layout_says_the_same_as_the_older_one() {
 }
 
 #[test]
-fn flags_say_what_is_set() {
+fn flags_mark_present_values() {
     let with = |from: &str, to: &str| {
         let changed = newest(|text| {
             assert!(text.contains(from));
@@ -227,7 +227,7 @@ fn flags_say_what_is_set() {
 }
 
 #[test]
-fn functions_without_a_resource_are_of_their_frames_library() {
+fn functions_without_resource_use_the_frames_library() {
     let text = newest(|text| text.replace(r#""flags":[8,4],"name""#, r#""flags":[8,0],"name""#));
     let found = stacks(&read(&text).unwrap());
     let expected = "samples 1 1 samples [helper]: main;libc.so.6!work".to_owned();
@@ -235,7 +235,7 @@ fn functions_without_a_resource_are_of_their_frames_library() {
 }
 
 #[test]
-fn distances_to_nowhere_are_refused_where_they_stand() {
+fn rejects_invalid_distances() {
     let refused = |from: &str, to: &str| error(&newest(|text| text.replace(from, to)));
     let message = refused(r#""prefixOffset":[0,1]"#, r#""prefixOffset":[0,2]"#);
     assert!(
@@ -254,7 +254,7 @@ fn distances_to_nowhere_are_refused_where_they_stand() {
 }
 
 #[test]
-fn versions_that_nothing_is_known_of_are_refused() {
+fn rejects_unknown_versions() {
     let text = profile(SAMPLES, |text| {
         text.replace(r#"ProfileVersion":49"#, r#"ProfileVersion":81"#)
     });
@@ -279,7 +279,7 @@ fn with_counters(counters: &str) -> Recording {
 }
 
 #[test]
-fn counters_of_memory_are_levels_and_others_count_from_sample_to_sample() {
+fn memory_counters_are_levels_and_others_are_differences() {
     let found = with_counters(
         r#"[{"name":"malloc","category":"Memory","pid":"7","mainThreadIndex":0,"samples":
             {"length":3,"time":[0.5,1,2.5],"count":[99,50,-20],"number":[9,2,4]}},
@@ -307,7 +307,7 @@ fn counters_of_memory_are_levels_and_others_count_from_sample_to_sample() {
 }
 
 #[test]
-fn counters_of_several_processes_are_called_after_them() {
+fn names_counters_after_their_processes() {
     let samples = r#""samples":{"time":[1,2],"count":[0,3]}"#;
     let counter = |name: &str, pid: u32| format!(r#"{{"name":"{name}","pid":"{pid}",{samples}}}"#);
     let all = [counter("cpu", 7), counter("cpu", 9), counter("net", 7)];
@@ -321,7 +321,7 @@ fn counters_of_several_processes_are_called_after_them() {
 }
 
 #[test]
-fn what_is_wrong_with_counters_costs_them_alone() {
+fn ignores_only_the_malformed_counters() {
     for (counters, warning) in [
         (
             "7",

@@ -23,7 +23,7 @@ fn profile(samples: &str) -> String {
 }
 
 #[test]
-fn samples_have_the_frames_that_they_refer_to() {
+fn resolves_frame_references() {
     let recording = read(&profile("1 2 3 3 4")).unwrap();
     assert_eq!(recording.format, Format::Hermes);
     assert_eq!(recording.threads[0].tid, 7695);
@@ -39,7 +39,7 @@ fn samples_have_the_frames_that_they_refer_to() {
 }
 
 #[test]
-fn a_frame_that_is_not_there_is_named() {
+fn reports_a_missing_frame() {
     assert_eq!(
         error(&profile("7")),
         "a/file: samples[0].sf: `7`; expected the id of a frame in `stackFrames`"

@@ -31,7 +31,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn json_is_no_text_whatever_stands_on_its_lines() {
+fn does_not_detect_json_as_a_text_format() {
     for text in [
         // A sample of `perf script`.
         r#"[{"method": "Page.x", "at": ": worker 123 [000] 4.567890: 1000 cycles:"}]"#,

@@ -122,7 +122,7 @@ fn annotated(event: Message, annotation: Message) -> Message {
 }
 
 #[test]
-fn debug_annotations_that_are_numbers_are_arguments_of_the_call() {
+fn numeric_debug_annotations_are_arguments() {
     let named = |name: &str| m().bytes(10, name.as_bytes());
     let entry = |iid: u64, name: &str| m().number(1, iid).bytes(2, name.as_bytes());
     let interned =
@@ -182,7 +182,7 @@ fn debug_annotations_that_are_numbers_are_arguments_of_the_call() {
 }
 
 #[test]
-fn events_of_tracks_are_calls_of_threads_described_anywhere() {
+fn track_events_are_calls_of_threads() {
     assert_eq!(wall(&sound()), SOUND);
     let recording = read(&sound()).unwrap();
     assert_eq!(recording.format, Format::Perfetto);
@@ -192,7 +192,7 @@ fn events_of_tracks_are_calls_of_threads_described_anywhere() {
 }
 
 #[test]
-fn tracks_of_one_name_share_threads_where_they_are_not_at_one_time() {
+fn tracks_with_equal_names_share_threads_unless_overlapping() {
     let process = m().number(1, 7).bytes(6, b"app");
     let mut packets = vec![
         names(CLEARED),
@@ -220,7 +220,7 @@ fn tracks_of_one_name_share_threads_where_they_are_not_at_one_time() {
 }
 
 #[test]
-fn what_refers_to_lost_packets_is_left_out_until_its_state_is_cleared() {
+fn ignores_references_to_lost_packets() {
     let lost = event(1, 1, 300, 1).number(42, 1);
     let again = packet(CLEARED).part(12, m().part(2, m().number(1, 1).bytes(2, b"again")));
     let tail = [
@@ -245,7 +245,7 @@ fn what_refers_to_lost_packets_is_left_out_until_its_state_is_cleared() {
 }
 
 #[test]
-fn times_are_brought_to_one_clock() {
+fn converts_times_to_one_clock() {
     let clock = |id: u64, time: u64| m().number(1, id).number(2, time);
     // The service relates two clocks, and the sequence its own to one of them: microseconds from event to event.
     let service = m().number(10, 1).part(
@@ -298,7 +298,7 @@ fn times_are_brought_to_one_clock() {
 }
 
 #[test]
-fn events_of_the_old_kind_have_threads_by_sequence_and_times_since_the_one_before() {
+fn reads_legacy_events() {
     let described = m()
         .number(1, 7)
         .number(2, 70)
@@ -330,7 +330,7 @@ fn events_of_the_old_kind_have_threads_by_sequence_and_times_since_the_one_befor
 }
 
 #[test]
-fn compressed_packets_are_read_once_and_up_to_a_limit() {
+fn limits_compressed_packets() {
     let deflated = |bytes: &[u8]| {
         let mut encoder =
             flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
@@ -359,7 +359,7 @@ fn compressed_packets_are_read_once_and_up_to_a_limit() {
 }
 
 #[test]
-fn packets_of_other_kinds_are_counted() {
+fn counts_unknown_packets() {
     let ftrace = packet(0).part(1, m());
     let config = packet(0).part(33, m());
     let counter = packet(NEEDED)
@@ -376,7 +376,7 @@ fn packets_of_other_kinds_are_counted() {
 }
 
 #[test]
-fn half_a_file_is_read_only_where_that_is_allowed() {
+fn reads_truncated_files_only_if_allowed() {
     let bytes = sound();
     let taken = ReadOptions {
         format: Some(Format::Perfetto),
@@ -455,7 +455,7 @@ fn calls(recording: &Recording) -> String {
 }
 
 #[test]
-fn calls_and_times_of_real_traces_are_those_of_another_reader() {
+fn calls_and_times_equal_those_of_the_reference_reader() {
     let testdata = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/perfetto"));
     for name in ["arguments", "chromium", "tracks"] {
         let path = testdata.join(format!("{name}.pftrace.zst"));

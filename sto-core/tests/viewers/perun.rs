@@ -25,7 +25,7 @@ fn arguments(recording: &Recording) -> Vec<(&str, Vec<CallAt>)> {
 }
 
 #[test]
-fn calls_have_the_size_of_the_structure_in_columns_and_one_by_one() {
+fn reads_structure_sizes_in_both_layouts() {
     let columns = profile(
         r#"{"mixed(time delta)":"us"}"#,
         r#""resources":{"insert(int)#0":{"amount":[3,5.5],"structure-unit-size":[0,4]}},
@@ -54,7 +54,7 @@ fn calls_have_the_size_of_the_structure_in_columns_and_one_by_one() {
 }
 
 #[test]
-fn calls_with_time_stamps_nest() {
+fn calls_with_timestamps_nest() {
     let text = profile(
         r#"{"mixed(time delta)":"ms"}"#,
         r#""resources":{
@@ -75,7 +75,7 @@ fn calls_with_time_stamps_nest() {
 }
 
 #[test]
-fn memory_has_stacks_and_times_have_their_phase() {
+fn reads_memory_stacks_and_phases_of_times() {
     let trace = r#"[{"function":"malloc","source":"unreachable","line":0},
                     {"function":"make","source":"a.c","line":7},{"function":"main","source":"a.c","line":9}]"#;
     let memory = profile(
@@ -102,7 +102,7 @@ fn memory_has_stacks_and_times_have_their_phase() {
 }
 
 #[test]
-fn samples_and_statistics_of_the_kernel_are_read() {
+fn reads_kernel_samples_and_statistics() {
     let kperf = profile(
         r#"{"time":"sample"}"#,
         r#""resources":{"b#0":{"amount":[3,4]}},"resource_type_map":{"b#0":{"uid":"a;b","time":"?"}}"#,
@@ -123,7 +123,7 @@ fn samples_and_statistics_of_the_kernel_are_read() {
 }
 
 #[test]
-fn what_has_no_amount_or_a_wrong_one_is_said() {
+fn warns_about_missing_or_invalid_amounts() {
     let bounds = profile(
         r#"{"bound":"iterations"}"#,
         r#""resources":{"f#0":{}},"resource_type_map":{"f#0":{"uid":{"function":"f","line":3},"type":"local bound"}}"#,

@@ -91,17 +91,17 @@ fn check_against(format: Format, file: &str, other: &str) {
 }
 
 #[test]
-fn samply_is_read_with_addresses_and_build_ids_to_look_up() {
+fn reads_samply() {
     check(Format::Firefox, "samply.json");
 }
 
 #[test]
-fn what_the_firefox_profiler_brings_to_a_newer_version_is_read_the_same() {
+fn reads_profiles_upgraded_by_the_firefox_profiler() {
     check_against(Format::Firefox, "samply-75.json", "samply.json");
 }
 
 #[test]
-fn what_sto_exports_is_the_same_when_the_firefox_profiler_has_read_it() {
+fn reads_own_exports_upgraded_by_the_firefox_profiler() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let exported = root.join("sto-query/tests/golden/export-v1.firefox.json");
     let [exported, back] = [exported, testdata(Format::Firefox, "export-75.json")].map(|path| {
@@ -113,17 +113,17 @@ fn what_sto_exports_is_the_same_when_the_firefox_profiler_has_read_it() {
 }
 
 #[test]
-fn javascript_that_the_firefox_profiler_imported_is_read_with_lines() {
+fn reads_javascript_imported_by_the_firefox_profiler() {
     check(Format::Firefox, "node-75.json");
 }
 
 #[test]
-fn a_profile_in_slabs_is_read_as_its_json() {
+fn reads_slabs_like_json() {
     check_against(Format::Firefox, "samply-75.jslb", "samply.json");
 }
 
 #[test]
-fn counters_of_firefox_are_metrics() {
+fn reads_firefox_counters() {
     let path = testdata(Format::Firefox, "firefox-75.json.zst");
     let bytes = std::fs::read(&path).unwrap();
     let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();
@@ -134,64 +134,64 @@ fn counters_of_firefox_are_metrics() {
 }
 
 #[test]
-fn samples_of_hermes_are_read_with_lines_threads_and_times() {
+fn reads_hermes() {
     check(Format::Hermes, "work.json");
 }
 
 #[test]
-fn py_spy_is_read_from_sampled_profiles() {
+fn reads_py_spy_sampled_profiles() {
     check(Format::Speedscope, "py-spy.json");
 }
 
 #[test]
-fn pyinstrument_is_read_from_evented_profiles() {
+fn reads_pyinstrument_evented_profiles() {
     check(Format::Speedscope, "pyinstrument.json");
 }
 
 #[test]
-fn memray_is_read_from_two_sampled_profiles() {
+fn reads_memray_sampled_profiles() {
     check(Format::Speedscope, "memray.json");
 }
 
 #[test]
-fn a_trace_of_py_spy_is_read_with_calls_and_their_files() {
+fn reads_py_spy_traces() {
     check(Format::Chrome, "py-spy.json");
 }
 
 #[test]
-fn node_is_read_with_lines_and_times() {
+fn reads_node() {
     check(Format::CpuProfile, "node.cpuprofile");
 }
 
 #[test]
-fn older_profiles_of_v8_are_trees_with_the_times_of_samples() {
+fn reads_older_v8_profiles() {
     check(Format::CpuProfile, "tree.cpuprofile");
 }
 
 #[test]
-fn bytes_of_v8_are_those_that_its_nodes_add_up_to() {
+fn reads_v8_heap_profiles() {
     check(Format::HeapProfile, "work.heapprofile");
     check(Format::HeapProfile, "node-10.heapprofile");
 }
 
 #[test]
-fn pyinstrument_is_read_from_its_own_tree() {
+fn reads_pyinstrument_trees() {
     check(Format::Pyinstrument, "work.json");
 }
 
 #[test]
-fn stackprof_is_read_with_time_and_objects() {
+fn reads_stackprof() {
     check(Format::Stackprof, "cpu.json");
     check(Format::Stackprof, "object.json");
 }
 
 #[test]
-fn a_trace_that_lost_parts_of_v8s_samples_is_read_without_them() {
+fn reads_a_trace_with_lost_v8_samples() {
     check(Format::Chrome, "lost-parts.json");
 }
 
 #[test]
-fn nodes_may_say_both_who_called_them_and_whom_they_call() {
+fn accepts_nodes_with_parent_and_children() {
     let path = testdata(Format::Chrome, "parents.json");
     let recording = read(&path, &Default::default()).unwrap();
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
@@ -212,34 +212,34 @@ fn nodes_may_say_both_who_called_them_and_whom_they_call() {
 }
 
 #[test]
-fn collectors_of_perun_are_read_from_files_and_from_its_store() {
+fn reads_perun_files_and_objects() {
     check(Format::Perun, "complexity.perf");
     check(Format::Perun, "time.perf");
     check_against(Format::Perun, "time.object", "time.perf");
 }
 
 #[test]
-fn counters_of_a_page_are_metrics() {
+fn reads_counters_of_a_page() {
     check(Format::Chrome, "counters.json.zst");
 }
 
 #[test]
-fn counters_of_a_program_are_metrics() {
+fn reads_counters_of_a_program() {
     check(Format::Chrome, "usage.json");
 }
 
 #[test]
-fn a_trace_of_node_is_read_with_samples_and_calls() {
+fn reads_a_trace_of_node() {
     check(Format::Chrome, "node.json");
 }
 
 #[test]
-fn a_trace_of_chromium_is_read_with_samples_and_calls() {
+fn reads_a_trace_of_chromium() {
     check(Format::Chrome, "chromium.json");
 }
 
 #[test]
-fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
+fn samples_are_the_default_over_calls() {
     let path = testdata(Format::Chrome, "chromium.json");
     let options = IngestOptions {
         version: Some("v1".to_owned()),
@@ -256,12 +256,12 @@ fn of_samples_and_calls_samples_are_shown_unless_calls_are_asked_for() {
 }
 
 #[test]
-fn what_keeps_objects_alive_is_read_by_constructor() {
+fn reads_heap_snapshots_by_constructor() {
     check(Format::HeapSnapshot, "heap.heapsnapshot");
 }
 
 #[test]
-fn ticks_of_node_are_read_with_the_code_that_was_there() {
+fn reads_node_ticks() {
     check(Format::V8Log, "work.v8log");
 }
 
@@ -288,7 +288,7 @@ fn functions_of_ticks(recording: &Recording) -> Vec<String> {
 }
 
 #[test]
-fn a_log_names_the_functions_that_node_itself_finds_in_it() {
+fn functions_of_a_log_equal_those_of_node() {
     let [log, preprocessed] = ["work.v8log", "preprocessed.json"].map(|file| {
         let recording =
             sto_core::formats::read(&testdata(Format::V8Log, file), &Default::default());
@@ -299,27 +299,27 @@ fn a_log_names_the_functions_that_node_itself_finds_in_it() {
 }
 
 #[test]
-fn samples_of_counters_heaps_and_chrome_are_read_out_of_perfetto() {
+fn reads_perfetto_samples_of_counters_heaps_and_chrome() {
     check(Format::Perfetto, "samples.pftrace.zst");
 }
 
 #[test]
-fn a_trace_of_dotnet_is_read_with_its_methods() {
+fn reads_dotnet_traces() {
     check(Format::Nettrace, "work.nettrace.zst");
 }
 
 #[test]
-fn a_capture_of_sysprof_is_read_with_the_names_that_it_has() {
+fn reads_sysprof_captures() {
     check(Format::Sysprof, "work.syscap");
 }
 
 #[test]
-fn a_trace_of_viztracer_is_read_with_calls_and_their_files() {
+fn reads_viztracer_traces() {
     check(Format::Chrome, "viztracer.json");
 }
 
 #[test]
-fn a_trace_of_calls_of_both_kinds_has_the_times_of_its_events() {
+fn call_times_equal_the_events_of_both_kinds() {
     let path = testdata(Format::Chrome, "x-event-trace.json.zst");
     let recording = sto_core::formats::read(&path, &Default::default()).unwrap();
     assert!(recording.warnings.is_empty(), "{:?}", recording.warnings);

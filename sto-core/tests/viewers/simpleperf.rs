@@ -81,7 +81,7 @@ fn read(bytes: &[u8]) -> Result<Recording, FormatError> {
 }
 
 #[test]
-fn samples_have_what_stands_behind_them() {
+fn reads_samples_that_refer_to_later_records() {
     let recording = read(&profile(&sample(), &[0; 4])).unwrap();
     assert_eq!(recording.format, Format::Simpleperf);
     assert_eq!(recording.lost, 3);
@@ -95,7 +95,7 @@ fn samples_have_what_stands_behind_them() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_refused() {
+fn rejects_truncated_files() {
     let whole = profile(&sample(), &[0; 4]);
     for end in 10..whole.len() {
         let error = read(&whole[..end]).unwrap_err().to_string();
@@ -111,7 +111,7 @@ fn a_file_that_ends_early_is_refused() {
 
 /// The functions of a real recording cost what a reader of its own finds (`testdata/simpleperf/reference.py`).
 #[test]
-fn an_app_costs_what_its_recording_says() {
+fn costs_equal_those_of_the_reference_reader() {
     let folder = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../testdata/simpleperf"

@@ -67,7 +67,7 @@ fn with_slab<T: SlabPrimitive>(samples: &str, numbers: &[T]) -> Result<Recording
 }
 
 #[test]
-fn a_file_in_slabs_is_what_the_crate_of_the_format_writes_of_its_json() {
+fn reference_crate_writes_the_slabs_of_the_test_file() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/firefox");
     let expected = slabs(&std::fs::read_to_string(folder.join("samply-75.json")).unwrap());
     let file = folder.join("samply-75.jslb");
@@ -78,7 +78,7 @@ fn a_file_in_slabs_is_what_the_crate_of_the_format_writes_of_its_json() {
 }
 
 #[test]
-fn a_profile_in_slabs_says_the_same_as_in_json_also_compressed() {
+fn slabs_equal_json_even_compressed() {
     let json = profile(SAMPLES, str::to_owned);
     let expected = read(&json).unwrap();
     let (sound, mut compressed) = (sound(), Vec::new());
@@ -94,7 +94,7 @@ fn a_profile_in_slabs_says_the_same_as_in_json_also_compressed() {
 }
 
 #[test]
-fn arrays_of_every_type_are_columns() {
+fn reads_arrays_of_every_type() {
     let samples = r#"{"stack":[0,1],"weight":{"$s":1},"weightType":"bytes"}"#;
     let read = [
         with_slab(samples, &[3i8, 100]),
@@ -122,7 +122,7 @@ fn arrays_of_every_type_are_columns() {
 }
 
 #[test]
-fn whole_numbers_may_be_kept_as_fractions_and_no_number_is_none() {
+fn reads_floating_point_slabs_as_integers() {
     let stack = r#"{"stack":{"$s":1},"time":[0,1]}"#;
     let found = with_slab(stack, &[1.0, -1.0]).unwrap();
     assert_eq!(
@@ -141,7 +141,7 @@ fn whole_numbers_may_be_kept_as_fractions_and_no_number_is_none() {
 }
 
 #[test]
-fn what_only_looks_like_a_placeholder_is_left() {
+fn ignores_lookalikes_of_placeholders() {
     let json = profile(SAMPLES, |text| {
         let text = text.replace(r#""work""#, r#""{\"$s\":1}""#);
         text.replacen(
@@ -159,7 +159,7 @@ fn what_only_looks_like_a_placeholder_is_left() {
 }
 
 #[test]
-fn slabs_that_are_not_there_are_named_by_their_number() {
+fn reports_missing_slabs_by_number() {
     let samples = r#"{"stack":{ "$s" : 2 }}"#;
     let error = with_slab(samples, &[0]).unwrap_err();
     assert_eq!(
@@ -169,7 +169,7 @@ fn slabs_that_are_not_there_are_named_by_their_number() {
 }
 
 #[test]
-fn slabs_that_hold_each_other_come_to_an_end() {
+fn rejects_recursive_slabs() {
     let of = |slabs: &[&str]| {
         let mut builder = Builder::new();
         for slab in slabs {
@@ -192,7 +192,7 @@ fn slabs_that_hold_each_other_come_to_an_end() {
 }
 
 #[test]
-fn what_is_wrong_with_the_json_is_reported_by_its_path_in_the_json() {
+fn reports_errors_with_the_json_path() {
     let mut builder = Builder::new();
     builder.add_slab(&[f64::NAN, 1.0]);
     let json = profile(r#"{"stack":[0,1],"time":{"$s":1}}"#, str::to_owned);
@@ -208,7 +208,7 @@ fn what_is_wrong_with_the_json_is_reported_by_its_path_in_the_json() {
 }
 
 #[test]
-fn half_a_file_is_an_error_wherever_it_ends() {
+fn rejects_truncated_files() {
     let bytes = sound();
     for end in 1..bytes.len() {
         let error = read_slabs(&bytes[..end]).unwrap_err();
@@ -227,7 +227,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn damage_anywhere_is_an_error_or_another_profile_and_never_a_panic(
+    fn damage_never_panics(
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {

@@ -26,7 +26,7 @@ pub(crate) fn evented(unit: &str, events: &str) -> String {
 }
 
 #[test]
-fn every_unit_becomes_one_of_ours() {
+fn converts_every_unit() {
     for (unit, expected) in [
         ("none", "samples 3 3 samples"),
         ("nanoseconds", "wall 1 3 ns"),
@@ -41,7 +41,7 @@ fn every_unit_becomes_one_of_ours() {
 }
 
 #[test]
-fn an_empty_stack_is_unknown() {
+fn empty_stack_is_unknown() {
     assert_eq!(
         stacks(&read(&sampled("none", "[[]]", "[1]")).unwrap()),
         ["samples 1 1 samples [t]: [unknown] (unresolved)"]
@@ -49,7 +49,7 @@ fn an_empty_stack_is_unknown() {
 }
 
 #[test]
-fn fractions_of_samples_keep_their_sum() {
+fn fractional_weights_keep_their_sum() {
     let recording = read(&sampled("none", "[[0],[0],[1],[1]]", "[0.25,0.5,0.75,1.5]")).unwrap();
     assert_eq!(
         recording.samples.iter().map(|s| s.cost.value).sum::<u64>(),
@@ -63,7 +63,7 @@ fn fractions_of_samples_keep_their_sum() {
 }
 
 #[test]
-fn events_give_each_stack_what_its_callees_did_not_take() {
+fn events_give_each_stack_its_self_time() {
     let events = r#"[{"type":"O","frame":0,"at":20},{"type":"O","frame":1,"at":25},
         {"type":"C","frame":1,"at":40},{"type":"C","frame":0,"at":100}]"#;
     let recording = read(&evented("microseconds", events)).unwrap();
@@ -81,7 +81,7 @@ fn events_give_each_stack_what_its_callees_did_not_take() {
 }
 
 #[test]
-fn evented_profiles_of_one_name_are_threads_of_their_own() {
+fn evented_profiles_with_equal_names_are_separate_threads() {
     let events = r#"[{"type":"O","frame":0,"at":20},{"type":"C","frame":0,"at":30}]"#;
     let one = evented("microseconds", events);
     let profile = &one[one.find("{\"type\":\"evented\"").unwrap()..one.len() - 2];
@@ -93,7 +93,7 @@ fn evented_profiles_of_one_name_are_threads_of_their_own() {
 }
 
 #[test]
-fn events_of_another_unit_are_samples_of_it() {
+fn keeps_the_unit_of_events() {
     let events = r#"[{"type":"O","frame":0,"at":20},{"type":"O","frame":1,"at":25},
         {"type":"C","frame":1,"at":40},{"type":"C","frame":0,"at":100}]"#;
     let recording = read(&evented("bytes", events)).unwrap();
@@ -108,7 +108,7 @@ fn events_of_another_unit_are_samples_of_it() {
 }
 
 #[test]
-fn numbers_above_2_to_53_stay_exact() {
+fn keeps_numbers_above_2_to_53_exact() {
     let large = (1u64 << 63) + 1;
     let recording = read(&sampled("bytes", "[[0]]", &format!("[{large}]"))).unwrap();
     assert_eq!(recording.samples[0].cost.value, large);
