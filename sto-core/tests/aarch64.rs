@@ -36,8 +36,8 @@ fn names(recording: &Recording, symbols: &Symbols, sample: &Sample) -> String {
     names.collect::<Vec<_>>().join(";")
 }
 
-/// The stacks of a recording of ours beside what gdb says of them.
-fn beside_gdb(mode: &str) -> Vec<(String, String)> {
+/// The stacks of a recording, with those that gdb printed.
+fn stacks_with_gdbs(mode: &str) -> Vec<(String, String)> {
     let (recording, symbols) = read_testdata(&format!("{mode}.perf.data"));
     assert_eq!(recording.origin.arch.as_deref(), Some("aarch64"));
     let expected = std::fs::read_to_string(testdata(&format!("{mode}.expected"))).unwrap();
@@ -55,20 +55,20 @@ fn beside_gdb(mode: &str) -> Vec<(String, String)> {
 
 #[test]
 fn unwinds_signed_return_addresses_like_gdb() {
-    for (found, expected) in beside_gdb("dwarf") {
+    for (found, expected) in stacks_with_gdbs("dwarf") {
         assert_eq!(found, expected);
     }
 }
 
 #[test]
 fn link_register_supplies_the_caller_missing_from_frame_pointers() {
-    let stacks = beside_gdb("fp");
+    let stacks = stacks_with_gdbs("fp");
     let leaf = stacks.iter().filter(|(_, gdb)| gdb.ends_with(";leaf"));
     assert!(leaf.clone().count() > 10);
     for (found, expected) in leaf {
         assert_eq!(found, expected);
     }
-    // Between two instructions of each prologue the caller is neither in the register's rule nor in a frame record.
+    // Between two instructions of each prologue, neither the unwinding rules nor a frame record have the caller.
     let other = stacks.iter().filter(|(found, gdb)| found != gdb);
     assert!(other.count() <= 5, "{stacks:?}");
 }
@@ -90,8 +90,8 @@ fn resolves_call_chains_of_an_aarch64_phone() {
     );
 }
 
-/// A recording of ours as another machine of the same byte order would have named itself.
-fn of_machine(name: &str, machine: &str) -> Result<Recording, FormatError> {
+/// A recording that claims to be of another machine with the same byte order.
+fn read_as_machine(name: &str, machine: &str) -> Result<Recording, FormatError> {
     let mut bytes = std::fs::read(testdata(name)).unwrap();
     let mut windows = bytes.windows(8);
     let at = windows.position(|window| window == b"aarch64\0").unwrap();
@@ -103,12 +103,12 @@ fn of_machine(name: &str, machine: &str) -> Result<Recording, FormatError> {
 #[test]
 fn reads_call_chains_and_rejects_saved_stacks_of_other_machines() {
     for machine in ["riscv64", "ppc64le", "armv7l"] {
-        let recording = of_machine("fp.perf.data", machine).unwrap();
+        let recording = read_as_machine("fp.perf.data", machine).unwrap();
         let depths = recording.stacks.iter();
         let deepest = depths.map(|stack| recording.stacks.depth(stack)).max();
         // `_start`, `main`, `large`, `recurse` twice, `leaf`.
         assert_eq!(deepest, Some(6), "{machine}");
-        let error = of_machine("dwarf.perf.data", machine).unwrap_err();
+        let error = read_as_machine("dwarf.perf.data", machine).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(

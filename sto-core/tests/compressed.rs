@@ -1,4 +1,4 @@
-//! Profiles that were compressed on their way here.
+//! Compressed profiles.
 
 use crate::common::error_of;
 use flate2::write::GzEncoder;
@@ -21,7 +21,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// A stream that each compression has to expand in several blocks.
+/// Text that takes several blocks in each compression.
 fn many_stacks() -> Vec<u8> {
     let lines = (0..20_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));
     lines.collect::<String>().into_bytes()
@@ -70,7 +70,7 @@ fn compressed_copy_is_the_same_profile() {
             assert_eq!(format!("{stream:?}"), expected);
         }
     }
-    // What is not read line by line is refused, compressed or not, for the same reason.
+    // Formats that are not read line by line give the same error, compressed or not.
     let mut perf_data = std::fs::read(not_finished).unwrap();
     perf_data[48..56].fill(0);
     assert_eq!(error_of(&gzip(&perf_data)), error_of(&perf_data));
@@ -131,7 +131,7 @@ fn rejects_damaged_compressed_data() {
     assert!(allowing(&copy).is_err());
 }
 
-/// `size` bytes of a format, in very few of zstd data: frames may follow each other.
+/// `size` bytes in very few bytes of concatenated zstd frames.
 fn bomb(size: usize) -> Vec<u8> {
     let zeros = zstd(&vec![0; 8 << 20]);
     [zstd(b"PERFILE2"), zeros.repeat(size >> 23)].concat()
@@ -139,7 +139,7 @@ fn bomb(size: usize) -> Vec<u8> {
 
 #[test]
 fn rejects_decompression_bombs_in_one_or_two_layers() {
-    // One gigabyte, and 32: nested, so that no ratio of one layer shows it.
+    // One gigabyte, and 32 nested gigabytes, so that no layer alone exceeds the ratio.
     for bytes in [bomb(1 << 30), zstd(&bomb(32 << 30)), gzip(&bomb(32 << 30))] {
         assert!(bytes.len() < 200_000);
         let message = error_of(&bytes);

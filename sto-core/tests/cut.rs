@@ -1,4 +1,4 @@
-//! Files that another process cuts while they are read: no signal, no panic, and the file is named.
+//! Files that another process truncates while they are read: no signal or panic, and errors name the file.
 
 use crate::symbolize::compile::Program;
 use crate::symbolize::recording::resolve;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sto_core::formats;
 use sto_core::ingest::SymbolOptions;
 
-/// Does work again and again while another thread cuts a file and makes it whole.
-fn while_cut(path: &Path, whole: &[u8], mut work: impl FnMut()) {
+/// Repeats `work` while another thread truncates and restores a file.
+fn while_truncated(path: &Path, whole: &[u8], mut work: impl FnMut()) {
     const TIMES: usize = 300;
     fs::write(path, whole).unwrap();
     let is_done = AtomicBool::new(false);
@@ -42,7 +42,7 @@ fn truncating_a_profile_during_reading_never_panics() {
     ] {
         let path = folder.path().join("profile");
         let whole = fs::read(testdata(name)).unwrap();
-        while_cut(&path, &whole, || {
+        while_truncated(&path, &whole, || {
             if let Err(error) = formats::read(&path, &Default::default()) {
                 let error = error.to_string();
                 assert!(error.contains(path.to_str().unwrap()), "{error}");
@@ -58,7 +58,7 @@ fn truncating_a_program_during_symbolization_only_loses_symbols() {
         int main(int argc, char **argv) { sink = argc; return 0; }\n";
     let program = Program::c(folder.path(), source);
     let addresses = program.offsets_of("main");
-    while_cut(&program.path, program.bytes(), || {
+    while_truncated(&program.path, program.bytes(), || {
         let found = resolve(
             program.module(),
             addresses.clone(),

@@ -1,4 +1,4 @@
-//! Frames of a program's own file carry the name that the user gives the executable, so that its
+//! Frames of a program's own file have the executable's name as their module, so that its
 //! builds share their stacks.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Folded stacks: what is read, and what is said about what is not.
+//! Folded stacks.
 
 use crate::common::{assert_golden, error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
@@ -287,7 +287,7 @@ fn rejects_too_deep_stacks() {
     );
 }
 
-/// Blocks of a stream end anywhere, in the middle of lines too.
+/// Blocks of a stream end anywhere, even in the middle of lines.
 #[test]
 fn reads_a_stream_of_many_blocks_like_the_file() {
     let lines = (0..100_000).map(|line| format!("main;f{};{}{line} 1\n", line % 7, "g".repeat(80)));
@@ -400,7 +400,7 @@ fn reads_output_of_real_tools() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Taking frames over from the line before never changes what is read.
+    /// Reusing frames of the previous line never changes the result.
     #[test]
     fn stacks_do_not_depend_on_the_previous_line(
         stacks in prop::collection::vec(prop::collection::vec("[ab]{1,3}", 1..6), 1..20)
@@ -415,7 +415,7 @@ proptest! {
         prop_assert_eq!(folded(&recording).into_iter().collect::<BTreeSet<_>>(), expected);
     }
 
-    /// However a stream is cut into pieces, it is the same recording as the file.
+    /// A stream gives the same recording as the file, however it is divided.
     #[test]
     fn reads_a_stream_like_the_file(
         text in "(main|;|a|b| |1|\n|#|\r){0,40}", piece in 1..9usize

@@ -1,4 +1,4 @@
-//! Hostile files: an error or a profile, never a panic, and never more memory than the file's size
+//! Hostile files give an error or a profile, never a panic, and take no more memory than their size
 //! justifies.
 
 use crate::common::{error_of, read_text};
@@ -18,7 +18,7 @@ fn testdata(name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name)).unwrap()
 }
 
-/// Reads what testdata/perf-data/pipe.perf.data would be with more records at its end.
+/// Reads testdata/perf-data/pipe.perf.data with more records at the end.
 fn with_records(records: &[u8]) -> Result<Recording, String> {
     let bytes = [&*testdata("perf-data/pipe.perf.data"), records].concat();
     let read = read_bytes(Path::new("a/file"), &bytes, &Default::default());
@@ -35,7 +35,7 @@ const COMM: u32 = 3;
 const FORK: u32 = 7;
 const MMAP2: u32 = 10;
 const COMPRESSED: u32 = 81;
-/// More than what follows a record's own fields (`sample_id_all`).
+/// More bytes than the `sample_id_all` fields that follow a record's own fields.
 const SAMPLE_ID: [u8; 64] = [0; 64];
 
 fn words<const N: usize>(words: [u32; N]) -> Vec<u8> {
@@ -89,7 +89,7 @@ fn limits_expansion_of_compressed_records() {
 #[test]
 fn forked_processes_share_mappings() {
     let mappings = (1..=4096).map(|page| executable_mapping(7, page, b"/bin/x\0\0"));
-    // Copied, they would be 64 million.
+    // Without sharing there would be 64 million.
     let forks = (0..16_384).flat_map(|child| {
         let child = 1000 + child;
         [fork(child, 7), executable_mapping(child, 9, b"/bin/y\0\0")]
@@ -176,13 +176,13 @@ fn rejects_samples_with_malformed_periods_or_times() {
                 error.to_string().contains("line 4: expected a sample"),
                 "{error}"
             ),
-            // What follows a time may be anything, as without an event.
+            // Arbitrary text may follow a time if there is no event.
             Ok(recording) => assert_eq!(recording.samples[1].cost.value, 1),
         }
     }
 }
 
-/// A store refuses records of more than 16 MiB.
+/// A store rejects records of more than 16 MiB.
 #[test]
 fn stores_the_longest_names() {
     let name = |ix: usize| format!("{ix:0>MAX_GIVEN_NAME$}");
@@ -208,7 +208,7 @@ fn stores_the_longest_names() {
     assert_eq!(sample_types[0].event.len(), MAX_NAME);
 }
 
-/// A change to a file, at an offset that is a part of its length.
+/// A change to a file, at an offset given as a fraction of its length.
 #[derive(Clone, Debug)]
 enum Mutation {
     Word(f64, u64, usize),

@@ -1,4 +1,4 @@
-//! Content addresses: pinned digests, and that every field counts.
+//! Content ids: pinned digests, and that every field matters.
 
 use proptest::prelude::*;
 use sto_core::id::{BuildId, ExecutableId, FrameId, NodeId, ProfileId, ReadingId, SourceDigest};
@@ -13,7 +13,7 @@ const FRAME: Frame<'_> = Frame {
     line: 0,
 };
 
-/// A change here changes the identity of everything that is stored: the rule then needs a new
+/// A change here changes the ids of everything that is stored: the rule then needs a new
 /// domain tag, and SPEC.md its examples.
 #[test]
 fn digests_are_pinned() {
@@ -44,7 +44,7 @@ fn digests_are_pinned() {
     assert_eq!(profile(), "da8b49079008ba44d71f4124893e08d3");
 }
 
-/// The profile of the file `main;work 42\n` for build `v1` of `app`, with nothing else said.
+/// The profile of the file `main;work 42\n` for build `v1` of `app`, with no other options.
 fn profile() -> String {
     use sto_core::formats::read_bytes;
     use sto_core::ingest::{IngestOptions, profiles_of};
@@ -127,7 +127,7 @@ fn ids_depend_on_order_and_kind_of_parts() {
         stack(&[b, a]),
         stack(&[a, a]),
     ]);
-    // The same bytes as another kind of thing are another thing.
+    // The same bytes have another id as another kind of object.
     assert_ne!(
         ReadingId::of(BuildId([1; 16]), SourceDigest([2; 16])).0,
         ReadingId::of(BuildId([2; 16]), SourceDigest([1; 16])).0

@@ -1,4 +1,4 @@
-//! Ingestion: how profiles are named and described, and the whole way into a store.
+//! Ingestion: the names and metadata of profiles, and adding them to a store.
 
 use crate::common::missing::missing;
 use crate::common::{named_symbols, read_text};
@@ -59,7 +59,7 @@ fn three_programs() -> Recording {
     read_text(&text).unwrap()
 }
 
-/// Says that a program's main file has this build id.
+/// Sets the build id of a program's main file.
 fn set_build_id(recording: &mut RecordingParts, pid: u32, build_id: u8) {
     recording.modules.push(Module {
         path: format!("/bin/{build_id}"),
@@ -277,7 +277,7 @@ fn source_digest_depends_on_program_and_granularity() {
     let server = [plain[0], lines[0], parts[0], lines_of_parts[0]];
     let distinct: std::collections::BTreeSet<_> = server.into_iter().collect();
     assert_eq!(distinct.len(), 4, "{server:?}");
-    // A program that ran alone is the whole recording. Slices, labels and metrics change no stack.
+    // The only program is the whole recording. Slices, labels and metrics change no stack.
     let alone = read_text("main;work 7\n").unwrap();
     let same: [&dyn Fn(&mut IngestOptions); 4] = [
         &|_| {},
@@ -335,14 +335,14 @@ fn warns_if_a_build_has_a_recording_twice() {
         warning.contains(&id[..12]) && warning.contains("count twice"),
         "{warning}"
     );
-    // Again the same way, nothing changes.
+    // Ingesting with the same options again changes nothing.
     for again in [put(false), put(true)] {
         assert!(again.profiles.iter().all(|part| !part.added.is_new()));
         assert_eq!(again.warnings, []);
     }
 }
 
-/// A stripped program whose names are in a separate debug file, which is found by its build id.
+/// A stripped program with a separate debug file, which is found by the program's build id.
 #[test]
 fn resolves_functions_without_a_recorded_build_id() {
     if missing(&["objcopy"]) {
@@ -395,7 +395,7 @@ fn resolves_functions_without_a_recorded_build_id() {
     let expected = (vec!["hidden".to_owned()], Some(id));
     assert_eq!(frames_of(stripped.module()), expected);
     assert_eq!(frames_of(stripped.module_by_inode()), expected);
-    // Another file at the path is not believed, and neither is its build id.
+    // Another file at the path is not trusted, nor is its build id.
     let replaced = Module {
         inode: stripped.module_by_inode().inode.map(|inode| inode + 1),
         ..stripped.module_by_inode()
@@ -445,7 +445,7 @@ fn quality_counts_samples() {
             lost: 9,
         }
     );
-    // Folded text counts many samples on one line. `main` alone is all of a stack, as others begin so.
+    // A folded line has many samples. `main` is a complete stack, as longer stacks begin with it.
     let recording = read_text("main;[unknown] 5\nmain;work 7\nmain 11\nwork 3\n").unwrap();
     let quality = prepare_one(&recording, &version("v")).profile.quality;
     assert_eq!(
@@ -590,7 +590,7 @@ fn rejects_metadata_over_the_limits() {
     assert_eq!(try_with(&most).unwrap().profiles[0].build.version, fits());
 }
 
-// From here on with a store and with symbolization.
+// Tests with a store and symbolization.
 
 #[test]
 fn ingests_a_file() {
@@ -666,7 +666,7 @@ fn warns_if_a_run_has_another_build_id_than_its_build() {
     };
     assert!(
         warning.contains("cdcdcdcd")
-            && warning.contains("build `v1` of `server` has runs of abababab"),
+            && warning.contains("build `v1` of `server` has runs with GNU build id abababab"),
         "{warning}"
     );
     assert_eq!(ingest(0xcd, 7), Vec::<String>::new(), "nothing was stored");
@@ -830,7 +830,7 @@ fn rejects_recordings_with_invalid_indices() {
     }
 }
 
-/// Folded stacks without end, of which somebody cancels the reading after a while.
+/// Endless folded stacks; reading is cancelled after a while.
 struct Endless {
     cancel: Cancel,
     blocks: usize,

@@ -1,4 +1,4 @@
-//! Interning: one tree, the same for the same samples, that counts recursion once.
+//! Interning: a deterministic tree that counts recursion once.
 
 use crate::common::{named_symbols, read_text};
 use proptest::prelude::*;
@@ -91,7 +91,7 @@ fn rejects_counts_that_overflow() {
     assert!(intern(&recording, &symbols, None, |sample| sample.stack == first).is_ok());
 }
 
-/// Quality counts the samples of all events together.
+/// The quality counts the samples of all events together.
 #[test]
 fn rejects_sample_counts_of_several_events_that_overflow() {
     let recording = read_text("a;b 1\na;c 1\n").unwrap();
@@ -113,7 +113,7 @@ fn with_stack(recording: Recording, stack: &[LocationIx]) -> Recording {
     recording.unwrap()
 }
 
-/// Each location may stand for several frames, so a reader cannot know how deep a stack will be.
+/// A location can become several frames, so a reader does not know the final depth of a stack.
 #[test]
 fn rejects_stacks_too_deep_with_inlined_functions() {
     let mut symbols = named_symbols(&read_text("a 1").unwrap());
@@ -128,7 +128,7 @@ fn rejects_stacks_too_deep_with_inlined_functions() {
     assert_eq!(error, InternError::TooDeep(MAX_DEPTH + 1024));
 }
 
-/// Stacks that are one but for their leaves count as often, though they share all nodes.
+/// Stacks that differ only in their leaves count fully, although they share nodes.
 #[test]
 fn rejects_too_many_frames_from_inlined_functions() {
     let recording = read_text("a 1\na;b 1\na;c 1\na;d 1\na;e 1\n").unwrap();
@@ -185,7 +185,7 @@ fn module() -> Module {
     }
 }
 
-/// A location of the models below: its frames as (frame, line), the outermost first.
+/// A location of the models below: its frames as (frame, line), outermost first.
 type Expansion = Vec<(u8, u32)>;
 
 /// A recording with these stacks of locations as samples: (stack, sample type, cost).
@@ -245,7 +245,7 @@ fn model(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> (Reco
     (recording.unwrap(), symbols)
 }
 
-/// What interning gives, without any index: self costs by stack, and line costs by function and
+/// An interned profile without indices: self costs by stack, and line costs by function and
 /// line.
 #[derive(Debug, Default, PartialEq)]
 struct Plain {
@@ -254,7 +254,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// The definition, followed word by word.
+    /// A direct implementation of the definition.
     fn by_definition(expansions: &[Expansion], samples: &[(Vec<usize>, u32, Cost)]) -> Plain {
         let mut plain = Plain {
             self_costs: vec![BTreeMap::new(); 2],
@@ -286,7 +286,7 @@ impl Plain {
         plain
     }
 
-    fn of(interned: &Interned) -> Plain {
+    fn from_interned(interned: &Interned) -> Plain {
         let symbol = |frame| interned.frames.frame(frame).symbol.to_owned();
         let names = |node| {
             let mut names: Vec<_> = interned
@@ -327,7 +327,7 @@ impl Plain {
     }
 }
 
-/// What the documentation promises of the parts' order.
+/// The documented order of the parts.
 fn check_order(interned: &Interned) {
     let Interned {
         frames,
@@ -404,7 +404,7 @@ proptest! {
     fn interning_follows_its_definition((expansions, samples) in models()) {
         let (recording, symbols) = model(&expansions, &samples);
         let interned = intern(&recording, &symbols, None, |_| true).unwrap();
-        prop_assert_eq!(Plain::of(&interned), Plain::by_definition(&expansions, &samples));
+        prop_assert_eq!(Plain::from_interned(&interned), Plain::by_definition(&expansions, &samples));
         check_order(&interned);
     }
 
@@ -436,14 +436,14 @@ proptest! {
             .collect();
         let (recording, symbols) = model(&expansions, &kept);
         let alone = intern(&recording, &symbols, None, |_| true).unwrap();
-        prop_assert_eq!(Plain::of(&part), Plain::of(&alone));
+        prop_assert_eq!(Plain::from_interned(&part), Plain::from_interned(&alone));
         prop_assert_eq!(part.tree, alone.tree);
     }
 }
 
 #[test]
 fn counts_a_recursive_line_once_per_stack() {
-    // The example of SPEC.md: fib calls itself at line 3, and ends at line 2 or 3.
+    // The example in SPEC.md: fib calls itself at line 3, and ends at line 2 or 3.
     let expansions = vec![vec![(0, 3)], vec![(0, 2)]];
     let samples = vec![
         (vec![0, 0, 1], 0, cost(1, 10)),

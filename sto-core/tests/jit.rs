@@ -1,4 +1,4 @@
-//! Functions that programs made at run time: what perf maps and jitdumps say of them.
+//! Functions generated at run time, named by perf maps and jitdumps.
 
 use crate::common::assert_golden;
 use crate::common::missing::skip;
@@ -29,16 +29,16 @@ fn read_with(path: &Path, symbols: SymbolOptions) -> (Recording, Symbols) {
     (recording, symbols)
 }
 
-fn beside(dir: &Path) -> SymbolOptions {
+fn options_for(dir: &Path) -> SymbolOptions {
     SymbolOptions {
         recording_dir: Some(dir.to_owned()),
         ..SymbolOptions::default()
     }
 }
 
-/// Stacks of the functions that were made at run time, with their samples; other frames depend on the
+/// Stacks of generated functions, with their samples; other frames depend on the
 /// files of this machine.
-fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
+fn generated_stacks(recording: &Recording, symbols: &Symbols) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for sample in &recording.samples {
         let mut line = String::new();
@@ -65,20 +65,21 @@ fn made_at_run_time(recording: &Recording, symbols: &Symbols) -> String {
 fn generated_functions_have_names_kinds_and_files() {
     for name in ["node-map", "node-dump", "node-injected"] {
         let path = testdata(&format!("{name}.perf.data"));
-        let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
-        let found = made_at_run_time(&recording, &symbols);
+        let (recording, symbols) = read_with(&path, options_for(path.parent().unwrap()));
+        let found = generated_stacks(&recording, &symbols);
         let golden = testdata(&format!("{name}.expected"));
         assert_golden(&golden, &found);
         assert!(found.contains(";leaf(jit) fib.js"), "{name}: {found}");
     }
 }
 
-/// Saved stacks: code that was made at run time has no rules, and is left by its frame pointer; what it was called by, and
-/// what it calls, has none. `perf script` 6.1 ends there.
+/// In saved stacks, generated code has no unwinding rules and is left by its frame pointer, which its callers and
+/// callees
+/// do not have. `perf script` 6.1 ends there.
 #[test]
 fn unwinds_stacks_through_generated_functions() {
     let path = testdata("made.perf.data");
-    let (recording, symbols) = read_with(&path, beside(path.parent().unwrap()));
+    let (recording, symbols) = read_with(&path, options_for(path.parent().unwrap()));
     assert_eq!(recording.samples.len(), 23);
     for sample in &recording.samples {
         let locations = recording.stacks.get(sample.stack);
@@ -118,7 +119,7 @@ fn problems(recording: &Recording, symbols: &Symbols) -> String {
 #[test]
 fn advises_to_write_a_perf_map() {
     let (recording, symbols) = read_with(&testdata("node-map.perf.data"), SymbolOptions::default());
-    assert_eq!(made_at_run_time(&recording, &symbols), "");
+    assert_eq!(generated_stacks(&recording, &symbols), "");
     let problems = problems(&recording, &symbols);
     assert!(
         problems.contains("there is no perf map of process"),
@@ -127,13 +128,13 @@ fn advises_to_write_a_perf_map() {
     assert!(problems.contains("node --perf-basic-prof"), "{problems}");
 }
 
-/// Process ids come again, and maps stay behind.
+/// Process ids are reused, and old maps stay.
 #[test]
 fn trusts_a_perf_map_only_if_written_during_the_recording() {
     let folder = tempfile::tempdir().unwrap();
-    let (recording, copy, options) = left_in(folder.path());
+    let (recording, copy, options) = leave_map_in(folder.path());
     let (read, symbols) = read_with(&recording, options.clone());
-    assert!(made_at_run_time(&read, &symbols).contains("leaf(jit)"));
+    assert!(generated_stacks(&read, &symbols).contains("leaf(jit)"));
 
     let before = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     std::fs::File::options()
@@ -143,7 +144,7 @@ fn trusts_a_perf_map_only_if_written_during_the_recording() {
         .set_modified(before)
         .unwrap();
     let (read, symbols) = read_with(&recording, options);
-    assert_eq!(made_at_run_time(&read, &symbols), "");
+    assert_eq!(generated_stacks(&read, &symbols), "");
     let problems = problems(&read, &symbols);
     assert!(
         problems.contains("is older than the recording"),
@@ -154,10 +155,10 @@ fn trusts_a_perf_map_only_if_written_during_the_recording() {
 #[test]
 fn ignores_a_perf_map_of_another_user() {
     let folder = tempfile::tempdir().unwrap();
-    let (recording, _, mut options) = left_in(folder.path());
+    let (recording, _, mut options) = leave_map_in(folder.path());
     options.believed_users = vec![User(User::of_this_process().0 + 1)];
     let (read, symbols) = read_with(&recording, options);
-    assert_eq!(made_at_run_time(&read, &symbols), "");
+    assert_eq!(generated_stacks(&read, &symbols), "");
     let problems = problems(&read, &symbols);
     assert!(
         problems.contains("but it is ignored: it belongs to user"),
@@ -171,7 +172,7 @@ fn ignores_a_jitdump_of_another_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    // What a recording says of the path it was mapped from.
+    // The path in the recording.
     let mut recording = std::fs::read(testdata("node-dump.perf.data")).unwrap();
     let inode = std::os::unix::fs::MetadataExt::ino(&path.metadata().unwrap());
     let mapped = redirect(&mut recording, path.to_str().unwrap(), inode);
@@ -181,14 +182,14 @@ fn ignores_a_jitdump_of_another_user() {
     }
     let copy = folder.path().join("perf.data");
     std::fs::write(&copy, recording).unwrap();
-    for (user, is_believed) in [(0, true), (1, false)] {
+    for (user, is_trusted) in [(0, true), (1, false)] {
         let options = SymbolOptions {
             believed_users: vec![User(User::of_this_process().0 + user)],
             ..SymbolOptions::default()
         };
         let (read, symbols) = read_with(&copy, options);
-        let found = made_at_run_time(&read, &symbols);
-        assert_eq!(found.contains("leaf(jit)"), is_believed, "{found}");
+        let found = generated_stacks(&read, &symbols);
+        assert_eq!(found.contains("leaf(jit)"), is_trusted, "{found}");
     }
 }
 
@@ -197,7 +198,7 @@ fn rejects_perf_maps_that_are_not_regular_or_too_large() {
     use std::os::unix::fs::symlink;
     for kind in ["pipe", "endless", "sparse"] {
         let folder = tempfile::tempdir().unwrap();
-        let (recording, map, mut options) = left_in(folder.path());
+        let (recording, map, mut options) = leave_map_in(folder.path());
         options.recording_dir = map.parent().map(Path::to_owned);
         options.perf_maps = None;
         std::fs::remove_file(&map).unwrap();
@@ -222,7 +223,7 @@ fn rejects_perf_maps_that_are_not_regular_or_too_large() {
     }
 }
 
-/// Lets a recording of another machine name this jitdump; whether its path has room there.
+/// Makes a recording of another machine refer to this jitdump. Returns `false` if the path does not fit.
 fn redirect(recording: &mut [u8], path: &str, inode: u64) -> bool {
     let recorded = b"/tmp/sto-demo.XtdW5E/jit-28628.dump";
     let starts = memchr::memmem::find_iter(recording, recorded).collect::<Vec<_>>();
@@ -233,14 +234,14 @@ fn redirect(recording: &mut [u8], path: &str, inode: u64) -> bool {
         };
         let name = [path.as_bytes(), &vec![0; rest]].concat();
         recording[start..start + name.len()].copy_from_slice(&name);
-        // `ino` of `PERF_RECORD_MMAP2`: `ino_generation`, `prot` and `flags` stand between.
+        // `ino` of `PERF_RECORD_MMAP2`; `ino_generation`, `prot` and `flags` are in between.
         recording[start - 24..start - 16].copy_from_slice(&inode.to_le_bytes());
     }
     true
 }
 
-/// A recording, a perf map that a program left in a folder `tmp` beside it, and where to look for that.
-fn left_in(folder: &Path) -> (PathBuf, PathBuf, SymbolOptions) {
+/// A recording, a perf map in a folder `tmp` next to it, and options that find the map.
+fn leave_map_in(folder: &Path) -> (PathBuf, PathBuf, SymbolOptions) {
     let recording = folder.join("perf.data");
     std::fs::copy(testdata("node-map.perf.data"), &recording).unwrap();
     let maps = folder.join("tmp");
@@ -278,7 +279,7 @@ fn dump() -> (String, Vec<u8>) {
 fn kinds_with(name: &str, dump: &[u8]) -> Vec<FrameKind> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), dump).unwrap();
-    let (_, symbols) = read_with(&testdata("node-dump.perf.data"), beside(folder.path()));
+    let (_, symbols) = read_with(&testdata("node-dump.perf.data"), options_for(folder.path()));
     symbols.frames.iter().map(|(_, frame)| frame.kind).collect()
 }
 

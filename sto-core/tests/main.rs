@@ -1,6 +1,6 @@
-//! The library from bytes to the store, through its public face; a module a subject.
+//! Tests of the library's public interface, from bytes to the store; one module per subject.
 //!
-//! One binary, since linking many takes longer than running their tests.
+//! They are one binary because linking many takes longer than running the tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod aarch64;
@@ -40,7 +40,7 @@ mod truncated;
 mod viewers;
 mod worst_shapes;
 
-/// A file that is not declared here would silently not be run.
+/// A file that is not declared here would silently be skipped.
 #[test]
 fn every_test_file_is_declared() {
     let declared = include_str!("main.rs");

@@ -1,4 +1,4 @@
-//! memray's recordings, held against what its own reader finds in them.
+//! memray's recordings, compared with memray's reader.
 
 use crate::common::assert_golden;
 use crate::viewers::stacks;
@@ -11,7 +11,7 @@ fn testdata(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/memray")).join(file)
 }
 
-/// Holds a file to the costs that `expected.py` wrote of it.
+/// Compares a file with the costs that `expected.py` wrote.
 #[track_caller]
 fn check(file: &str) -> Recording {
     let recording = read(&testdata(file), &ReadOptions::default()).unwrap();

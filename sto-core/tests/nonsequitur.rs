@@ -1,4 +1,4 @@
-//! The text of NonSequitur: folders with a file a thread, and single files.
+//! NonSequitur's text: folders with one file per thread, and single files.
 
 use crate::common::folded;
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ fn reads_a_folder_with_one_file_per_thread() {
             )
         })
         .collect();
-    // `wait`; `main` and `work`: first the time by itself, then the calls.
+    // `wait`, then `main` and `work`: first the self time, then the calls.
     let expected = [
         (0, 0, 1, 60),
         (0, 1, 1, 1),
@@ -229,7 +229,7 @@ fn slices_equal_those_of_the_trace() {
     let prepared = prepare(folder.path(), &options, &mut |_| ()).unwrap();
     let slices = prepared.profiles()[0].interned.slices.as_ref().unwrap();
     assert_eq!((slices.grid.first().0, slices.grid.last().0), (990, 1100));
-    // Of `wait`, `main` and `work`: all of their time is in the slices.
+    // All time of `wait`, `main` and `work` is in the slices.
     let wall: u64 = slices.costs[0].iter().map(|of| of.cost.value).sum();
     assert_eq!(wall, 60 + 100);
     let in_slice_6: u64 = slices.costs[0]
@@ -237,7 +237,7 @@ fn slices_equal_those_of_the_trace() {
         .filter(|of| of.slice.0 == 6)
         .map(|of| of.cost.value)
         .sum();
-    // From 1051 to 1061 of the clock.
+    // From time 1051 to 1061.
     assert_eq!(in_slice_6, 10);
 }
 

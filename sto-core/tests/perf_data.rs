@@ -1,4 +1,4 @@
-//! What is read out of perf.data files. The expected numbers are those of `perf script`.
+//! Reading perf.data files. The expected numbers are from `perf script`.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Reads a recording whose programs stand in testdata/demo, wherever it was made.
+/// Reads a recording of the programs in testdata/demo.
 fn try_read(path: &Path) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         symbols: SymbolOptions {
@@ -30,7 +30,7 @@ fn read_testdata(name: &str) -> Recording {
     try_read(&testdata(name)).unwrap()
 }
 
-/// Reads what there is of a recording.
+/// Reads a recording with `allow_truncated`.
 fn try_read_part(bytes: &[u8]) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         allow_truncated: true,
@@ -70,7 +70,7 @@ fn keeps_complete_records_of_a_truncated_recording_if_allowed() {
     }
 }
 
-/// perf that is killed leaves the size of its data section zero.
+/// If perf is killed, it leaves the size of its data section zero.
 #[test]
 fn reads_a_recording_of_a_killed_perf() {
     let mut bytes = std::fs::read(testdata("demo/v1.perf.data")).unwrap();
@@ -84,7 +84,7 @@ fn reads_a_recording_of_a_killed_perf() {
     assert!(try_read_part(&bytes).unwrap().samples.len() == samples);
 }
 
-/// Writes bytes to a file, reads it, and gives the error's text without the folder.
+/// Writes bytes to a file, reads it, and returns the error message without the folder.
 fn error_of(name: &str, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -148,7 +148,7 @@ fn keeps_every_sample_and_period() {
             "perf-data/two-events.perf.data",
             &[("cpu-clock", 641, 642_928_769), ("page-faults", 8, 404)],
         ),
-        // `perf script` takes the difference of the counter here, which is 0.03 % more than the periods.
+        // `perf script` uses the difference of the counter here, which is 0.03 % more than the periods.
         (
             "perf-data/group.perf.data",
             &[("cpu-clock", 71, 356_783_875)],
@@ -306,7 +306,7 @@ fn unwinds_saved_stacks_to_the_root() {
 fn stacks_are_root_first() {
     let recording = read_testdata("perf-data/threads.perf.data");
     let main_module = recording.processes[0].main_module.unwrap();
-    // libc starts a thread, the program's own function runs in it.
+    // libc starts the thread, and the program's function runs in it.
     for stack in recording.stacks.iter() {
         let modules: Vec<_> = recording
             .stacks
@@ -341,7 +341,7 @@ fn stacks(recording: &Recording) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// What `perf script` shows too, where a return address is looked up one byte lower.
+/// Expected from `perf script`, with return addresses looked up one byte lower.
 #[test]
 fn last_branch_records_supply_user_callers() {
     let calls = ["/bin/lbr+0x100f", "/bin/lbr+0x200f", "/bin/lbr+0x3000"];
@@ -366,10 +366,10 @@ fn skips_branch_counters() {
     );
 }
 
-/// Any bit may stand for a field, and the fields say where the others are.
+/// Any bit may be a field, and fields determine the offsets of later ones.
 #[test]
 fn rejects_unknown_sample_fields_with_advice() {
-    // Where the first event's description begins, and the field in it.
+    // The offset of the first event's description, and of the field in it.
     let (pipe, file) = (24, 136);
     for (name, field, bit, expected) in [
         ("lbr", pipe + 24, 25, "bit 25 of sample_type"),
@@ -386,7 +386,7 @@ fn rejects_unknown_sample_fields_with_advice() {
     }
 }
 
-/// `enum perf_sample_regs_abi`: others announce registers of other sizes.
+/// `enum perf_sample_regs_abi`: other values have registers of other sizes.
 #[test]
 fn rejects_unknown_register_sets() {
     let path = testdata("perf-data/branch-counters.perf.data");
@@ -413,7 +413,7 @@ fn guest_code_is_not_resolved_in_the_host() {
 #[test]
 fn run_time_is_that_of_the_command() {
     let time = |name| run_time(&testdata(name)).map(|time| time.0);
-    // Its samples stand for 85 ms on a processor.
+    // Its samples cover 85 ms of CPU time.
     let ran = time("perf-data/dwarf.perf.data").unwrap();
     assert!((80_000_000..3_000_000_000).contains(&ran), "{ran}");
     // It has no times.
@@ -438,7 +438,7 @@ fn metrics(file: &str) -> Vec<(String, usize, f64, u64, u64)> {
 
 #[test]
 fn group_counters_become_metrics_of_differences() {
-    // The last values less the first ones, which `perf script -D` shows.
+    // The last values minus the first, from `perf script -D`.
     let (first, last) = (56_945_890_901_414, 56_945_974_910_737);
     let expected = [
         ("cpu-clock", 28, 68_076_550.0),
@@ -447,7 +447,7 @@ fn group_counters_become_metrics_of_differences() {
     ];
     let expected = expected.map(|(name, points, sum)| (name.to_owned(), points, sum, first, last));
     assert_eq!(metrics("perf-data/counters.perf.data"), expected);
-    // Of each of two processors, which have no sample at the same time.
+    // For each of two processors, which have no samples at the same time.
     let both = metrics("perf-data/counters-all.perf.data");
     let sums: Vec<_> = both
         .iter()
@@ -507,7 +507,7 @@ fn events_without_stacks_also_become_metrics() {
         .iter()
         .map(|(name, points, sum, begin, _)| (&**name, *points, *sum, *begin))
         .collect();
-    // The first sample is one of context-switches, and counted a nanosecond later.
+    // The first sample is of context-switches, and the other counter was read a nanosecond later.
     assert_eq!(
         found,
         [(faults, 242, 24_000.0, first), (switches, 10, 9.0, first)]
@@ -567,7 +567,7 @@ fn orders_mappings_and_samples_by_time() {
     }
 }
 
-/// The kernel's mapping, under the name of a module.
+/// The kernel's mapping, with the name of a module.
 #[test]
 fn kernel_module_code_begins_at_its_mapping() {
     let (header, mut records) = stream();
@@ -588,7 +588,7 @@ fn kernel_module_code_begins_at_its_mapping() {
 
 #[test]
 fn result_does_not_depend_on_the_number_of_threads() {
-    // Some hundred samples, and ten thousands, of which many threads have some.
+    // A few hundred samples, and tens of thousands that several threads read.
     let (header, mut records) = stream();
     let is_sample = |record: &&Vec<u8>| record[0] == SAMPLE;
     let samples: Vec<Vec<u8>> = records.iter().filter(is_sample).cloned().collect();
@@ -614,7 +614,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
         assert!(read_with(threads, &records) == one, "{threads} threads");
     }
 
-    // Of several errors always the same is returned: the one that is the first by its time.
+    // Of several errors, the first by time is returned.
     for at in [end + 20_000, end + 3000, end + 9000] {
         let cut = records[at][..40].to_vec();
         records[at] = [&cut[..6], &40_u16.to_le_bytes()[..], &cut[8..]].concat();
@@ -626,7 +626,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// `perf script` prints the same numbers, and `perf record -g` what it takes to have more.
+/// The numbers are from `perf script`.
 #[test]
 fn warns_about_a_recording_without_call_chains() {
     let recording = read_testdata("perf-data/no-call-chains.perf.data");
@@ -645,7 +645,7 @@ fn warns_about_a_recording_without_call_chains() {
 fn skips_tracepoint_descriptions_of_a_stream() {
     let recording = read_testdata("perf-data/pipe-tracepoint.perf.data");
     assert_eq!(events(&recording), [("sched:sched_switch", 2, 2)]);
-    // Also where it is cut off.
+    // Also if it is truncated.
     let bytes = std::fs::read(testdata("perf-data/pipe-tracepoint.perf.data")).unwrap();
     let options = ReadOptions {
         allow_truncated: true,
@@ -703,7 +703,7 @@ fn reports_actual_and_expected_size_of_a_truncated_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Damage anywhere is an error or a changed profile, never a panic and never endless memory.
+    /// Damage gives an error or another profile, never a panic or unbounded memory.
     #[test]
     fn damage_never_panics(
         file in prop::sample::select(vec![

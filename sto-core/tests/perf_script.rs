@@ -1,4 +1,4 @@
-//! The text of `perf script`: real output against goldens, and its many forms.
+//! Output of `perf script`: real output compared with goldens, and its many variants.
 
 use crate::common;
 use crate::common::{assert_golden, error_of, folded, read_text, show};
@@ -9,7 +9,7 @@ use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, read
 use sto_core::recording::{Location, Recording, Sample};
 use sto_core::units::{Nanoseconds, SampleType, Unit};
 
-/// What a recording says, as text for goldens.
+/// A recording as text for goldens.
 fn describe(recording: &Recording) -> String {
     let mut text = String::new();
     let out = &mut text;
@@ -124,7 +124,7 @@ fn counts_samples_without_periods() {
     assert_eq!(recording.samples[1].cost.value, 7);
 }
 
-/// Reads text that does not look like `perf script` in every case.
+/// Reads text as `perf script` output, without detection.
 fn read_named(text: &str) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         format: Some(Format::PerfScript),
@@ -340,7 +340,7 @@ fn reads_tracepoints_and_spaces_for_tabs() {
     );
 }
 
-/// Each call with an argument, and how many nanoseconds such calls took.
+/// The calls with each argument, and their time in nanoseconds.
 fn arguments(recording: &Recording) -> Vec<String> {
     let calls = recording.calls.as_ref().unwrap();
     let all = calls.arguments.iter().flat_map(|with| {
@@ -387,7 +387,7 @@ fn reads_real_function_probes_as_calls_with_arguments() {
     ];
     assert_eq!(calls_of(&recording, "calls"), expected);
     let arguments = arguments(&recording);
-    // From 14196.354675276 to 14196.354814453, as the first and the third line say.
+    // From 14196.354675276 to 14196.354814453, the times of the first and third lines.
     for said in ["scan n=5000 139177", "scan found=158 139177"] {
         assert!(arguments.iter().any(|call| call == said), "{arguments:?}");
     }
@@ -510,7 +510,7 @@ fn reports_malformed_lines() {
     }
 }
 
-/// As in `simple.linux-perf.txt` of speedscope's samples.
+/// Like `simple.linux-perf.txt` among speedscope's samples.
 #[test]
 fn accepts_a_last_line_without_line_end() {
     for last in [
@@ -553,7 +553,7 @@ my prog  9494 23609.940001: PERF_RECORD_EXIT(9494:9494):(9494:9494)
     assert_eq!(recording.warnings, [""; 0]);
 }
 
-/// Text of more than one block, of which several cores take parts.
+/// Text of several blocks, which several threads parse.
 fn long_text() -> String {
     let name = "n".repeat(100);
     let sample = |at: u32| {

@@ -1,4 +1,4 @@
-//! Statistics of Python's cProfile, held against what `pstats` of Python says of the same files.
+//! Statistics of Python's cProfile, compared with Python's `pstats`.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ fn testdata(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/pstats")).join(file)
 }
 
-/// Nanoseconds of each function by itself, and with what it called.
+/// Self and total nanoseconds of each function.
 fn functions(recording: &Recording) -> BTreeMap<(String, u32), (u64, u64)> {
     let mut costs: BTreeMap<_, (u64, u64)> = BTreeMap::new();
     for sample in &recording.samples {
@@ -36,7 +36,7 @@ fn functions(recording: &Recording) -> BTreeMap<(String, u32), (u64, u64)> {
     costs
 }
 
-/// `expected.py` writes what `pstats` says: name, line, own and total nanoseconds.
+/// `expected.py` writes the results of `pstats`: name, line, self and total nanoseconds.
 #[test]
 fn costs_equal_those_of_pstats() {
     for file in ["work", "python2", "profile", "sampled"] {
@@ -55,7 +55,7 @@ fn costs_equal_those_of_pstats() {
         let mut found = functions(&recording);
         found.retain(|_, (own, _)| *own > 0);
         if file == "work" {
-            // What is divided among callers is rounded; elsewhere recursion counts twice.
+            // Costs divided among callers are rounded, and `pstats` counts recursion twice.
             for (function, (_, total)) in &mut found {
                 let expected = expected[function].1;
                 assert!(

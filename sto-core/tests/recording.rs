@@ -1,4 +1,4 @@
-//! Recordings made by hand: what a builder hands out, and what it takes.
+//! Recordings made with the builder.
 
 use sto_core::formats::Format;
 use sto_core::id::SourceDigest;

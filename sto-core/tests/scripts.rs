@@ -1,4 +1,4 @@
-//! Profilers of script languages, held against what other readers find in the same files.
+//! Profilers of scripting languages, compared with other readers of the same files.
 
 use crate::common::{assert_golden, frames_of};
 use crate::viewers::stacks;
@@ -14,7 +14,7 @@ fn testdata(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata")).join(file)
 }
 
-/// Holds a file to the costs that stand in `FILE.expected`.
+/// Compares a file with the costs in `FILE.expected`.
 #[track_caller]
 fn check(format: Format, file: &str) {
     let path = testdata(file);
@@ -27,7 +27,7 @@ fn check(format: Format, file: &str) {
     assert_golden(&testdata(&format!("{file}.expected")), &found);
 }
 
-/// What functions cost of an event by themselves, and with what they called.
+/// The self and total costs of functions in an event.
 fn functions(
     recording: &Recording,
     event: &str,
@@ -52,7 +52,7 @@ fn functions(
     costs
 }
 
-/// Holds functions to what stands in a file: event, name, own and total costs. The totals of some events may be off by a
+/// Compares functions with a file of event, name, self and total cost. The totals of some events may differ by a
 /// thousandth, as stacks are an estimate.
 #[track_caller]
 fn check_functions(format: Format, file: &str, expected: &str, totals_of: &[&str]) {
@@ -87,7 +87,7 @@ fn reads_xhprof_json_and_serialized_php() {
 
 #[test]
 fn reads_xdebug_and_ruby_prof() {
-    // Memory that a call freed is in none of what it called.
+    // Memory that a call freed belongs to none of its callees.
     let xdebug = ("callgrind/xdebug.out", "callgrind/xdebug.out.expected");
     check_functions(Format::Callgrind, xdebug.0, xdebug.1, &["time"]);
     let recording = read(&testdata(xdebug.0), &ReadOptions::default()).unwrap();
@@ -96,7 +96,7 @@ fn reads_xdebug_and_ruby_prof() {
         "{:?}",
         recording.warnings
     );
-    // It counts recursion each time.
+    // The reference counts recursion each time.
     let ruby_prof = (
         "callgrind/ruby-prof.out",
         "callgrind/ruby-prof.out.expected",
@@ -108,7 +108,7 @@ fn reads_xdebug_and_ruby_prof() {
         ("Object::main", 788_367_000),
         ("Object::allocate", 304_228_000),
     ] {
-        // What calls cost is rounded to microseconds.
+        // The costs of calls are rounded to microseconds.
         assert!(costs[symbol].1.abs_diff(total) <= 1000, "{symbol}");
     }
 }
@@ -163,7 +163,7 @@ fn rejects_unsupported_files_with_advice() {
         let error = read_bytes(Path::new("x"), bytes, &ReadOptions::default()).unwrap_err();
         error.to_string()
     };
-    // As they begin; the first is of a version after those that are read.
+    // The first bytes of each; the first is of a newer version.
     let memray = error(b"memray\0\x0e\0\0\0\xf0\x0f\x0b\x03\0\0");
     assert!(
         memray.contains(
@@ -204,9 +204,9 @@ fn reads_stackprof_calls_without_stacks() {
     let [dump, json] = ["calls.dump", "calls.json"]
         .map(|file| read(&testdata("stackprof").join(file), &ReadOptions::default()).unwrap());
     assert_eq!(stacks(&dump), stacks(&json));
-    // Each function has one caller, but for recursion.
+    // Each function has one caller, except for recursion.
     assert_eq!(dump.warnings, [""; 0]);
-    // `samples` and, but for recursion, `total_samples` of its frames.
+    // `samples` and, except for recursion, `total_samples` of its frames.
     let costs = functions(&dump, "cpu", |cost| cost.samples);
     for (symbol, own, total) in [
         ("Object#fib", 9, 9),
@@ -232,7 +232,7 @@ fn reads_ghc_json() {
             .filter(|sample| sample.sample_type.0 == ix);
         samples.map(|sample| sample.cost.value).sum::<u64>()
     });
-    // `total_ticks` of a millisecond, and `total_alloc`.
+    // `total_ticks` in milliseconds, and `total_alloc`.
     assert_eq!(sums, [798_000_000, 1_921_672_664]);
 }
 
@@ -250,7 +250,7 @@ fn reads_rprof() {
 #[test]
 fn reads_truncated_austin_only_if_allowed() {
     let bytes = std::fs::read(testdata("austin/full.mojo")).unwrap();
-    // Within how long it took, which stands last.
+    // Within the duration, which comes last.
     let cut = &bytes[..bytes.len() - 2];
     let error = read_bytes(Path::new("x"), cut, &ReadOptions::default()).unwrap_err();
     let error = error.to_string();
@@ -291,7 +291,7 @@ fn rejects_newer_mojo_with_advice() {
     );
 }
 
-/// What is read of a file of which a byte is another one, or one byte more.
+/// Reads a file with one byte changed or inserted.
 fn read_damaged(format: Format, file: &str, at: &prop::sample::Index, byte: u8, insert: bool) {
     let mut bytes = std::fs::read(testdata(file)).unwrap();
     let at = at.index(bytes.len());

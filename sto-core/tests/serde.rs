@@ -1,4 +1,4 @@
-//! What serde makes of the types that a store keeps: bytes that never change, and text for people.
+//! The serialized forms of stored types: pinned bytes, and readable JSON.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,7 +58,7 @@ fn profile() -> Profile {
     }
 }
 
-/// A change here changes the bytes of stores: FORMAT_VERSION then has to change too.
+/// A change here changes the file format of stores and requires a new FORMAT_VERSION.
 #[test]
 fn stored_bytes_are_pinned() {
     fn hex(value: &(impl Serialize + DeserializeOwned + PartialEq + std::fmt::Debug)) -> String {

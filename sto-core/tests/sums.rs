@@ -1,4 +1,4 @@
-//! Samples that are summed over time while they are read.
+//! Summing samples while they are read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::{Format, Recording};
 use sto_core::store::Store;
 
-/// The content address of the profile that a recording becomes, and what else is said of it.
+/// The content id and the metadata of the profile of a recording.
 fn ingested(path: &Path, recording: Recording) -> String {
     let options = IngestOptions {
         executable: Some("app".to_owned()),
@@ -26,9 +26,10 @@ fn ingested(path: &Path, recording: Recording) -> String {
 fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files_below(&path, found),
-            false => found.push(path),
+        if path.is_dir() {
+            files_below(&path, found)
+        } else {
+            found.push(path)
         }
     }
 }
@@ -50,7 +51,7 @@ fn profile_does_not_depend_on_summing_samples() {
         let Ok(single) = read(path, false) else {
             continue;
         };
-        // Its samples are never summed, and looking up their symbols takes long.
+        // These samples are never summed, and symbolizing them takes long.
         if single.format == Format::PerfData {
             continue;
         }

@@ -1,11 +1,11 @@
-//! The test data says what it is: each folder's README.md lists its files.
+//! Each folder of test data has a README.md that lists its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// For each folder with a README.md: the files in it and below, without those that stand nearer
-/// to another README.md, by their path from the folder.
+/// For each folder with a README.md: the files in it and below, except those below
+/// another README.md, by their path from the folder.
 type FilesByFolder = BTreeMap<PathBuf, BTreeSet<String>>;
 
 #[test]

@@ -26,7 +26,7 @@ fn read(bytes: &[u8]) -> Recording {
     read_bytes(Path::new("a/file"), bytes, &ReadOptions::default()).unwrap()
 }
 
-/// What is read, a line a thread and stack: `samples thread name [labels]: root;leaf file:line`.
+/// The samples, one per line: `samples thread name [labels]: root;leaf file:line`.
 fn describe(recording: &Recording) -> String {
     let mut text = String::new();
     for warning in &recording.warnings {

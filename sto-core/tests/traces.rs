@@ -1,4 +1,4 @@
-//! Traces beside a recording: what is read out of them, by which clock, and what is refused.
+//! Traces of metrics: their contents and clock, and malformed ones.
 
 use crate::common::read_text;
 use std::fs;
@@ -10,7 +10,7 @@ use sto_core::model::{MetricKind, RunMetrics};
 use sto_core::store::Store;
 use sto_core::units::TimeOffset;
 
-/// A recording from second 100 to second 101 of its clock.
+/// A recording from second 100 to second 101 of its clock, and traces for it.
 const RUN: &str = "demo 7 100.000000: 1 cycles:\n\t401000 main (/bin/demo)\n\n\
                    demo 7 101.000000: 1 cycles:\n\t401000 main (/bin/demo)\n\n";
 
@@ -103,7 +103,7 @@ impl Traces {
             .collect()
     }
 
-    /// What is wrong, without the folder.
+    /// The error message without the folder.
     fn error(&self) -> String {
         let path = format!("{}/", self.folder.path().display());
         self.ingest()
@@ -173,7 +173,8 @@ fn warns_about_text_columns() {
     );
 }
 
-/// `perf stat -I 20 -x, -e page-faults,context-switches,cpu-clock,cycles`, of a program that slept in the second interval.
+/// Output of `perf stat -I 20 -x, -e page-faults,context-switches,cpu-clock,cycles` for a program that slept in the
+/// second interval.
 const STAT: &str = "# started on Sun Nov 22 23:49:39 2026
 
      0.020094341,288,,page-faults,20372507,100.00,14.136,K/sec
@@ -197,14 +198,14 @@ fn perf_stat_counts_are_per_interval() {
         STAT.to_owned(),
         STAT.replace(',', ";"),
         STAT.replace(',', "\t"),
-        // As perf writes it where numbers have a comma.
+        // Output in a locale with decimal commas.
         STAT.replace(',', ";")
             .replace("3.92", "3,92")
             .replace("0.05;", "0,05;")
             .replace("0.00;", "0,00;"),
         format!("{STAT}         summary,295,,page-faults,846784,100.00,,\n"),
         STAT.replace("     0.04", "\u{1b}[H\u{1b}[2J\n     0.04"),
-        // A number of its own that perf makes of counts.
+        // A metric that perf derives from counts.
         STAT.replace(
             "     0.04",
             "     0.020094341,,,,,,,1.04,insn per cycle\n     0.04",
@@ -212,7 +213,7 @@ fn perf_stat_counts_are_per_interval() {
     ] {
         assert_eq!(trace(&text).lines(), expected, "{text}");
     }
-    // Between two lines of a thread it did nothing.
+    // The thread did nothing between two of its lines.
     let gap = STAT
         .lines()
         .filter(|line| !line.contains("0.0406") || !line.contains("page-faults"));
@@ -225,7 +226,7 @@ fn perf_stat_counts_are_per_interval() {
 #[test]
 fn reads_real_perf_stat_output() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata/traces");
-    // The sums are those that awk makes of the lines.
+    // The sums were computed with awk.
     for (name, of, intervals, sum) in [
         ("stat.csv", "page-faults", 33, 14_167.0),
         ("processors.csv", "page-faults CPU1", 9, 16_974.0),
@@ -291,7 +292,7 @@ fn trace_uses_the_recordings_clock_if_times_match() {
     assert_eq!(of(["0.25", "0.5"]).lines(), ["a level 0.25=1 0.5=2"]);
     assert_eq!(of(["-0.25", "0.5"]).lines(), ["a level -0.25=1 0.5=2"]);
     assert_eq!(of(["0", "100"]).lines(), ["a level -100=1 0=2"]);
-    // Who says where it begins is believed.
+    // An explicit start takes precedence.
     assert_eq!(
         of(["0.25", "0.5"]).starting(0.25).lines(),
         ["a level 0.5=1 0.75=2"]

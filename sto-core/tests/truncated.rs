@@ -1,4 +1,4 @@
-//! What is said of files that were cut off, whatever their format.
+//! Messages about truncated files of any format.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -7,7 +7,7 @@ use std::path::Path;
 use sto_core::Hint;
 use sto_core::formats::{FormatError, ReadOptions, read_bytes};
 
-/// A real file of each way in which profiles are written.
+/// A real file of each kind of format.
 const FILES: [&str; 21] = [
     "demo/v1.perf.data",
     "perf-data/pipe.perf.data",
@@ -47,7 +47,7 @@ fn check(name: &str, whole: &[u8]) {
             continue;
         };
         let taken = match error(part, true) {
-            // What is left is too little to know its format by.
+            // The rest is too short to detect the format.
             Some(FormatError::Empty { .. } | FormatError::Unknown { .. }) => continue,
             None | Some(FormatError::NoSamples { .. }) => true,
             Some(_) => false,
@@ -70,7 +70,7 @@ fn offers_allow_truncated_only_if_it_helps() {
     }
 }
 
-/// What is cut then is the compressed file; whether the profile in it can be read is up to its format.
+/// Here the compressed file is truncated; its format decides whether the rest can be read.
 #[test]
 fn offers_allow_truncated_for_compressed_files() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");

@@ -1,4 +1,4 @@
-//! What small files may ask for: no more work than their size justifies, counted, or an error.
+//! Small files with expensive shapes: the work is in proportion to their size, or they are rejected.
 
 use crate::common::error_of;
 use std::fmt::Write;
@@ -46,7 +46,7 @@ fn speedscope() -> String {
     )
 }
 
-/// As many resources as their stack has frames.
+/// As many resources as frames on their stack.
 fn perun() -> String {
     let frame = r#"{"source":"f.c","function":"f","line":1}"#;
     let trace = joined((0..DEPTH).map(|_| frame.to_owned()));
@@ -90,7 +90,7 @@ fn visual_studio() -> String {
     columns.to_owned() + &rows.collect::<String>()
 }
 
-/// A chain of calls, each of which was sampled: written out, its stacks would have frames by the square of its
+/// A chain of calls with a sample of each: written out, its stacks would have a number of frames quadratic in its
 /// length.
 #[test]
 fn chains_of_calls_take_linear_space() {
@@ -137,7 +137,7 @@ fn stacks_skip_grouping_nodes() {
     assert_eq!((stacks.len(), recording.samples.len()), (1, DEPTH));
 }
 
-/// What ends in the middle of a stack gives all above it other stacks.
+/// A call that ends in the middle of a stack changes the stacks of all calls above it.
 #[test]
 fn calls_that_end_before_their_callees_are_limited() {
     let calls = (0..4_000).map(|at| complete(at, 4_000));
@@ -151,7 +151,7 @@ fn calls_that_end_before_their_callees_are_limited() {
     read(None, &format!("[{}]", joined(calls)));
 }
 
-/// All of a recording is gone through for each.
+/// Each program takes a pass over the whole recording.
 #[test]
 fn warns_about_programs_beyond_the_limit() {
     let text: String = (0..MAX_PROGRAMS + 2)
@@ -173,7 +173,7 @@ fn warns_about_programs_beyond_the_limit() {
     );
 }
 
-/// Rust's v0 mangling refers back to parts of the name, which can hold such references themselves.
+/// Rust's v0 mangling has back references to parts of the name, which can have back references too.
 #[test]
 fn demangling_hostile_rust_names_ends() {
     let mut doubled = "_RINvC1a1fTlE".to_owned();

@@ -10,8 +10,13 @@ use sto_formats::recording::{Location, LocationIx, Recording, Sample};
 use sto_model::id::SourceDigest;
 use sto_model::{Build, FrameKind, GnuBuildId, ModuleRef, Profile, Quality};
 
-/// The quality of each stack of a recording.
-pub(super) struct StackQualities(Vec<StackQuality>);
+/// Describes the profiles of a recording.
+pub(super) struct Describer<'a> {
+    recording: &'a Recording,
+    options: &'a IngestOptions,
+    /// The quality of each stack.
+    stacks: Vec<StackQuality>,
+}
 
 struct StackQuality {
     /// Whether the innermost frame has a symbol.
@@ -20,8 +25,12 @@ struct StackQuality {
     has_no_callers: bool,
 }
 
-impl StackQualities {
-    pub(super) fn new(recording: &Recording, symbols: &Symbols) -> StackQualities {
+impl<'a> Describer<'a> {
+    pub(super) fn new(
+        recording: &'a Recording,
+        symbols: &Symbols,
+        options: &'a IngestOptions,
+    ) -> Describer<'a> {
         let is_resolved = |leaf: LocationIx| {
             symbols.code_lines(leaf).last().is_some_and(|line| {
                 let frame = symbols.lines[line.get()].frame;
@@ -54,58 +63,59 @@ impl StackQualities {
                 },
             }
         });
-        StackQualities(qualities.collect())
+        Describer {
+            recording,
+            options,
+            stacks: qualities.collect(),
+        }
     }
-}
 
-/// Describes the profile of the samples for which `keep` returns `true`.
-pub(super) fn profile(
-    build: &Build,
-    recording: &Recording,
-    stacks: &StackQualities,
-    source: SourceDigest,
-    options: &IngestOptions,
-    keep: impl Fn(&Sample) -> bool + Copy,
-) -> Profile {
-    let kept = || recording.samples.iter().filter(|sample| keep(sample));
-    Profile {
-        build: build.id(),
-        source,
-        source_bytes: recording.source_bytes,
-        format: recording.format.name().to_owned(),
-        origin: recording.origin.clone(),
-        quality: quality(recording, stacks, kept()),
-        granularity: options.symbols.granularity,
-        sample_types: recording.sample_types.clone(),
-        modules: modules(recording, kept()).into(),
-        benchmark: options.benchmark.clone(),
-        labels: options.labels.clone(),
-        metrics: options.metrics.clone(),
+    /// Describes the profile of the samples for which `keep` returns `true`.
+    pub(super) fn profile(
+        &self,
+        build: &Build,
+        source: SourceDigest,
+        keep: impl Fn(&Sample) -> bool,
+    ) -> Profile {
+        let Describer {
+            recording, options, ..
+        } = self;
+        let kept = || recording.samples.iter().filter(|sample| keep(sample));
+        Profile {
+            build: build.id(),
+            source,
+            source_bytes: recording.source_bytes,
+            format: recording.format.name().to_owned(),
+            origin: recording.origin.clone(),
+            quality: self.quality(kept()),
+            granularity: options.symbols.granularity,
+            sample_types: recording.sample_types.clone(),
+            modules: modules(recording, kept()).into(),
+            benchmark: options.benchmark.clone(),
+            labels: options.labels.clone(),
+            metrics: options.metrics.clone(),
+        }
     }
-}
 
-fn quality<'a>(
-    recording: &Recording,
-    StackQualities(stacks): &StackQualities,
-    kept: impl Iterator<Item = &'a Sample>,
-) -> Quality {
-    let mut quality = Quality {
-        lost: recording.lost,
-        ..Quality::default()
-    };
-    for sample in kept {
-        let stack = &stacks[sample.stack.get()];
-        let add_if = |count: &mut u64, holds: bool| {
-            if holds {
-                *count = count.saturating_add(sample.cost.samples);
-            }
+    fn quality<'s>(&self, kept: impl Iterator<Item = &'s Sample>) -> Quality {
+        let mut quality = Quality {
+            lost: self.recording.lost,
+            ..Quality::default()
         };
-        add_if(&mut quality.samples, true);
-        add_if(&mut quality.unresolved, !stack.is_resolved);
-        add_if(&mut quality.truncated, sample.truncated);
-        add_if(&mut quality.without_stack, stack.has_no_callers);
+        for sample in kept {
+            let stack = &self.stacks[sample.stack.get()];
+            let add_if = |count: &mut u64, holds: bool| {
+                if holds {
+                    *count = count.saturating_add(sample.cost.samples);
+                }
+            };
+            add_if(&mut quality.samples, true);
+            add_if(&mut quality.unresolved, !stack.is_resolved);
+            add_if(&mut quality.truncated, sample.truncated);
+            add_if(&mut quality.without_stack, stack.has_no_callers);
+        }
+        quality
     }
-    quality
 }
 
 /// Returns the functions at the root of stacks with several frames. A stack that consists only of such a function is

@@ -12,6 +12,7 @@ mod traces;
 
 use crate::intern::{addresses, intern_with_nodes};
 use crate::symbolize::{Symbols, add_build_ids, symbolize_cancellable};
+use describe::{Describer, check_quality};
 use moments::add_moments;
 use notices::{
     STORED_WITHOUT_SLICES, labels_not_stored, other_build_id, replaced_profile,
@@ -254,7 +255,7 @@ pub fn prepare<'a>(
     let (profiles, warnings) = profiles_of(path, &recording, &symbols, options)?;
     if options.strict {
         let mut qualities = profiles.iter().map(|prepared| &prepared.profile.quality);
-        qualities.try_for_each(|quality| describe::check_quality(path, quality))?;
+        qualities.try_for_each(|quality| check_quality(path, quality))?;
     }
     let path_of = |found: &ModuleSymbols| recording.modules[found.module.get()].path.clone();
     Ok(PreparedFile {
@@ -445,7 +446,7 @@ pub fn profiles_of(
         recording,
         symbols,
         options,
-        stacks: describe::StackQualities::new(recording, symbols),
+        describer: Describer::new(recording, symbols, options),
         programs,
     };
     let prepared = parts.into_iter().map(|part| preparer.prepare(part));
@@ -458,7 +459,7 @@ struct Preparer<'a> {
     recording: &'a Recording,
     symbols: &'a Symbols,
     options: &'a IngestOptions,
-    stacks: describe::StackQualities,
+    describer: Describer<'a>,
     programs: Programs,
 }
 
@@ -489,7 +490,7 @@ impl Preparer<'_> {
         let slices = options.slices.filter(|_| !has_whole_calls);
         let (interned, profile) = rayon::join(
             || intern_with_nodes(recording, symbols, slices, keep),
-            || describe::profile(&part.build, recording, &self.stacks, source, options, keep),
+            || self.describer.profile(&part.build, source, keep),
         );
         options.cancel.check()?;
         let failed = |source| IngestError::Intern {

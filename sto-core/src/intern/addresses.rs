@@ -113,11 +113,10 @@ impl AddressFrames<'_> {
         by_address: FrameTree,
         slices_of: impl FnOnce(&StackNodes) -> Vec<SliceCosts>,
     ) -> Option<Addresses> {
-        let frames = by_address.frames.iter();
-        let locations: Vec<Option<u32>> = frames.map(|(_, f)| location_of(f)).collect();
+        let own_frames = || by_address.frames.iter().map(|(_, frame)| frame);
+        let locations: Vec<Option<u32>> = own_frames().map(location_of).collect();
         let table = AddressTable::new(recording, locations.iter().copied().flatten())?;
-        let frames = by_address.frames.iter().zip(&locations);
-        let frames = frames.map(|((_, frame), location)| {
+        let profile_frames = own_frames().zip(&locations).map(|(frame, location)| {
             interned.frames.find(match *location {
                 Some(location) => {
                     let line = self.known.code_lines(LocationIx(location))[0];
@@ -126,7 +125,7 @@ impl AddressFrames<'_> {
                 None => frame,
             })
         });
-        let frames: Vec<FrameIx> = frames.collect::<Option<_>>()?;
+        let frames: Vec<FrameIx> = profile_frames.collect::<Option<_>>()?;
 
         // The node of the profile for each node of the tree by address.
         let profile_tree = &interned.tree;

@@ -132,9 +132,9 @@ impl FrameStacks {
         // In `callees`, the roots come after the callees of all nodes.
         let roots = self.callers.len();
         let caller_of = |node: u32| self.callers[node as usize].min(roots as u32);
-        let nodes = (0..roots as u32).collect();
-        let (nodes, _) = sorted_by(nodes, frames.len(), |node| frame_of(node).get());
-        let (callees, starts) = sorted_by(nodes, roots + 1, |node| caller_of(node) as usize);
+        let all = (0..roots as u32).collect();
+        let (by_frame, _) = sorted_by(all, frames.len(), |node| frame_of(node).get());
+        let (callees, starts) = sorted_by(by_frame, roots + 1, |node| caller_of(node) as usize);
         let callees_of = |node: usize| &callees[starts[node]..starts[node + 1]];
 
         let mut tree = StackTree::with_capacity(roots);

@@ -1,4 +1,4 @@
-//! Calls that other tools converted: held to those of the traces that they were made of.
+//! Traces converted by other tools, compared with the originals.
 
 use super::testdata;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use sto_core::stages::symbolize;
 use sto_core::trace::{CallThresholds, Record, Threshold};
 use sto_core::units::Nanoseconds;
 
-/// A call with the names of its callers, outermost first, its begin and its end.
+/// A call with the names of its callers, outermost first, its start and its end.
 type Called = (Vec<String>, u64, u64);
 
-/// By thread, in the order of their begins.
+/// By thread, in order of start.
 type Calls = BTreeMap<u32, Vec<Called>>;
 
-/// Reads a trace so that every call that takes time is by itself.
+/// Reads a trace in which every call that takes time is an outlier.
 fn recording(name: &str) -> (Recording, SymbolOptions) {
     let none = Threshold::Time(Nanoseconds(0));
     let path = testdata(name);
@@ -66,7 +66,7 @@ fn calls(name: &str) -> Calls {
                 }
             }
         }
-        // Callers before what they call.
+        // Callers before callees.
         of_thread.sort_by_key(|(names, begin, _)| (*begin, names.len()));
     }
     calls
@@ -105,7 +105,7 @@ fn rejects_truncated_xray_yaml_unless_allowed() {
         let is_salvageable = match read_yaml(cut, false) {
             Err(FormatError::Truncated { salvage, .. }) => salvage == Salvage::Possible,
             Err(FormatError::Malformed { may_be_cut, .. }) => may_be_cut,
-            // The last line end alone is missing.
+            // Only the last line end is missing.
             found => found.is_ok() && cut.ends_with(b"..."),
         };
         assert!(is_salvageable, "{end}");
@@ -188,14 +188,15 @@ fn xray_trace_events_have_the_calls_of_the_log_with_coarser_times() {
         assert_eq!(log.len(), events.len());
         for (log, event) in log.iter().zip(events) {
             assert_eq!(log.0, event.0);
-            // LLVM computes with doubles: of nanoseconds since 1970 these are 256 apart, of microseconds a quarter.
+            // LLVM computes with doubles, which have a resolution of 256 for nanoseconds since 1970, and 0.25 for
+            // microseconds.
             assert!(log.1.abs_diff(event.1) <= 512, "{log:?} {event:?}");
             assert!(log.2.abs_diff(event.2) <= 512, "{log:?} {event:?}");
         }
     }
 }
 
-/// With times since the first call of all.
+/// Makes times relative to the first call.
 fn since_first(mut calls: Calls) -> Calls {
     let all = calls.values().flatten();
     let zero = all.map(|&(_, begin, _)| begin).min().unwrap();

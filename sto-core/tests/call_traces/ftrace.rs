@@ -1,4 +1,4 @@
-//! The text of ftrace's function_graph.
+//! Output of ftrace's function_graph tracer.
 
 use super::{Called, called, testdata};
 use crate::common;
@@ -23,7 +23,7 @@ fn sums(of: &[(&str, u64, u64)]) -> Called {
         .collect()
 }
 
-/// Each thread with the begin of its first call and the end of its last.
+/// Each thread with the start of its first call and the end of its last.
 fn threads(recording: &Recording) -> Vec<(&str, u64, u64)> {
     let threads = &recording.calls.as_ref().unwrap().threads;
     let threads = threads
@@ -32,8 +32,8 @@ fn threads(recording: &Recording) -> Vec<(&str, u64, u64)> {
     threads.collect()
 }
 
-/// What the calls of functions come to by the durations in a text that the kernel wrote, by the plainest reader; and the
-/// functions of which a call does not end there.
+/// Number and time of calls by the durations in the kernel's text, with a simple reader, and the functions with a call
+/// that does not end.
 fn called_in_text(text: &str) -> (Called, BTreeSet<&str>) {
     let mut called = Called::new();
     let mut open: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
@@ -51,7 +51,7 @@ fn called_in_text(text: &str) -> (Called, BTreeSet<&str>) {
         let Some((cpu, task)) = others.iter().find_map(|column| column.split_once(')')) else {
             continue;
         };
-        // Of the last but one, the duration is what stands before its unit.
+        // The last word but one of the column is the duration, followed by its unit.
         let took = others
             .last()
             .and_then(|column| column.trim().strip_suffix(" us"));
@@ -257,7 +257,7 @@ fn counts_unrecognised_lines() {
 }
 
 proptest! {
-    /// Lines of calls that nest, in any order of threads: each call lasts as long as its line says.
+    /// Lines of nested calls, in any order of threads.
     #[test]
     fn calls_have_the_durations_of_their_lines(
         calls in prop::collection::vec((0..4_usize, 1..3_000_u64, 0..3_u64), 1..40),
@@ -267,7 +267,7 @@ proptest! {
         let mut expected = Called::new();
         let mut at = 5_000_000_u64;
         for (number, (depth, took, gap)) in calls.into_iter().enumerate() {
-            // Each caller takes a nanosecond and what it calls.
+            // Each caller takes one nanosecond more than its callees.
             let time = |at: u64| if has_times { format!("{}.{:06} | ", at / 1_000_000_000, at % 1_000_000_000 / 1_000) } else { String::new() };
             for level in 0..depth {
                 text += &format!("{} 0)               | c{number}_{level}() {{\n", time(at));

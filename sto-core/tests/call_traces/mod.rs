@@ -1,4 +1,4 @@
-//! Traces of calls of native programs: the logs of LLVM XRay, the folders of uftrace, the text of ftrace.
+//! Traces of calls of native programs: LLVM XRay, uftrace and ftrace.
 
 mod converted;
 mod ftrace;
@@ -19,7 +19,7 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// By function and argument: what the argument was in each call, in ascending order, and how long all these took.
+/// For each function and argument, the values in ascending order, and the time of all these calls.
 fn arguments(recording: &Recording, options: &SymbolOptions) -> BTreeMap<String, (Vec<f64>, u64)> {
     let symbols = symbolize(recording, options);
     let mut all: BTreeMap<String, (Vec<f64>, u64)> = BTreeMap::new();
@@ -40,10 +40,10 @@ fn arguments(recording: &Recording, options: &SymbolOptions) -> BTreeMap<String,
     all
 }
 
-/// How often functions were called, and how long that took with what they called, in nanoseconds.
+/// The number of calls of functions, and their total time in nanoseconds.
 type Called = BTreeMap<String, (u64, u64)>;
 
-/// What each function's calls come to in all that a recording keeps of them.
+/// The calls of functions in every representation that a recording has.
 fn called(recording: &Recording, options: &SymbolOptions) -> Called {
     let symbols = symbolize(recording, options);
     let name = |stack: StackIx| {

@@ -1,4 +1,4 @@
-//! The folders of uftrace: held to what uftrace itself prints of them.
+//! The folders of uftrace, compared with uftrace's own output.
 
 use super::{Called, arguments, called, testdata};
 use crate::common::missing::missing;
@@ -15,10 +15,10 @@ fn read_folder(folder: &Path) -> Recording {
     read(folder, &ReadOptions::default()).unwrap()
 }
 
-/// What calls come to in what `uftrace dump` prints of entries and exits, by the plainest reader: a call that has no
-/// exit ends where what is outside of it goes on, or with the thread's last record.
+/// Number and time of calls in the output of `uftrace dump`, with a simple reader: a call without an exit ends when its
+/// caller continues, or with the thread's last record.
 fn called_in_dump(dump: &str) -> Called {
-    /// The open calls of a thread, with depth and begin, and its last time.
+    /// The open calls of a thread, with depth and start, and its last time.
     #[derive(Default)]
     struct Thread<'a>(Vec<(u32, &'a str, u64)>, u64);
     let mut called = Called::new();
@@ -57,7 +57,7 @@ fn called_in_dump(dump: &str) -> Called {
     called
 }
 
-/// The calls and total times of functions that `uftrace report` prints, the times with how far they may be off.
+/// The calls and total times of functions in `uftrace report`, with the rounding error of the times.
 fn reported(report: &str) -> Vec<(&str, u64, (f64, f64))> {
     let rows = report.lines().skip(2).map(|row| {
         let words: Vec<&str> = row.split_whitespace().collect();
@@ -77,7 +77,7 @@ fn reported(report: &str) -> Vec<(&str, u64, (f64, f64))> {
     rows.collect()
 }
 
-/// The total time of each function: of the samples that have it on their stack, however often.
+/// The total time of each function, counting recursion once.
 fn totals(recording: &Recording) -> HashMap<&str, u64> {
     let mut totals: HashMap<&str, u64> = HashMap::new();
     let samples = recording.samples.iter();
@@ -98,7 +98,7 @@ fn keeps_numeric_arguments_with_call_times() {
     let recording = read_folder(&testdata("uftrace/arguments.data"));
     let options = SymbolOptions::default();
     let (_, took) = called(&recording, &options)["leaf"];
-    // As `uftrace replay` shows them; `strtol` has a text.
+    // From `uftrace replay`; the argument of `strtol` is text.
     let values = [vec![0.0; 6], vec![1.0; 12], vec![2.0; 6], vec![3.0]].concat();
     let expected = [("leaf arg1".to_owned(), (values, took))];
     assert_eq!(arguments(&recording, &options), expected.into());
@@ -115,7 +115,7 @@ fn calls_and_times_equal_those_of_uftrace() {
         let text = |ending| fs::read_to_string(folder.with_extension(ending)).unwrap();
         assert_eq!(called, called_in_dump(&text("dump")), "{name}");
         for (function, calls, (time, rounding)) in reported(&text("report")) {
-            // uftrace counts what returns without an entry: a forked process from fork, setjmp once more.
+            // uftrace counts returns without an entry: of fork in a forked process, and the second of setjmp.
             if ["fork", "_setjmp"].contains(&function) {
                 continue;
             }
@@ -169,7 +169,7 @@ fn only_functions_of_the_program_have_its_module() {
     assert!(command.starts_with("uftrace record"), "{command}");
 }
 
-/// A copy of a folder that a test may change, with the file of its first thread.
+/// A copy of a folder for a test to change, with the file of its first thread.
 fn copy(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let mut first = None;
@@ -215,7 +215,7 @@ fn counts_lost_records_and_ignores_events() {
 fn rejects_a_truncated_thread_unless_allowed() {
     let (folder, thread) = copy("arguments.data");
     let whole = fs::read(&thread).unwrap();
-    // No size of a record is a multiple of three, so that every place within one has its turn.
+    // No record size is a multiple of three, so every offset within a record is tested.
     for end in (0..whole.len())
         .step_by(3)
         .filter(|end| end % 16 != 0 && end % 8 != 0)
@@ -269,7 +269,7 @@ proptest! {
     }
 }
 
-/// Programs that are built in each way that uftrace knows, recorded anew.
+/// New recordings of programs built in each way that uftrace supports.
 #[test]
 fn reads_new_recordings_like_the_installed_uftrace() {
     if missing(&["g++", "uftrace"]) {

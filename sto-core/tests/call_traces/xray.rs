@@ -1,4 +1,4 @@
-//! LLVM XRay's logs: held to LLVM's own reader.
+//! LLVM XRay's logs, compared with LLVM's reader.
 
 use super::{Called, arguments, called, common, testdata};
 use crate::common::missing::missing;
@@ -12,7 +12,7 @@ use sto_core::ingest::SymbolOptions;
 use sto_core::recording::{Location, Recording};
 use sto_core::stages::symbolize;
 
-/// The options with which a log is read whose program is in this folder.
+/// Options for a log whose program is in this folder.
 fn with_program(folder: &Path) -> ReadOptions {
     ReadOptions {
         symbols: SymbolOptions {
@@ -45,7 +45,7 @@ fn field<'a>(record: &'a str, key: &str) -> &'a str {
     }
 }
 
-/// What calls come to in what `llvm-xray convert -f yaml` prints, by the plainest reader.
+/// Number and time of calls in the output of `llvm-xray convert -f yaml`, with a simple reader.
 fn called_in_yaml(yaml: &str) -> Called {
     let mut called = Called::new();
     let mut open: HashMap<&str, Vec<(&str, u64)>> = HashMap::new();
@@ -196,7 +196,7 @@ fn finds_the_program_by_the_name_of_the_log() {
         first(&with_program(folder.path())),
         ("calls".into(), vec![])
     );
-    // Of another name, it is taken where there is no other.
+    // A program of another name is used if there is only one.
     fs::rename(folder.path().join("calls"), folder.path().join("renamed")).unwrap();
     assert_eq!(
         first(&with_program(folder.path())),
@@ -241,7 +241,7 @@ fn call(does: u32, function: u32, passed: u32) -> Vec<u8> {
     .concat()
 }
 
-/// A record of another kind of the flight data recorder.
+/// A record of another kind in the flight data recorder.
 fn other(kind: u8, data: &[u8]) -> Vec<u8> {
     let mut record = vec![kind << 1 | 1];
     record.extend(data);
@@ -253,7 +253,7 @@ fn cpu(time: u64) -> Vec<u8> {
     other(2, &[&[0, 0][..], &time.to_le_bytes()].concat())
 }
 
-/// A buffer of a thread: what is before the records in this version, and the records.
+/// A buffer of a thread: the version's metadata records, and the records.
 fn buffer(version: u8, tid: u32, second: u64, records: &[Vec<u8>]) -> Vec<u8> {
     let mut buffer = other(0, &tid.to_le_bytes());
     buffer.extend(other(4, &second.to_le_bytes()));
@@ -267,7 +267,7 @@ fn buffer(version: u8, tid: u32, second: u64, records: &[Vec<u8>]) -> Vec<u8> {
     buffer
 }
 
-/// Custom data in a log of the flight data recorder of this version.
+/// Custom data in a flight data recorder log of this version.
 fn custom(version: u8, length: u32, passed: u32) -> Vec<u8> {
     let mut data = length.to_le_bytes().to_vec();
     match version {
@@ -282,7 +282,7 @@ fn custom(version: u8, length: u32, passed: u32) -> Vec<u8> {
 #[test]
 fn all_flight_data_recorder_versions_give_the_same_calls() {
     for version in 1..=5 {
-        // The second buffer stands first; the time of its records begins anew.
+        // The second buffer comes first; the times of its records start again.
         let second = [
             cpu(1_100),
             call(3, 2, 0),
@@ -372,7 +372,7 @@ fn warns_about_an_unknown_clock() {
 fn rejects_a_truncated_log_unless_allowed() {
     for name in ["basic.xray", "fdr-small.xray"] {
         let whole = log(name);
-        // No size of a record is a multiple of three, so that every place within one has its turn.
+        // No record size is a multiple of three, so every offset within a record is tested.
         for end in (33..whole.len()).step_by(3) {
             let cut = &whole[..end];
             let is_between = match name {
@@ -417,7 +417,7 @@ fn continues_after_a_damaged_buffer() {
     };
     let mut log = header(version, 1, 0);
     log.extend(good(5, 1));
-    // A record of a kind that there is not, then a buffer without its length.
+    // A record of an unknown kind, then a buffer without its length.
     log.extend(buffer(
         version,
         6,
@@ -457,7 +457,7 @@ proptest! {
     }
 }
 
-/// A new recording of a program that calls more than a batch of each thread holds.
+/// A new recording of a program with more calls than one batch of each thread.
 #[test]
 fn reads_new_logs_like_the_installed_llvm() {
     if missing(&["clang++", "llvm-xray"]) {

@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with its line, never a panic, never half a profile.
+//! Malformed files: errors with the line, never a panic or a partial profile.
 
 use super::{error, file, folded, read};
 use crate::common::deepest;
@@ -18,7 +18,7 @@ fn assert_error_at(text: &str, line: usize, problem: &str) {
 }
 
 #[track_caller]
-fn assert_cut(text: &str, line: usize) {
+fn assert_truncated(text: &str, line: usize) {
     let error = error(text);
     let start = format!("a/file: truncated: the file ends at line {line}, within a part");
     assert!(error.starts_with(&start), "expected {start}, found {error}");
@@ -102,7 +102,7 @@ fn rejects_calls_without_name_or_costs() {
         6,
         "expected the costs of the call",
     );
-    assert_cut(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5);
+    assert_truncated(&file("fn=f\n1 1\ncfn=g\ncalls=1 1\n"), 5);
     assert_error_at(&file("cfn=g\ncalls=1 1\n1 5\n"), 4, "costs before `fn=`");
 }
 
@@ -147,7 +147,7 @@ fn rejects_truncated_files() {
             .unwrap();
         let end_of_first_part = bytes.windows(8).position(|eight| eight == b"\npart: 2");
         for cut in creator + 40..end {
-            // What ends with a part is whole, as far as anybody can know.
+            // A file that ends with a part cannot be distinguished from a complete one.
             if end_of_first_part.is_some_and(|end| (end - 1..end + 60).contains(&cut)) {
                 continue;
             }
@@ -189,7 +189,7 @@ fn rejects_too_many_events() {
     assert_error_at(&(text + "\n"), 1, "files of up to 1024 events are read");
 }
 
-/// Functions that each call the next, of which the last has costs.
+/// A chain of functions that call the next one; only the last has costs.
 fn chain(depth: usize) -> String {
     let mut text = "events: Ir\n".to_owned();
     for function in 1..depth {

@@ -1,4 +1,4 @@
-//! How what functions cost is divided among the paths of calls to them.
+//! Dividing the costs of functions among the paths of calls to them.
 
 use super::{file, folded, functions, read};
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn costs_without_known_caller_become_roots() {
 
 #[test]
 fn recursion_appears_once_on_a_stack() {
-    // Each of `even` and `odd` calls the other; costs of calls have those of nested ones.
+    // `even` and `odd` call each other; the costs of calls include nested calls.
     let lines = "fn=main\ncfn=even\ncalls=1 1\n1 10\n\
                  fn=even\n1 6\ncfn=odd\ncalls=3 1\n1 16\nfn=odd\n1 4\ncfn=even\ncalls=2 1\n1 12\n";
     assert_stacks(lines, &["main;even 6", "main;even;odd 4"]);
@@ -73,7 +73,7 @@ fn callers_in_names_make_stacks_exact() {
     assert_eq!(read(&file(lines)).unwrap().warnings, [""; 0]);
 }
 
-/// 2^60 paths lead through these calls.
+/// These calls make 2^60 paths.
 #[test]
 fn merges_small_paths_beyond_the_limit() {
     let mut lines = String::new();
@@ -107,7 +107,7 @@ fn merges_small_paths_beyond_the_limit() {
     assert!(moved, "{:?}", recording.warnings);
 }
 
-/// Calls from functions to later ones: each costs its part of what the called one does in all.
+/// Calls from functions to later ones; each call has a share of the callee's total.
 fn graphs() -> impl Strategy<Value = (Vec<u64>, Vec<(usize, usize)>)> {
     (2..8usize).prop_flat_map(|count| {
         let own = prop::collection::vec(0..1000u64, count);
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn self_costs_are_exact_and_totals_up_to_rounding((own, edges) in graphs()) {
         let count = own.len();
-        // Totals from the last function to the first, divided among callers by their index.
+        // Totals from the last function to the first, divided among callers by index.
         let mut totals = own.clone();
         let mut calls = vec![Vec::new(); count];
         for callee in (0..count).rev() {
@@ -155,7 +155,7 @@ proptest! {
             let (found_own, found_total) =
                 found.get(&format!("f{function}")).copied().unwrap_or_default();
             prop_assert_eq!(found_own, own[function]);
-            // Each function below is rounded once for each of its stacks.
+            // Each callee is rounded once for each of its stacks.
             let off = found_total.abs_diff(totals[function]);
             prop_assert!(off <= recording.stacks.len() as u64, "f{}: {} {}", function, found_total, totals[function]);
         }

@@ -1,4 +1,4 @@
-//! Callgrind's files: what is read, and how a graph of calls becomes stacks.
+//! Callgrind's files, and how a call graph becomes stacks.
 
 mod bad;
 mod division;
@@ -23,7 +23,7 @@ fn error(text: &str) -> String {
         .to_string()
 }
 
-/// A file of one event with these lines.
+/// A file with one event and these lines.
 fn file(lines: &str) -> String {
     format!("events: Ir\n{lines}")
 }
@@ -35,7 +35,7 @@ fn frame(recording: &Recording, location: LocationIx) -> Frame<'_> {
     }
 }
 
-/// What each stack cost of the first sample type: `main;work 42`.
+/// The cost of each stack in the first sample type: `main;work 42`.
 fn folded(recording: &Recording) -> Vec<String> {
     let mut costs: BTreeMap<String, u64> = BTreeMap::new();
     for sample in recording
@@ -56,7 +56,7 @@ fn folded(recording: &Recording) -> Vec<String> {
         .collect()
 }
 
-/// What each function of the first sample type cost by itself, and with what it calls.
+/// The self and total cost of each function in the first sample type.
 fn functions(recording: &Recording) -> BTreeMap<String, (u64, u64)> {
     let mut costs: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for sample in recording

@@ -1,4 +1,4 @@
-//! Files of Valgrind, against goldens and what `callgrind_annotate` says of them.
+//! Files of Valgrind, compared with goldens and the output of `callgrind_annotate`.
 
 use super::{folded, functions};
 use crate::common::assert_golden;
@@ -54,8 +54,8 @@ fn reads_valgrind_files() {
     }
 }
 
-/// What `pprof -call_tree -callgrind` calls `line2000 [1/2]` and `line2000 [2/2]` is one function; its `-top -cum`
-/// says the same of the profile.
+/// `pprof -call_tree -callgrind` names one function `line2000 [1/2]` and `line2000 [2/2]`. The expected totals are
+/// those of `pprof -top -cum`.
 #[test]
 fn reads_the_totals_of_a_pprof_call_tree() {
     let functions = functions(&recording("call-tree"));
@@ -74,7 +74,7 @@ fn reads_the_totals_of_a_pprof_call_tree() {
     assert_eq!(costs, expected.map(Some));
 }
 
-/// Costs of functions without the depth of recursion, of the two tables of `callgrind_annotate`.
+/// Costs of functions in the two tables of `callgrind_annotate`, without recursion depths.
 fn annotated() -> [BTreeMap<String, u64>; 2] {
     let text = std::fs::read_to_string(testdata("work.annotate")).unwrap();
     let tables = text.split("file:function").skip(1);
@@ -108,7 +108,7 @@ fn costs_equal_those_of_callgrind_annotate() {
     let [own, totals] = annotated();
     let found = functions(&recording("work"));
     for (function, &cost) in &own {
-        // The first call of a function and those in its recursion are functions of their own there.
+        // There, each recursion depth is a function of its own.
         let plain = function.split('\'').next().unwrap();
         let parts = own
             .iter()

@@ -1,4 +1,4 @@
-//! Recordings that break the rules: an error with a offset, never a panic, never half a profile.
+//! Malformed recordings: errors with an offset, never a panic or a partial profile.
 
 use super::build::{
     Chunk, Pool, checkpoint, event, header, number, numbers, read, read_cut, shown, text,
@@ -23,14 +23,14 @@ pub(crate) fn assert_refused(bytes: &[u8], parts: &[&str]) {
     }
 }
 
-/// A sound chunk after a change.
+/// A valid chunk after a change.
 pub(crate) fn changed(change: impl FnOnce(&mut Chunk)) -> Vec<u8> {
     let mut chunk = Chunk::sound();
     change(&mut chunk);
     chunk.bytes()
 }
 
-/// A sound chunk with other bytes at a offset of its header.
+/// A valid chunk with other bytes at an offset of its header.
 fn with_header(offset: usize, bytes: &[u8]) -> Vec<u8> {
     let mut file = Chunk::sound().bytes();
     file[offset..offset + bytes.len()].copy_from_slice(bytes);
@@ -251,7 +251,7 @@ fn rejects_impossible_counts_before_allocating() {
 #[test]
 fn skips_any_number_of_empty_values_quickly() {
     let mut chunk = Chunk::sound();
-    // Each type has the one before it twice.
+    // Each type has two fields of the previous type.
     chunk.types.push(("Nothing0".to_owned(), 1000, vec![]));
     for id in 1001..1030 {
         let fields = [format!("a {}", id - 1), format!("b {}", id - 1)];
@@ -344,7 +344,7 @@ fn ignores_times_that_overflow() {
     }
 }
 
-/// More ticks than there are from 1970 to the beginning of the chunks.
+/// More ticks than from 1970 to the start of the chunks.
 const START_TICKS: i64 = super::build::TICKS_PER_SECOND + 1;
 
 #[test]
@@ -401,7 +401,7 @@ proptest! {
     fn changed_bytes_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut bytes = after_async_profiler();
         for (offset, byte) in changes {
-            // Past the magic number, or nothing would be read.
+            // After the magic number, without which nothing is read.
             let offset = 4 + offset.index(bytes.len() - 4);
             bytes[offset] = byte;
         }

@@ -1,10 +1,10 @@
-//! Recordings made by hand.
+//! A builder of recordings.
 
 use std::path::Path;
 use sto_core::formats::{FormatError, ReadOptions, read_bytes};
 use sto_core::recording::Recording;
 
-/// When every chunk begins, in nanoseconds since 1970, and how fast its clock ticks.
+/// The start of every chunk in nanoseconds since 1970, and its ticks per second.
 pub(crate) const START: i64 = 1_000_000_000;
 pub(crate) const TICKS_PER_SECOND: i64 = 500_000_000;
 
@@ -56,9 +56,9 @@ const TYPES: [(&str, i64, &[&str]); 18] = [
 pub(crate) struct Chunk {
     /// Name, id and fields of types.
     pub(crate) types: Vec<(String, i64, Vec<String>)>,
-    /// The field (`type.field`) that counts its spans in this unit.
+    /// The field (`type.field`) whose spans have this unit.
     pub(crate) span: Option<(&'static str, &'static str)>,
-    /// Events with constants, the last one last: pools of a type's constants, which are keys and values.
+    /// Events with constants: pools of a type's constants, as keys and values.
     pub(crate) constants: Vec<Vec<Pool>>,
     pub(crate) events: Vec<Vec<u8>>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Chunk {
 pub(crate) struct Pool {
     pub(crate) of: i64,
     pub(crate) constants: Vec<(i64, Vec<u8>)>,
-    /// Instead of the number of constants.
+    /// Replaces the number of constants.
     pub(crate) count: Option<i64>,
 }
 
@@ -81,7 +81,7 @@ impl Pool {
     }
 }
 
-/// A compressed number, as `jfrEncoders.hpp` of HotSpot writes it.
+/// A compressed number, as in HotSpot's `jfrEncoders.hpp`.
 pub(crate) fn number(number: i64) -> Vec<u8> {
     let mut rest = number as u64;
     let mut bytes = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn text(text: &str) -> Vec<u8> {
     bytes(3, text.as_bytes())
 }
 
-/// A string in an encoding that counts its bytes.
+/// A string in an encoding with a byte count.
 pub(crate) fn bytes(encoding: u8, text: &[u8]) -> Vec<u8> {
     [&[encoding], &*number(text.len() as i64), text].concat()
 }
@@ -110,7 +110,7 @@ pub(crate) fn event(kind: i64, fields: &[u8]) -> Vec<u8> {
     sized(&[&*number(kind), fields].concat())
 }
 
-/// Bytes with their number before them, which counts itself.
+/// Bytes after their size, which includes the size field.
 fn sized(body: &[u8]) -> Vec<u8> {
     let size = body.len() as i64 + 4;
     let size = [0, 7, 14, 21]
@@ -118,7 +118,7 @@ fn sized(body: &[u8]) -> Vec<u8> {
     [&size, body].concat()
 }
 
-/// The stack trace `main` calls `leaf`, leaf first as they stand in a file.
+/// A stack trace of methods, leaf first as in a file.
 fn trace(key: i64, methods: &[i64]) -> (i64, Vec<u8>) {
     let mut value = [&[0], &*number(methods.len() as i64)].concat();
     for &method in methods {
@@ -260,7 +260,7 @@ impl Strings {
     }
 }
 
-/// The fields of an event with constants, the one before which is so far away.
+/// The fields of an event with constants; `delta` is the offset of the previous one.
 pub(crate) fn checkpoint(back: i64, pools: &[Pool]) -> Vec<u8> {
     let mut bytes = numbers(&[0, 0, back]);
     bytes.push(1);
@@ -291,7 +291,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Recording, FormatError> {
     read_bytes(Path::new("a/file"), bytes, &ReadOptions::default())
 }
 
-/// Reads a file that may be cut off.
+/// Reads a file that may be truncated.
 pub(crate) fn read_cut(bytes: &[u8]) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         allow_truncated: true,

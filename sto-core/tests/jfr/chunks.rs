@@ -1,4 +1,4 @@
-//! What a chunk may hold: any layout that it describes itself.
+//! Chunks can have any layout that their metadata describes.
 
 use super::build::{Chunk, Pool, TICKS_PER_SECOND, bytes, number, numbers, read, shown, text};
 use sto_core::formats::Format;
@@ -157,7 +157,7 @@ fn frame_types_become_frame_kinds() {
     }
 }
 
-/// As async-profiler 2.10 calls code of a library without a symbol.
+/// The name that async-profiler 2.10 gives to library code without a symbol.
 #[test]
 fn code_named_after_its_library_is_unresolved() {
     for library in ["libc.so.6", "libc-2.17.so;649be141 (deleted)"] {
@@ -246,7 +246,7 @@ fn counts_samples_with_unknown_period() {
         chunk.events[0] = setting(101, name, value);
         assert_eq!(shown_of(&chunk), counted, "{name}={value}");
     }
-    // Of one event a sample without a period makes all without.
+    // One sample without a period makes the whole event count samples.
     let mut without = Chunk::sound();
     without.events[0] = setting(101, "period", "everyChunk");
     let recording = read(&[Chunk::sound().bytes(), without.bytes()].concat()).unwrap();

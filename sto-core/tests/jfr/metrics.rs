@@ -1,5 +1,5 @@
-//! Metrics over time: those of a real recording as the JDK's own reader has them (`testdata/jfr/metrics.py`), and
-//! those of events that are not as they should be.
+//! Metrics over time: of a real recording, compared with the JDK's reader (`testdata/jfr/metrics.py`), and of
+//! malformed events.
 
 use super::build::{Chunk, START, TICKS_PER_SECOND, event, numbers, read, text};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn metrics_equal_those_of_the_jdk() {
         let found = &found[name];
         assert_eq!(found.len(), expected.len(), "{name}");
         for (&(time, value), (expected_time, expected_value)) in found.iter().zip(expected) {
-            // The JDK reads the second chunk by the clock of the first, which is 271 ns off; two compile at once.
+            // The JDK reads the second chunk by the clock of the first, which is 271 ns off; two compilations overlap.
             let off = time.abs_diff(expected_time);
             assert!(off <= 300, "{name} at {expected_time}: {off} ns off");
             let is_time = [
@@ -65,7 +65,7 @@ fn metrics_equal_those_of_the_jdk() {
     let kinds = |kind| move |metric: &&MetricSeries| metric.kind() == kind;
     assert_eq!(recording.metrics.iter().filter(kinds(Level)).count(), 8);
     assert_eq!(recording.metrics.iter().filter(kinds(Count)).count(), 9);
-    // They are of the time of the samples.
+    // They are within the time of the samples.
     let first = recording.samples[0].time.unwrap().0;
     let load = &found["cpu load: machine total"];
     assert!(
@@ -75,7 +75,7 @@ fn metrics_equal_those_of_the_jdk() {
     assert!(load.iter().all(|&(_, load)| (0.0..=1.0).contains(&load)));
 }
 
-/// A sound chunk with events of these types and fields.
+/// A valid chunk with events of these types and fields.
 fn with(types: &[(&str, &[&str])], events: &[(usize, Vec<u8>)]) -> Recording {
     let mut chunk = Chunk::sound();
     for (id, (name, fields)) in (300..).zip(types) {
@@ -98,7 +98,7 @@ fn sums_overlapping_values_in_any_order() {
     let types: &[(&str, &[&str])] = &[("jdk.Compilation", &["startTime 11", "duration 11"])];
     let spans = [(100, 20), (20, 10), (10, 20)];
     let events = spans.map(|(start, took)| (0, numbers(&[start, took])));
-    // The only sample is at 5.
+    // The only sample is at time 5.
     let recording = with(types, &events);
     let expected = [(10, 0.0), (20, 20.0), (30, 40.0), (100, 0.0), (120, 40.0)];
     let expected = expected.map(|(ticks, value)| (at(ticks), value));

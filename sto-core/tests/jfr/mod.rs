@@ -1,5 +1,4 @@
-//! JDK Flight Recorder: real files as the JDK's own reader has them, what chunks may hold, and what they
-//! may not.
+//! JDK Flight Recorder: real files compared with the JDK's reader, valid and malformed chunks.
 #![expect(clippy::big_endian_bytes, reason = "headers of chunks are so")]
 
 mod bad;

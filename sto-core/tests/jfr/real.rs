@@ -1,4 +1,4 @@
-//! Recordings, against what `jfr print` finds in them (`testdata/jfr/reference.py`).
+//! Recordings, compared with the output of `jfr print` (`testdata/jfr/reference.py`).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -124,7 +124,7 @@ fn datadog_samples_have_weights() {
     for sample in &recording.samples {
         found[sample.sample_type.0 as usize].1 += sample.cost;
     }
-    // As many as `jfr summary` counts.
+    // The number that `jfr summary` prints.
     let samples: Vec<_> = found
         .iter()
         .map(|(name, cost)| (*name, cost.samples))

@@ -1,4 +1,4 @@
-//! Types that break the rules: an error with an offset, and no time or memory without an end.
+//! Malformed types: errors with an offset, in bounded time and memory.
 
 use super::bad::{assert_refused, changed};
 use super::build::{Chunk, Pool, Strings, checkpoint, event, header, numbers, read, shown};
@@ -67,7 +67,7 @@ fn rejects_deeply_nested_elements() {
     let mut strings = Strings::default();
     let mut root = Vec::new();
     for depth in 0..100_000 {
-        // From the innermost outwards, each with the next as its only child.
+        // From the innermost outwards, each the only child of the next.
         let name = strings.string("root");
         root.extend([&*name, &numbers(&[0, i64::from(depth < 99_999)])].concat());
     }

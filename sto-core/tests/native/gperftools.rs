@@ -1,11 +1,11 @@
-//! gperftools' profiles and those in its text, held against what `go tool pprof` reads in them (`pprof.py`).
+//! gperftools' binary and text profiles, compared with `go tool pprof` (`pprof.py`).
 
 use super::{error, places, recording, testdata, text};
 use std::collections::BTreeMap;
 use sto_core::formats::Format;
 use sto_core::recording::Recording;
 
-/// By stack, what pprof and we call its values.
+/// Values by stack and name.
 type Costs = BTreeMap<String, BTreeMap<String, u64>>;
 
 fn read_by_pprof(file: &str) -> Costs {
@@ -26,7 +26,7 @@ fn read_by_pprof(file: &str) -> Costs {
     costs
 }
 
-/// pprof calls what is in use so only where what was ever allocated is another.
+/// pprof only says "inuse" if the allocated amount is different.
 fn our_name(name: &str) -> String {
     match name {
         "objects" | "space" => format!("inuse_{name}"),
@@ -62,7 +62,7 @@ fn costs_of_addresses_equal_those_of_pprof() {
     }
 }
 
-/// Go's lines leave out frames of its runtime, so that stacks are others than those of its addresses.
+/// Go's text omits frames of its runtime, so stacks differ from those of the addresses.
 #[test]
 fn costs_of_go_profiles_equal_those_of_pprof() {
     for file in ["go-heap.txt", "go-mutex.txt", "go-goroutine.txt"] {

@@ -1,10 +1,10 @@
-//! What gprof prints: its two tables say the same, and so do we.
+//! Output of gprof, compared with its two tables.
 
 use super::{error, recording, text};
 use std::collections::BTreeMap;
 use sto_core::formats::Format;
 
-/// Nanoseconds of each function by itself, and with what it called.
+/// Self and total nanoseconds of each function.
 fn functions(file: &str) -> BTreeMap<String, (u64, u64)> {
     let recording = recording(file, Format::Gprof);
     let mut costs: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -39,7 +39,7 @@ fn self_costs_equal_the_flat_profile() {
     assert_eq!(all, 2_320_000_000);
 }
 
-/// Of a cycle gprof says what its members cost together.
+/// gprof gives the members of a cycle a common cost.
 #[test]
 fn callers_equal_the_call_graph() {
     let costs = functions("calls.gprof");
@@ -48,7 +48,7 @@ fn callers_equal_the_call_graph() {
         let expected = centiseconds * 10_000_000;
         assert!(total.abs_diff(expected) <= 30_000_000, "{name}: {total}");
     }
-    // It is called within the cycle alone.
+    // It is only called within the cycle.
     let (_, total) = costs["odd"];
     assert!(total > 0, "{total}");
 }

@@ -1,4 +1,4 @@
-//! Profiles of native programs, held against what their own tools read in them.
+//! Profiles of native programs, compared with their own tools.
 
 mod gperftools;
 mod gprof;
@@ -25,7 +25,7 @@ fn recording(file: &str, format: Format) -> Recording {
     recording
 }
 
-/// The message of the error that reading gives.
+/// The error message of reading.
 #[track_caller]
 fn error(bytes: &[u8]) -> String {
     let read = read_bytes(Path::new("x"), bytes, &ReadOptions::default());
@@ -44,7 +44,7 @@ fn place(recording: &Recording, location: Location) -> String {
     }
 }
 
-/// Places of a stack, leaf first.
+/// The frames of a stack, leaf first.
 fn places(recording: &Recording, stack: sto_core::recording::StackIx) -> Vec<String> {
     let stack = recording.stacks.get(stack);
     let leaf_first = stack.iter().rev();

@@ -6,7 +6,7 @@ use sto_core::formats::{Format, read_bytes};
 use sto_core::model::FrameKind;
 use sto_core::recording::{Location, Recording};
 
-/// Of each sample: the thread's name and id, the stack, leaf first, and what it cost.
+/// For each sample the thread's name and id, the stack, leaf first, and the cost.
 fn samples(recording: &Recording) -> Vec<(String, u32, String, u64)> {
     let samples = recording.samples.iter();
     let samples = samples.map(|sample| {
@@ -111,7 +111,7 @@ fn counts_bpftrace_maps_by_stack() {
     assert_eq!(found[0].2, expected);
 }
 
-/// `@total` counts what the stacks cost together; the address of a frame without a name is in no name here.
+/// `@total` is the sum of all stacks; addresses are not part of the names of unnamed frames.
 #[test]
 fn reads_bpftrace_stacks_in_text_and_json() {
     for (file, format, expected) in [
@@ -137,7 +137,7 @@ fn reads_bpftrace_stacks_in_text_and_json() {
     }
 }
 
-/// By `awk '/\]: /{sum += $NF}'`.
+/// Expected from `awk '/\]: /{sum += $NF}'`.
 #[test]
 fn bpftrace_stacks_in_perf_style_have_files_and_threads() {
     let recording = recording("bpftrace-perf.txt", Format::Bpftrace);
@@ -185,7 +185,7 @@ fn rejects_bpftrace_values_without_counts_and_unterminated_keys() {
         message.contains("within a key, which its count ends"),
         "{message}"
     );
-    // A name that has a line end looks like a stack, which this one's count does not end.
+    // A name with a line end looks like a stack.
     let json = br#"{"type": "map", "data": {"@": {"a\nb": 1}}}"#;
     let message = error(json);
     assert!(
@@ -219,7 +219,7 @@ fn reads_bcc_tools() {
     assert_eq!(waits, [13_000, 22_000, 27_000]);
 }
 
-/// It says nowhere what it is.
+/// Its output has no header.
 #[test]
 fn detects_libbpf_offcputime_by_its_stacks() {
     let recording = recording("bcc-naps.txt", Format::Bcc);
@@ -238,7 +238,7 @@ fn detects_libbpf_offcputime_by_its_stacks() {
     assert_eq!(asleep.into_iter().collect::<Vec<_>>(), expected);
 }
 
-/// It prints what is there again and again.
+/// It prints the outstanding allocations repeatedly.
 #[test]
 fn memleak_uses_the_last_report() {
     let recording = recording("bcc-memleak.txt", Format::Bcc);

@@ -1,4 +1,4 @@
-//! DHAT and massif, held against the totals that Valgrind prints, and heaptrack against what `heaptrack_print` does.
+//! DHAT and massif, compared with Valgrind's totals, and heaptrack, compared with `heaptrack_print`.
 
 use super::{error, places, recording, text};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn totals(recording: &Recording) -> Vec<(&str, u64, u64)> {
         .collect()
 }
 
-/// What stacks cost of a sample type, in ascending order.
+/// The costs of stacks in a sample type, in ascending order.
 fn by_stack(recording: &Recording, event: &str) -> Vec<u64> {
     let mut costs: BTreeMap<u32, u64> = BTreeMap::new();
     for sample in &recording.samples {
@@ -31,7 +31,7 @@ fn by_stack(recording: &Recording, event: &str) -> Vec<u64> {
     costs
 }
 
-/// `==7== Total: 2,531,968 bytes in 62,744 blocks`, and so on.
+/// Expected from lines like `==7== Total: 2,531,968 bytes in 62,744 blocks`.
 #[test]
 fn dhat_totals_equal_those_of_valgrind() {
     let recording = recording("dhat.json", Format::Dhat);
@@ -49,7 +49,7 @@ fn dhat_totals_equal_those_of_valgrind() {
     assert_eq!(recording.processes[0].program, "work");
 }
 
-/// `dhat: Total: 102,412 bytes in 42 blocks`, and so on.
+/// Expected from lines like `dhat: Total: 102,412 bytes in 42 blocks`.
 #[test]
 fn crate_dhat_totals_equal_its_own() {
     let recording = recording("dhat-crate.json", Format::Dhat);
@@ -73,7 +73,7 @@ fn crate_dhat_totals_equal_its_own() {
     );
 }
 
-/// In the mode `ad-hoc`, a program counts what it wants.
+/// In the mode `ad-hoc`, a program counts its own events.
 #[test]
 fn dhat_ad_hoc_counts_are_events() {
     let bytes = text("dhat-crate.json");
@@ -128,7 +128,7 @@ fn inlined_frames_have_the_address_of_their_caller() {
     }
 }
 
-/// `mem_heap_B` of the snapshot.
+/// Expected from `mem_heap_B` of the snapshot.
 #[test]
 fn reads_the_peak_of_massif() {
     let recording = recording("massif.out", Format::Massif);
@@ -149,7 +149,7 @@ fn reads_the_peak_of_massif() {
     );
 }
 
-/// As `ms_print` prints them.
+/// Expected from `ms_print`.
 #[test]
 fn massif_has_metrics_if_it_measured_time() {
     let recorded = recording("massif-ms.out", Format::Massif);
@@ -179,7 +179,7 @@ fn massif_has_metrics_if_it_measured_time() {
     assert_eq!(recording("massif.out", Format::Massif).metrics, []);
 }
 
-/// The costs that `heaptrack_print -F` gives to stacks, by `--flamegraph-cost-type`.
+/// Expected from `heaptrack_print -F` with each `--flamegraph-cost-type`.
 #[test]
 fn heaptrack_equals_heaptrack_print() {
     let recording = recording("heaptrack.gz", Format::Heaptrack);

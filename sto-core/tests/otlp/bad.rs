@@ -1,4 +1,4 @@
-//! Files that break the rules: an error that says where, never a panic, never half a profile.
+//! Malformed files: errors with the place, never a panic or a partial profile.
 
 use super::build::{Builder, part, read, with_profile};
 use super::messages::{Stack, Value};
@@ -18,7 +18,7 @@ pub(crate) fn sound() -> Builder {
     builder
 }
 
-/// Asserts that a sound export is refused after a change, with these words.
+/// Asserts that a valid export is rejected after a change, with these words in the error.
 #[track_caller]
 fn assert_refused(change: impl FnOnce(&mut Builder), parts: &[&str]) {
     let mut builder = sound();
@@ -148,7 +148,7 @@ fn rejects_truncated_files() {
 #[test]
 fn limits_the_memory_for_small_files() {
     let mut builder = Builder::new("samples", "count");
-    // Each of a million references is to a location with thousands of functions.
+    // A million references to a location with thousands of functions.
     let many = builder.location(&["f"; 5_000], &[]);
     builder.dictionary.stack_table.push(Stack {
         location_indices: vec![many; 1_000_000],

@@ -1,4 +1,4 @@
-//! Exports made by hand.
+//! A builder of exports.
 
 use super::messages::{
     AnyValue, Attribute, Dictionary, Function, KeyValue, Line, Location, Mapping, Profile,
@@ -9,7 +9,7 @@ use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::recording::Recording;
 
-/// An export of one resource, whose last profile samples are added to.
+/// An export of one resource; samples are added to its last profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Builder {
     pub(crate) dictionary: Dictionary,

@@ -1,4 +1,4 @@
-//! Exports in JSON: they say the same as in Protocol Buffers, and errors name the path of what breaks rules.
+//! Exports in JSON are read like Protocol Buffers; errors have the JSON path.
 
 use super::bad::{read_named, sound};
 use super::build::{Builder, read};
@@ -11,7 +11,7 @@ use sto_core::formats::Format;
 use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
-/// All that a recording holds, but for what identifies its file.
+/// The contents of a recording without the identity of its file.
 fn content(recording: Recording) -> String {
     let recording = recording.edit(|recording| {
         recording.source = sto_core::id::SourceDigest::of(b"");
@@ -25,7 +25,7 @@ fn assert_alike(builder: &Builder) {
     let json = builder.json();
     let recordings = [json.as_bytes(), &builder.data().encode_to_vec()].map(read);
     let [json, protobuf] = recordings.map(|read| read.map(content));
-    // They differ in where.
+    // They differ in the place.
     let problem = |error: String| error.rsplit_once(": ").map(|(_, end)| end.to_owned());
     assert_eq!(json.map_err(problem), protobuf.map_err(problem));
 }
@@ -294,7 +294,7 @@ fn rejects_truncated_files() {
     let line = sound().json();
     let json = format!("{line}\n{line}");
     for end in 1..json.len() {
-        // Between the two stands a whole file.
+        // Between the two is a complete file.
         let is_whole = (line.len()..=line.len() + 1).contains(&end);
         assert_eq!(
             read_named(&json.as_bytes()[..end]).is_ok(),
@@ -317,7 +317,7 @@ fn rejects_deeply_nested_lists() {
 }
 
 prop_compose! {
-    /// An export, sound or with indices that nothing has.
+    /// An export, valid or with invalid indices.
     fn export()(
         names in prop::collection::vec("\\PC{0,5}", 1..4),
         samples in prop::collection::vec((0..6i32, prop::collection::vec(any::<i64>(), 0..3), any::<bool>()), 1..5),
@@ -350,7 +350,7 @@ proptest! {
 
     #[test]
     fn json_equals_protocol_buffers(builder in export()) {
-        // What shows the numbering in Protocol Buffers.
+        // This makes the numbering unambiguous in Protocol Buffers.
         let mut builder = builder;
         for sample in &mut builder.profiles[0].samples {
             sample.link_index = 1;

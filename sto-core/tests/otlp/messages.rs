@@ -1,4 +1,4 @@
-//! OTLP's messages as of 1.10, for the crates `prost` and `serde_json`: encoders that are not ours.
+//! OTLP's messages as of 1.10, for the independent encoders `prost` and `serde_json`.
 //!
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
 //! <https://github.com/open-telemetry/opentelemetry-proto>.
@@ -210,7 +210,7 @@ fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error>
     serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
 }
 
-/// What is in it does not matter.
+/// Its contents do not matter.
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 pub(crate) struct List {
     #[prost(message, repeated, tag = "1")]

@@ -1,5 +1,4 @@
-//! OTLP profiles: real encoders' files against a golden, JSON beside Protocol Buffers, what the schema
-//! allows, and what it does not.
+//! OTLP profiles: files of real encoders, JSON and Protocol Buffers, valid and malformed exports.
 
 mod bad;
 mod build;

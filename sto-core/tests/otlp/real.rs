@@ -68,7 +68,7 @@ fn describe(recording: &Recording) -> String {
     text
 }
 
-/// As the Collector's file exporter writes them.
+/// The layout of the Collector's file exporter.
 #[test]
 fn reads_length_prefixed_exports() {
     let export = std::fs::read(folder().join("v1.10.otlp")).unwrap();
@@ -88,7 +88,7 @@ fn reads_length_prefixed_exports() {
     }
 }
 
-/// As the exporter writes them with `compression: zstd`, in either format.
+/// The layout of the exporter with `compression: zstd`, in both formats.
 #[test]
 fn reads_individually_compressed_messages() {
     let once = read("v1.10.otlp").unwrap();

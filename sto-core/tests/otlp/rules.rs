@@ -1,4 +1,4 @@
-//! What the schema and the conventions say, one by one.
+//! The rules of the schema and the conventions.
 
 use super::build::{Builder, part, with_profile};
 use super::messages::{List, Mapping, Stack, Value};
@@ -69,7 +69,7 @@ fn profile_can_count_the_samples_of_the_next() {
     assert_eq!(recording.sample_types.len(), 1);
     assert_eq!(costs(&recording), [(3, 0), (1, 0), (0, 70)]);
 
-    // Those of another event are one of their own.
+    // Sample counts of another event are a sample type of their own.
     builder.profiles[1].sample_type = builder.profile("wall", "nanoseconds").sample_type;
     builder.profiles.truncate(2);
     let recording = builder.read();
@@ -201,7 +201,7 @@ fn mappings_become_modules_with_build_ids() {
     assert_eq!(build_id.to_string(), "c0ffee");
 }
 
-/// The sample messages of the first profile, written anew by hand.
+/// An export whose first profile has these encoded sample messages.
 fn with_samples(builder: &Builder, samples: &[&[u8]]) -> Vec<u8> {
     let mut profile = builder.profiles[0].clone();
     profile.samples.clear();

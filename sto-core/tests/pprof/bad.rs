@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with an offset, never a panic, never half a profile.
+//! Malformed files: errors with an offset, never a panic or a partial profile.
 
 use super::build::{Builder, read};
 use super::messages::ValueType;
@@ -18,7 +18,7 @@ fn sound() -> Builder {
     builder
 }
 
-/// Reads bytes that are said to be a profile.
+/// Reads bytes as a pprof profile, without detection.
 fn read_named(bytes: &[u8]) -> Result<Recording, String> {
     let named = ReadOptions {
         format: Some(Format::Pprof),
@@ -27,7 +27,7 @@ fn read_named(bytes: &[u8]) -> Result<Recording, String> {
     read_bytes(Path::new("a/file"), bytes, &named).map_err(|error| error.to_string())
 }
 
-/// The error of a sound profile after this change.
+/// The error of a valid profile after this change.
 #[track_caller]
 fn error_after(change: impl FnOnce(&mut super::messages::Profile)) -> String {
     let mut builder = sound();
@@ -145,7 +145,7 @@ fn rejects_too_deep_stacks() {
     assert_refused(&builder.error(), &["2097153 frames"]);
 }
 
-/// A location is written once with all that was inlined there, and stacks may have it often.
+/// A location is written once with all functions inlined there, and stacks can have it often.
 #[test]
 fn limits_the_memory_for_small_files() {
     let mut builder = Builder::cpu();

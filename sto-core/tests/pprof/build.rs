@@ -1,4 +1,4 @@
-//! Profiles made by hand.
+//! A builder of profiles.
 
 use super::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use prost::Message;
@@ -6,7 +6,7 @@ use std::path::Path;
 use sto_core::formats::{FormatError, read_bytes};
 use sto_core::recording::Recording;
 
-/// A profile whose strings stand in it once each.
+/// A profile whose strings are interned.
 #[derive(Clone)]
 pub(crate) struct Builder(pub(crate) Profile);
 

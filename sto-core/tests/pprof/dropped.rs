@@ -1,4 +1,4 @@
-//! Frames that a profile says are not to be shown, as pprof's `Profile.Prune` leaves them out.
+//! The `drop_frames` of a profile, which are removed like in pprof's `Profile.Prune`.
 
 use super::build::Builder;
 use crate::common::folded;

@@ -1,4 +1,4 @@
-//! What labels say of samples.
+//! Labels of samples.
 
 use super::build::Builder;
 use crate::common::labels_of;
@@ -54,7 +54,7 @@ fn time_labels_order_the_samples() {
     assert_eq!(times, [Some(Nanoseconds(10)), Some(Nanoseconds(20))]);
 }
 
-/// What each sample is labelled with, as text.
+/// The labels of each sample as text.
 fn labels(recording: &Recording) -> Vec<String> {
     let samples = recording.samples.iter();
     samples
@@ -107,12 +107,12 @@ fn label_order_does_not_matter() {
     assert_eq!(threads, [0, 0, 1]);
 }
 
-/// An id so long that few reach the limit.
+/// An id so long that few of them reach the limit.
 fn long(id: usize) -> String {
     format!("{id:04000}")
 }
 
-/// How many labels with such an id fit, which have this much text beside it.
+/// The number of labels with such an id, and with `other` bytes of other text, that fit.
 fn fitting(other: usize) -> usize {
     MAX_LABEL_SETS / (LABEL_COST + long(0).len() + other)
 }

@@ -1,4 +1,4 @@
-//! pprof's messages, for the crate `prost`: an encoder and decoder that is not ours.
+//! pprof's messages, for the independent encoder and decoder `prost`.
 //!
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 

@@ -1,4 +1,4 @@
-//! pprof: real files against goldens, what the schema allows, and what it does not.
+//! pprof: real files compared with goldens, valid and malformed profiles.
 
 mod bad;
 mod build;

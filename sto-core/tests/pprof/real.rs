@@ -1,4 +1,4 @@
-//! Real files, against goldens that agree with `go tool pprof -raw`.
+//! Real files, compared with goldens that agree with `go tool pprof -raw`.
 
 use crate::common::assert_golden;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Recording;
 use sto_core::stages::symbolize;
 
-/// What a recording says, as text for goldens.
+/// A recording as text for goldens.
 fn describe(recording: &Recording) -> String {
     let mut text = String::new();
     let out = &mut text;
@@ -58,7 +58,7 @@ fn describe(recording: &Recording) -> String {
 #[track_caller]
 fn check_golden(name: &str) {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/pprof"));
-    // From memory: when a file was last written is no part of a golden.
+    // From memory, because the modification time of a file must not be part of a golden.
     let path = folder.join(format!("{name}.pb.gz"));
     let bytes = std::fs::read(&path).unwrap();
     let recording = read_bytes(&path, &bytes, &Default::default()).unwrap();

@@ -263,7 +263,7 @@ fn locations_without_functions_become_addresses() {
     let Location::Address { address, .. } = locations[1] else {
         panic!("{locations:?}");
     };
-    // Address 0x1001 of a mapping that begins at 0x1000 with the file's byte 0x400.
+    // Address 0x1001 of a mapping at 0x1000 with file offset 0x400.
     assert_eq!((locations[0], address), (Location::Unmapped, 0x401));
 }
 

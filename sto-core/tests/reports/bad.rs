@@ -1,4 +1,4 @@
-//! Files that break the rules: an error with a line, never a panic, never half a profile.
+//! Malformed files: errors with the line, never a panic or a partial profile.
 
 use super::{FILES, bytes, read_as, stacks};
 use crate::common::deepest;
@@ -192,7 +192,7 @@ fn rejects_dangling_references() {
         &frame("<frame ref=\"9\"/>"),
         &["9; expected the id of a frame"],
     );
-    // A stack that is made of itself.
+    // A stack that refers to itself.
     assert_refused(
         &frame("<backtrace ref=\"1\"/>"),
         &["1; expected the id of a backtrace"],
@@ -213,7 +213,7 @@ fn rejects_truncated_files() {
         for cut in 1..rest.unwrap_or(text.len()) {
             match read_as(Some(format), &text[..cut]) {
                 Err(error) => assert!(error.to_string().starts_with("a/file"), "{error}"),
-                // Where nothing marks the end, whole lines are whole.
+                // If nothing marks the end, a file of complete lines is complete.
                 Ok(recording) => {
                     let is_told = recording
                         .warnings
@@ -286,7 +286,7 @@ fn reads_stacks_of_hundreds_of_thousands_of_frames() {
     ));
     let begin = "<node call_tree=\"f()\" time_ms=\"1\">";
     let yourkit = yourkit(&(begin.repeat(depth) + &"</node>".repeat(depth)));
-    // Of a stack without an end nothing shows the format.
+    // An unterminated stack does not show the format.
     let formats = [
         (Some(Format::DTrace), stack),
         (None, xctrace),
@@ -320,7 +320,7 @@ fn reads_arbitrary_names() {
     }
 }
 
-/// Offsets and ids, at which others cut names, fall into characters here.
+/// Truncation at fixed offsets would split characters here.
 #[test]
 fn reads_names_in_any_alphabet() {
     let name = "\u{65e5}\u{672c}\u{8a9e}".repeat(9);

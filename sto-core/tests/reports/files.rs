@@ -1,4 +1,4 @@
-//! Files of each format, against goldens.
+//! Files of each format, compared with goldens.
 
 use super::{FILES, bytes, read_as, stacks, testdata};
 use crate::common::assert_golden;
@@ -153,7 +153,7 @@ fn ignores_probe_lines_of_dtrace_between_stacks() {
 
 #[test]
 fn keeps_the_time_of_short_visual_studio_calls() {
-    // By their averages the short calls would take nothing, or twice what they do.
+    // By the averages, short calls would take no time, or twice the real time.
     let text = "Level,Function Name,Number of Calls,Elapsed Inclusive Time %,Elapsed Exclusive Time %,\
                 Avg Elapsed Inclusive Time,Avg Elapsed Exclusive Time,Module Name,\n\
                 0,app.exe,0,100.00,0.00,0.00,0.00,,\n\
@@ -179,7 +179,7 @@ fn keeps_the_time_of_short_visual_studio_calls() {
 
 #[test]
 fn costs_add_up_to_stated_totals() {
-    // By file: the totals of its sample types, and the part of these that rounding may change.
+    // For each file the totals of its sample types, and their rounding error.
     let stated: [(&str, &[u64], u64); 6] = [
         ("visual-studio.csv", &[2_204_750_000], 10_000),
         ("sample.txt", &[2 * 2_614_000_000], u64::MAX),
@@ -254,7 +254,7 @@ fn ignores_the_total_row_of_vtune() {
         "cpu 250 250000000 ns []: libc.so.6!clone",
     ];
     assert_eq!(stacks(&recording), expected);
-    // A function may be called so.
+    // A function may have this name.
     let text = "Function Stack,CPU Time:Self,Module\nTotal,0.5,app\n";
     let recording = read_as(None, text.as_bytes()).unwrap();
     assert_eq!(stacks(&recording).len(), 1);

@@ -1,4 +1,4 @@
-//! Call trees that Instruments copies, as its versions 7, 13 and 16 write them.
+//! Call trees copied from Instruments 7, 13 and 16.
 
 use super::{read_as, stacks};
 use sto_core::formats::Format;

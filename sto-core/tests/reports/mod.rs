@@ -1,4 +1,4 @@
-//! What DTrace, `sample`, VTune, Visual Studio, GHC, Instruments, xctrace and YourKit print or export.
+//! Reports of DTrace, `sample`, VTune, Visual Studio, GHC, Instruments, xctrace and YourKit.
 
 mod bad;
 mod files;
@@ -38,7 +38,7 @@ fn bytes(file: &str) -> Vec<u8> {
     std::fs::read(testdata(file)).unwrap()
 }
 
-/// Reads bytes as a format; `None` where their content decides.
+/// Reads bytes in a format; `None` detects it.
 fn read_as(format: Option<Format>, bytes: &[u8]) -> Result<Recording, FormatError> {
     let options = ReadOptions {
         format,
@@ -47,7 +47,7 @@ fn read_as(format: Option<Format>, bytes: &[u8]) -> Result<Recording, FormatErro
     read_bytes(Path::new("a/file"), bytes, &options)
 }
 
-/// What each stack cost, a line a stack: `event samples value unit [thread]: root;leaf file:line`.
+/// The cost of each stack, one per line: `event samples value unit [thread]: root;leaf file:line`.
 fn stacks(recording: &Recording) -> Vec<String> {
     let mut costs: BTreeMap<(&str, String), (Cost, &str)> = BTreeMap::new();
     for sample in &recording.samples {

@@ -1,4 +1,4 @@
-//! What inferno's collapsers make of the same files, as far as they keep what is in them.
+//! Reports compared with inferno's collapsers, in the parts that these keep.
 
 use super::{bytes, read_as};
 use inferno::collapse::{Collapse, dtrace, vtune, xctrace};
@@ -9,7 +9,7 @@ use sto_core::recording::Recording;
 
 use crate::common::frames_of;
 
-/// Counts of stacks, whose frames have their modules in front.
+/// Counts by stack; frames begin with their module.
 fn folded(recording: &Recording, count: impl Fn(u64) -> u64) -> BTreeMap<String, u64> {
     let name = |frame: &Frame<'_>| match frame.module {
         "" => frame.symbol.to_owned(),
@@ -35,7 +35,7 @@ fn collapsed(mut collapser: impl Collapse, bytes: &[u8]) -> BTreeMap<String, u64
 #[test]
 fn reads_dtrace_like_inferno() {
     let bytes = String::from_utf8(bytes("dtrace.txt")).unwrap();
-    // It takes parameters of C++ off.
+    // inferno removes C++ parameters.
     let plain = bytes.replace("(Row const&, unsigned long)", "");
     let recording = read_as(None, plain.as_bytes()).unwrap();
     assert_eq!(
@@ -46,12 +46,12 @@ fn reads_dtrace_like_inferno() {
 
 #[test]
 fn reads_vtune_like_inferno() {
-    // It takes two quotes in a name for two, and does not know what is unknown.
+    // inferno keeps doubled quotes in names, and does not mark unknown frames.
     let unknown = "[Unknown stack frame(s)],0.020047,[Unknown]";
     let text = String::from_utf8(bytes("vtune.csv")).unwrap();
     let text = text.replace("\"\"", "").replace(unknown, "f,0.02,");
     let recording = read_as(None, text.as_bytes()).unwrap();
-    // It keeps the row that VTune adds above all functions.
+    // inferno keeps the total row of VTune.
     let theirs = collapsed(vtune::Folder::default(), text.as_bytes()).into_iter();
     let theirs = theirs.map(|(stack, count)| (stack.replace("Total;", ""), count));
     assert_eq!(
@@ -61,13 +61,13 @@ fn reads_vtune_like_inferno() {
     );
 }
 
-/// It counts rows, which here all weigh a millisecond.
+/// inferno counts rows, which here all weigh a millisecond.
 #[test]
 fn reads_xctrace_like_inferno() {
     let text = String::from_utf8(bytes("xctrace.xml"))
         .unwrap()
         .replace("2000000<", "1000000<");
-    // It does not know references to tagged stacks, nor modules.
+    // inferno supports neither references to tagged stacks nor modules.
     let text = text.replace(
         r#"<tagged-backtrace ref="16"/>"#,
         r#"<backtrace ref="17"/>"#,

@@ -1,4 +1,4 @@
-//! Which cell a sample counts for.
+//! Assigning samples to cells: contexts and slices of time.
 
 use super::{count, options, show_interned, sliced, store_and_load, two_processes};
 use crate::common::named_symbols;
@@ -62,11 +62,11 @@ fn times_outside_of_the_recording_are_in_no_slice() {
 #[test]
 fn distinguishes_threads_with_equal_ids_by_name() {
     let recording = two_processes().edit(|recording| {
-        // The process runs another program, and its thread another one's code.
+        // The process executes another program, and its thread another name.
         let mut again = recording.threads[0].clone();
         again.name = "\u{1b}[31m<b>ü\n".to_owned();
         recording.threads.push(again);
-        // And one that nothing distinguishes from the first.
+        // A thread equal to the first.
         recording.threads.push(recording.threads[0].clone());
         recording.samples[1].thread = ThreadIx(recording.threads.len() as u32 - 2);
         recording.samples[2].thread = ThreadIx(recording.threads.len() as u32 - 1);
@@ -127,7 +127,7 @@ fn profiles_of_one_recording_have_equal_slices() {
     };
     let grid = |interned: &Interned| interned.slices.as_ref().unwrap().grid;
     assert_eq!(grid(&a.interned), grid(&b.interned));
-    // By the time of its own two samples, both would stand in other slices.
+    // Slices of the time of only its own two samples would be different.
     assert_eq!(show_interned(&b.interned, 0), ["2/7 b 0 main;f 1 10"]);
     assert_eq!(show_interned(&b.interned, 1), ["2/7 b 1 main 1 10"]);
     assert_eq!(b.interned.slices.as_ref().unwrap().contexts.len(), 1);
@@ -158,7 +158,7 @@ fn slices_threads_of_perf_data() {
             .entry((*pid, *tid, name.as_str(), slice.0))
             .or_default() += cost.samples;
     }
-    // From the time stamps of `perf script --ns -F comm,pid,tid,time`.
+    // From the timestamps of `perf script --ns -F comm,pid,tid,time`.
     let expected = [
         ((23135, 23137, "adder", 0), 41),
         ((23135, 23137, "adder", 1), 40),

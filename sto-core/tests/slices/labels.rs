@@ -1,4 +1,4 @@
-//! Labels of samples: kept beside threads, wherever a profile goes.
+//! Labels of samples, which are stored with the threads.
 
 use super::{options, sample, sliced, two_processes};
 use crate::common::read_text;
@@ -30,7 +30,7 @@ fn bytes(number: i64) -> SampleLabel {
     }
 }
 
-/// One thread, whose samples have these labels in turn, and one thread more without any.
+/// A thread whose samples have these labels in turn, and a thread without labels.
 fn labelled(sets: &[&[SampleLabel]]) -> Recording {
     let samples: Vec<String> = (0..2 * sets.len() as u64)
         .map(|time| sample("a", "1/7", time, "cycles", &["main", "f"]))

@@ -1,4 +1,4 @@
-//! Slices of time: what each thread did when, into the store and out of it.
+//! Slices of time: costs by thread and time, stored and loaded.
 
 mod cells;
 mod labels;
@@ -19,7 +19,7 @@ pub(crate) fn count(count: u32) -> SliceCount {
     SliceCount::new(count).unwrap()
 }
 
-/// A sample of `perf script`'s text; the stack is root first.
+/// A sample as text of `perf script`; `stack` is root first.
 pub(crate) fn sample(
     comm: &str,
     ids: &str,
@@ -39,7 +39,7 @@ pub(crate) fn sliced(recording: &Recording, slices: u32) -> Interned {
     intern(recording, &symbols, Some(count(slices)), |_| true).unwrap()
 }
 
-/// What a profile's slices say of a sample type, a line a cost: process/thread, name, slice, stack,
+/// The costs by slice of a sample type, one per line: process/thread, name, slice, stack,
 /// samples and value.
 pub(crate) fn show(
     frames: &FrameTable,
@@ -104,7 +104,7 @@ pub(crate) fn options(slices: u32) -> IngestOptions {
     }
 }
 
-/// Through a store that has other stacks already, so that its numbers are not the profile's.
+/// Stores and loads a profile; the store has other stacks, so node numbers differ from the profile's.
 pub(crate) fn store_and_load(recording: &Recording, slices: u32) -> LoadedSlices {
     let store = Store::in_memory().unwrap();
     let earlier = ["main;e;f 1\n", "main;f;e 1\nz 1\n"];

@@ -1,4 +1,4 @@
-//! Slices against their definition.
+//! Slices compared with a direct implementation of their definition.
 
 use super::{show, show_interned, sliced, store_and_load};
 use crate::common::{named_symbols, read_text};
@@ -60,7 +60,7 @@ fn recording_of(events: &[Event]) -> Recording {
     read_text(&text).unwrap()
 }
 
-/// The lines of [`show`], worked out event by event.
+/// The lines of [`show`], computed event by event.
 fn by_definition(events: &[Event], slices: u64, event: bool) -> Vec<String> {
     let first = events.iter().map(|event| event.time).min().unwrap();
     let last = events.iter().map(|event| event.time).max().unwrap();
@@ -68,7 +68,7 @@ fn by_definition(events: &[Event], slices: u64, event: bool) -> Vec<String> {
     let mut costs: BTreeMap<(u32, u32, u64, Vec<&str>), Cost> = BTreeMap::new();
     for sample in events.iter().filter(|sample| sample.event == event) {
         let since = sample.time - first;
-        // Slice i begins i slices' lengths after the first sample.
+        // Slice i begins i slice lengths after the first sample.
         let begun = |i: &u64| i * length <= since * slices;
         let slice = (0..slices).filter(begun).max().unwrap();
         let stack = sample.stack.iter().map(|&symbol| SYMBOLS[symbol]).collect();

@@ -1,4 +1,4 @@
-//! What the store takes, and what it refuses.
+//! Storing slices, and rejecting invalid ones.
 
 use super::{options, prepare_one, sample, two_processes};
 use crate::common::read_text;
@@ -235,7 +235,7 @@ fn rejects_invalid_slices() {
         let tree = &interned.tree;
         let mut other = StackTree::new();
         for node in tree.nodes() {
-            // `e` and `f`, the two that `main` calls.
+            // `e` and `f`, the callees of `main`.
             let frame = tree.frame(node).0;
             let frame = if frame == 2 { 0 } else { 2 - frame.min(1) };
             other.push(tree.parent(node), FrameIx(frame));

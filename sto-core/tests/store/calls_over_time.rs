@@ -1,4 +1,4 @@
-//! Calls over time: they go along with their profile, and only stores that have any ask for a reader that knows them.
+//! Calls over time stay with their profile, and only stores that have any require readers that support them.
 
 use super::model::{Plain, build, of_stacks, profile};
 use redb::{ReadableDatabase, TableDefinition};
@@ -25,7 +25,7 @@ fn call(stack: u32, begin: u64, end: u64) -> LongCall<NodeIx> {
     }
 }
 
-/// A long call that makes so many short ones, twice each.
+/// A long call that makes `short` short ones, twice each.
 fn calls(short: u64) -> RunCalls<NodeIx> {
     let expression = |at: u64| {
         Record::Expression(Expression {
@@ -74,7 +74,7 @@ fn calls(short: u64) -> RunCalls<NodeIx> {
     }
 }
 
-/// The same, with what some of them were called with.
+/// Like [`calls`], with arguments of some calls.
 fn calls_with(n: f64) -> RunCalls<NodeIx> {
     let at = |value| CallsAt {
         value,
@@ -133,7 +133,7 @@ fn load(store: &Store, id: ProfileId) -> Option<RunCalls<NodeIx>> {
     Some(loaded.calls)
 }
 
-/// What stands under `features`, less its checksum.
+/// The value of `features` without its checksum.
 fn features(folder: &Path) -> Option<Vec<u8>> {
     let database = redb::Database::open(file(folder)).unwrap();
     let meta = database.begin_read().unwrap().open_table(META).unwrap();
@@ -145,7 +145,7 @@ fn file(folder: &Path) -> PathBuf {
     folder.join(Store::FILE_NAME)
 }
 
-fn is_sound(folder: &Path) {
+fn assert_sound(folder: &Path) {
     let verification = Store::verify(folder, None, &mut |_| Ok(())).unwrap();
     assert!(verification.sound, "{verification:#?}");
 }
@@ -170,7 +170,7 @@ fn calls_round_trip_and_do_not_affect_the_id() {
     assert_eq!(load(&store, without), None);
     let elsewhere = Store::in_memory().unwrap();
     assert_eq!(id(&elsewhere, "other", None), with);
-    is_sound(folder.path());
+    assert_sound(folder.path());
     let stats = store.stats().unwrap();
     let mut parts = stats.parts.iter();
     let part = parts.find(|part| part.part == "calls").unwrap();
@@ -192,14 +192,14 @@ fn calls_need_a_newer_reader() {
     store.compact().unwrap();
     assert_eq!(features(folder.path()).as_deref(), of_both);
     assert_eq!(load(&store, with), Some(calls(9)));
-    is_sound(folder.path());
+    assert_sound(folder.path());
     for (id, expected) in [(without, None), (with, of_calls)] {
         let to = tempfile::tempdir().unwrap();
         let snapshot = store.snapshot().unwrap();
         let ids = BTreeSet::from([id]);
         snapshot.export(&ids, &file(to.path())).unwrap();
         assert_eq!(features(to.path()).as_deref(), expected);
-        is_sound(to.path());
+        assert_sound(to.path());
         let exported = Store::open(to.path()).unwrap();
         assert_eq!(load(&exported, id), expected.map(|_| calls(9)));
     }
@@ -208,7 +208,7 @@ fn calls_need_a_newer_reader() {
         features(folder.path()).as_deref(),
         Some(&b"\x01\x11metrics over time"[..])
     );
-    is_sound(folder.path());
+    assert_sound(folder.path());
 }
 
 #[test]
@@ -271,21 +271,21 @@ fn arguments_stay_with_calls_and_need_a_newer_reader() {
         .export(&BTreeSet::from([run]), &file(to.path()))
         .unwrap();
     assert_eq!(features(to.path()).as_deref(), Some(BOTH));
-    is_sound(to.path());
+    assert_sound(to.path());
     drop(snapshot);
-    // Read again, calls come in place of calls: with other arguments, or none.
+    // Reading again replaces the calls: with other arguments, or none.
     id(&store, "one", Some(calls_with(2000.0)));
     assert_eq!(load(&store, run), Some(calls_with(2000.0)));
-    is_sound(folder.path());
+    assert_sound(folder.path());
     id(&store, "one", Some(calls(9)));
     assert_eq!(load(&store, run), Some(calls(9)));
-    is_sound(folder.path());
+    assert_sound(folder.path());
     id(&store, "one", Some(calls_with(1000.0)));
     store.compact().unwrap();
     assert_eq!(load(&store, run), Some(calls_with(1000.0)));
     store.prune(&BTreeSet::from([run])).unwrap();
     assert_eq!(features(folder.path()), None);
-    is_sound(folder.path());
+    assert_sound(folder.path());
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn adds_calls_to_a_stored_profile() {
         let added = add(&store, "one", now, metrics).unwrap();
         assert_eq!(added.id(), run);
         assert_eq!(load(&store, run), Some(calls(expected)));
-        is_sound(folder.path());
+        assert_sound(folder.path());
         let is_changed = seen.insert(fs::read(file(folder.path())).unwrap());
         assert_eq!(is_changed, !matches!(added, Added::AlreadyStored(_)));
         match added {
@@ -325,13 +325,13 @@ fn adds_calls_to_a_stored_profile() {
         }
     };
     assert_eq!(give(Some(calls(9)), None, 9), (false, true));
-    // The same again, or none: nothing changes.
+    // The same calls or none: nothing changes.
     assert_eq!(give(Some(calls(9)), None, 9), (false, false));
     assert_eq!(give(None, None, 9), (false, false));
     assert_eq!(give(None, Some(metrics()), 9), (true, false));
-    // Those of other thresholds take their place.
+    // Calls with other thresholds replace them.
     assert_eq!(give(Some(calls(5)), Some(metrics()), 5), (false, true));
-    // What is read here, and was merged before, keeps what is known of it.
+    // A profile that was merged before and is then read here keeps its calls.
     let other = Store::in_memory().unwrap();
     let snapshot = store.snapshot().unwrap();
     other.merge(&snapshot, &mut |_| Ok(())).unwrap();

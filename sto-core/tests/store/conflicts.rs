@@ -1,4 +1,4 @@
-//! Two profiles that claim one source: a run counts once, and what was read here counts.
+//! Two profiles of one source: a run counts once, and the profile that was read here takes precedence.
 
 use super::model::{Plain, READING, answer, build, executable, forge, of_stacks, plain, profile};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use sto_core::model::{GnuBuildId, Granularity, ModuleRef, Profile};
 use sto_core::store::{Added, CameFrom, Conflict, Merged, Store};
 use sto_core::units::{Bytes, UnixSeconds};
 
-fn put(store: &Store, source: &str, plain: &Plain) -> Added {
+fn add(store: &Store, source: &str, plain: &Plain) -> Added {
     let build = build("v1");
     let profile = profile(&build, source, plain);
     store
@@ -34,7 +34,7 @@ fn ids(store: &Store) -> BTreeSet<ProfileId> {
     profiles.map(|profile| profile.id).collect()
 }
 
-/// Samples of the build, as its sums have them.
+/// The samples of the build, from its sums.
 fn samples(store: &Store) -> u64 {
     let build = store
         .snapshot()
@@ -61,8 +61,8 @@ fn merge_keeps_profiles_that_were_read_here() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let stranger = Store::in_memory().unwrap();
-    let own = put(&here, "run", &mine).id();
-    let forged = put(&stranger, "run", &theirs).id();
+    let own = add(&here, "run", &mine).id();
+    let forged = add(&stranger, "run", &theirs).id();
     assert_ne!(own, forged);
     let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
     let before = bytes();
@@ -85,14 +85,14 @@ fn reading_replaces_profiles_from_other_stores() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let stranger = Store::in_memory().unwrap();
-    let forged = put(&stranger, "run", &theirs).id();
-    put(&stranger, "other", &theirs);
+    let forged = add(&stranger, "run", &theirs).id();
+    add(&stranger, "other", &theirs);
     assert_eq!(merge(&here, &stranger).added.len(), 2);
     let from = CameFrom::Store("the store in memory".to_owned());
     let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
     assert_eq!(known, Some((forged, from.clone())));
 
-    let added = put(&here, "run", &mine);
+    let added = add(&here, "run", &mine);
     let Added::New { id, instead_of, .. } = added else {
         panic!("{added:?}")
     };
@@ -101,7 +101,7 @@ fn reading_replaces_profiles_from_other_stores() {
     assert_eq!(samples(&here), 2 + 1, "the run counts once");
     assert_eq!(ids(&here).len(), 2);
     let alone = Store::in_memory().unwrap();
-    put(&alone, "run", &mine);
+    add(&alone, "run", &mine);
     assert_eq!(
         answer(&here, &[id]).unwrap(),
         answer(&alone, &[id]).unwrap()
@@ -112,7 +112,7 @@ fn reading_replaces_profiles_from_other_stores() {
             .damages,
         []
     );
-    // And so it stays, also written anew.
+    // This also survives rewriting the store.
     for _ in 0..2 {
         assert_eq!(merge(&here, &stranger).conflicts.len(), 1);
         here.compact().unwrap();
@@ -125,7 +125,7 @@ fn reading_replaces_profiles_from_other_stores() {
         let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
         assert_eq!(known, Some((id, CameFrom::ReadHere)));
     }
-    assert!(!put(&here, "run", &theirs).is_new(), "it was read before");
+    assert!(!add(&here, "run", &theirs).is_new(), "it was read before");
 }
 
 #[test]
@@ -134,15 +134,15 @@ fn equal_readings_are_one_profile() {
     let folder = tempfile::tempdir().unwrap();
     let here = Store::open_or_create(folder.path()).unwrap();
     let there = Store::in_memory().unwrap();
-    let id = put(&there, "run", &plain).id();
+    let id = add(&there, "run", &plain).id();
     merge(&here, &there);
-    assert_eq!(put(&here, "run", &plain), Added::AlreadyStored(id));
-    // It is known now that it was read here, too.
+    assert_eq!(add(&here, "run", &plain), Added::AlreadyStored(id));
+    // Now it is recorded that it was read here too.
     let known = here.snapshot().unwrap().reading(reading("run")).unwrap();
     assert_eq!(known, Some((id, CameFrom::ReadHere)));
     let bytes = || fs::read(folder.path().join(Store::FILE_NAME)).unwrap();
     let before = bytes();
-    put(&here, "run", &plain);
+    add(&here, "run", &plain);
     assert_eq!(merge(&here, &there).already_stored, 1);
     assert!(bytes() == before);
 }
@@ -156,7 +156,7 @@ fn first_of_two_merged_claims_stays() {
     ];
     let stores = claims.each_ref().map(|plain| {
         let store = Store::in_memory().unwrap();
-        (put(&store, "run", plain).id(), store)
+        (add(&store, "run", plain).id(), store)
     });
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
         let here = Store::in_memory().unwrap();
@@ -167,7 +167,7 @@ fn first_of_two_merged_claims_stays() {
         }
         let first = stores[order[0]].0;
         assert_eq!(ids(&here), BTreeSet::from([first]));
-        // Whatever the order, all of them were shown.
+        // In any order, all of them were reported.
         named.insert(first);
         assert_eq!(named, stores.iter().map(|(id, _)| *id).collect());
         here.prune(&BTreeSet::from([first])).unwrap();
@@ -182,7 +182,7 @@ fn first_of_two_merged_claims_stays() {
 fn exports_do_not_reveal_where_profiles_were_read() {
     let plain = of_stacks(&[&[1, 2]]);
     let (one, other) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
-    put(&one, "run", &plain);
+    add(&one, "run", &plain);
     merge(&other, &one);
     assert!(exported(&one) == exported(&other));
     let folder = tempfile::tempdir().unwrap();
@@ -196,8 +196,8 @@ fn exports_do_not_reveal_where_profiles_were_read() {
         .unwrap()
         .unwrap();
     assert_eq!(from, CameFrom::Exported);
-    // Who takes it for a store of his own reads the source himself.
-    let own = put(&store, "run", &of_stacks(&[&[5]]));
+    // If the export is used as a store, reading the source there takes precedence.
+    let own = add(&store, "run", &of_stacks(&[&[5]]));
     assert!(matches!(
         own,
         Added::New {
@@ -267,7 +267,7 @@ fn id_depends_on_the_recording_only() {
     );
 }
 
-/// Stores in each of which any of some readings may be: three sources, each with two readings.
+/// Stores with any of some readings: three sources with two readings each.
 fn stores() -> impl Strategy<Value = (Vec<Plain>, Vec<BTreeMap<u8, bool>>)> {
     let claims = proptest::collection::btree_map(0u8..3, any::<bool>(), 0..4);
     let stores = proptest::collection::vec(claims, 3);
@@ -283,11 +283,11 @@ fn store_of(readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Store {
 fn fill(store: &Store, readings: &[Plain], claims: &BTreeMap<u8, bool>) {
     for (&source, &second) in claims {
         let plain = &readings[usize::from(source) * 2 + usize::from(second)];
-        put(store, &format!("run {source}"), plain);
+        add(store, &format!("run {source}"), plain);
     }
 }
 
-/// The same in a folder, but that its first profile stands for all sources, and was read there.
+/// Like [`store_of`], in a folder, but with its first profile recorded as read there for all sources.
 fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Store {
     let store = Store::open_or_create(folder).unwrap();
     fill(&store, readings, claims);
@@ -308,7 +308,7 @@ fn forged(folder: &Path, readings: &[Plain], claims: &BTreeMap<u8, bool>) -> Sto
     store
 }
 
-/// Where the profiles of a store came from, as it says for their sources.
+/// The origin of each profile in a store.
 fn origins(store: &Store) -> BTreeMap<ProfileId, CameFrom> {
     let builds = store.snapshot().unwrap().builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);

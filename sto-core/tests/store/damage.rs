@@ -1,4 +1,4 @@
-//! Damaged files: an error or the right answer, never a panic, never a wrong answer.
+//! Damaged files give an error or the right answer, never a panic or a wrong answer.
 
 use super::model::{add, answer, build, forest, of_stacks, profile};
 use crate::common::panics::{note_panics, panicked};
@@ -8,7 +8,7 @@ use std::path::Path;
 use sto_core::id::ProfileId;
 use sto_core::store::{Corruption, Store, StoreError};
 
-/// The bytes of a store of three profiles, their ids, and what it says of them.
+/// The bytes of a store of three profiles, their ids, and the store's contents.
 fn small_store() -> (Vec<u8>, Vec<ProfileId>, String) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -41,7 +41,7 @@ fn folder_with(bytes: &[u8]) -> tempfile::TempDir {
     folder
 }
 
-/// What a store says of profiles after one more was added.
+/// The contents of a store after another profile was added.
 fn after_adding(folder: &Path, ids: &[ProfileId]) -> Result<String, StoreError> {
     let store = Store::open_or_create(folder)?;
     let plain = of_stacks(&[&[1, 2], &[9]]);
@@ -52,12 +52,12 @@ fn after_adding(folder: &Path, ids: &[ProfileId]) -> Result<String, StoreError> 
     answer(&store, ids)
 }
 
-/// Every entry of every table, as redb gives it.
+/// Every entry of every table, read with redb.
 fn entries(folder: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let file = folder.join(Store::FILE_NAME);
     let copy = tempfile::NamedTempFile::new().unwrap();
     fs::copy(file, copy.path()).unwrap();
-    // Only who writes waits for the disk; but what was not closed, redb opens for writing alone.
+    // Read-only access avoids waiting for the disk, but redb opens an unclosed file only for writing.
     match redb::ReadOnlyDatabase::open(copy.path()) {
         Ok(database) => entries_of(&database),
         Err(_) => entries_of(&redb::Database::open(copy.path()).unwrap()),
@@ -85,17 +85,17 @@ fn entries_of(database: &impl ReadableDatabase) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// How a damage that was done to a file was met.
+/// How a damage was handled.
 #[derive(Debug, PartialEq, Eq)]
-enum Met {
+enum Outcome {
     Found,
     Harmless,
 }
 
-/// Readers give the answer that they always gave, or an error; verifying finds what is wrong. Where
-/// nothing is, the damaged bytes belong to no entry of any table, and readers do not notice.
+/// Checks that readers give the right answer or an error, and that verification finds the damage. If it finds
+/// none, the damaged bytes belong to no entry of any table, and readers must not notice.
 #[track_caller]
-fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
+fn outcome(bytes: &[u8], sound: &Sound, what: &str) -> Outcome {
     let folder = folder_with(bytes);
     let answer = everything(folder.path(), &sound.ids);
     if let Ok(answer) = &answer {
@@ -109,7 +109,7 @@ fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
             assert!(answer.is_ok(), "{what}: not found, but {answer:?}");
             assert_eq!(verified.sound_profiles, 3, "{what}");
             assert!(entries(folder.path()) == sound.entries, "{what}: not found");
-            Met::Harmless
+            Outcome::Harmless
         }
         Ok(_)
         | Err(
@@ -117,7 +117,7 @@ fn met(bytes: &[u8], sound: &Sound, what: &str) -> Met {
             | StoreError::TooNew { .. }
             | StoreError::NewerFeature { .. }
             | StoreError::TooOld { .. },
-        ) => Met::Found,
+        ) => Outcome::Found,
         Err(error) => panic!("{what}: {error}"),
     }
 }
@@ -141,7 +141,7 @@ fn sound() -> Sound {
     }
 }
 
-/// `STO_FLIPS` says how many bits are flipped; they are spread evenly over the file.
+/// `STO_FLIPS` sets the number of flipped bits, which are spread evenly over the file.
 #[test]
 fn flipped_bit_anywhere_is_detected() {
     let sound = sound();
@@ -149,31 +149,31 @@ fn flipped_bit_anywhere_is_detected() {
     let bits = sound.bytes.len() as u64 * 8;
     let (mut found, mut harmless) = (0, 0);
     for flip in 0..flips {
-        // An odd stride, so that every bit of a byte has its turn.
+        // An odd stride, so that every bit of a byte is tested.
         let position = (flip * bits / flips + flip * 5 % 8) % bits;
         let (at, bit) = ((position / 8) as usize, position % 8);
         let mut bytes = sound.bytes.clone();
         bytes[at] ^= 1 << bit;
-        match met(&bytes, &sound, &format!("bit {bit} of byte {at}")) {
-            Met::Found => found += 1,
-            Met::Harmless => harmless += 1,
+        match outcome(&bytes, &sound, &format!("bit {bit} of byte {at}")) {
+            Outcome::Found => found += 1,
+            Outcome::Harmless => harmless += 1,
         }
     }
     println!("of {flips} flipped bits, {found} were found, {harmless} are harmless");
     assert!(found > 0 && harmless > 0);
 }
 
-/// redb's header says which of two states is the last one, and where it stands.
+/// redb's header selects the last of two states, and has its position.
 #[test]
 fn flipped_bit_in_the_header_is_detected_or_harmless() {
     let sound = sound();
-    // Every bit of what is no checksum's; then some of the two states.
+    // Every bit outside of checksums; then some bits of the two states.
     let flags = (0..32).flat_map(|at| (0..8).map(move |bit| (at, bit)));
     let states = (64..320).step_by(3).map(|at| (at, at % 8));
     for (at, bit) in flags.chain(states) {
         let mut bytes = sound.bytes.clone();
         bytes[at] ^= 1 << bit;
-        met(&bytes, &sound, &format!("bit {bit} of byte {at}"));
+        outcome(&bytes, &sound, &format!("bit {bit} of byte {at}"));
     }
 }
 
@@ -208,14 +208,14 @@ fn zeroed_and_swapped_pages_are_detected() {
             head[low * page..][..page].swap_with_slice(&mut tail[..page]);
         }
         for (bytes, what) in [(zeroed, "zeroed"), (swapped, "swapped")] {
-            let is_found = met(&bytes, &sound, &format!("page {at} {what}")) == Met::Found;
+            let is_found = outcome(&bytes, &sound, &format!("page {at} {what}")) == Outcome::Found;
             found += usize::from(is_found);
         }
     }
     assert!(found >= pages, "{found} of {pages}");
 }
 
-/// redb panics on such pages. That is an error, but whoever uses the library sees what its panic hook shows.
+/// redb panics on such pages, which becomes an error, but must not print through the program's panic hook.
 #[test]
 fn panic_hook_stays_unchanged() {
     note_panics();

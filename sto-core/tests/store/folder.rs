@@ -1,4 +1,4 @@
-//! Where a store is: folders, files in the way, permissions, locks, full disks.
+//! The place of a store: folders, files in the way, permissions, locks, full disks.
 
 use super::model::{Plain, add, answer, build, forest, of_stacks, profile};
 use crate::common::missing::skip;
@@ -15,7 +15,7 @@ fn message(result: Result<Store, StoreError>) -> String {
     }
 }
 
-/// Every file and folder below a path, with the files' bytes.
+/// Every file and folder below a path, with the contents of files.
 fn snapshot(path: &Path) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).unwrap() {
@@ -128,7 +128,7 @@ fn rejects_redb_files_of_other_programs() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// A store whose version was overwritten.
+/// A store with an overwritten version.
 fn store_of_version(version: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -236,7 +236,7 @@ fn concurrent_readers_see_complete_profiles() {
     );
 }
 
-/// Runs one test of this file again, in a process of its own, under a shell command.
+/// Runs one test of this file in a separate process, with a shell command before it.
 fn rerun(test: &str, shell: &str, folder: &Path, stacks: usize) -> std::process::Output {
     let this = std::env::current_exe().unwrap();
     Command::new("sh")
@@ -251,7 +251,7 @@ fn rerun(test: &str, shell: &str, folder: &Path, stacks: usize) -> std::process:
         .unwrap()
 }
 
-/// A profile that takes about 8 bytes a stack, as its values are of all sizes.
+/// A profile that takes about 8 bytes per stack, as its values have all sizes.
 fn incompressible(stacks: usize) -> Plain {
     let mut plain = forest(stacks, 2000, 11);
     let mut value = 1u64;
@@ -264,8 +264,8 @@ fn incompressible(stacks: usize) -> Plain {
     plain
 }
 
-/// Adds an incompressible profile where the environment says; prints the outcome. Without that it is a part
-/// of the test below, and does nothing.
+/// Adds an incompressible profile to the store in the environment variable and prints the outcome. It is a part of
+/// the test below, and does nothing without the variable.
 #[test]
 fn add_where_asked() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
@@ -283,7 +283,7 @@ fn add_where_asked() {
     }
 }
 
-/// Checks that the profile does not go in, and that the store is as it was before.
+/// Checks that the profile is rejected, and that the store is unchanged.
 fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
     let store = Store::open_or_create(folder).unwrap();
     let id = add(&store, "v1", "small", &of_stacks(&[&[1, 2], &[3]]));
@@ -297,7 +297,7 @@ fn does_not_fit(folder: &Path, shell: &str, stacks: usize, expected: &str) {
         "{text}"
     );
 
-    // While there is still no room, and after that.
+    // While there is no space, and after that.
     let store = Store::open(folder).unwrap();
     assert_eq!(answer(&store, &[id]).unwrap(), before);
     assert_eq!(
@@ -343,7 +343,7 @@ fn full_disk_leaves_the_store_unchanged() {
 #[test]
 fn file_size_limit_leaves_the_store_unchanged() {
     let folder = tempfile::tempdir().unwrap();
-    // In blocks of 512 bytes; the signal that comes with it would end the process.
+    // In blocks of 512 bytes; the signal sent at the limit would end the process.
     let shell = "trap '' XFSZ; ulimit -f 400;";
     does_not_fit(folder.path(), shell, 15_000, "raise the limit");
     let store = Store::open_or_create(folder.path()).unwrap();
@@ -394,7 +394,7 @@ fn reads_but_does_not_write_an_unclosed_file() {
     let id = add(&store, "v1", "source", &forest(500, 100, 1));
     let expected = answer(&store, &[id]).unwrap();
 
-    // As long as redb has it open for writing, the file says that it was not closed.
+    // While redb has the file open for writing, it is marked as not closed.
     let file = folder.path().join(Store::FILE_NAME);
     let writer = redb::Database::open(&file).unwrap();
     let killed = tempfile::tempdir().unwrap();
@@ -409,8 +409,8 @@ fn reads_but_does_not_write_an_unclosed_file() {
     assert_eq!(answer(&store, &[id]).unwrap(), expected);
 }
 
-/// Adds profiles where the environment says, and prints how many, until it is killed. Without
-/// that it is a part of the test below, and does nothing.
+/// Adds profiles to the store in the environment variable and prints their number until it is killed. It is a part
+/// of the test below, and does nothing without the variable.
 #[test]
 fn add_many_where_asked() {
     let Some(folder) = std::env::var_os("STO_TEST_STORE") else {
@@ -461,7 +461,7 @@ fn killed_writer_keeps_the_reported_profiles() {
             }
             line.contains("added ")
         };
-        // In the first round it is killed where it has said nothing yet.
+        // In the first round it is killed before it has printed anything.
         for _ in 0..round {
             while !added(lines.next().unwrap()) {}
         }

@@ -1,4 +1,4 @@
-//! Every call of a trace: they come back exactly, and go along with their profile.
+//! Storing every call of a trace: calls round-trip exactly, and stay with their profile.
 
 use redb::{ReadableDatabase, TableDefinition};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use sto_core::units::{Bytes, Nanoseconds};
 
 const ALL: (Nanoseconds, Nanoseconds) = (Nanoseconds(0), Nanoseconds(u64::MAX));
 
-/// A call by its stack, when it began and when it ended.
+/// A call: its stack, start and end.
 type Call = (String, u64, u64);
 
-/// The text of a thread that makes at least so many calls, and these in order.
+/// The text of a thread with at least `at_least` calls, and its calls in order.
 fn thread(seed: u64, at_least: usize) -> (String, Vec<Call>) {
     let mut random = seed;
     let mut next = |most: u64| {
@@ -51,7 +51,7 @@ fn thread(seed: u64, at_least: usize) -> (String, Vec<Call>) {
     (text, calls)
 }
 
-/// A folder with the text of two threads, and what these call.
+/// A folder with the text of two threads, and their calls.
 fn trace(counts: [usize; 2]) -> (tempfile::TempDir, [Vec<Call>; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let threads = [(7, counts[0]), (8, counts[1])].map(|(seed, count)| {
@@ -99,7 +99,7 @@ fn during(kept: &KeptCalls, thread: usize, time: (Nanoseconds, Nanoseconds)) -> 
     calls
 }
 
-fn is_sound(folder: &Path) {
+fn assert_sound(folder: &Path) {
     let verification = Store::verify(folder, None, &mut |_| Ok(())).unwrap();
     assert!(verification.sound, "{verification:#?}");
 }
@@ -129,7 +129,7 @@ fn every_call_round_trips() {
             assert!(found == within, "{index} {part}");
         }
     }
-    is_sound(folder.path());
+    assert_sound(folder.path());
 }
 
 #[test]
@@ -178,20 +178,20 @@ fn part_of_the_time_has_exact_calls_and_whole_records() {
         .iter()
         .map(|call| (Nanoseconds(call.1), Nanoseconds(call.2)));
     assert!(times.eq(expected));
-    // By the length of the window, not of the thread.
+    // Relative to the length of the window, not of the thread.
     let whole = loaded.calls.during(window);
     assert!(whole.threads[0].records.len() < usual.threads[0].records.len());
     assert!(whole.threads[0].calls > there.len() as u64);
 }
 
-/// Every call by itself, but for those of no length.
+/// Thresholds that keep every call except those of zero length.
 const EACH: CallThresholds = CallThresholds {
     call_duration: Threshold::Time(Nanoseconds(0)),
     call_gap: Threshold::Time(Nanoseconds(0)),
     total_time: Threshold::Time(Nanoseconds(0)),
 };
 
-/// The records of each expression of a thread by itself.
+/// The records of each expression of a thread, separately.
 fn zoomed(
     kept: &KeptCalls,
     (index, window): (usize, Option<(Nanoseconds, Nanoseconds)>),
@@ -220,7 +220,7 @@ fn zooms_into_the_calls_of_a_record() {
     let id = kept_in(&store, trace.path());
     let kept = kept(&store, id).unwrap();
     let (first, last) = (threads[0][0].1, threads[0].last().unwrap().2);
-    // Of a part of the time, calls that go on at its ends are whole.
+    // Calls that extend past the ends of a time range are kept whole.
     let part = [9, 10].map(|part| Nanoseconds(first + (last - first) * part / 11));
     for window in [None, Some((part[0], part[1]))] {
         let calls = kept.compressed(CallThresholds::default(), window).unwrap();
@@ -251,7 +251,7 @@ fn zooms_into_the_calls_of_a_record() {
     }
 }
 
-/// Calls and their time by stack.
+/// Number and time of calls by stack.
 fn summed(records: &[Record<NodeIx>]) -> BTreeMap<NodeIx, (u64, u64)> {
     let mut sums: BTreeMap<NodeIx, (u64, u64)> = BTreeMap::new();
     let mut add = |stack, calls, time| {
@@ -278,7 +278,7 @@ fn kept_calls_stay_with_their_profile() {
     let without = stored(&store, trace.path(), false, CallThresholds::default());
     let id = without.profiles[0].id;
     assert!(kept(&store, id).is_none());
-    // Read again, they are given to the profile; once.
+    // Reading again adds them to the profile, once.
     let given = stored(&store, trace.path(), true, CallThresholds::default());
     let added = &given.profiles[0].added;
     assert!(matches!(added, Added::Given { kept, calls: Bytes(0), .. } if *kept > Bytes(0)));
@@ -286,10 +286,10 @@ fn kept_calls_stay_with_their_profile() {
     assert!(matches!(again.profiles[0].added, Added::AlreadyStored(_)));
     let same = |store: &Store| during(&kept(store, id).unwrap(), 0, ALL) == threads[0];
     assert!(same(&store));
-    is_sound(folder.path());
+    assert_sound(folder.path());
     store.compact().unwrap();
     assert!(same(&store));
-    is_sound(folder.path());
+    assert_sound(folder.path());
     let stats = store.stats().unwrap();
     assert!(
         stats
@@ -302,7 +302,7 @@ fn kept_calls_stay_with_their_profile() {
     let exported = to.path().join(Store::FILE_NAME);
     let snapshot = store.snapshot().unwrap();
     snapshot.export(&BTreeSet::from([id]), &exported).unwrap();
-    is_sound(to.path());
+    assert_sound(to.path());
     let there = Store::open(to.path()).unwrap();
     assert!(same(&there));
     let other = tempfile::tempdir().unwrap();
@@ -310,10 +310,10 @@ fn kept_calls_stay_with_their_profile() {
     merged.merge(&snapshot, &mut |_| Ok(())).unwrap();
     drop(snapshot);
     assert!(same(&merged));
-    is_sound(other.path());
+    assert_sound(other.path());
 
     store.prune(&BTreeSet::from([id])).unwrap();
-    is_sound(folder.path());
+    assert_sound(folder.path());
     let file = folder.path().join(Store::FILE_NAME);
     let database = redb::Database::open(file).unwrap();
     let meta: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");

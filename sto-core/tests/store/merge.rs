@@ -1,4 +1,4 @@
-//! Merging stores: the union, whatever the order, however often, and whatever is wrong with one.
+//! Merging stores: a union in any order, any number of times, even if one is damaged.
 
 use super::model::{self, Plain, forest, of_stacks};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use sto_core::model::{Build, GnuBuildId, Profile};
 use sto_core::store::{Merged, Store, StoreError, StoredBuild};
 use sto_core::units::Bytes;
 
-/// A profile that can be put into a store.
+/// A profile and its build.
 #[derive(Clone)]
 struct Run {
     build: Build,
@@ -18,7 +18,7 @@ struct Run {
     plain: Plain,
 }
 
-/// `name` is what its file is taken to contain; the longer, the later it was recorded.
+/// `name` is the contents of its file; the longer, the later it was recorded.
 fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
     let commit = name
         .len()
@@ -26,7 +26,7 @@ fn run(executable: &str, version: &str, name: &str, plain: Plain) -> Run {
         .then(|| model::commit(name.as_bytes()[0]));
     let build = Build {
         executable: executable.to_owned(),
-        // Of what the profiles of a build say, the first recording is believed.
+        // The metadata of a build is that of its first recording.
         gnu_build_id: GnuBuildId::from_bytes(name.as_bytes()),
         revision: commit
             .as_ref()
@@ -64,7 +64,7 @@ impl Run {
     }
 }
 
-fn put(store: &Store, run: &Run) -> ProfileId {
+fn add(store: &Store, run: &Run) -> ProfileId {
     let added = store
         .writer()
         .add(&run.build, &run.profile, &run.plain.interned());
@@ -74,7 +74,7 @@ fn put(store: &Store, run: &Run) -> ProfileId {
 fn store_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Store {
     let store = Store::in_memory().unwrap();
     for run in runs {
-        put(&store, run);
+        add(&store, run);
     }
     store
 }
@@ -83,7 +83,7 @@ fn folder_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     for run in runs {
-        put(&store, run);
+        add(&store, run);
     }
     folder
 }
@@ -93,9 +93,9 @@ fn merge(into: &Store, from: &Store) -> Merged {
         .unwrap()
 }
 
-/// Everything that a store says: builds, profiles, and the stacks, costs and lines of each profile
+/// The contents of a store: builds, profiles, and the stacks, costs and lines of each profile
 /// and of all profiles of an executable together. Stored sizes depend on the order of adding.
-fn said(store: &Store) -> String {
+fn contents(store: &Store) -> String {
     let mut builds = store.snapshot().unwrap().builds().unwrap();
     let mut text = String::new();
     for build in &mut builds {
@@ -124,7 +124,7 @@ fn said(store: &Store) -> String {
     format!("{builds:?}\n{text}")
 }
 
-/// Everything of a store in one file, whose bytes do not depend on the order of adding.
+/// An export of the whole store, whose bytes do not depend on the order of adding.
 fn exported(store: &Store) -> Vec<u8> {
     let builds = store.snapshot().unwrap().builds().unwrap();
     exported_of(store, &builds)
@@ -143,7 +143,7 @@ fn exported_of(store: &Store, builds: &[StoredBuild]) -> Vec<u8> {
 fn merge_equals_one_store_in_any_order() {
     let runs = runs();
     let all = store_of(&runs);
-    let (all, file) = (said(&all), exported(&all));
+    let (all, file) = (contents(&all), exported(&all));
     let parts = [&[0, 3, 5][..], &[1, 3, 4, 0], &[2, 5, 6], &[4, 6]];
     let stores = parts.map(|part| store_of(part.iter().map(|&i| &runs[i])));
     let mut orders = vec![vec![]];
@@ -171,7 +171,7 @@ fn merge_equals_one_store_in_any_order() {
             added += merged.added.len();
         }
         assert_eq!(added, runs.len(), "each went in once");
-        assert!(said(&union) == all, "{order:?}");
+        assert!(contents(&union) == all, "{order:?}");
         assert!(exported(&union) == file, "{order:?}");
     }
 }
@@ -185,7 +185,7 @@ fn merged_profiles_can_be_merged_again() {
         merge(&next, &last);
         last = next;
     }
-    assert!(said(&last) == said(&store_of(&runs)));
+    assert!(contents(&last) == contents(&store_of(&runs)));
 }
 
 #[test]
@@ -244,11 +244,11 @@ fn cancelled_merge_can_be_resumed() {
         cancel.check()
     });
     assert!(matches!(ended, Err(StoreError::Cancelled(_))), "{ended:?}");
-    assert_eq!(said(&store), said(&store_of(&runs[..3])));
+    assert_eq!(contents(&store), contents(&store_of(&runs[..3])));
     let verified = Store::verify(here.path(), None, &mut |_| Ok(())).unwrap();
     assert!(verified.sound, "{verified:?}");
     assert_eq!(merge(&store, &there).added.len(), runs.len() - 3);
-    assert_eq!(said(&store), said(&there));
+    assert_eq!(contents(&store), contents(&there));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn merge_reports_differences_outside_of_ids() {
     assert_eq!(merged.different, expected);
     assert_eq!((merged.already_stored, &merged.conflicts[..]), (6, &[][..]));
     assert_eq!(merged.added, [here[6].id()]);
-    assert!(said(&mine) == said(&store_of(&here)));
+    assert!(contents(&mine) == contents(&store_of(&here)));
 }
 
 const RECORDS: redb::TableDefinition<(u8, [u8; 16]), &[u8]> = redb::TableDefinition::new("records");
@@ -337,11 +337,11 @@ fn merge_skips_and_reports_damaged_profiles() {
         assert_eq!(left_out, expected, "{location}");
         assert_eq!(merged.done(), merged.profiles);
         let kept = (0..runs.len()).filter(|i| !lost.contains(i));
-        assert!(said(&here) == said(&store_of(kept.map(|i| &runs[i]))));
+        assert!(contents(&here) == contents(&store_of(kept.map(|i| &runs[i]))));
 
-        // From a sound copy, the others follow.
+        // The other profiles can be merged from an undamaged copy.
         assert_eq!(merge(&here, &store_of(&runs)).added.len(), lost.len());
-        assert!(said(&here) == said(&store_of(&runs)));
+        assert!(contents(&here) == contents(&store_of(&runs)));
     }
 }
 
@@ -368,9 +368,9 @@ fn merge_skips_profiles_with_wrong_ids() {
     );
     for run in [claimed, content] {
         assert!(!here.snapshot().unwrap().has(run.id()).unwrap());
-        put(&here, run);
+        add(&here, run);
     }
-    assert!(said(&here) == said(&store_of([&runs[4], &runs[3], claimed, content])));
+    assert!(contents(&here) == contents(&store_of([&runs[4], &runs[3], claimed, content])));
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn flipped_bits_are_not_merged() {
         (random >> 33) as usize % below
     };
     let (mut whole, mut partly, mut errors) = (0, 0, 0);
-    // By the runs that came over: most damages leave out the same ones.
+    // By the merged runs, as most damages skip the same ones.
     let mut expected: BTreeMap<Vec<ProfileId>, String> = BTreeMap::new();
     for _ in 0..100 {
         let (at, bit) = (next(bytes.len()), next(8));
@@ -423,9 +423,9 @@ fn flipped_bits_are_not_merged() {
             .collect();
         let expected = expected.entry(ids).or_insert_with_key(|ids| {
             let kept = runs.iter().filter(|run| ids.contains(&run.id()));
-            said(&store_of(kept))
+            contents(&store_of(kept))
         });
-        assert!(said(&here) == *expected, "bit {bit} of byte {at}");
+        assert!(contents(&here) == *expected, "bit {bit} of byte {at}");
     }
     println!("{whole} whole, {partly} partly, {errors} not at all");
     assert!(whole > 0 && partly > 0 && errors > 0);
@@ -459,13 +459,13 @@ fn opens_a_store_by_the_path_of_its_file() {
     let file = folder.path().join("bundle");
     fs::write(&file, exported(&store_of(&runs[..3]))).unwrap();
     let store = Store::open(&file).unwrap();
-    assert!(said(&store) == said(&store_of(&runs[..3])));
+    assert!(contents(&store) == contents(&store_of(&runs[..3])));
     let here = Store::in_memory().unwrap();
     assert_eq!(merge(&here, &store).added.len(), 3);
 
     let store = Store::open_or_create(&file).unwrap();
-    put(&store, &runs[3]);
-    assert!(said(&store) == said(&store_of(&runs[..4])));
+    add(&store, &runs[3]);
+    assert!(contents(&store) == contents(&store_of(&runs[..4])));
     let names: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -487,7 +487,7 @@ fn opens_a_store_by_the_path_of_its_file() {
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
-/// Profiles from before stores knew commits have a revision only.
+/// Profiles that were stored before there were commits only have a revision.
 #[test]
 fn merge_keeps_commits_of_both_stores() {
     let knows = runs();
@@ -498,12 +498,12 @@ fn merge_keeps_commits_of_both_stores() {
     let (a, b) = (store_of(&knows[..4]), store_of(&knows_not));
     merge(&a, &b);
     merge(&b, &store_of(&knows[..4]));
-    assert_eq!(said(&a), said(&b));
+    assert_eq!(contents(&a), contents(&b));
     assert_eq!(exported(&a), exported(&b));
     let builds = a.snapshot().unwrap().builds().unwrap();
     let known = builds.iter().filter(|build| build.build.commit.is_some());
     assert_eq!(known.count(), 2, "of `bb` and `dddd`, and none of `ffffff`");
-    // What is gone with its profiles is gone.
+    // A commit is removed with its profiles.
     let says =
         |file: &[u8], subject: &[u8]| file.windows(subject.len()).any(|bytes| bytes == subject);
     assert!(says(&exported(&a), b"Subject of 'd'.."));

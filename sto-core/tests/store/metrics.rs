@@ -1,4 +1,4 @@
-//! Metrics that come after the recording.
+//! Metrics attached after ingestion.
 
 use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ fn given(rows: &[(ProfileId, &str, f64)]) -> Given {
     given
 }
 
-/// The metrics of a run, but for the one that [`add`] gives.
+/// The metrics of a run, except the one that [`add`] sets.
 fn metrics(store: &Store, id: ProfileId) -> Vec<(String, f64)> {
     let builds = store.snapshot().unwrap().builds().unwrap();
     let mut profiles = builds.iter().flat_map(|build| &build.profiles);

@@ -1,4 +1,4 @@
-//! Metrics over time: they go along with their profile, and only stores that have any ask for a reader that knows
+//! Metrics over time stay with their profile, and only stores that have any require readers that support
 //! them.
 
 use super::model::{Plain, build, of_stacks, profile};
@@ -16,7 +16,7 @@ use sto_core::store::{Added, CameFrom, Store, StoreError};
 use sto_core::units::{Bytes, Nanoseconds};
 
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
-/// What `features` is, less its checksum, in a store that has metrics over time.
+/// The value of `features` without its checksum, in a store with metrics over time.
 const FEATURES: &[u8] = b"\x01\x11metrics over time";
 
 fn series(name: &str, values: &[f64]) -> MetricSeries {
@@ -61,7 +61,7 @@ fn load(store: &Store, id: ProfileId) -> Option<RunMetrics> {
     store.snapshot().unwrap().load_metrics(id).unwrap()
 }
 
-/// What stands under `features`, less its checksum.
+/// The value of `features` without its checksum.
 fn features(file: &Path) -> Option<Vec<u8>> {
     let database = redb::Database::open(file).unwrap();
     let meta = database.begin_read().unwrap().open_table(META).unwrap();
@@ -73,7 +73,7 @@ fn file(folder: &Path) -> std::path::PathBuf {
     folder.join(Store::FILE_NAME)
 }
 
-fn is_sound(folder: &Path) {
+fn assert_sound(folder: &Path) {
     let verification = Store::verify(folder, None, &mut |_| Ok(())).unwrap();
     assert!(verification.sound, "{verification:#?}");
 }
@@ -103,7 +103,7 @@ fn metrics_round_trip_and_do_not_affect_the_id() {
         matches!(missing, Err(StoreError::NoProfile { .. })),
         "{missing:?}"
     );
-    is_sound(folder.path());
+    assert_sound(folder.path());
     let stats = store.stats().unwrap();
     let part = stats
         .parts
@@ -133,13 +133,13 @@ fn metrics_need_a_newer_reader() {
             .export(&BTreeSet::from([id]), &exported)
             .unwrap();
         assert_eq!(features(&exported).as_deref(), expected);
-        is_sound(to.path());
+        assert_sound(to.path());
         let exported = Store::open(to.path()).unwrap();
         assert_eq!(load(&exported, id), expected.map(|_| two()));
     }
     store.prune(&BTreeSet::from([with])).unwrap();
     assert_eq!(features(&file(folder.path())), None);
-    is_sound(folder.path());
+    assert_sound(folder.path());
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn adds_metrics_to_a_stored_profile() {
         let added = add(&store, "v1", "one", metrics).unwrap();
         assert_eq!(added.id(), run);
         assert_eq!(load(&store, run).as_ref(), Some(expected));
-        is_sound(folder.path());
+        assert_sound(folder.path());
         assert!(
             seen.insert(fs::read(file(folder.path())).unwrap())
                 == !matches!(added, Added::AlreadyStored(_))
@@ -205,10 +205,10 @@ fn adds_metrics_to_a_stored_profile() {
         )
     };
     assert!(give(Some(two()), &two()));
-    // The same again, or none: nothing changes.
+    // The same metrics or none: nothing changes.
     assert!(!give(Some(two()), &two()));
     assert!(!give(None, &two()));
-    // Others join it, and one of the same name takes its place.
+    // Other metrics are added, and one of the same name is replaced.
     let more = metrics(vec![series("heap", &[7.0]), series("idle", &[1.0])]);
     let all = metrics(vec![
         series("heap", &[7.0]),
@@ -216,7 +216,7 @@ fn adds_metrics_to_a_stored_profile() {
         series("load", &[0.1]),
     ]);
     assert!(give(Some(more), &all));
-    // What is read here, and was merged before, keeps what is known of it.
+    // A profile that was merged before and is then read here keeps its metrics.
     let other = Store::in_memory().unwrap();
     other
         .merge(&store.snapshot().unwrap(), &mut |_| Ok(()))

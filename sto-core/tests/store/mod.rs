@@ -1,4 +1,4 @@
-//! The store: what goes in comes out, whatever is wrong with the file.
+//! The store: profiles round-trip, and damage is detected.
 
 mod calls_over_time;
 mod conflicts;

@@ -1,4 +1,4 @@
-//! Profiles to put into stores, and what a store is expected to say of them.
+//! Profiles for stores, and their expected contents.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use sto_core::store::{Loaded, LoadedLines, Store};
 use sto_core::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_core::units::{Bytes, Cost, Nanoseconds, SampleType, Unit, UnixSeconds};
 
-/// A profile in the plainest form: costs by stack of small numbers, root first.
+/// A simple profile: costs by stack, where stacks are lists of small numbers, root first.
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
     /// For each sample type, costs by stack.
@@ -22,7 +22,7 @@ pub(crate) struct Plain {
     pub(crate) lines: Vec<BTreeMap<(u16, u32), (Cost, Cost)>>,
 }
 
-/// The function that a number stands for. Some differ in one field only.
+/// The frame of a number. Some frames differ in one field only.
 pub(crate) fn frame(function: u16, text: &mut Vec<String>) -> Frame<'_> {
     text.clear();
     text.push(["", "libc.so.6", "demo", "[kernel]"][usize::from(function % 4)].to_owned());
@@ -42,7 +42,7 @@ pub(crate) fn frame(function: u16, text: &mut Vec<String>) -> Frame<'_> {
 }
 
 impl Plain {
-    /// The profile as interning makes it.
+    /// Converts the profile to its interned form.
     pub(crate) fn interned(&self) -> Interned {
         let stacks: BTreeSet<&Vec<u16>> = self.costs.iter().flat_map(BTreeMap::keys).collect();
         let in_stacks = stacks.iter().flat_map(|stack| stack.iter().copied());
@@ -135,7 +135,7 @@ pub(crate) fn build(version: &str) -> Build {
     }
 }
 
-/// A commit whose id is made of this byte.
+/// A commit whose id repeats this byte.
 pub(crate) fn commit(byte: u8) -> Commit {
     let hash = |byte| CommitHash::from_bytes(&[byte; 20]).unwrap();
     Commit {
@@ -147,7 +147,7 @@ pub(crate) fn commit(byte: u8) -> Commit {
     }
 }
 
-/// Everything about a profile but its stacks; `source` is what its file is taken to contain.
+/// The metadata of a profile whose file has the contents `source`.
 pub(crate) fn profile(build: &Build, source: &str, plain: &Plain) -> Profile {
     let types = plain.costs.len();
     Profile {
@@ -202,10 +202,10 @@ pub(crate) fn executable() -> ExecutableId {
     ExecutableId::of("demo")
 }
 
-/// Costs by content address: for each sample type, what each stack cost.
+/// For each sample type the costs of stacks, by content id.
 pub(crate) type ById = Vec<BTreeMap<NodeId, Cost>>;
 
-/// What a profile is to say, by content address, worked out stack by stack.
+/// The expected costs, computed stack by stack.
 pub(crate) fn expected(plain: &Plain) -> ById {
     let node_id = |stack: &Vec<u16>| {
         let mut text = Vec::new();
@@ -225,7 +225,7 @@ pub(crate) fn expected(plain: &Plain) -> ById {
     plain.costs.iter().map(column).collect()
 }
 
-/// What a profile is to say of lines.
+/// The expected line costs.
 pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cost, Cost)>> {
     let mut text = Vec::new();
     let column = |lines: &BTreeMap<(u16, u32), (Cost, Cost)>| {
@@ -239,7 +239,7 @@ pub(crate) fn expected_lines(plain: &Plain) -> Vec<BTreeMap<(FrameId, u32), (Cos
     plain.lines.iter().map(column).collect()
 }
 
-/// What a profile says, by content address.
+/// The actual costs of a profile, by content id.
 pub(crate) fn by_id(frames: &FrameTable, tree: &StackTree, costs: &[SelfCosts]) -> ById {
     let ids = tree.node_ids(executable(), frames);
     let by_id = |&(node, cost): &(NodeIx, Cost)| (ids[node.get()], cost);
@@ -249,7 +249,7 @@ pub(crate) fn by_id(frames: &FrameTable, tree: &StackTree, costs: &[SelfCosts]) 
         .collect()
 }
 
-/// Line costs by content address.
+/// The actual line costs, by content id.
 pub(crate) fn lines_by_id(
     frames: &FrameTable,
     lines: &[Vec<LineCost>],
@@ -266,7 +266,7 @@ pub(crate) fn lines_by_id(
     lines.iter().map(column).collect()
 }
 
-/// Everything that a store says of some profiles, in a form that compares.
+/// The contents of some profiles in a store, for comparisons.
 pub(crate) fn answer(
     store: &Store,
     profiles: &[ProfileId],
@@ -286,7 +286,7 @@ pub(crate) fn answer(
 
 fn cost() -> impl Strategy<Value = Cost> {
     prop_oneof![
-        // As a fixed period has it, and as none has.
+        // With a fixed period, and without one.
         (1u64..1000).prop_map(|samples| Cost {
             samples,
             value: samples * 1_001_001,
@@ -295,7 +295,7 @@ fn cost() -> impl Strategy<Value = Cost> {
     ]
 }
 
-/// Profiles with one to three sample types, over few functions so that they share stacks.
+/// Profiles with one to three sample types and few functions, so that they share stacks.
 pub(crate) fn plain() -> impl Strategy<Value = Plain> {
     let columns = |types| {
         let stack = vec(0u16..12, 1..8);
@@ -321,8 +321,8 @@ pub(crate) fn of_stacks(stacks: &[&[u16]]) -> Plain {
     }
 }
 
-/// A tree with the shape of a real one: from every function a few others are called, some of them
-/// often; stacks are some tens deep.
+/// A realistic tree: every function calls a few others, some of them
+/// often; stacks are tens of frames deep.
 pub(crate) fn forest(stacks: usize, functions: u16, seed: u64) -> Plain {
     let mut random = seed;
     let mut next = move |below: u64| {
@@ -363,7 +363,7 @@ pub(crate) const READING: u8 = 4;
 /// Records of a store by kind and id, without their checksums.
 pub(crate) type Records = BTreeMap<(u8, [u8; 16]), Vec<u8>>;
 
-/// Changes the records of the store in a folder as somebody would who knows their checksums.
+/// Changes the records of a store and updates their checksums, as an attacker would.
 pub(crate) fn forge(folder: &Path, change: impl FnOnce(&mut Records)) {
     use redb::{ReadableTable, TableDefinition};
     const RECORDS: TableDefinition<'_, (u8, [u8; 16]), &[u8]> = TableDefinition::new("records");

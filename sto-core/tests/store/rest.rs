@@ -1,4 +1,4 @@
-//! What profiles have besides stacks and costs, packed for tables of another format.
+//! The packed parts of profiles besides stacks and costs.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use sto_core::store::{pack_rest, unpack_rest};
 use sto_core::tree::{Interned, SliceCount};
 use sto_core::{Store, StoreError};
 
-/// Calls of a real program with lines, slices, calls over time and every call.
+/// A profile of a real trace with lines, slices, calls over time and every call.
 fn recorded() -> Interned {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
     let store = Store::in_memory().unwrap();
@@ -54,7 +54,7 @@ fn packed_parts_round_trip_and_truncated_ones_are_rejected() {
         assert!(unpack_rest(&mut back.clone(), &packed[..length]).is_err());
         let mut changed = packed.clone();
         changed[length] ^= 0x81;
-        // It may mean something else; it must not panic.
+        // It may decode to something else, but must not panic.
         let _ = unpack_rest(&mut back.clone(), &changed);
     }
     unpack_rest(&mut back, &packed).unwrap();

@@ -1,4 +1,4 @@
-//! Writing a store anew: what stays says the same, what goes is gone, and order leaves no trace.
+//! Rewriting a store: the rest is unchanged, removed profiles leave no trace, and the order of adding does not matter.
 
 use super::model::{Plain, add, answer, build, forest, of_stacks, plain, profile};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn bytes(folder: &Path) -> Vec<u8> {
 }
 
 /// Listing and content.
-fn said(store: &Store) -> String {
+fn contents(store: &Store) -> String {
     let builds = store.snapshot().unwrap().builds().unwrap();
     let ids: Vec<_> = builds
         .iter()
@@ -54,7 +54,7 @@ fn said(store: &Store) -> String {
 fn compaction_keeps_the_content() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = store_of(folder.path(), &runs(), &[3, 1, 4, 0, 2]);
-    let before = said(&store);
+    let before = contents(&store);
     let old = bytes(folder.path()).len() as u64;
     let Rewritten {
         before: size,
@@ -62,7 +62,7 @@ fn compaction_keeps_the_content() {
         ..
     } = store.compact().unwrap();
     assert_eq!(size.0, old);
-    assert!(said(&store) == before);
+    assert!(contents(&store) == before);
     assert_eq!(after.0, bytes(folder.path()).len() as u64);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -88,10 +88,10 @@ fn pruned_store_equals_a_store_of_the_rest() {
         .prune(&BTreeSet::from([ids[1], ids[2], ids[4]]))
         .unwrap();
     let (expected, _) = store_of(kept.path(), &runs, &[3, 0]);
-    assert!(said(&store) == said(&expected));
+    assert!(contents(&store) == contents(&expected));
     expected.compact().unwrap();
     assert!(bytes(pruned.path()) == bytes(kept.path()));
-    // What went can come back.
+    // Removed profiles can be added again.
     assert_eq!(add(&store, runs[1].0, runs[1].1, &runs[1].2), ids[1]);
 }
 
@@ -112,11 +112,11 @@ fn store_can_be_emptied_and_filled_again() {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs();
     let (store, ids) = store_of(folder.path(), &runs, &[0, 1]);
-    let before = said(&store);
+    let before = contents(&store);
     store.prune(&ids.iter().copied().collect()).unwrap();
     assert!(store.snapshot().unwrap().builds().unwrap().is_empty());
     store_of(folder.path(), &runs, &[0, 1]);
-    assert!(said(&store) == before);
+    assert!(contents(&store) == before);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn export_is_a_store_of_the_chosen_profiles() {
     fs::write(folder.path().join(Store::FILE_NAME), &files[0]).unwrap();
     let other = tempfile::tempdir().unwrap();
     let (expected, _) = store_of(other.path(), &runs, &[0, 3]);
-    assert!(said(&Store::open(folder.path()).unwrap()) == said(&expected));
+    assert!(contents(&Store::open(folder.path()).unwrap()) == contents(&expected));
 }
 
 #[test]
@@ -195,12 +195,12 @@ fn waiting_writer_writes_to_the_new_file() {
 fn keeps_a_symbolic_link_to_a_store() {
     let (real, link) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = store_of(real.path(), &runs(), &[0, 3]);
-    let before = said(&store);
+    let before = contents(&store);
     let linked = link.path().join(Store::FILE_NAME);
     std::os::unix::fs::symlink(real.path().join(Store::FILE_NAME), &linked).unwrap();
     Store::open(link.path()).unwrap().compact().unwrap();
     assert!(fs::symlink_metadata(&linked).unwrap().is_symlink());
-    assert!(said(&store) == before);
+    assert!(contents(&store) == before);
 }
 
 #[test]
@@ -235,11 +235,11 @@ proptest! {
             }
         }
         store.prune(&gone).unwrap();
-        prop_assert_eq!(said(&store), said(&expected));
+        prop_assert_eq!(contents(&store), contents(&expected));
     }
 }
 
-/// What is chosen is chosen again where the store has changed before it can be written to.
+/// The choice is repeated if the store changes before it can be written.
 #[test]
 fn tags_and_metrics_are_not_written_for_removed_profiles() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What goes in comes out, once each, in one order.
+//! Profiles round-trip, once each, in a fixed order.
 
 use super::model::{
     self, Plain, add, answer, build, by_id, commit, executable, expected, expected_lines, forest,
@@ -128,7 +128,7 @@ fn every_field_of_profile_and_build_round_trips() {
 fn lists_builds_and_profiles_oldest_first() {
     let store = Store::in_memory().unwrap();
     let plain = of_stacks(&[&[1]]);
-    // The longer the source, the later `profile` says that it was recorded.
+    // The longer the source, the later `profile` sets the recording time.
     let late = add(&store, "v1", "the latest", &plain);
     add(&store, "v10", "middle", &plain);
     let early = add(&store, "v1", "old", &plain);
@@ -182,7 +182,7 @@ fn build_metadata_comes_from_its_first_recording() {
         add("cc", Some(2), Some("r1")),
         (Some(1), Some("r1".to_owned()))
     );
-    // The longer the source, the later `profile` says that it was recorded.
+    // The longer the source, the later `profile` sets the recording time.
     let later = add("late", Some(3), Some("r2"));
     assert_eq!(later, (Some(1), Some("r1".to_owned())));
     let earlier = add("", None, Some("r3"));

@@ -1,4 +1,4 @@
-//! Questions of one state of a store, and additions with its file open.
+//! Snapshots and writers of one store.
 
 use super::model::{add, build, executable, forest, of_stacks, profile};
 use std::fs;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use sto_core::store::{Snapshot, Store, StoreOptions, Writer};
 
-/// Everything that a snapshot says of what it holds.
-fn said(snapshot: &Snapshot) -> String {
+/// The contents of a snapshot as text.
+fn contents(snapshot: &Snapshot) -> String {
     let builds = snapshot.builds().unwrap();
     let profiles = builds.iter().flat_map(|build| &build.profiles);
     let ids: Vec<_> = profiles.map(|stored| stored.id).collect();
@@ -43,13 +43,13 @@ fn several_threads_read_several_snapshots() {
             store.snapshot().unwrap()
         })
         .collect();
-    let expected: Vec<String> = snapshots.iter().map(said).collect();
+    let expected: Vec<String> = snapshots.iter().map(contents).collect();
     std::thread::scope(|scope| {
         for first in 0..6 {
             let (snapshots, expected) = (snapshots.clone(), &expected);
             scope.spawn(move || {
                 for at in (first..first + 6).map(|at| at % snapshots.len()) {
-                    assert!(said(&snapshots[at]) == expected[at]);
+                    assert!(contents(&snapshots[at]) == expected[at]);
                 }
             });
         }
@@ -62,11 +62,11 @@ fn snapshot_in_memory_does_not_change() {
     let empty = store.snapshot().unwrap();
     let id = add(&store, "v1", "one", &of_stacks(&[&[1]]));
     let one = store.snapshot().unwrap();
-    let before = said(&one);
+    let before = contents(&one);
     add(&store, "v1", "two", &of_stacks(&[&[2]]));
     store.prune(&[id].into()).unwrap();
     assert_eq!((profiles(&empty), profiles(&one)), (0, 1));
-    assert!(said(&one) == before);
+    assert!(contents(&one) == before);
     assert!(!store.snapshot().unwrap().has(id).unwrap());
 }
 
@@ -82,7 +82,7 @@ fn reads_a_store_while_a_writer_is_open() {
         add_by(&mut writer, source);
         let after = store.snapshot().unwrap();
         assert_eq!((profiles(&before), profiles(&after)), (count, count + 1));
-        // Another writer of this process shares the file, too.
+        // Another writer of this process shares the file too.
         let again = (build("v1"), forest(50, 20, source.len() as u64));
         let same = profile(&again.0, source, &again.1);
         let added = store
@@ -149,8 +149,8 @@ fn several_readers_read_an_unclosed_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     add(&store, "v1", "source", &forest(500, 100, 1));
-    let expected = said(&store.snapshot().unwrap());
-    // As long as redb has it open for writing, the file says that it was not closed.
+    let expected = contents(&store.snapshot().unwrap());
+    // While redb has the file open for writing, it is marked as not closed.
     let file = folder.path().join(Store::FILE_NAME);
     let writer = redb::Database::open(&file).unwrap();
     let killed = tempfile::tempdir().unwrap();
@@ -159,5 +159,9 @@ fn several_readers_read_an_unclosed_file() {
 
     let stores = [(); 3].map(|()| Store::open(killed.path()).unwrap());
     let snapshots = stores.each_ref().map(|store| store.snapshot().unwrap());
-    assert!(snapshots.iter().all(|snapshot| said(snapshot) == expected));
+    assert!(
+        snapshots
+            .iter()
+            .all(|snapshot| contents(snapshot) == expected)
+    );
 }

@@ -1,4 +1,4 @@
-//! What a build cost over all its profiles, added up as they came in.
+//! The costs of a build over all its profiles, which the store adds up.
 
 use super::model::{ById, Plain, build, by_id, expected, plain, profile};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tags: one build a name, whatever is done to the store.
+//! Tags: each names one build.
 
 use super::model::{Plain, add, of_stacks};
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ fn merge_copies_tags_unless_taken() {
     assert_eq!(merged.other_tags, [tag("good", "v2").to_string()]);
     assert_eq!(tags(&here), ["v0: good", "v1: release"]);
 
-    // Without a profile that is new, a tag still comes.
+    // A tag is merged even if no profile is new.
     there.tag(&tag("later", "v2"), false).unwrap();
     let merged = here
         .merge(&there.snapshot().unwrap(), &mut |_| Ok(()))

@@ -1,4 +1,4 @@
-//! Verifying a store, and counting where its bytes are: nothing is changed by that.
+//! Verifying a store, and counting its bytes, which change nothing.
 
 use super::model::{add, forest, of_stacks};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::path::Path;
 use sto_core::Cancelled;
 use sto_core::store::{Store, StoreError, StoreStats};
 
-fn of_three_profiles(folder: &Path) -> Store {
+fn store_of_three_profiles(folder: &Path) -> Store {
     let store = Store::open_or_create(folder).unwrap();
     add(&store, "v1", "a", &of_stacks(&[&[1, 2], &[1, 3, 4]]));
     add(&store, "v1", "b", &forest(2000, 300, 1));
@@ -18,7 +18,7 @@ fn of_three_profiles(folder: &Path) -> Store {
 #[test]
 fn verifies_a_sound_store() {
     let folder = tempfile::tempdir().unwrap();
-    let store = of_three_profiles(folder.path());
+    let store = store_of_three_profiles(folder.path());
     let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
     assert_eq!(verification.damages, []);
     assert_eq!(verification.sound_profiles, 3);
@@ -42,7 +42,7 @@ fn rejects_verifying_a_missing_store() {
 #[test]
 fn verification_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
-    of_three_profiles(folder.path());
+    store_of_three_profiles(folder.path());
     let mut asked = 0;
     let ended = Store::verify(folder.path(), None, &mut |_| {
         asked += 1;
@@ -55,9 +55,9 @@ fn verification_can_be_cancelled() {
 fn concurrent_verification_changes_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    of_three_profiles(folder.path());
+    store_of_three_profiles(folder.path());
     let file = folder.path().join(Store::FILE_NAME);
-    // As long as redb has it open for writing, the file says that it was not closed.
+    // While redb has the file open for writing, it is marked as not closed.
     let writer = redb::Database::open(&file).unwrap();
     let killed = tempfile::tempdir().unwrap();
     fs::copy(&file, killed.path().join(Store::FILE_NAME)).unwrap();
@@ -104,7 +104,7 @@ fn parts_add_up_to_the_file_size() {
         assert!(stats.parts.is_sorted_by(|a, b| a.bytes >= b.bytes));
         let names: BTreeSet<&str> = stats.parts.iter().map(|part| &part.part[..]).collect();
         assert_eq!(names.len(), stats.parts.len(), "{stats:#?}");
-        // What is left for redb itself is no place where bytes of ours go missing.
+        // The remainder is redb's own and small.
         let redb = bytes_of(&stats, "redb: its own");
         assert!((4096..64 << 10).contains(&redb), "{stats:#?}");
     }
@@ -124,7 +124,7 @@ fn parts_add_up_to_the_file_size() {
     };
     assert_eq!((executable.builds, executable.profiles), (2, 6));
     assert_eq!(executable.node_bytes.0, bytes_of(&stats, "nodes"));
-    // Own bytes count checksums, of two columns and the record each; sums are the builds'.
+    // The bytes of a profile include the checksums of its two columns and its record; sums belong to builds.
     let sums = bytes_of(&stats, "sums");
     assert_eq!(executable.profile_bytes.0 + 6 * 3 * 8 - sums, own);
 }
@@ -146,7 +146,7 @@ fn counts_strings_once_per_pack() {
     let store = Store::in_memory().unwrap();
     add(&store, "v1", "a", &of_stacks(&[&[1], &[1, 1]]));
     let stats = store.stats().unwrap();
-    // One frame with its module, symbol and file; line costs are of it, too.
+    // One frame with its module, symbol and file; its line costs refer to it too.
     assert_eq!(
         (stats.frames, stats.strings, stats.nodes, stats.packs),
         (1, 3, 2, 2)

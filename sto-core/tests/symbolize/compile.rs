@@ -1,4 +1,4 @@
-//! Programs that the tests compile, and what other tools than the tested ones say of them.
+//! Programs that the tests compile, and their addresses by other tools.
 
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Files from debuginfod servers: elfutils' own, and such that fail in every way.
+//! Files from debuginfod servers: elfutils' server, and servers that fail in every way.
 
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
@@ -18,7 +18,7 @@ static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }
 int main(int argc, char **argv) { return hidden(argc); }
 ";
 
-/// A program that is stripped where it was recorded; what it was is in the folder `served`.
+/// A program that is stripped at its recorded path; the unstripped file is in the folder `served`.
 struct Stripped {
     dir: tempfile::TempDir,
     module: Module,
@@ -60,7 +60,7 @@ impl Stripped {
         resolve(self.module.clone(), [self.offset], &options)
     }
 
-    /// What the cache has of the program, with sizes.
+    /// The files of the program in the cache, with sizes.
     fn cached(&self) -> Vec<(String, u64)> {
         let folder = self.dir.path().join("cache").join(self.build_id());
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -74,15 +74,15 @@ impl Stripped {
     }
 }
 
-/// The server of elfutils.
+/// elfutils' debuginfod server.
 struct Server {
     process: Child,
     url: String,
 }
 
 impl Server {
-    /// One that has the files of a folder, once it has found one with this build id.
-    fn of(folder: &Path, build_id: &str) -> Server {
+    /// Starts a server for the files of a folder, and waits until it has indexed the file with this build id.
+    fn start(folder: &Path, build_id: &str) -> Server {
         let port = free_port();
         let mut command = Command::new("debuginfod");
         command.args(["-d", ":memory:", "-F", "-p", &port.to_string()]);
@@ -117,7 +117,8 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// A server that does this with every connection, after it read the request; counts them.
+/// Starts a server that calls `answer` for each connection after it has read the request. Returns its URL and the
+/// number of connections.
 fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -136,7 +137,7 @@ fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<Ato
     (url, count)
 }
 
-/// Sends this, and closes.
+/// Sends this and closes the connection.
 fn send(head: &str, body: &[u8]) -> impl Fn(TcpStream) + Send + Sync + use<> {
     let answer = [head.as_bytes(), b"\r\n\r\n", body].concat();
     move |mut stream| drop(stream.write_all(&answer))
@@ -158,7 +159,7 @@ fn downloads_and_caches_debug_info() {
         return;
     }
     let program = Stripped::new();
-    let server = Server::of(&program.dir.path().join("served"), &program.build_id());
+    let server = Server::start(&program.dir.path().join("served"), &program.build_id());
     let servers = program.servers(&[&server.url]);
     let found = program.resolve(&servers);
     assert_eq!(found.functions(), ["hidden"], "{}", found.problem());
@@ -176,7 +177,7 @@ fn shares_the_cache_of_elfutils() {
         return;
     }
     let program = Stripped::new();
-    let server = Server::of(&program.dir.path().join("served"), &program.build_id());
+    let server = Server::start(&program.dir.path().join("served"), &program.build_id());
     let find = |urls: &str, cache: &Path| {
         let mut command = Command::new("debuginfod-find");
         command.args(["debuginfo", &program.build_id()]);
@@ -200,7 +201,7 @@ fn downloads_a_missing_program() {
         return;
     }
     let mut program = Stripped::new();
-    let server = Server::of(&program.dir.path().join("served"), &program.build_id());
+    let server = Server::start(&program.dir.path().join("served"), &program.build_id());
     program.module.path = "/gone/app".to_owned();
     let servers = program.servers(&[&server.url]);
     assert_eq!(program.resolve(&servers).functions(), ["hidden"]);
@@ -224,7 +225,7 @@ fn asks_once_for_missing_files() {
         assert_eq!(count.load(Ordering::SeqCst), 1);
         assert_eq!(program.cached(), [("debuginfo".to_owned(), 0)]);
     }
-    // Whose cache says so forgets it.
+    // The cache can be configured to forget misses.
     std::fs::write(servers.cache.join("cache_miss_s"), "0").unwrap();
     program.resolve(&servers);
     assert_eq!(count.load(Ordering::SeqCst), 2);
@@ -283,10 +284,14 @@ fn failing_server_only_loses_symbols() {
             "sent a file without the requested build id",
             false,
         ),
-        (serve(large).0, "more than the allowed 1000000 bytes", false),
+        (
+            serve(large).0,
+            "larger than the limit of 1000000 bytes",
+            false,
+        ),
         (
             serve(endless).0,
-            "more than the allowed 1000000 bytes",
+            "larger than the limit of 1000000 bytes",
             false,
         ),
         (

@@ -1,4 +1,4 @@
-//! Damaged files: no panic, no lost location.
+//! Damaged files: no panic and no lost location.
 
 use super::compile::Program;
 use super::kernel_modules;
@@ -12,7 +12,7 @@ use sto_core::formats::read_bytes;
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Module;
 
-/// How many damaged files each test makes. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
+/// Number of damaged files of each test. A long run: `STO_TEST_DAMAGES=10000 cargo test -p sto-core --release damaged`.
 fn damages(usual: usize) -> usize {
     std::env::var("STO_TEST_DAMAGES").map_or(usual, |damages| damages.parse().unwrap())
 }
@@ -25,7 +25,7 @@ __attribute__((noinline)) void outer(long n) { for (long i = 0; i < n; i++) inne
 int main(int argc, char **argv) { outer(argc); return 0; }
 ";
 
-/// Numbers that look random and are the same in every run (splitmix64).
+/// Reproducible pseudo-random numbers (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// What reads ELF and DWARF.
+/// The parts of a file that are read for symbols.
 const READERS: [&str; 6] = [
     "addr2line",
     "gimli",
@@ -52,7 +52,7 @@ const READERS: [&str; 6] = [
     "binary",
 ];
 
-/// Resolves a few addresses of the file as it is now, whatever that is.
+/// Resolves a few addresses in the current contents of the file.
 fn check(program: &Program) {
     note_panics();
     let code = program.offsets_of("outer");
@@ -105,7 +105,7 @@ fn regions(program: &Program) -> Vec<Range<u64>> {
     regions
 }
 
-/// Flips a few bytes of a region, or writes a number that is at an edge.
+/// Flips a few bytes of a region, or writes an extreme number.
 fn damage(bytes: &mut [u8], region: &Range<u64>, numbers: &mut Numbers) {
     for _ in 0..=numbers.below(8) {
         let at = (region.start + numbers.below(region.end - region.start)) as usize;
@@ -127,7 +127,7 @@ fn damage(bytes: &mut [u8], region: &Range<u64>, numbers: &mut Numbers) {
     }
 }
 
-/// What a header of C++ has, without the megabytes of those of the standard library: each damaged file is read as a whole.
+/// C++ code without standard headers, which would add megabytes: each damaged file is read completely.
 const CPP_HEADER: &str = "
 namespace shapes {
 template <class T> struct Box {
@@ -214,10 +214,10 @@ fn damaged_kernel_modules_never_panic() {
     }
 }
 
-/// `DW_LNS_set_file`, the opcode of a line program that chooses among its files.
+/// `DW_LNS_set_file`, the opcode of a line program that selects a file.
 const SET_FILE: u8 = 4;
 
-/// Debug info of units without functions, written in assembly: each has the same ranges.
+/// Debug info of units without functions, which all have the same ranges, written in assembly.
 fn with_ranges(folder: &Path, units: usize, ranges: &str) -> Program {
     let unit = "    .long 12\n    .value 4\n    .long 0\n    .byte 8, 1\n    .long 0\n";
     let source = format!(
@@ -229,7 +229,7 @@ fn with_ranges(folder: &Path, units: usize, ranges: &str) -> Program {
     Program::compile(folder, "cc", "app.s", &source, &[])
 }
 
-/// A lookup passes by all ranges that end after its address, where one begins before it.
+/// A lookup visits all ranges that end after its address, up to the last that begins before it.
 #[test]
 fn limits_lookups_in_overlapping_units() {
     let folder = tempfile::tempdir().unwrap();
@@ -247,7 +247,7 @@ fn limits_lookups_in_overlapping_units() {
     let within = resolved("within", 1, &format!("{wide}{narrow}"));
     assert!(within.contains(expected), "{within}");
     assert_eq!(resolved("apart", 1, narrow), "");
-    // 90,000,000 ranges, of 1.5 MB.
+    // 90,000,000 ranges in 1.5 MB.
     let shared = resolved("shared", 1_500, narrow);
     assert!(shared.contains(expected), "{shared}");
 }
@@ -289,7 +289,7 @@ fn does_not_decompress_sections_of_impossible_size() {
     let program = Program::compile(dir.path(), "cc", "app.c", SOURCE, &flags);
     let start = program.offsets_of_section(".debug_info").start as usize;
     let mut bytes = program.bytes().to_vec();
-    // Elf64_Chdr: type, reserved, and at byte 8 the size.
+    // `Elf64_Chdr`: type, reserved, and at byte 8 the size.
     bytes[start + 8..start + 16].copy_from_slice(&(1u64 << 44).to_le_bytes());
     std::fs::write(&program.path, bytes).unwrap();
     let found = resolve(
@@ -329,8 +329,8 @@ fn damaged_call_frame_information_never_panics() {
     }
 }
 
-/// A recording with saved stacks, as `perf record --call-graph dwarf -o -` writes it: a sample at each of these offsets of
-/// a program, whose stacks have addresses of it.
+/// A recording with saved stacks, like that of `perf record --call-graph dwarf -o -`: a sample at each of these offsets
+/// of a program, with addresses of the program on their stacks.
 fn saved_stacks(program: &Path, offsets: &[u64]) -> Vec<u8> {
     const BASE: u64 = 0x5555_0000_0000;
     const STACK: u64 = 0x7ffe_0000_0000;
@@ -419,7 +419,7 @@ fn unwinding_with_damaged_rules_never_panics() {
         for name in [".eh_frame_hdr", ".eh_frame", ".debug_frame"] {
             let section = program.offsets_of_section(name);
             regions.extend((!section.is_empty()).then_some(section.clone()));
-            // What the entries are found by.
+            // The table by which entries are found.
             regions.extend((!section.is_empty()).then_some(section.start..section.start + 16));
         }
         let mut numbers = Numbers(1);

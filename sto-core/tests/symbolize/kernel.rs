@@ -29,7 +29,7 @@ pub(super) fn build_id(byte: u8) -> GnuBuildId {
     GnuBuildId::from_bytes(&[byte; 20]).unwrap()
 }
 
-/// The notes of a kernel, one of another kind before the build id.
+/// The notes of a kernel, with another note before the build id.
 #[expect(
     clippy::host_endian_bytes,
     reason = "a kernel writes its notes in the byte order of its machine"
@@ -113,7 +113,7 @@ fn ignores_notes_that_are_not_a_regular_file() {
         prepare(notes);
         let found = resolve(kernel(build_id(1), TEXT), [TEXT + 0x101], &options);
         assert_eq!(found.functions(), ["[kernel+0x101]"]);
-        let unknown = format!("{} does not say", notes.display());
+        let unknown = format!("{} has no build id", notes.display());
         assert!(found.problem().contains(&unknown), "{}", found.problem());
     }
 }
@@ -206,7 +206,7 @@ fn separates_kernel_modules() {
     ];
     assert_eq!(names(&recording).0, expected);
 
-    // After another boot they stand elsewhere, and no shift is known.
+    // After another boot they have other addresses, and the shift is unknown.
     let later = recording.edit(|recording| {
         recording.modules[0].text_address = Some(TEXT + 0x20_0000);
     });
@@ -250,7 +250,7 @@ fn address_far_after_the_last_symbol_is_unresolved() {
     );
 }
 
-/// Compiles a file that stands where the kernel's does, `vmlinux` in the folder, and gives its build id.
+/// Compiles `vmlinux` in a folder, linked at kernel addresses, and returns its build id.
 fn vmlinux(dir: &Path, source: &str, more: &[&str]) -> GnuBuildId {
     let flags = [
         "-O1",
@@ -305,7 +305,7 @@ __attribute__((noinline)) long do_work(long n) {
 long _start(long n) { return do_work(n) + 1; }
 ";
     let build_id = vmlinux(dir.path(), source, &["-g"]);
-    // Code that the kernel makes as it runs is in no file.
+    // Code that the kernel generates at run time is in no file.
     let hex = build_id.to_string();
     let listed = dir
         .path()

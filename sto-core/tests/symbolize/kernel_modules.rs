@@ -1,4 +1,4 @@
-//! Functions of kernel modules, by their files.
+//! Functions of kernel modules, from their files.
 
 use super::compile::{Program, run};
 use super::recording::{Shown, resolve};
@@ -22,10 +22,10 @@ __attribute__((section(\".exit.text\"))) long stop(long n) {
 }
 ";
 
-/// Where the kernel put `.text`.
+/// The address at which the kernel loaded `.text`.
 pub(super) const TEXT: u64 = 0xffff_ffff_c051_2000;
 
-/// Makes a module, `nf_work.ko` in a folder: relocatable, as `kbuild` links it.
+/// Builds a kernel module `nf_work.ko` in a folder, relocatable as `kbuild` links it.
 pub(super) fn module(dir: &Path, flags: &[&str]) -> Program {
     let relocatable = ["-O1", "-r", "-nostdlib", "-Wl,--build-id"];
     let flags = [&relocatable, flags].concat();
@@ -51,7 +51,7 @@ fn symbols_in(dir: &Path) -> SymbolOptions {
     }
 }
 
-/// Where a function is in memory: the kernel puts `.exit.text` behind `.text`.
+/// The address of a function in memory; the kernel puts `.exit.text` after `.text`.
 fn address_of(file: &Program, function: &str) -> u64 {
     let elf = file.elf();
     let mut symbols = elf.symbols();
@@ -144,7 +144,7 @@ fn finds_compressed_and_respelled_kernel_modules() {
     }
 }
 
-/// As Debian's debug packages have them, which have no folder of build ids for modules.
+/// The layout of Debian's debug packages, which have no build id folder for modules.
 #[test]
 fn finds_the_debug_file_of_a_compressed_module() {
     let dir = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ fn finds_the_debug_file_of_a_compressed_module() {
     assert_eq!(found.frames[0][0].file, "work.c");
 }
 
-/// It is dropped when it ran, and other code may stand there.
+/// Initialisation code is freed after it ran, and other code may be loaded there.
 #[test]
 fn code_outside_of_the_modules_file_stays_unresolved() {
     let dir = tempfile::tempdir().unwrap();

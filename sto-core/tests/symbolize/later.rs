@@ -1,4 +1,4 @@
-//! Names that are found after a profile went in make of it what it would have been with them.
+//! Symbolizing a stored profile again gives the profile that ingestion would have given with the same symbols.
 
 use super::compile::run;
 use crate::common::missing::missing;
@@ -56,7 +56,7 @@ fn options(symbols: SymbolOptions, slices: Option<u32>) -> IngestOptions {
     }
 }
 
-/// A store of the recording by these symbols, and its profile.
+/// A store with the recording ingested with these options, and its profile.
 fn stored(recording: &str, options: &IngestOptions) -> (Store, ProfileId) {
     let store = Store::in_memory().unwrap();
     let outcome = ingest(&store, &testdata(recording), options, &mut |_| ()).unwrap();
@@ -70,7 +70,7 @@ fn again(store: &Store, symbols: &SymbolOptions) -> Symbolized {
     symbolize_again(&mut store.writer(), build, profile, symbols, &cancel).unwrap()
 }
 
-/// Everything that a store has of its only profile.
+/// All data of the only profile in a store.
 fn all_of(store: &Store) -> (ProfileId, String) {
     let snapshot = store.snapshot().unwrap();
     let builds = snapshot.builds().unwrap();
@@ -97,7 +97,7 @@ fn symbolizing_later_equals_symbolizing_at_ingestion() {
         return;
     }
     let demo = Demo::new();
-    // Stacks are unwound by the program's own rules, so that it is there, stripped.
+    // Unwinding needs the program's rules, so the stripped program is there.
     for (recording, before) in [
         ("v1.perf.data", &[][..]),
         ("v1.perf.data", &["stripped"]),
@@ -143,7 +143,7 @@ fn keeps_addresses_until_they_are_resolved() {
     let (store, first) = stored("v1.perf.data", &options(demo.symbols(&[]), None));
     let nothing = again(&store, &demo.symbols(&[]));
     assert_eq!((nothing.named, nothing.replaced_by), (0, None));
-    // By the program alone what it jumps through to libraries has names, all else not.
+    // The stripped program only has names of PLT stubs.
     let some = again(&store, &demo.symbols(&["stripped"]));
     let second = some.replaced_by.unwrap().0;
     assert!(
@@ -177,11 +177,11 @@ fn replaced_profile_stays_replaced_after_merging() {
         .unwrap()
         .0;
 
-    // What replaces it goes where it came from another store.
+    // Merging a replacement replaces the profile in a store that got it by merging.
     let merged = merge(&elsewhere, &there);
     assert_eq!((merged.added, merged.conflicts.len()), (vec![id], 0));
     assert_eq!(all_of(&elsewhere).0, id);
-    // So it is where it comes by itself.
+    // A store without the profile gets the replacement.
     let another = Store::in_memory().unwrap();
     merge(&another, &here);
     let snapshot = there.snapshot().unwrap();
@@ -198,7 +198,7 @@ fn replaced_profile_stays_replaced_after_merging() {
     let merged = another.merge(&alone, &mut |_| Ok(())).unwrap();
     assert_eq!(merged.added, [id]);
     assert_eq!(all_of(&another).0, id);
-    // The one that it replaces stays out, and so does what others say of what was read here.
+    // The replaced profile is not merged again, nor are claims of other stores about recordings read here.
     for (to, from) in [(&there, &here), (&elsewhere, &here)] {
         let merged = merge(to, from);
         assert_eq!((merged.added.len(), merged.already_stored), (0, 1));
@@ -208,7 +208,7 @@ fn replaced_profile_stays_replaced_after_merging() {
     assert_eq!(merged.conflicts[0].here, first);
     assert!(merged.conflicts[0].read_here);
     assert_eq!(all_of(&here).0, first);
-    // A copy knows what it replaces, and forgets that with it.
+    // A copy knows which profile it replaces, and forgets that when it is removed.
     let copy = Store::in_memory().unwrap();
     merge(&copy, &there);
     let snapshot = copy.snapshot().unwrap();

@@ -1,4 +1,4 @@
-//! What `symbolize` finds, where it looks, and what it says when it finds nothing.
+//! Symbolization: the search for files, the frames, and the messages if nothing is found.
 
 pub(crate) mod compile;
 mod debuginfod;

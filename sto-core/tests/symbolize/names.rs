@@ -1,4 +1,4 @@
-//! Which names functions get, and how they are written.
+//! The names of functions.
 
 use super::compile::Program;
 use super::recording::resolve;
@@ -43,7 +43,7 @@ fn rust_names_lose_their_hash() {
         fn main() { std::process::exit(shop::total(0) as i32) }
     ";
     for mangling in ["legacy", "v0"] {
-        // Other manglings than the default need the unstable options on older compilers.
+        // Non-default manglings need unstable options with older compilers.
         let mangling = format!("-Csymbol-mangling-version={mangling}");
         let flags = [
             "-g",
@@ -134,7 +134,7 @@ fn symbol_without_size_ends_at_the_next() {
         start..start + 6,
         &SymbolOptions::default(),
     );
-    // A function with a size covers the labels in it.
+    // A function with a size covers the labels inside it.
     let expected = ["sized", "sized", "sized", "bare", "bare", "next"];
     assert_eq!(found.functions(), expected);
 }

@@ -67,7 +67,7 @@ fn inlined_functions_follow_their_caller_with_own_lines() {
     for frame in found.frames.iter().flatten() {
         assert_eq!((&*frame.module, frame.frame_line), ("app", 0));
     }
-    // A frame is a function: however many lines ran, there are three.
+    // With frames by function there are three, however many lines ran.
     assert_eq!(found.symbols.frames.len(), 3);
 }
 
@@ -155,7 +155,7 @@ fn reads_compressed_debug_info() {
     assert!(found.frames.iter().all(|frames| frames[0].file == "app.c"));
 }
 
-/// The second unit of a program, whose part of a package does not begin where the package does.
+/// The second unit of a program, whose part of a package does not begin at the start of the package.
 const SECOND: &str = r#"
 extern volatile long sink;
 static inline __attribute__((always_inline)) long halved(long n) {
@@ -169,7 +169,7 @@ __attribute__((noinline)) long second(long n) {
 }
 "#;
 
-/// gold's `dwp` knows DWARF 4 alone, and so does rustc by default. The index of a package of DWARF 5 is another.
+/// gold's `dwp` only supports DWARF 4, the default of rustc. DWARF 5 packages have another index.
 #[test]
 fn reads_packaged_split_debug_info() {
     for (compiler, version, packer) in [
@@ -193,7 +193,7 @@ fn reads_packaged_split_debug_info() {
         let split = built("split", &[&flags[..], &["-gsplit-dwarf"]].concat());
         let split_dir = dir.path().join("split");
         run(&split_dir, packer, &["-e", "app", "-o", "app.dwp"]);
-        // What was packed is then nowhere else.
+        // Then the package is the only file with the debug info.
         for entry in std::fs::read_dir(&split_dir).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|end| end == "dwo") {
@@ -257,7 +257,7 @@ fn reads_unpackaged_split_debug_info() {
             let copy = moved.join(file.file_name().unwrap());
             std::fs::rename(&file, &copy).unwrap();
             assert_eq!(found(), expected.frames, "{tool} {version}");
-            // That of another compilation has another id.
+            // The file of another compilation has another id.
             let other = INLINING.replace("middle", "centre");
             let flags = [&flags[..], &["-gsplit-dwarf", "-c"]].concat();
             let other_dir = dir.path().join("other");
@@ -395,7 +395,7 @@ fn nameless_functions_are_named_after_their_first_address() {
         assert_eq!(found.frames[0][0].kind, FrameKind::Unresolved);
         assert_eq!(found.module().unresolved, found.frames.len());
     }
-    // Behind all functions there is only an address.
+    // After all functions, only the address is known.
     let after = stripped.offsets_of_section(".fini").end;
     let found = resolve(stripped.module(), [after], &SymbolOptions::default());
     assert_eq!(found.functions(), [format!("[stripped+{after:#x}]")]);
@@ -432,7 +432,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    // Enough addresses that they are cut into several pieces.
+    // Enough addresses for several chunks.
     let functions: String = (0..600)
         .map(|i| {
             format!(
@@ -451,7 +451,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
     let text = program.offsets_of_section(".text");
     let mut locations = Vec::new();
     for offset in text.clone().step_by(2) {
-        // In an order that is not that of the addresses.
+        // Not in the order of addresses.
         let offset = text.start + (offset * 7919) % (text.end - text.start);
         for module in [0, 1].map(ModuleIx) {
             locations.push(Location::Address {

@@ -1,4 +1,4 @@
-//! Recordings made by hand, and what becomes of their locations.
+//! Recordings made in tests, and the frames of their locations.
 
 use sto_core::formats::Format;
 use sto_core::id::SourceDigest;

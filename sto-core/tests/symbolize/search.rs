@@ -1,4 +1,4 @@
-//! Where files are looked for, and which are believed.
+//! The search for files, and which of them are trusted.
 
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
@@ -15,7 +15,7 @@ static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }
 int main(int argc, char **argv) { return hidden(argc); }
 ";
 
-/// A program whose recorded path no longer exists, and its file under another name.
+/// A program whose recorded path no longer exists, and its file at another path.
 struct Moved {
     dir: tempfile::TempDir,
     module: Module,
@@ -59,7 +59,7 @@ impl Moved {
         resolve(self.module.clone(), [self.offset], options)
     }
 
-    /// Everything that can be named, under this folder.
+    /// Options with every folder, below this one.
     fn options(&self) -> SymbolOptions {
         SymbolOptions {
             symbol_dirs: vec![self.path("symbols")],
@@ -93,7 +93,7 @@ fn searches_every_path() {
         assert_eq!(found.functions(), ["hidden"], "{}", path.display());
         assert_eq!(found.module().file.as_ref(), Some(path));
         std::fs::remove_file(path).unwrap();
-        // A folder that is left over must not be taken for a file.
+        // A leftover folder must not be mistaken for a file.
         if path.ends_with("elf") || path.ends_with("debug") {
             std::fs::remove_dir(path.parent().unwrap()).unwrap();
         }
@@ -143,7 +143,7 @@ fn rejects_another_build() {
     assert_eq!(found.module().unresolved, 1);
     let other_id = other.module().build_id.unwrap().to_string();
     assert!(found.problem().contains(&other_id), "{}", found.problem());
-    // And the right one after it is found.
+    // The right file after it is found.
     moved.put(&moved.program.path, &moved.path("recording/app"));
     assert_eq!(moved.resolve(&moved.options()).functions(), ["hidden"]);
 }
@@ -221,15 +221,15 @@ fn follows_debug_links() {
         ],
     );
     moved.put(&moved.path("stripped"), Path::new(&moved.module.path));
-    let beside = Path::new(&moved.module.path).parent().unwrap().to_owned();
+    let folder_of_app = Path::new(&moved.module.path).parent().unwrap().to_owned();
     for path in [
         moved.path("symbols/app.dbg"),
         moved.path("recording/app.dbg"),
-        beside.join("app.dbg"),
-        beside.join(".debug/app.dbg"),
+        folder_of_app.join("app.dbg"),
+        folder_of_app.join(".debug/app.dbg"),
         moved
             .path("debug")
-            .join(beside.strip_prefix("/").unwrap())
+            .join(folder_of_app.strip_prefix("/").unwrap())
             .join("app.dbg"),
     ] {
         moved.put(&moved.path("app.dbg"), &path);
@@ -342,7 +342,7 @@ fn ignores_symbol_files_that_are_not_regular() {
     }
 }
 
-/// As Fedora's `find-debuginfo` does it.
+/// The layout of Fedora's `find-debuginfo`.
 #[test]
 fn reads_mini_debug_info() {
     if missing(&["objcopy", "xz"]) {
@@ -390,7 +390,7 @@ fn reads_mini_debug_info() {
         (found.problem(), &found.module().file),
         ("", &Some(path.clone()))
     );
-    // Damaged, no ELF file, much of nothing, and what asks for a gigabyte to be unpacked.
+    // Damaged data, another format, a decompression bomb, and a file that needs a gigabyte of decoder memory.
     let mut damaged = std::fs::read(dir.join("mini.xz")).unwrap();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0xff;

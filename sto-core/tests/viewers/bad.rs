@@ -1,4 +1,4 @@
-//! Files that break the rules: an error that says where, never a panic, never half a profile.
+//! Malformed files: errors with the place, never a panic or a partial profile.
 
 use super::{chrome, cpuprofile, error, firefox, read, speedscope};
 use crate::common::deepest;
@@ -29,7 +29,7 @@ fn assert_firefox(from: &str, to: &str, parts: &[&str]) {
 
 const FRAME: &str = r#"{"functionName":"main","url":"a.js","lineNumber":0}"#;
 
-/// A sound file of each format.
+/// A valid file of each format.
 fn sound() -> [(Format, String); 7] {
     [
         (
@@ -246,7 +246,7 @@ fn rejects_unknown_words() {
     );
 }
 
-/// A chain of calls as deep as `depth`, of which the innermost is sampled.
+/// A chain of `depth` calls with a sample of the innermost.
 fn chain(depth: usize) -> String {
     let prefixes: Vec<String> = (0..depth - 1).map(|caller| caller.to_string()).collect();
     let sample = format!(r#"{{"stack":[{}],"time":[0]}}"#, depth - 1);
@@ -309,7 +309,7 @@ fn replaces_invalid_utf8_in_names_only() {
     }
 }
 
-/// Of a trace, what there is can be taken; that it is cut off is said.
+/// Checks that the events before `end` are read, with a warning about the truncation.
 #[track_caller]
 fn check_events_before(read: Result<Recording, FormatError>, end: usize) {
     match read {

@@ -1,11 +1,11 @@
-//! What Chrome's traces hold.
+//! Chrome's trace events.
 
 use super::{error, metrics, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use sto_core::recording::{Location, Recording};
 
-/// What each stack took; of how many calls is said twice, as samples of time and as events.
+/// The time of each stack; the number of calls is both the number of samples and an event of its own.
 fn stacks(recording: &Recording) -> Vec<String> {
     let (calls, times): (Vec<_>, Vec<_>) = super::stacks(recording)
         .into_iter()
@@ -42,10 +42,10 @@ const CALLS: [&str; 2] = [
     "wall 1 30000 ns [helper]: main;work a.py:12",
 ];
 
-/// An argument's value, and how long the call took with and without what it called, in µs.
+/// An argument's value, and the total and self time of the call in µs.
 type CallAt = (f64, u64, u64);
 
-/// By function and argument: each call that has it.
+/// The calls with an argument, by function and argument.
 fn arguments(recording: &Recording) -> Vec<(String, Vec<CallAt>)> {
     let calls = recording.calls.as_ref().unwrap();
     let all = calls.arguments.iter().map(|with| {
@@ -216,7 +216,7 @@ fn simultaneous_events_keep_the_file_order() {
     let events = [
         event("B", "outer", 0, ""),
         event("B", "first", 0, ""),
-        // The caller's end may come first.
+        // The end of the caller may come first.
         event("E", "outer", 4, ""),
         event("E", "first", 4, ""),
         event("B", "second", 4, ""),
@@ -316,7 +316,7 @@ fn pairs_asynchronous_events_by_category_and_id() {
         of("e", "load", 20, r#""id":"0x2""#),
         of("e", "parse", 22, r#""id":1"#),
         of("e", "load", 30, r#""id":1"#),
-        // After the first, in its thread; of another process than that of the next one.
+        // After the first and in its thread; in another process than the next one.
         of("b", "load", 30, r#""id2":{"local":"0x3"}"#),
         of("e", "load", 36, r#""id2":{"local":"0x3"}"#).replace(r#""pid":1"#, r#""pid":9"#),
         of("e", "load", 40, r#""id2":{"local":"0x3"}"#),
@@ -384,13 +384,13 @@ fn ignores_profile_chunks_without_a_start() {
 
 #[test]
 fn ignores_other_keys_besides_the_events() {
-    let beside = r#""a":"]}\\\"{[","b":[{"c":["}"]}],"d":-1.5e3,"e":null,"f":{"g":"\\"}"#;
+    let other_keys = r#""a":"]}\\\"{[","b":[{"c":["}"]}],"d":-1.5e3,"e":null,"f":{"g":"\\"}"#;
     let events = calls().join(" , ");
-    let text = format!(" {{ {beside} , \"traceEvents\" : [ {events} ] , {beside} }} \n");
+    let text = format!(" {{ {other_keys} , \"traceEvents\" : [ {events} ] , {other_keys} }} \n");
     let found = read(&text).unwrap();
     assert_eq!(stacks(&found), CALLS);
     assert_eq!(found.warnings, [""; 0]);
-    // However the file comes.
+    // From any kind of input.
     struct Bytes<'a>(&'a [u8]);
     impl std::io::Read for Bytes<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -514,13 +514,13 @@ fn ignores_events_without_time() {
     assert_eq!(found.warnings, [warning]);
 }
 
-/// A trace that nothing is wrong with.
+/// A valid trace.
 pub(crate) fn sound() -> String {
     let heap = counter("heap", 150, r#"{"used":30,"free":"2"}"#);
     object(&[&calls()[..], &[heap]].concat())
 }
 
-/// The metrics of a trace with calls and these events besides.
+/// Reads a trace with calls and these additional events.
 fn with_counters(more: &[String]) -> Recording {
     let recording = read(&object(&[&calls()[..], more].concat())).unwrap();
     assert_eq!(stacks(&recording), CALLS);
@@ -637,7 +637,7 @@ fn keeps_counters_up_to_the_limit() {
     );
 }
 
-/// A thread's calls, made of random numbers: what each stack took by itself and how many calls it is, and the events that say so.
+/// Random calls of a thread: the self time and number of calls of each stack, and the events for them.
 #[derive(Default)]
 struct Random {
     stacks: BTreeMap<String, (u64, u64)>,

@@ -1,4 +1,4 @@
-//! What V8's profiles hold.
+//! V8's CPU profiles.
 
 use super::{read, stacks};
 use sto_core::units::Nanoseconds;

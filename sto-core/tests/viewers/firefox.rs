@@ -1,11 +1,11 @@
-//! What processed profiles of the Firefox Profiler hold.
+//! Processed profiles of the Firefox Profiler.
 
 use super::{error, metrics, read, stacks};
 use sto_core::model::FrameKind;
 use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
 
-/// A profile of one thread: `main` called `work`, of libc.so.6, with these samples.
+/// A profile of one thread with these samples, in which `main` calls `work` of libc.so.6.
 pub(crate) fn profile(samples: &str, change: impl Fn(&str) -> String) -> String {
     change(&format!(
         r#"{{"meta":{{"version":24,"preprocessedProfileVersion":49,"startTime":1700000000000.5,
@@ -169,8 +169,8 @@ fn reads_shared_tables_and_time_deltas() {
     assert_eq!(recording.samples[1].time, Some(Nanoseconds(3_000_000)));
 }
 
-/// The profile of [`profile`] in the layout of version 80: tables are shared, callers are distances,
-/// and flags say which columns are set.
+/// The profile of [`profile`] in the layout of version 80: tables are shared, callers are relative,
+/// and flags mark the columns with values.
 fn newest(change: impl Fn(&str) -> String) -> String {
     change(
         r#"{"meta":{"version":24,"preprocessedProfileVersion":80,"startTime":1700000000000.5,

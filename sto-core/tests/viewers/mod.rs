@@ -1,4 +1,4 @@
-//! What viewers open: the Firefox Profiler's, speedscope's and Chrome's files, V8's profiles.
+//! Formats of viewers: the Firefox Profiler, speedscope, Chrome and V8.
 
 mod bad;
 mod chrome;
@@ -37,7 +37,7 @@ fn does_not_detect_json_as_a_text_format() {
         r#"[{"method": "Page.x", "at": ": worker 123 [000] 4.567890: 1000 cycles:"}]"#,
         // A stack of DTrace with its count.
         "{\n  \"stack\":\n    0x1234`main\n    12\n}\n",
-        // ftrace, as a log of a browser holds a page about it.
+        // ftrace output inside JSON.
         "[ {\"body\": \"# tracer: function_graph\"},\n {} ]\n",
         // Folded stacks.
         "{\"a;b\": 1,\n\"c;d\": 2\n\"e\" 3\n",
@@ -45,13 +45,13 @@ fn does_not_detect_json_as_a_text_format() {
         let error = error(text);
         assert!(error.contains("not a profile that sto can read"), "{error}");
     }
-    // Names may begin as JSON does.
+    // A function name may begin like JSON.
     for text in ["[kernel];read 3\n", "{closure};main 2\n", "[[stack]] 1\n"] {
         assert_eq!(read(text).unwrap().samples.len(), 1, "{text}");
     }
 }
 
-/// What each stack cost, a line a stack: `event samples value unit [thread]: root;leaf file:line`.
+/// The cost of each stack, one per line: `event samples value unit [thread]: root;leaf file:line`.
 pub(crate) fn stacks(recording: &Recording) -> Vec<String> {
     let mut costs: BTreeMap<String, (Cost, &str, &str)> = BTreeMap::new();
     for sample in &recording.samples {
@@ -93,7 +93,7 @@ pub(crate) fn stacks(recording: &Recording) -> Vec<String> {
     lines.collect()
 }
 
-/// A line a metric: its name and kind, and its points with their times in nanoseconds.
+/// One line per metric: name, kind, and points with times in nanoseconds.
 fn metrics(recording: &Recording) -> Vec<String> {
     let metrics = recording.metrics.iter().map(|metric| {
         let times = metric.times().iter().zip(metric.values());

@@ -1,4 +1,4 @@
-//! What Perfetto's traces in Protocol Buffers hold.
+//! Perfetto's traces in Protocol Buffers.
 
 use super::stacks;
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ fn read(bytes: &[u8]) -> Result<Recording, FormatError> {
     read_with(bytes, &ReadOptions::default())
 }
 
-/// The time of each stack; that of how many calls it is goes first.
+/// The time of each stack, without the number of calls, which comes first.
 fn wall(bytes: &[u8]) -> Vec<String> {
     let mut lines = stacks(&read(bytes).unwrap());
     lines.retain(|line| line.starts_with("wall "));
@@ -247,7 +247,7 @@ fn ignores_references_to_lost_packets() {
 #[test]
 fn converts_times_to_one_clock() {
     let clock = |id: u64, time: u64| m().number(1, id).number(2, time);
-    // The service relates two clocks, and the sequence its own to one of them: microseconds from event to event.
+    // The service relates two clocks; the sequence relates its own clock (microsecond deltas) to one of them.
     let service = m().number(10, 1).part(
         6,
         m().part(1, clock(6, 5_000_000))
@@ -418,7 +418,7 @@ proptest! {
     }
 }
 
-/// Thread, function, number of calls and time with what they called, a line each.
+/// One line per function: thread, function, number of calls and total time.
 fn calls(recording: &Recording) -> String {
     let mut sums: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     let run = recording.calls.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! What Perun's profiles hold, in both layouts of their resources.
+//! Perun's profiles, in both layouts of their resources.
 
 use super::{error, read, stacks};
 use sto_core::recording::Recording;
@@ -10,7 +10,7 @@ fn profile(units: &str, resources: &str) -> String {
     )
 }
 
-/// An argument's value, and how long the call took with and without what it called.
+/// An argument's value, and the total and self time of the call.
 type CallAt = (f64, u64, u64);
 
 /// The calls by each argument.

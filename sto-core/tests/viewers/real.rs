@@ -1,4 +1,4 @@
-//! Files of real tools, against goldens.
+//! Files of real tools, compared with goldens.
 
 use super::stacks;
 use crate::common::{assert_golden, frames_of};
@@ -78,7 +78,7 @@ fn check(format: Format, file: &str) {
     check_against(format, file, file);
 }
 
-/// Holds a file to the golden of another.
+/// Compares a file with the golden of another file.
 #[track_caller]
 fn check_against(format: Format, file: &str, other: &str) {
     let path = testdata(format, file);
@@ -199,7 +199,7 @@ fn accepts_nodes_with_parent_and_children() {
         let leaf = frames_of(&recording, sample).pop().unwrap();
         *found.entry(leaf.symbol).or_default() += sample.cost.samples;
     }
-    // As often as `samples` of all chunks have nodes of that name.
+    // The number of `samples` in all chunks whose node has that name.
     let expected = [
         ("(idle)", 1376),
         ("(program)", 30),
@@ -251,7 +251,7 @@ fn samples_are_the_default_over_calls() {
     let events = profile.sample_types.iter().map(|kind| &*kind.event);
     assert_eq!(events.collect::<Vec<_>>(), ["wall", "spans", "calls"]);
     assert!(profile.has_default_sample_type());
-    // `(idle)` is called by nothing.
+    // `(idle)` has no caller.
     assert_eq!(profile.quality.without_stack, 0);
 }
 
@@ -265,7 +265,7 @@ fn reads_node_ticks() {
     check(Format::V8Log, "work.v8log");
 }
 
-/// Functions of JavaScript and regular expressions, leaf last, a line a tick.
+/// JavaScript functions and regular expressions of each tick, one tick per line, leaf last.
 fn functions_of_ticks(recording: &Recording) -> Vec<String> {
     let ticks = recording.samples.iter().map(|sample| {
         let stack = recording.stacks.get(sample.stack);
@@ -338,7 +338,7 @@ fn call_times_equal_the_events_of_both_kinds() {
         let values = found.map(|line| line.split(' ').nth(2).unwrap().parse::<u64>().unwrap());
         values.sum::<u64>()
     };
-    // How long anything was open in a thread, and how long a function was.
+    // The time in which anything was open in a thread, and in which a function was.
     assert_eq!(threads.map(took), [123_940_000, 137_679_000, 241_166_000]);
     let functions = [
         "ThreadProxy::BeginFrameOnMainThread",

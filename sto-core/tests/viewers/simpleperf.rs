@@ -1,4 +1,4 @@
-//! What `simpleperf report-sample --protobuf` writes, after its schema.
+//! Output of `simpleperf report-sample --protobuf`, built by its schema.
 
 use super::stacks;
 use crate::common::frames_of;
@@ -19,9 +19,9 @@ fn number(field: u8, value: u8) -> Vec<u8> {
     vec![field << 3, value]
 }
 
-/// A frame: its file, its symbol, and how it ran.
+/// A frame: file, symbol, and execution type.
 fn frame(file: u8, symbol: Option<u8>, kind: u8) -> Vec<u8> {
-    // No symbol is -1.
+    // -1 means no symbol.
     let symbol = match symbol {
         Some(symbol) => number(3, symbol),
         None => [&[3 << 3][..], &[0xff; 9], &[1]].concat(),
@@ -109,7 +109,7 @@ fn rejects_truncated_files() {
     );
 }
 
-/// The functions of a real recording cost what a reader of its own finds (`testdata/simpleperf/reference.py`).
+/// The reference is made by `testdata/simpleperf/reference.py`.
 #[test]
 fn costs_equal_those_of_the_reference_reader() {
     let folder = PathBuf::from(concat!(

@@ -1,4 +1,4 @@
-//! Profiles that are saved in JSON slabs (JSLB): they say the same as in JSON.
+//! Profiles in JSON slabs (JSLB) are read like JSON.
 
 use super::firefox::{SAMPLES, profile};
 use super::{read, stacks};
@@ -17,7 +17,7 @@ fn read_slabs(bytes: &[u8]) -> Result<Recording, String> {
     read.map_err(|error| error.to_string())
 }
 
-/// What the profiler's page saves: arrays of numbers become slabs, libraries and names JSON of their own.
+/// A profile as the profiler's page saves it: arrays of numbers become slabs, libraries and names embedded JSON.
 fn slabs(json: &str) -> Vec<u8> {
     let mut builder = Builder::new();
     let mut root = serde_json::from_str(json).unwrap();
@@ -58,7 +58,7 @@ fn sound() -> Vec<u8> {
     slabs(&profile(SAMPLES, str::to_owned))
 }
 
-/// A profile whose samples are written so, with one slab.
+/// A profile with these samples and one slab.
 fn with_slab<T: SlabPrimitive>(samples: &str, numbers: &[T]) -> Result<Recording, String> {
     let mut builder = Builder::new();
     builder.add_slab(numbers);

@@ -1,4 +1,4 @@
-//! What speedscope's files hold.
+//! Files of speedscope.
 
 use super::{read, stacks};
 

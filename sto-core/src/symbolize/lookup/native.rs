@@ -43,7 +43,6 @@ pub(super) fn resolve_in(
     let &Task {
         module,
         granularity,
-        addresses: ref offsets,
         ..
     } = task;
     let Found {
@@ -52,19 +51,7 @@ pub(super) fn resolve_in(
         unanswered,
     } = found;
     let segments = image.as_ref().unwrap_or(&symbols).segments();
-    let mut outside = Part::new(granularity);
-    let mut queries = Vec::with_capacity(offsets.len());
-    for &(offset, location) in offsets {
-        match address_of(&segments, offset) {
-            Some(address) => queries.push(Query {
-                address,
-                offset,
-                location,
-            }),
-            None => outside.finish_unresolved(location, module, offset),
-        }
-    }
-    queries.sort_unstable_by_key(|query| query.address);
+    let (mut queries, outside) = to_queries(task, |offset| address_of(&segments, offset));
     let addresses: Vec<u64> = queries.iter().map(|query| query.address).collect();
     let mini = match symbols.detail {
         Detail::Stripped => mini_debug_info(&symbols),
@@ -122,25 +109,13 @@ pub(super) fn resolve_in(
 
     let any_unresolved = parts.iter().any(|part| part.unresolved() > 0);
     let mut problems = problems.into_iter().flatten();
-    let problem = match symbols.why_cut().or(unreadable).or_else(|| problems.next()) {
-        Some(problem) => Some(Notice::from(format!(
-            "the debug info of {} cannot be read completely ({problem}), so some of its functions have no lines, and functions inlined into them are missing",
-            symbols.path.display()
-        ))),
+    let unreadable = symbols.why_cut().or(unreadable);
+    let problem = match unreadable.or_else(|| problems.next()) {
+        Some(problem) => Some(unreadable_debug_info(&symbols, &problem)),
         None if any_unresolved && symbols.detail == Detail::Stripped => {
-            let unanswered = unanswered.map_or_else(String::new, |why| format!(" ({why})"));
-            let text = format!(
-                "{} is stripped: it has only the names of exported functions{unanswered}; install its debug symbols, or give a folder that has them",
-                symbols.path.display()
-            );
-            Some(Notice::new(text, Hint::SymbolFolder))
+            Some(stripped(&symbols, unanswered))
         }
-        None => unanswered.map(|why| {
-            Notice::from(format!(
-                "there may be debug info for {}, but {why}, so its functions may have no lines, and functions inlined into them may be missing",
-                symbols.path.display()
-            ))
-        }),
+        None => unanswered.map(|why| unknown_debug_info(&symbols, &why)),
     };
     Resolved {
         parts,
@@ -149,6 +124,48 @@ pub(super) fn resolve_in(
         file: Some(symbols.path),
         problem,
     }
+}
+
+/// Converts the locations of a module to queries in ascending order of virtual addresses. Locations without an address
+/// in the file stay unresolved and are returned as a part.
+fn to_queries(task: &Task<'_>, address_of: impl Fn(u64) -> Option<u64>) -> (Vec<Query>, Part) {
+    let mut outside = Part::new(task.granularity);
+    let mut queries = Vec::with_capacity(task.addresses.len());
+    for &(offset, location) in &task.addresses {
+        match address_of(offset) {
+            Some(address) => queries.push(Query {
+                address,
+                offset,
+                location,
+            }),
+            None => outside.finish_unresolved(location, task.module, offset),
+        }
+    }
+    queries.sort_unstable_by_key(|query| query.address);
+    (queries, outside)
+}
+
+fn unreadable_debug_info(file: &ElfFile, problem: &str) -> Notice {
+    Notice::from(format!(
+        "the debug info of {} cannot be read completely ({problem}), so some of its functions have no lines, and functions inlined into them are missing",
+        file.path.display()
+    ))
+}
+
+fn stripped(file: &ElfFile, unanswered: Option<String>) -> Notice {
+    let unanswered = unanswered.map_or_else(String::new, |why| format!(" ({why})"));
+    let text = format!(
+        "{} is stripped: it has only the names of exported functions{unanswered}; install its debug symbols, or give a folder that has them",
+        file.path.display()
+    );
+    Notice::new(text, Hint::SymbolFolder)
+}
+
+fn unknown_debug_info(file: &ElfFile, why: &str) -> Notice {
+    Notice::from(format!(
+        "there may be debug info for {}, but {why}, so its functions may have no lines, and functions inlined into them may be missing",
+        file.path.display()
+    ))
 }
 
 /// Returns the function of each address, from the first symbol table that has it. The virtual addresses are in
