@@ -12,13 +12,14 @@ from pathlib import Path
 
 # The crates, each with its folders from below to above: a folder imports only those before it.
 FLOORS = {
-    "sto-core/model": "bytes text number cancel hint files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
+    "sto-core/model": "bytes text printable number cancel hint files units limits memory id source_path commit build frame metric_series module profile source symbol_options trace tree",
     "sto-core/binary": None,
     "sto-core/formats": None,
     "sto-core/store": None,
     "sto-core": "symbolize intern ingest",
     "sto-query/stats": None,
-    "sto-query": "text places answer functions select annotate listing prune tree lake exchange timeline calls phases models average compare history "
+    "sto-query/lake": "places exchange lake",
+    "sto-query": "text answer functions select annotate listing prune tree exchange timeline calls phases models average compare history "
     "maintain potential show source correlate error policy series expand sources hot check commits suspects questions render tables results internal",
     "sto-cli": "runtime args complete help lsp commands cli",
 }

@@ -34,7 +34,7 @@ STACKS = 10_000
 FUNCTIONS = 600
 BUILDS = 10
 PROGRAMS = ["demo", "other"]
-QUESTIONS = REPOSITORY / "sto-query/src/lake/questions"
+QUESTIONS = REPOSITORY / "sto-query/lake/src/lake/questions"
 
 
 class Program:

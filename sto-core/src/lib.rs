@@ -107,6 +107,8 @@ pub use sto_formats as formats;
 pub use sto_formats::demangled;
 #[doc(inline)]
 pub use sto_formats::recording::{self, Format, Recording, RecordingBuilder};
+#[doc(hidden)]
+pub use sto_model::printable;
 #[doc(inline)]
 pub use sto_model::{
     Build, Cancel, Cancelled, Frame, FrameKind, Hint, Notice, ParseError, Profile, files, id,

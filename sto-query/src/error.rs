@@ -5,11 +5,8 @@ pub use crate::average::AverageError;
 pub use crate::calls::CallsError;
 pub use crate::compare::CompareError;
 pub use crate::correlate::CorrelateError;
-pub use crate::exchange::ExchangeError;
 pub use crate::functions::FunctionError;
 pub use crate::history::HistoryError;
-#[cfg(feature = "lake")]
-use crate::lake::LakeError;
 pub use crate::listing::ListingError;
 pub use crate::maintain::MergeError;
 pub use crate::maintain::TagError;
@@ -24,6 +21,9 @@ use sto_core::id::ProfileId;
 use sto_core::ingest::IngestError;
 use sto_core::store::{OtherValue, StoreError};
 use sto_core::{Cancelled, Hint};
+pub use sto_lake::exchange::ExchangeError;
+#[cfg(feature = "lake")]
+use sto_lake::lake::LakeError;
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]

@@ -41,12 +41,10 @@ mod history;
 mod hot;
 #[doc(hidden)]
 pub mod internal;
-pub mod lake;
 mod listing;
 mod maintain;
 mod models;
 mod phases;
-pub mod places;
 pub mod policy;
 mod potential;
 mod prune;
@@ -66,6 +64,8 @@ mod timeline;
 mod tree;
 
 pub use error::QueryError;
+#[doc(inline)]
+pub use sto_lake::{lake, places};
 #[doc(inline)]
 pub use sto_stats as statistics;
 

@@ -15,7 +15,7 @@ pub use crate::compare::{
 pub use crate::correlate::{
     Alignment, Bottlenecks, Doubt, RankedMetric, RankedMetrics, Sign, WhyLeftOut,
 };
-pub use crate::exchange::{Pulled, Pushed};
+pub use crate::exchange::{AddedToLake, Pulled, Pushed};
 pub use crate::expand::Expansion;
 pub use crate::functions::{Rule, SymbolMatch};
 pub use crate::history::Occurrences;

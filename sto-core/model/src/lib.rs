@@ -16,6 +16,7 @@ pub mod memory;
 mod metric_series;
 mod module;
 mod number;
+mod printable;
 mod profile;
 mod source;
 mod source_path;
@@ -36,6 +37,8 @@ pub use metric_series::{MetricKind, MetricSeries, RunMetrics, SeriesError};
 #[doc(hidden)]
 pub use module::JIT;
 pub use module::{Location, Module, ModuleIx, ModuleKind};
+#[doc(hidden)]
+pub use printable::printable;
 pub use profile::{Granularity, LabelValue, ModuleRef, Origin, Profile, Quality, SampleLabel};
 pub use source::{SourceDigest, SourceDigests, agreed_digests};
 #[doc(hidden)]

@@ -3,11 +3,11 @@
 use super::{Baseline, Check, CheckRequest, compare_each, of_benchmark};
 use crate::QueryError;
 use crate::compare::{CompareOptions, Comparison, compare_counts};
-use crate::lake::Counts;
 use crate::select::{Selection, Selector, select_from};
 use crate::sources::{Named, of_event_to_compare};
 use crate::tree::View;
 use std::path::Path;
+use sto_lake::lake::Counts;
 
 /// As [`check`](super::check), of the Parquet file that the question `lake/counts` gives, or a folder of such.
 ///
@@ -68,7 +68,10 @@ fn compare(
         Some(event) if !view.runs.is_empty() => of_event_to_compare(view, event),
         _ => Ok(view),
     };
-    let [baseline, candidate] = sides.each_ref().map(|side| counts.views(side));
+    let [baseline, candidate] = sides.each_ref().map(|side| {
+        let loaded = counts.self_and_total(&side.profiles);
+        loaded.map(|loaded| View::from_loaded(side.clone(), loaded))
+    });
     let [old, old_total] = baseline;
     let [new, new_total] = candidate;
     let own = [keep(old)?, keep(new)?];

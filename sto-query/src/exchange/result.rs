@@ -1,7 +1,8 @@
-//! What came of it.
+//! Results of pushing, pulling and adding profiles.
 
 use crate::answer::Answer;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use sto_core::id::ProfileId;
 use sto_core::store::Merged;
 use sto_core::units::Bytes;
@@ -46,4 +47,16 @@ pub struct Pulled {
 
 impl Answer for Pulled {
     const SCHEMA: &'static str = "sto.pull/1";
+}
+
+/// What was added to a dataset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedToLake {
+    /// The place of the dataset.
+    pub place: String,
+    /// The profiles that were added, and how many bytes each took.
+    pub added: BTreeMap<ProfileId, Bytes>,
+    /// Number of profiles that were there before.
+    pub kept: usize,
 }

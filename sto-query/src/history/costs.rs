@@ -1,9 +1,8 @@
 //! What nodes and functions cost in the runs of a history.
 
 use super::{FunctionIx, History};
-use crate::tree::for_each_total;
 use rayon::prelude::*;
-use sto_core::tree::{NodeIx, SelfCosts};
+use sto_core::tree::{NodeIx, SelfCosts, for_each_total};
 use sto_core::units::Cost;
 
 impl History {

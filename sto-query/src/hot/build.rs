@@ -5,11 +5,12 @@ use crate::compare::Lines;
 use crate::functions::{FunctionKey, KeyOptions, ModuleKey, function_key, outside_of_closures};
 use crate::select::main_modules;
 use crate::sources::EVENT;
-use crate::tree::{Subject, View, costs_between, costs_by, outermost, totals};
+use crate::tree::{Subject, View, costs_between, costs_by};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{Frame, FrameKind, agreed_digests};
+use sto_core::tree::{outermost, totals};
 use sto_core::units::Cost;
 
 /// The most calls that are kept of a function in each direction.

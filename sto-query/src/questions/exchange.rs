@@ -1,8 +1,7 @@
 //! Profiles to and from a place that other stores reach.
 
 use crate::QueryError;
-use crate::exchange::{Exchange, ExchangeError, Pulled, Pushed, at_once};
-use crate::places::Place;
+use crate::exchange::{Pulled, Pushed, at_once};
 use crate::questions::stores::selected;
 use crate::sources::Surroundings;
 use serde::{Deserialize, Serialize};
@@ -14,6 +13,8 @@ use sto_core::id::ProfileId;
 use sto_core::model::Build;
 use sto_core::store::{Merged, Store, StoreError, StoredProfile};
 use sto_core::units::Bytes;
+use sto_lake::exchange::{Exchange, ExchangeError};
+use sto_lake::places::Place;
 
 /// Profiles to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

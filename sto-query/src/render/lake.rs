@@ -1,6 +1,6 @@
 //! What a dataset of Parquet files got.
 
-use crate::lake::AddedToLake;
+use crate::exchange::AddedToLake;
 use crate::text::{bytes, counted};
 
 /// A line of how many profiles a dataset got, how many bytes these are there, and how many it had.

@@ -4,11 +4,11 @@ use super::by_frame::ByFrame;
 use super::ids::{Hex, Ids};
 use crate::functions::Functions;
 use crate::sources::EVENT;
-use crate::tree::{View, costs_by, outermost, totals};
+use crate::tree::{View, costs_by};
 use hashbrown::HashMap;
 use std::sync::OnceLock;
 use sto_core::id::{BuildId, ExecutableId, NodeId};
-use sto_core::tree::NodeIx;
+use sto_core::tree::{NodeIx, outermost, totals};
 use sto_core::units::Cost;
 
 /// The stacks of a build, and what they cost over all its runs.

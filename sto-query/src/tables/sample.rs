@@ -6,7 +6,6 @@ use super::stored::{Stored, Unanswered};
 use super::table::{Cell, Column, Cursor, Found, READ, Rows, Table};
 use crate::QueryError;
 use crate::functions::Functions;
-use crate::tree::{for_each_total, outermost};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -14,7 +13,7 @@ use std::vec::IntoIter;
 use sto_core::id::{BuildId, ExecutableId, NodeId, ProfileId};
 use sto_core::model::FrameTable;
 use sto_core::store::{Loaded, Snapshot, StoredProfile};
-use sto_core::tree::{NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, for_each_total, outermost};
 use sto_core::units::{Cost, SampleType};
 
 /// `sample`.

@@ -4,11 +4,11 @@
 pub(crate) mod names;
 mod numbers;
 mod paragraph;
-mod printable;
 pub(crate) mod shell;
 mod style;
 mod table;
 mod time;
+mod width;
 
 pub(crate) use names::closest;
 pub(crate) use numbers::{
@@ -16,12 +16,12 @@ pub(crate) use numbers::{
     short, some_of,
 };
 pub(crate) use paragraph::{line, paragraph, title};
-pub use printable::printable;
-pub(crate) use printable::{display_width, shorten};
 pub use shell::Command;
+pub use sto_core::printable;
 pub use style::{Colors, Look, Style, UnknownColor, Words};
 pub(crate) use table::{Cell, Column, Table};
 pub use time::Date;
+pub(crate) use width::{display_width, shorten};
 
 /// A name is never shortened below this, however narrow the terminal is.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

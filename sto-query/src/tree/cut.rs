@@ -3,12 +3,11 @@
 use super::View;
 use super::contexts::Nodes;
 use super::run_window::RunWindow;
-use super::view::merge_equal_nodes;
 use super::window::WindowError;
 use std::collections::{BTreeMap, BTreeSet};
 use sto_core::model::{LabelValue, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
-use sto_core::tree::SelfCosts;
+use sto_core::tree::{SelfCosts, merge_equal_nodes};
 use sto_core::units::Nanoseconds;
 
 /// Parts that the time of a run is cut into, at the most.

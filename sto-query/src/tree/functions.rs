@@ -1,10 +1,10 @@
 //! Self and total cost of functions, with recursion counted once.
 
-use super::{View, totals};
+use super::View;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_core::model::{FrameIx, StringIx};
-use sto_core::tree::StackTree;
+use sto_core::tree::{outermost, totals};
 use sto_core::units::Cost;
 
 /// What a function cost over all stacks.
@@ -83,22 +83,6 @@ pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> V
         }
     }
     costs
-}
-
-/// By node, whether nothing that it was called by has its number.
-///
-/// A subtree is one piece of the preorder: a node is in no other of its number where it stands after the last of these.
-pub(crate) fn outermost(tree: &StackTree, number_of: &[u32]) -> impl Iterator<Item = bool> {
-    let ends = tree.subtree_ends();
-    let mut seen_until = vec![0u32; count_of(number_of)];
-    tree.nodes().zip(ends).map(move |(node, end)| {
-        let until = &mut seen_until[number_of[tree.frame(node).get()] as usize];
-        let is_outermost = node.0 >= *until;
-        if is_outermost {
-            *until = end;
-        }
-        is_outermost
-    })
 }
 
 /// How many numbers there are.

@@ -1,13 +1,12 @@
 //! Stacks with functions in place of symbols, as builds are matched by them.
 
 use super::View;
-use super::view::merge_equal_nodes;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
 use crate::select::{Selection, main_modules};
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameTable};
-use sto_core::tree::{NodeIx, SelfCosts, StackTree};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
 
 /// Stacks whose frames have the keys of their functions: those that differed in nothing else fell
 /// together.

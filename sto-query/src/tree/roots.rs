@@ -2,7 +2,6 @@
 
 use super::View;
 use super::contexts::Nodes;
-use super::view::merge_equal_nodes;
 use crate::select::full_name;
 use crate::text::{closest, printable};
 use hashbrown::HashMap;
@@ -13,7 +12,9 @@ use std::str::FromStr;
 use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind, SampleLabel};
 use sto_core::store::{Snapshot, StoreError};
-use sto_core::tree::{ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets};
+use sto_core::tree::{
+    ContextIx, NodeIx, ProfileThread, SelfCosts, StackTree, label_sets, merge_equal_nodes,
+};
 use sto_core::units::{Bytes, Cost};
 
 /// Why stacks cannot be distinguished.

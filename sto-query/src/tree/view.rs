@@ -6,7 +6,7 @@ use sto_core::id::ProfileId;
 use sto_core::model::{FrameKind, FrameTable};
 use sto_core::store::{Loaded, Snapshot};
 use sto_core::trace::is_time_of_calls;
-use sto_core::tree::{NodeIx, SelfCosts, StackTree, total};
+use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total};
 use sto_core::units::{Cost, SampleType};
 
 /// The stacks and costs of a selection: what every analysis walks over.
@@ -235,16 +235,4 @@ fn add(merged: &mut SelfCosts, column: SelfCosts) {
     }
     merged.extend(column);
     merge_equal_nodes(merged);
-}
-
-/// Brings a column into the order of its nodes, and sums the costs of each.
-pub(crate) fn merge_equal_nodes(column: &mut SelfCosts) {
-    column.sort_by_key(|(node, _)| *node);
-    column.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 += later.1;
-        }
-        same
-    });
 }

@@ -2,7 +2,6 @@
 
 use super::contexts::Nodes;
 use super::run_window::RunWindow;
-use super::view::merge_equal_nodes;
 use super::{RunSlices, View};
 use crate::select::full_name;
 use crate::text::{printable, seconds};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Snapshot, StoreError};
-use sto_core::tree::{SelfCosts, SliceGrid};
+use sto_core::tree::{SelfCosts, SliceGrid, merge_equal_nodes};
 use sto_core::units::Nanoseconds;
 
 /// A part of the time of each run, counted from its first sample.

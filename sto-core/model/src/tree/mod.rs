@@ -6,6 +6,7 @@ mod line_cost;
 mod profile_id;
 mod slices;
 mod stack_tree;
+mod totals;
 
 pub use addresses::{AddressStack, Addresses};
 pub use interned::Interned;
@@ -14,4 +15,5 @@ pub use slices::{
     Context, ContextIx, ProfileThread, SliceCost, SliceCosts, SliceCount, SliceGrid, SliceIx,
     Slices, label_sets,
 };
-pub use stack_tree::{NodeIx, SelfCosts, StackTree, total};
+pub use stack_tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total};
+pub use totals::{for_each_total, outermost, totals};

@@ -18,6 +18,18 @@ pub fn total(costs: &[(NodeIx, Cost)]) -> Cost {
     costs.iter().map(|&(_, cost)| cost).sum()
 }
 
+/// Sorts a column by node, and adds up the costs of equal nodes.
+pub fn merge_equal_nodes(column: &mut SelfCosts) {
+    column.sort_by_key(|(node, _)| *node);
+    column.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
+}
+
 /// Call stacks as a forest. A node represents a stack: its parent is the stack of the caller, and its frame is
 /// the innermost frame.
 ///

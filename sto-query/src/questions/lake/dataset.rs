@@ -2,9 +2,9 @@
 
 use super::{ImportLakeRequest, LakeRequest};
 use crate::QueryError;
-use crate::lake::{AddedToLake, Dataset, Found, LakeError};
+use crate::exchange::AddedToLake;
+use crate::functions::Functions;
 use crate::maintain::{MergedStore, Merges};
-use crate::places::Machine;
 use crate::questions::stores::selected;
 use crate::select::Selection;
 use crate::sources::{Located, Sources, Surroundings};
@@ -18,6 +18,8 @@ use sto_core::model::{Build, Profile};
 use sto_core::store::{Added, Merged, Snapshot, Store, StoreError, StoredBuild, StoredProfile};
 use sto_core::tree::Interned;
 use sto_core::units::{Bytes, UnixSeconds};
+use sto_lake::lake::{Dataset, Found, LakeError, ProfileToAdd};
+use sto_lake::places::Machine;
 
 /// Adds profiles to a dataset of Parquet files. Any number of processes may do so at once.
 ///
@@ -66,7 +68,14 @@ fn add_build(
     let added = Mutex::new(&mut result.added);
     let executable = ExecutableId::of(&build.executable);
     store.load_each(executable, &ids, |id, interned| {
-        let bytes = dataset.add(build, lacks[&id], &interned)?;
+        let functions = Functions::of(&interned.frames);
+        let bytes = dataset.add(&ProfileToAdd {
+            build,
+            run: lacks[&id],
+            interned: &interned,
+            function_of: functions.numbers(),
+            functions: &functions.keys(),
+        })?;
         let mut added = added.lock().unwrap_or_else(PoisonError::into_inner);
         added.insert(id, bytes);
         Ok(())

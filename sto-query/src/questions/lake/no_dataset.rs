@@ -2,13 +2,13 @@
 
 use super::{ImportLakeRequest, LakeRequest};
 use crate::QueryError;
-use crate::lake::AddedToLake;
+use crate::exchange::AddedToLake;
 use crate::maintain::Merges;
-use crate::places::Machine;
 use crate::sources::{Sources, Surroundings};
 use std::path::Path;
 use sto_core::ingest::{IngestOutcome, PreparedFile, Stage};
 use sto_core::store::{Merged, Store};
+use sto_lake::places::Machine;
 
 /// Would add profiles to a dataset.
 ///

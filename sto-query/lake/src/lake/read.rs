@@ -8,7 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use sto_core::{memory, units};
+use sto_model::{memory, units};
 
 /// Most rows of a file: a stack has a number of 32 bits, and 1 GiB of columns is enough for a run.
 const MOST_ROWS: usize = 1 << 27;

@@ -2,13 +2,12 @@
 
 use super::LakeError;
 use super::columns::{Column, file, text};
-use crate::functions::Functions;
-use crate::tree::{for_each_total, outermost};
+
 use parquet::data_type::ByteArray;
-use sto_core::model::FrameTable;
-use sto_core::store::StoredProfile;
-use sto_core::tree::{Interned, NodeIx};
-use sto_core::units::Cost;
+use sto_model::Build;
+use sto_model::tree::{Interned, NodeIx, for_each_total, outermost};
+use sto_model::units::Cost;
+use sto_store::StoredProfile;
 
 /// A stack of a run.
 struct Row {
@@ -29,16 +28,31 @@ struct FrameTexts {
     kind: ByteArray,
 }
 
+/// A profile that is to be added to a dataset.
+#[derive(Clone, Copy)]
+pub struct ProfileToAdd<'a> {
+    /// Its build.
+    pub build: &'a Build,
+    /// The profile without its stacks.
+    pub run: &'a StoredProfile,
+    /// Its stacks and what they cost.
+    pub interned: &'a Interned,
+    /// By frame, the number of its function.
+    pub function_of: &'a [u32],
+    /// By number, the name of a function.
+    pub functions: &'a [&'a str],
+}
+
 /// The file of a run.
 ///
 /// # Errors
 /// Where a line has a cost in a frame that no stack has, or a number is too large.
-pub(super) fn sample(run: &StoredProfile, interned: &Interned) -> Result<Vec<u8>, LakeError> {
-    let Interned { tree, frames, .. } = interned;
+pub(super) fn sample(added: &ProfileToAdd<'_>) -> Result<Vec<u8>, LakeError> {
+    let &ProfileToAdd { run, interned, .. } = added;
+    let tree = &interned.tree;
     check_frames(run, interned)?;
-    let functions = Functions::of(frames);
-    let texts = texts(frames, &functions);
-    let is_outermost: Vec<bool> = outermost(tree, functions.numbers()).collect();
+    let texts = texts(added);
+    let is_outermost: Vec<bool> = outermost(tree, added.function_of).collect();
     let frame = |row: &Row| &texts[tree.frame(row.stack).get()];
     let id: ByteArray = text(&run.id.to_string());
     let build: ByteArray = text(&run.profile.build.to_string());
@@ -83,11 +97,11 @@ fn rows(interned: &Interned) -> Vec<Row> {
     rows
 }
 
-fn texts(frames: &FrameTable, functions: &Functions) -> Vec<FrameTexts> {
+fn texts(added: &ProfileToAdd<'_>) -> Vec<FrameTexts> {
     let known = |name: &str| (!name.is_empty()).then(|| text(name));
-    let texts = frames.iter().zip(functions.numbers());
+    let texts = added.interned.frames.iter().zip(added.function_of);
     let texts = texts.map(|((_, frame), &number)| {
-        let (function, _) = functions.name(number as usize);
+        let function = added.functions[number as usize];
         FrameTexts {
             function: text(function),
             other_symbol: (frame.symbol != function).then(|| text(frame.symbol)),

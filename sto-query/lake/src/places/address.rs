@@ -2,10 +2,10 @@
 
 use super::PlaceError;
 use super::error::Refusal;
-use crate::text::printable;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
+use sto_model::printable;
 
 /// Where a place is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Why a place cannot be read or written.
 
-use crate::text::printable;
 use std::fmt;
 use std::io;
+use sto_model::printable;
 
 /// Why a place cannot be read or written.
 #[derive(Debug, thiserror::Error)]

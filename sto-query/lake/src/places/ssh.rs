@@ -13,8 +13,8 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use sto_core::files::{MemoryFile, random_name};
-use sto_core::units::Bytes;
+use sto_model::files::{MemoryFile, random_name};
+use sto_model::units::Bytes;
 
 /// Seconds to wait for a connection, and for a sign of life of one.
 const PATIENCE: u32 = 20;

@@ -1,11 +1,11 @@
 //! Why a dataset cannot be written.
 
 use crate::places::PlaceError;
-use crate::text::printable;
 use parquet::errors::ParquetError;
 use std::io;
-use sto_core::id::ProfileId;
-use sto_core::store::{RestError, StoreError};
+use sto_model::id::ProfileId;
+use sto_model::printable;
+use sto_store::{RestError, StoreError};
 
 /// Why a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]

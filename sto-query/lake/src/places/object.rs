@@ -17,7 +17,7 @@ use object_store::{
 use std::error::Error;
 use std::iter;
 use std::time::Duration;
-use sto_core::units::Bytes;
+use sto_model::units::Bytes;
 use tokio::runtime::{Builder, Runtime};
 
 /// How long to wait for a connection.

@@ -3,12 +3,13 @@
 use super::LakeError;
 use super::columns::{Column, file, text};
 use super::read::Table;
+use super::sample::ProfileToAdd;
 use parquet::data_type::ByteArray;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use sto_core::model::{Build, Profile};
-use sto_core::store::{StoredProfile, pack_rest, unpack_rest};
-use sto_core::tree::Interned;
+use sto_model::tree::Interned;
+use sto_model::{Build, Profile};
+use sto_store::{StoredProfile, pack_rest, unpack_rest};
 
 /// All that is known of a run beside what it cost, as the column `record` has it in JSON.
 #[derive(Serialize, Deserialize)]
@@ -35,11 +36,14 @@ impl Record<'_> {
     }
 }
 
-/// The file of a run of this build.
+/// The file of a run.
 pub(super) fn profile(
-    run: &StoredProfile,
-    build: &Build,
-    interned: &Interned,
+    ProfileToAdd {
+        build,
+        run,
+        interned,
+        ..
+    }: &ProfileToAdd<'_>,
 ) -> Result<Vec<u8>, LakeError> {
     let StoredProfile { id, profile, .. } = run;
     let (origin, quality) = (&profile.origin, profile.quality);

@@ -1,7 +1,7 @@
 //! The folders of a build, as Hive names partitions.
 
 use std::fmt::Write;
-use sto_core::model::Build;
+use sto_model::Build;
 
 /// What stands for an empty value.
 const EMPTY: &str = "__HIVE_DEFAULT_PARTITION__";

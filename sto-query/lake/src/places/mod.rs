@@ -25,8 +25,8 @@ use error::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
-use sto_core::files::Temporaries;
-use sto_core::units::Bytes;
+use sto_model::files::Temporaries;
+use sto_model::units::Bytes;
 
 /// How names begin of files that are not complete yet.
 const UNFINISHED: &str = ".sto-";

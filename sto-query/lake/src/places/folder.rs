@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sto_core::files::{Folder, Links, SafeFile, Temporaries};
-use sto_core::units::Bytes;
+use sto_model::files::{Folder, Links, SafeFile, Temporaries};
+use sto_model::units::Bytes;
 
 /// A folder, which need not be there yet.
 pub(super) struct Files {

@@ -14,7 +14,6 @@
 //!
 #![doc = include_str!("lake.md")]
 
-mod added;
 #[cfg(feature = "lake")]
 mod columns;
 #[cfg(feature = "lake")]
@@ -35,16 +34,17 @@ mod sample;
 #[cfg(feature = "lake")]
 mod stacks;
 
-pub use added::AddedToLake;
 #[cfg(feature = "lake")]
-pub(crate) use counts::Counts;
+pub use counts::Counts;
 #[cfg(feature = "lake")]
 pub use dataset::Dataset;
 #[cfg(feature = "lake")]
-pub(crate) use dataset::Found;
+pub use dataset::Found;
 #[cfg(feature = "lake")]
 pub use error::LakeError;
 pub use questions::{QUESTIONS, Question};
+#[cfg(feature = "lake")]
+pub use sample::ProfileToAdd;
 
 /// The name of the layout that is written.
 pub const LAYOUT: &str = "sto-lake";

@@ -2,7 +2,7 @@
 
 use super::{LAYOUT, VERSION};
 use crate::places::PlaceError;
-use crate::text::printable;
+use sto_model::printable;
 
 /// Why profiles cannot be sent or fetched.
 #[derive(Debug, thiserror::Error)]

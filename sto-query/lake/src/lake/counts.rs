@@ -3,20 +3,18 @@
 use super::LakeError;
 use super::profile::Record;
 use super::read::{Table, damaged, guarded};
-use crate::select::Selection;
-use crate::tree::{View, merge_equal_nodes};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use sto_core::files::{Links, SafeFile};
-use sto_core::id::{BuildId, ProfileId};
-use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
-use sto_core::store::{Loaded, StoredBuild, StoredProfile};
-use sto_core::trace::is_time_of_calls;
-use sto_core::tree::{NodeIx, SelfCosts, StackTree};
-use sto_core::units::{Bytes, Cost, SampleType};
+use sto_model::files::{Links, SafeFile};
+use sto_model::id::{BuildId, ProfileId};
+use sto_model::trace::is_time_of_calls;
+use sto_model::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
+use sto_model::units::{Bytes, Cost, SampleType};
+use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
+use sto_store::{Loaded, StoredBuild, StoredProfile};
 
 /// What an engine gives a folder that it is writing to.
 const UNDER_WAY: &str = "_temporary";
@@ -25,7 +23,7 @@ const UNDER_WAY: &str = "_temporary";
 const MOST_BYTES: u64 = 1 << 36;
 
 /// The runs of some builds, and what each function cost in each of them: no stacks.
-pub(crate) struct Counts {
+pub struct Counts {
     builds: Vec<StoredBuild>,
     frames: FrameTable,
     runs: HashMap<ProfileId, Costs>,
@@ -47,7 +45,7 @@ impl Counts {
     ///
     /// # Errors
     /// Where they cannot be read, are no such counts, or not complete; or the runs are traces of calls.
-    pub(crate) fn read(path: &Path) -> Result<Counts, LakeError> {
+    pub fn read(path: &Path) -> Result<Counts, LakeError> {
         let mut counts = Counts {
             builds: Vec::new(),
             frames: FrameTable::new(),
@@ -90,12 +88,12 @@ impl Counts {
     }
 
     /// The builds, with their runs as a store has them.
-    pub(crate) fn builds(&self) -> &[StoredBuild] {
+    pub fn builds(&self) -> &[StoredBuild] {
         &self.builds
     }
 
-    /// What functions cost by themselves in these runs, and with what they call, each as stacks of one frame.
-    pub(crate) fn views(&self, selection: &Selection) -> [View; 2] {
+    /// The self costs and the total costs of functions in these runs, each as stacks of one frame.
+    pub fn self_and_total(&self, runs: &[StoredProfile]) -> [Loaded; 2] {
         let costs_of = |cost: fn(&OfEvent) -> &SelfCosts| {
             let mut tree = StackTree::with_capacity(self.frames.len());
             for (frame, _) in self.frames.iter() {
@@ -109,12 +107,11 @@ impl Counts {
                 };
                 run.profile.sample_types.iter().map(of_event).collect()
             };
-            let loaded = Loaded {
+            Loaded {
                 frames: self.frames.clone(),
                 tree,
-                costs: selection.profiles.iter().map(of_run).collect(),
-            };
-            View::from_loaded(selection.clone(), loaded)
+                costs: runs.iter().map(of_run).collect(),
+            }
         };
         [costs_of(|of| &of.own), costs_of(|of| &of.total)]
     }

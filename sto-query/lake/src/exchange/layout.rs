@@ -6,9 +6,9 @@ use crate::places::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use sto_core::id::ProfileId;
-use sto_core::store::{Snapshot, StoreError};
-use sto_core::units::Bytes;
+use sto_model::id::ProfileId;
+use sto_model::units::Bytes;
+use sto_store::{Snapshot, StoreError};
 
 /// Where layout and version stand.
 const MANIFEST: &str = "manifest.json";
@@ -33,7 +33,7 @@ struct Manifest {
 
 /// Profiles at a place, of the layout and version that is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exchange<'a> {
+pub struct Exchange<'a> {
     place: &'a Place,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// Where the place has something else, or another layout or version, or cannot be read.
-    pub(crate) fn open(place: &'a Place) -> Result<Option<Exchange<'a>>, ExchangeError> {
+    pub fn open(place: &'a Place) -> Result<Option<Exchange<'a>>, ExchangeError> {
         let mut manifest = place.read(MANIFEST, MANIFEST_BYTES)?;
         if manifest.is_none() {
             if place.is_empty()? {
@@ -75,7 +75,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// As [`Exchange::open`], and where the place cannot be written.
-    pub(crate) fn create(place: &'a Place) -> Result<Exchange<'a>, ExchangeError> {
+    pub fn create(place: &'a Place) -> Result<Exchange<'a>, ExchangeError> {
         let manifest = format!("{{\"layout\":\"{LAYOUT}\",\"version\":{VERSION}}}\n");
         match place.create(MANIFEST, manifest.as_bytes())? {
             true => Ok(Exchange { place }),
@@ -89,7 +89,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// Where the place cannot be read.
-    pub(crate) fn profiles(&self) -> Result<BTreeMap<ProfileId, Bytes>, ExchangeError> {
+    pub fn profiles(&self) -> Result<BTreeMap<ProfileId, Bytes>, ExchangeError> {
         let files = self.place.list(PROFILES)?.into_iter();
         let profile = |name: &str| {
             let id: ProfileId = name
@@ -109,7 +109,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// Where the place cannot be written.
-    pub(crate) fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<bool, ExchangeError> {
+    pub fn add(&self, profile: ProfileId, packed: &[u8]) -> Result<bool, ExchangeError> {
         Ok(self.place.create(&path(profile), packed)?)
     }
 
@@ -117,7 +117,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// Where the place cannot be read, or the file is longer than it may be.
-    pub(crate) fn get(&self, profile: ProfileId) -> Result<Option<Vec<u8>>, ExchangeError> {
+    pub fn get(&self, profile: ProfileId) -> Result<Option<Vec<u8>>, ExchangeError> {
         Ok(self.place.read(&path(profile), PROFILE_BYTES)?)
     }
 
@@ -125,7 +125,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// Where they are none, in a sentence.
-    pub(crate) fn unpack(&self, profile: ProfileId, packed: &[u8]) -> Result<Snapshot, String> {
+    pub fn unpack(&self, profile: ProfileId, packed: &[u8]) -> Result<Snapshot, String> {
         let name = PathBuf::from(format!("{}/{}", self.place, path(profile)));
         let unpack = || -> Result<_, StoreError> {
             let store = Snapshot::unpack(packed, &name)?;
@@ -145,7 +145,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The place.
-    pub(crate) fn place(&self) -> &'a Place {
+    pub fn place(&self) -> &'a Place {
         self.place
     }
 }

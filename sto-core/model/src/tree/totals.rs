@@ -1,8 +1,8 @@
 //! Totals: what a stack cost together with everything it called.
 
+use super::{NodeIx, SelfCosts, StackTree};
+use crate::units::Cost;
 use std::mem::replace;
-use sto_core::tree::{NodeIx, SelfCosts, StackTree};
-use sto_core::units::Cost;
 
 /// The total cost of every node: its own and that of its subtree.
 ///
@@ -24,7 +24,7 @@ pub fn totals(tree: &StackTree, self_costs: &[Cost]) -> Vec<Cost> {
 
 /// The own and the total cost of every node that has one, each node after all that are below it, from self costs in
 /// the order of their nodes: work for those nodes alone, however many others the tree has.
-pub(crate) fn for_each_total(
+pub fn for_each_total(
     tree: &StackTree,
     self_costs: &SelfCosts,
     mut each: impl FnMut(NodeIx, Cost, Cost),
@@ -52,13 +52,20 @@ pub(crate) fn for_each_total(
     }
 }
 
-/// What part of `whole` this is, from 0 to 1.
+/// Whether each node is the outermost of its number: no node above it has the same one. `number_of` has a number for
+/// each frame.
 ///
-/// Shares are of the value; of the samples only where nothing has a value. A part of nothing is 0.
-pub(crate) fn share(part: Cost, whole: Cost) -> f64 {
-    match (whole.value, whole.samples) {
-        (0, 0) => 0.0,
-        (0, samples) => part.samples as f64 / samples as f64,
-        (value, _) => part.value as f64 / value as f64,
-    }
+/// A subtree is one piece of the preorder, so a node that comes after the last subtree of its number is in none of them.
+pub fn outermost(tree: &StackTree, number_of: &[u32]) -> impl Iterator<Item = bool> {
+    let numbers = number_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let ends = tree.subtree_ends();
+    let mut seen_until = vec![0u32; numbers];
+    tree.nodes().zip(ends).map(move |(node, end)| {
+        let until = &mut seen_until[number_of[tree.frame(node).get()] as usize];
+        let is_outermost = node.0 >= *until;
+        if is_outermost {
+            *until = end;
+        }
+        is_outermost
+    })
 }

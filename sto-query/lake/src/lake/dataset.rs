@@ -3,18 +3,17 @@
 use super::partition::partition;
 use super::profile::{Record, add_rest, profile, record};
 use super::read::{damaged, guarded};
-use super::sample::sample;
+use super::sample::{ProfileToAdd, sample};
 use super::stacks::stacks;
 use super::{LAYOUT, LakeError, VERSION};
 use crate::places::{Machine, Place};
-use crate::text::printable;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use sto_core::id::ProfileId;
-use sto_core::model::{Build, Profile};
-use sto_core::store::StoredProfile;
-use sto_core::tree::Interned;
-use sto_core::units::Bytes;
+use sto_model::id::ProfileId;
+use sto_model::printable;
+use sto_model::tree::Interned;
+use sto_model::units::Bytes;
+use sto_model::{Build, Profile};
 
 /// Where layout and version stand.
 const MANIFEST: &str = "manifest.json";
@@ -52,10 +51,11 @@ impl Table {
 
 /// A profile that a dataset has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub struct Found {
     /// The folders of its build.
     partition: String,
-    pub(crate) id: ProfileId,
+    /// The profile.
+    pub id: ProfileId,
 }
 
 impl Found {
@@ -134,21 +134,16 @@ impl Dataset {
         Ok(self.place.has(&name(Table::Profile, &found))?)
     }
 
-    /// Adds what it lacks of a profile of a build, and says how many bytes that took.
+    /// Adds what it lacks of a profile, and returns how many bytes that took.
     ///
     /// # Errors
-    /// Where Parquet does not take it, or the place refuses.
-    pub fn add(
-        &self,
-        build: &Build,
-        run: &StoredProfile,
-        interned: &Interned,
-    ) -> Result<Bytes, LakeError> {
-        let found = Found::of(build, run.id);
-        let samples = self.create(&name(Table::Sample, &found), || sample(run, interned))?;
+    /// Returns an error if Parquet does not take the profile, or the place refuses.
+    pub fn add(&self, added: &ProfileToAdd<'_>) -> Result<Bytes, LakeError> {
+        let found = Found::of(added.build, added.run.id);
+        let samples = self.create(&name(Table::Sample, &found), || sample(added))?;
         // Last: what has it is complete.
         let rest = name(Table::Profile, &found);
-        let rest = self.create(&rest, || profile(run, build, interned))?;
+        let rest = self.create(&rest, || profile(added))?;
         Ok(Bytes(samples.0 + rest.0))
     }
 
@@ -166,7 +161,7 @@ impl Dataset {
     }
 
     /// The profiles that it has, in the order of their builds' names and then of their ids.
-    pub(crate) fn profiles(&self) -> Result<Vec<Found>, LakeError> {
+    pub fn profiles(&self) -> Result<Vec<Found>, LakeError> {
         let listed = self.place.list(Table::Profile.name())?.into_iter();
         let found = listed.filter_map(|file| {
             let (_, below) = file.name.split_once('/')?;
@@ -182,14 +177,14 @@ impl Dataset {
     }
 
     /// What is known of a profile beside what it cost.
-    pub(crate) fn record(&self, found: &Found) -> Result<(Build, Profile), LakeError> {
+    pub fn record(&self, found: &Found) -> Result<(Build, Profile), LakeError> {
         let (file, bytes) = self.read(Table::Profile, found)?;
         let Record { build, profile } = guarded(&file, || record(&file, bytes))?;
         Ok((build.into_owned(), profile.into_owned()))
     }
 
     /// What a profile cost, of which that is known.
-    pub(crate) fn interned(
+    pub fn interned(
         &self,
         found: &Found,
         build: &Build,

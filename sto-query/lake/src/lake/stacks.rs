@@ -2,9 +2,9 @@
 
 use super::LakeError;
 use super::read::Table;
-use sto_core::model::{Frame, FrameIx, FrameKind, FrameTable};
-use sto_core::tree::{Interned, NodeIx, SelfCosts, StackTree};
-use sto_core::units::{Cost, SampleType};
+use sto_model::tree::{Interned, NodeIx, SelfCosts, StackTree};
+use sto_model::units::{Cost, SampleType};
+use sto_model::{Frame, FrameIx, FrameKind, FrameTable};
 
 /// What the file of a run has of it, by these sample types: all but what `profile` has.
 pub(super) fn stacks(

@@ -1,0 +1,50 @@
+//! Names made to fit a terminal.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that text takes on a terminal.
+pub(crate) fn display_width(text: &str) -> usize {
+    text.width()
+}
+
+/// Text that takes at most `max` columns: if it is longer, its middle gives way to `…`.
+///
+/// The middle, because a function's path stands first and its own name last.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    if display_width(text) <= max {
+        return text.to_owned();
+    }
+    let kept = max.saturating_sub(1);
+    let tail_width = kept / 2;
+    let head = text.chars();
+    let head: String = take_columns(head, kept - tail_width).collect();
+    let mut tail: Vec<char> = take_columns(text.chars().rev(), tail_width).collect();
+    tail.reverse();
+    head + "…" + &String::from_iter(tail)
+}
+
+fn take_columns(
+    characters: impl Iterator<Item = char>,
+    columns: usize,
+) -> impl Iterator<Item = char> {
+    let mut used = 0;
+    characters.take_while(move |character| {
+        used += character.width().unwrap_or(0);
+        used <= columns
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortened_text_keeps_both_ends_and_fits() {
+        assert_eq!(shorten("core::fmt::write", 16), "core::fmt::write");
+        assert_eq!(shorten("core::fmt::write", 9), "core…rite");
+        assert_eq!(shorten("core::fmt::write", 1), "…");
+        // Wide characters take two columns each; half of one is never shown.
+        assert_eq!(shorten("函数函数函数", 6), "函…数");
+        assert!(display_width(&shorten("函数函数函数", 6)) <= 6);
+    }
+}
