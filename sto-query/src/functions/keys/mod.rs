@@ -29,7 +29,7 @@ use std::borrow::Cow;
 use sto_core::demangled;
 
 /// Version of the rules of [`key_symbol`]; it changes whenever a symbol's key does.
-pub const RULES_VERSION: u32 = 3;
+pub const RULES_VERSION: u32 = 1;
 
 /// The key of the function that a closure of Rust or Go is of, by the closure's key; `None` of what is none.
 pub(crate) fn outside_of_closures(key: &str) -> Option<&str> {
