@@ -179,8 +179,11 @@ fn two_stores_are_asked_at_once_from_several_threads() {
         goes_to_threads::<Sources>();
         goes_to_threads::<View>();
     }
-    let old = history().join("../stores/5.redb");
-    let stores = [(history().join("history.sto"), "0.10.0"), (old, "demo@v2")];
+    let other = history().join("../stores/1.redb");
+    let stores = [
+        (history().join("history.sto"), "0.10.0"),
+        (other, "demo@v2"),
+    ];
     let ask = |(sources, named): &(Sources, &str)| {
         let mut request = TopRequest::default();
         request.named = (*named).into();

@@ -1,7 +1,6 @@
 //! Bad input: one clear sentence, status 2, and the store as it was.
 
 use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
-use redb::TableDefinition;
 
 /// Ingests a bad file into a store that has two builds, and reads it directly: each time one
 /// sentence with the path and these parts, and the store is not changed by a byte.
@@ -146,28 +145,6 @@ fn a_store_file_that_is_something_else() {
             sandbox.sto(command).fails_with(&["store.redb"]);
             assert_eq!(files_of(&sandbox.path("store")), before, "{command:?}");
         }
-    }
-}
-
-#[test]
-fn a_store_of_a_newer_version() {
-    let sandbox = Sandbox::with_two_builds();
-    let database = redb::Database::open(sandbox.path("store/store.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
-    let meta = TableDefinition::<&str, &[u8]>::new("meta");
-    let mut table = transaction.open_table(meta).unwrap();
-    table.insert("version", &99_u32.to_le_bytes()[..]).unwrap();
-    drop(table);
-    transaction.commit().unwrap();
-    drop(database);
-    let before = sandbox.store_bytes();
-    sandbox.write("c.folded", "main 1\n");
-    let ingest = ["ingest", "c.folded", "--build", "v3", "--exe", "demo"];
-    for command in [&ingest[..], &["ls"], &["top", "v1"]] {
-        sandbox
-            .sto(command)
-            .fails_with(&["store.redb", "version 99", "upgrade sto"]);
-        assert_eq!(sandbox.store_bytes(), before, "{command:?}");
     }
 }
 

@@ -49,10 +49,8 @@ mod log;
 mod lsp;
 // What comes from other stores.
 mod merge;
-// Stores that earlier versions wrote.
 mod models;
 mod naming;
-mod old_stores;
 // Where data goes, and how it looks there.
 mod output;
 mod pager;
@@ -82,6 +80,7 @@ mod source;
 mod sql;
 // Which store a command uses.
 mod store_path;
+mod stores;
 // A folder, a store and a home of its own for each test.
 mod support;
 // Names that turn up later.

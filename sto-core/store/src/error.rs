@@ -37,35 +37,13 @@ pub enum StoreError {
         /// What it is instead.
         found: String,
     },
-    /// A newer sto wrote the store.
-    #[error("{}: the store has format version {found}, but this sto reads versions up to {newest}; upgrade sto", path.display())]
-    TooNew {
+    /// A newer sto wrote the store, or something in it that this one does not know.
+    #[error("{}: the store has {what}; upgrade sto", path.display())]
+    Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The newest version that is read.
-        newest: u32,
-    },
-    /// A newer sto wrote what this one does not know into the store.
-    #[error("{}: the store has what this sto does not know: {}; upgrade sto", path.display(), names.join(", "))]
-    NewerFeature {
-        /// The file.
-        path: PathBuf,
-        /// What it has.
-        names: Vec<String>,
-    },
-    /// A sto wrote the store that is too old for this one.
-    #[error("{}: the store has format version {found}, but this sto reads versions from {oldest} on; the last one that reads it is {reader}: use that, or ingest the recordings into a new store", path.display())]
-    TooOld {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The oldest version that is read.
-        oldest: u32,
-        /// The last release that reads it.
-        reader: &'static str,
+        /// The version or the features that are not known.
+        what: String,
     },
     /// Another process has the store open.
     #[error("{}: the store is in use: {} has held it for {} seconds; try again when it is done", path.display(), by.as_deref().unwrap_or("another process"), waited.as_secs())]
@@ -183,8 +161,7 @@ pub enum InternalError {
         location: String,
         what: String,
     },
-    Version(u32),
-    Features(Vec<String>),
+    Newer(String),
     NotOurs,
     InUse {
         waited: Duration,
@@ -239,8 +216,7 @@ impl InternalError {
                 location,
                 what,
             },
-            InternalError::Version(found) => version_error(path, found),
-            InternalError::Features(names) => StoreError::NewerFeature { path, names },
+            InternalError::Newer(what) => StoreError::Newer { path, what },
             InternalError::NotOurs => StoreError::NotAStore {
                 path,
                 found: "it is a redb file of another program".to_owned(),
@@ -270,24 +246,6 @@ fn io_error(path: PathBuf, doing: &'static str, source: io::Error) -> StoreError
             path,
             source,
         },
-    }
-}
-
-fn version_error(path: PathBuf, found: u32) -> StoreError {
-    use super::tables::{FORMAT_VERSION, OLDEST_READABLE, RETIRED};
-    if found > FORMAT_VERSION {
-        return StoreError::TooNew {
-            path,
-            found,
-            newest: FORMAT_VERSION,
-        };
-    }
-    let reader = RETIRED.iter().find(|&&(version, _)| version == found);
-    StoreError::TooOld {
-        path,
-        found,
-        oldest: OLDEST_READABLE,
-        reader: reader.map_or("unknown", |&(_, reader)| reader),
     }
 }
 

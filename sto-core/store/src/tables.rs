@@ -10,20 +10,8 @@ pub(crate) const FILE_NAME: &str = "store.redb";
 /// First bytes of every redb file.
 pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
-/// The format version that this code writes; it goes up with every change of the layout below.
-pub(crate) const FORMAT_VERSION: u32 = 5;
-
-/// The oldest format version that this code reads.
-pub(crate) const OLDEST_READABLE: u32 = 5;
-
-/// For each version that is no longer read, the last release that reads it.
-pub(crate) const RETIRED: [(u32, &str); 5] = [
-    (0, "an unreleased development build"),
-    (1, "an unreleased development build"),
-    (2, "an unreleased development build"),
-    (3, "an unreleased development build"),
-    (4, "an unreleased development build"),
-];
+/// The format version; it goes up with every change of the layout below that would mislead a reader of this one.
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// Facts about the whole store, by name.
 pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
@@ -37,45 +25,9 @@ pub(crate) const META_CONTENTS: &str = "contents";
 /// In [`META`], where there are any: the tags of builds, a list of [`super::Tag`] with its checksum.
 pub(crate) const META_TAGS: &str = "tags";
 
-/// In [`META`], where there are any: names of what a reader has to know beyond this format version, an
-/// ascending list with its checksum. What is only added to the layout gets a name here, and no other version.
+/// In [`META`], if there are any: names of additions to this format version that a reader has to know, an ascending
+/// list with its checksum. Version 1 has no additions yet.
 pub(crate) const META_FEATURES: &str = "features";
-
-/// The feature of a store that has a [`Column::Metrics`].
-pub(crate) const METRICS_OVER_TIME: &str = "metrics over time";
-
-/// The feature of a store that has a [`Column::Calls`].
-pub(crate) const CALLS_OVER_TIME: &str = "calls over time";
-
-/// The feature of a store that has a [`Column::Arguments`].
-pub(crate) const ARGUMENTS: &str = "arguments of calls";
-
-/// The feature of a store that has a [`Column::CallTrees`].
-pub(crate) const KEPT_CALLS: &str = "kept calls";
-
-/// The feature of a store that has a [`Record::Commit`].
-pub(crate) const COMMITS: &str = "commits";
-
-/// The feature of a store that has a [`Record::Replaced`].
-pub(crate) const REPLACED: &str = "replaced profiles";
-
-/// The feature of a store that has a [`Column::Addresses`].
-pub(crate) const ADDRESSES: &str = "unresolved addresses";
-
-/// The feature of a store that has a [`Column::Sources`].
-pub(crate) const SOURCE_DIGESTS: &str = "source digests";
-
-/// The features that this code knows, in ascending order.
-pub(crate) const KNOWN_FEATURES: [&str; 8] = [
-    ARGUMENTS,
-    CALLS_OVER_TIME,
-    COMMITS,
-    KEPT_CALLS,
-    METRICS_OVER_TIME,
-    REPLACED,
-    SOURCE_DIGESTS,
-    ADDRESSES,
-];
 
 /// Small records, by kind and content address; what listing a store reads.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
@@ -196,15 +148,6 @@ impl Record {
             Record::Replaced => "replaced",
         }
     }
-
-    /// The feature of stores that have any of this kind, where not all readers of this version know it.
-    pub(crate) fn feature(self) -> Option<&'static str> {
-        match self {
-            Record::Commit => Some(COMMITS),
-            Record::Replaced => Some(REPLACED),
-            _ => None,
-        }
-    }
 }
 
 impl Column {
@@ -281,19 +224,6 @@ impl Column {
             Column::Arguments(_) => "arguments",
             Column::Sources(_) => "sources",
             Column::Addresses(_) => "addresses",
-        }
-    }
-
-    /// The feature of stores that have any of its kind, where not all readers of this version know it.
-    pub(crate) fn feature(self) -> Option<&'static str> {
-        match self {
-            Column::Metrics(_) => Some(METRICS_OVER_TIME),
-            Column::Calls(_) => Some(CALLS_OVER_TIME),
-            Column::CallTrees(..) => Some(KEPT_CALLS),
-            Column::Arguments(_) => Some(ARGUMENTS),
-            Column::Sources(_) => Some(SOURCE_DIGESTS),
-            Column::Addresses(_) => Some(ADDRESSES),
-            _ => None,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Calls over time stay with their profile, and only stores that have any require readers that support them.
+//! Calls over time stay with their profile.
 
 use super::model::{Plain, build, of_stacks, profile};
-use redb::{ReadableDatabase, TableDefinition};
+use redb::TableDefinition;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,6 @@ use sto_core::trace::{
 };
 use sto_core::tree::NodeIx;
 use sto_core::units::{Bytes, Nanoseconds};
-
-const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 
 fn call(stack: u32, begin: u64, end: u64) -> LongCall<NodeIx> {
     LongCall {
@@ -133,14 +131,6 @@ fn load(store: &Store, id: ProfileId) -> Option<RunCalls<NodeIx>> {
     Some(loaded.calls)
 }
 
-/// The value of `features` without its checksum.
-fn features(folder: &Path) -> Option<Vec<u8>> {
-    let database = redb::Database::open(file(folder)).unwrap();
-    let meta = database.begin_read().unwrap().open_table(META).unwrap();
-    let stored = meta.get("features").unwrap()?.value().to_vec();
-    Some(stored[..stored.len() - 8].to_vec())
-}
-
 fn file(folder: &Path) -> PathBuf {
     folder.join(Store::FILE_NAME)
 }
@@ -178,36 +168,25 @@ fn calls_round_trip_and_do_not_affect_the_id() {
 }
 
 #[test]
-fn calls_need_a_newer_reader() {
+fn calls_survive_compaction_and_export() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "one", None);
-    assert_eq!(features(folder.path()), None);
     let with = id(&store, "other", Some(calls(9)));
-    let of_calls = Some(&b"\x01\x0fcalls over time"[..]);
-    assert_eq!(features(folder.path()).as_deref(), of_calls);
     add(&store, "third", None, Some(metrics())).unwrap();
-    let of_both = Some(&b"\x02\x0fcalls over time\x11metrics over time"[..]);
-    assert_eq!(features(folder.path()).as_deref(), of_both);
     store.compact().unwrap();
-    assert_eq!(features(folder.path()).as_deref(), of_both);
     assert_eq!(load(&store, with), Some(calls(9)));
     assert_sound(folder.path());
-    for (id, expected) in [(without, None), (with, of_calls)] {
+    for (id, expected) in [(without, None), (with, Some(calls(9)))] {
         let to = tempfile::tempdir().unwrap();
-        let snapshot = store.snapshot().unwrap();
         let ids = BTreeSet::from([id]);
+        let snapshot = store.snapshot().unwrap();
         snapshot.export(&ids, &file(to.path())).unwrap();
-        assert_eq!(features(to.path()).as_deref(), expected);
         assert_sound(to.path());
         let exported = Store::open(to.path()).unwrap();
-        assert_eq!(load(&exported, id), expected.map(|_| calls(9)));
+        assert_eq!(load(&exported, id), expected);
     }
     store.prune(&BTreeSet::from([with])).unwrap();
-    assert_eq!(
-        features(folder.path()).as_deref(),
-        Some(&b"\x01\x11metrics over time"[..])
-    );
     assert_sound(folder.path());
 }
 
@@ -252,13 +231,11 @@ fn merge_copies_calls_and_keeps_existing_ones() {
 }
 
 #[test]
-fn arguments_stay_with_calls_and_need_a_newer_reader() {
-    const BOTH: &[u8] = b"\x02\x12arguments of calls\x0fcalls over time";
+fn arguments_stay_with_calls() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let run = id(&store, "one", Some(calls_with(1000.0)));
     assert_eq!(load(&store, run), Some(calls_with(1000.0)));
-    assert_eq!(features(folder.path()).as_deref(), Some(BOTH));
     let other = Store::in_memory().unwrap();
     let snapshot = store.snapshot().unwrap();
     assert_eq!(
@@ -270,7 +247,6 @@ fn arguments_stay_with_calls_and_need_a_newer_reader() {
     snapshot
         .export(&BTreeSet::from([run]), &file(to.path()))
         .unwrap();
-    assert_eq!(features(to.path()).as_deref(), Some(BOTH));
     assert_sound(to.path());
     drop(snapshot);
     // Reading again replaces the calls: with other arguments, or none.
@@ -284,7 +260,6 @@ fn arguments_stay_with_calls_and_need_a_newer_reader() {
     store.compact().unwrap();
     assert_eq!(load(&store, run), Some(calls_with(1000.0)));
     store.prune(&BTreeSet::from([run])).unwrap();
-    assert_eq!(features(folder.path()), None);
     assert_sound(folder.path());
 }
 

@@ -128,54 +128,6 @@ fn rejects_redb_files_of_other_programs() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// A store with an overwritten version.
-fn store_of_version(version: u32) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open_or_create(folder.path()).unwrap();
-    add(&store, "v1", "source", &of_stacks(&[&[1]]));
-    let database = redb::Database::open(folder.path().join(Store::FILE_NAME)).unwrap();
-    let meta: redb::TableDefinition<&str, &[u8]> = redb::TableDefinition::new("meta");
-    let transaction = database.begin_write().unwrap();
-    let bytes = version.to_le_bytes();
-    transaction
-        .open_table(meta)
-        .unwrap()
-        .insert("version", bytes.as_slice())
-        .unwrap();
-    transaction.commit().unwrap();
-    folder
-}
-
-#[test]
-fn distinguishes_newer_and_older_versions() {
-    let newer = store_of_version(6);
-    let older = store_of_version(1);
-    let cases = [
-        (
-            &newer,
-            "format version 6, but this sto reads versions up to 5; upgrade sto",
-        ),
-        (
-            &older,
-            "format version 1, but this sto reads versions from 5 on",
-        ),
-    ];
-    for (folder, expected) in cases {
-        let before = snapshot(folder.path());
-        for result in [
-            Store::open(folder.path()),
-            Store::open_or_create(folder.path()),
-        ] {
-            let error = message(result);
-            assert!(
-                error.contains(expected) && error.contains("store.redb"),
-                "{error}"
-            );
-        }
-        assert_eq!(snapshot(folder.path()), before);
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn follows_symbolic_links_and_reports_loops() {

@@ -1,6 +1,5 @@
 //! Storing every call of a trace: calls round-trip exactly, and stay with their profile.
 
-use redb::{ReadableDatabase, TableDefinition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -314,11 +313,6 @@ fn kept_calls_stay_with_their_profile() {
 
     store.prune(&BTreeSet::from([id])).unwrap();
     assert_sound(folder.path());
-    let file = folder.path().join(Store::FILE_NAME);
-    let database = redb::Database::open(file).unwrap();
-    let meta: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
-    let meta = database.begin_read().unwrap().open_table(meta).unwrap();
-    assert!(meta.get("features").unwrap().is_none());
 }
 
 #[test]

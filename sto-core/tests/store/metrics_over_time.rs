@@ -1,9 +1,8 @@
-//! Metrics over time stay with their profile, and only stores that have any require readers that support
-//! them.
+//! Metrics over time stay with their profile.
 
 use super::model::{Plain, build, of_stacks, profile};
 use crate::common::read_text;
-use redb::{ReadableDatabase, TableDefinition};
+use redb::TableDefinition;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -14,10 +13,6 @@ use sto_core::limits::MAX_METRICS;
 use sto_core::model::{MetricKind, MetricSeries, RunMetrics};
 use sto_core::store::{Added, CameFrom, Store, StoreError};
 use sto_core::units::{Bytes, Nanoseconds};
-
-const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
-/// The value of `features` without its checksum, in a store with metrics over time.
-const FEATURES: &[u8] = b"\x01\x11metrics over time";
 
 fn series(name: &str, values: &[f64]) -> MetricSeries {
     let times: Arc<[Nanoseconds]> = (0..values.len() as u64).map(Nanoseconds).collect();
@@ -59,14 +54,6 @@ fn id(store: &Store, version: &str, source: &str, metrics: Option<RunMetrics>) -
 
 fn load(store: &Store, id: ProfileId) -> Option<RunMetrics> {
     store.snapshot().unwrap().load_metrics(id).unwrap()
-}
-
-/// The value of `features` without its checksum.
-fn features(file: &Path) -> Option<Vec<u8>> {
-    let database = redb::Database::open(file).unwrap();
-    let meta = database.begin_read().unwrap().open_table(META).unwrap();
-    let stored = meta.get("features").unwrap()?.value().to_vec();
-    Some(stored[..stored.len() - 8].to_vec())
 }
 
 fn file(folder: &Path) -> std::path::PathBuf {
@@ -114,31 +101,23 @@ fn metrics_round_trip_and_do_not_affect_the_id() {
 }
 
 #[test]
-fn metrics_need_a_newer_reader() {
+fn metrics_survive_compaction_and_export() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();
     let without = id(&store, "v1", "one", None);
-    assert_eq!(features(&file(folder.path())), None);
     let with = id(&store, "v1", "other", Some(two()));
-    assert_eq!(features(&file(folder.path())).as_deref(), Some(FEATURES));
     store.compact().unwrap();
-    assert_eq!(features(&file(folder.path())).as_deref(), Some(FEATURES));
     assert_eq!(load(&store, with), Some(two()));
-    for (id, expected) in [(without, None), (with, Some(FEATURES))] {
+    for (id, expected) in [(without, None), (with, Some(two()))] {
         let to = tempfile::tempdir().unwrap();
-        let exported = file(to.path());
-        store
-            .snapshot()
-            .unwrap()
-            .export(&BTreeSet::from([id]), &exported)
-            .unwrap();
-        assert_eq!(features(&exported).as_deref(), expected);
+        let ids = BTreeSet::from([id]);
+        let snapshot = store.snapshot().unwrap();
+        snapshot.export(&ids, &file(to.path())).unwrap();
         assert_sound(to.path());
         let exported = Store::open(to.path()).unwrap();
-        assert_eq!(load(&exported, id), expected.map(|_| two()));
+        assert_eq!(load(&exported, id), expected);
     }
     store.prune(&BTreeSet::from([with])).unwrap();
-    assert_eq!(features(&file(folder.path())), None);
     assert_sound(folder.path());
 }
 

@@ -68,18 +68,12 @@ impl CallPacks {
 
     /// What a store has of a profile; none where it has no calls over time.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Option<CallPacks>> {
-        let Some(calls) = read(rows, Column::Calls(profile))? else {
+        let Some(calls) = rows.optional_column(Column::Calls(profile))? else {
             return Ok(None);
         };
-        let arguments = read(rows, Column::Arguments(profile))?;
+        let arguments = rows.optional_column(Column::Arguments(profile))?;
         Ok(Some(CallPacks { calls, arguments }))
     }
-}
-
-/// A column that need not be there.
-fn read(rows: &Rows, column: Column) -> Result<Option<Vec<u8>>> {
-    let is_there = rows.has_column(column)?;
-    is_there.then(|| rows.column(column)).transpose()
 }
 
 impl Beside {
@@ -105,11 +99,11 @@ impl Beside {
     /// What a store has of a profile, but for all its calls.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
         Ok(Beside {
-            metrics: read(rows, Column::Metrics(profile))?,
+            metrics: rows.optional_column(Column::Metrics(profile))?,
             calls: CallPacks::read(rows, profile)?,
             kept: None,
-            sources: read(rows, Column::Sources(profile))?,
-            addresses: read(rows, Column::Addresses(profile))?,
+            sources: rows.optional_column(Column::Sources(profile))?,
+            addresses: rows.optional_column(Column::Addresses(profile))?,
         })
     }
 

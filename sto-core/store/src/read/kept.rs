@@ -65,11 +65,10 @@ pub(crate) fn size(rows: &Rows, profile: ProfileNo, pieces: usize) -> Result<(By
 /// How many columns the kept calls of a profile have.
 pub(crate) fn parts(rows: &Rows, profile: ProfileNo) -> Result<u32> {
     let column = Column::CallTrees(profile, 0);
-    if !rows.has_column(column)? {
+    let Some(head) = rows.optional_column(column)? else {
         return Ok(0);
-    }
-    let head = unpack_kept_head(&rows.column(column)?, usize::MAX);
-    let head = head.map_err(|error| error.at(column))?;
+    };
+    let head = unpack_kept_head(&head, usize::MAX).map_err(|error| error.at(column))?;
     Ok(head.pieces.len() as u32 + 1)
 }
 

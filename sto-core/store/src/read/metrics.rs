@@ -3,7 +3,7 @@
 use crate::codec::{ProfileRecord, claimed_by_metrics, unpack_metrics};
 use crate::error::{InternalError, Result};
 use crate::read::rows::{Rows, record_location};
-use crate::tables::{Column, META_FEATURES, Record};
+use crate::tables::{Column, Record};
 use sto_model::RunMetrics;
 use sto_model::id::ProfileId;
 use sto_model::limits::{MAX_METRICS, MAX_POINTS};
@@ -36,27 +36,21 @@ pub(crate) fn of_record(
     id: ProfileId,
     record: &ProfileRecord,
 ) -> Result<Option<RunMetrics>> {
-    if let Some(pack) = packed(rows, record)? {
-        return unpacked(&pack, Column::Metrics(record.number)).map(Some);
+    let column = Column::Metrics(record.number);
+    if let Some(pack) = rows.optional_column(column)? {
+        return unpacked(&pack, column).map(Some);
     }
     check_size(rows, id, record).map(|()| None)
 }
 
 /// Checks that what a profile does not seem to have is not gone: nothing but its size says that there should be any.
 pub(crate) fn check_size(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
-    if rows.meta(META_FEATURES)?.is_some() && rows.own_bytes(record.number)? != record.columns {
+    if rows.own_bytes(record.number)? != record.columns {
         let location = record_location(Record::Profile, id.0);
         let what = "its columns have not the size that it says";
         return Err(InternalError::damaged(location, what));
     }
     Ok(())
-}
-
-/// The same, packed: they are the same in every store.
-pub(crate) fn packed(rows: &Rows, record: &ProfileRecord) -> Result<Option<Vec<u8>>> {
-    let column = Column::Metrics(record.number);
-    let is_there = rows.has_column(column)?;
-    is_there.then(|| rows.column(column)).transpose()
 }
 
 /// Metrics over time, unpacked; errors name where they stand.

@@ -4,12 +4,12 @@ use crate::codec::{self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, w
 use crate::error::{InternalError, Result, refused, unspooled};
 use crate::numbers::ProfileNo;
 use crate::tables::{
-    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, KNOWN_FEATURES, META, META_CONTENTS,
-    META_FEATURES, META_VERSION, OLDEST_READABLE, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
+    COLUMNS, Column, ColumnKey, ENDS, FORMAT_VERSION, META, META_CONTENTS, META_FEATURES,
+    META_VERSION, RECORDS, Record, RecordKey, SEGMENT, SegmentKey,
 };
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use sto_model::id::{ProfileId, ReadingId};
@@ -162,30 +162,6 @@ impl NewRows {
         let stored = with_checksum(META_CONTENTS.as_bytes(), body);
         let mut meta = transaction.open_table(META)?;
         meta.insert(META_CONTENTS, stored.as_slice())?;
-        let columns = self.columns.iter().map(|(column, _)| *column);
-        let kept = self
-            .kept
-            .iter()
-            .map(|&(profile, _)| Column::CallTrees(profile, 0));
-        let columns = columns.chain(kept).filter_map(Column::feature);
-        let kinds = self
-            .records
-            .iter()
-            .filter_map(|((kind, _), _)| Record::from_number(*kind));
-        let new: BTreeSet<&str> = columns.chain(kinds.filter_map(Record::feature)).collect();
-        let before = features(&meta)?;
-        if new
-            .iter()
-            .any(|name| !before.iter().any(|known| known == name))
-        {
-            let all: BTreeSet<&str> = new
-                .into_iter()
-                .chain(before.iter().map(|name| &**name))
-                .collect();
-            let body = codec::pack(&all).map_err(refused)?;
-            let stored = with_checksum(META_FEATURES.as_bytes(), body);
-            meta.insert(META_FEATURES, stored.as_slice())?;
-        }
         Ok(())
     }
 }
@@ -198,43 +174,39 @@ pub(crate) fn create(transaction: &WriteTransaction) -> Result<()> {
     NewRows::default().write(transaction)
 }
 
-/// Checks the version, then reads how much the store holds.
-fn contents(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Contents> {
-    let location = "table meta";
+/// Checks that this code knows the store's format, then reads how much the store holds.
+fn contents(meta: &ReadOnlyTable<&'static str, &'static [u8]>) -> Result<Contents> {
+    let missing = |what| InternalError::damaged("table meta", what);
     let version = meta
         .get(META_VERSION)?
         .and_then(|version| version.value().try_into().map(u32::from_le_bytes).ok())
-        .ok_or_else(|| InternalError::damaged(location, "it has no version"))?;
-    if !(OLDEST_READABLE..=FORMAT_VERSION).contains(&version) {
-        return Err(InternalError::Version(version));
+        .ok_or_else(|| missing("it has no version"))?;
+    if version != FORMAT_VERSION {
+        return Err(InternalError::Newer(format!(
+            "format version {version}, but this sto reads version {FORMAT_VERSION}"
+        )));
     }
-    check_features(meta)?;
-    let stored = meta
-        .get(META_CONTENTS)?
-        .ok_or_else(|| InternalError::damaged(location, "it has no contents"))?;
-    without_checksum(META_CONTENTS.as_bytes(), stored.value())
-        .and_then(codec::unpack)
-        .map_err(|error| error.at(location))
+    if let Some(names) = meta_value::<Vec<String>>(meta, META_FEATURES)? {
+        let names = names.join(", ");
+        return Err(InternalError::Newer(format!(
+            "what this sto does not know: {names}"
+        )));
+    }
+    meta_value(meta, META_CONTENTS)?.ok_or_else(|| missing("it has no contents"))
 }
 
-/// Refuses a store that has what this code does not know: what it would make of the rest is wrong.
-fn check_features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<()> {
-    let mut names = features(meta)?;
-    names.retain(|name| !KNOWN_FEATURES.contains(&name.as_str()));
-    match names.is_empty() {
-        true => Ok(()),
-        false => Err(InternalError::Features(names)),
-    }
-}
-
-/// What a reader has to know beyond the version.
-fn features(meta: &impl ReadableTable<&'static str, &'static [u8]>) -> Result<Vec<String>> {
-    let Some(stored) = meta.get(META_FEATURES)? else {
-        return Ok(Vec::new());
-    };
-    without_checksum(META_FEATURES.as_bytes(), stored.value())
-        .and_then(codec::unpack)
-        .map_err(|error| error.at("table meta, features"))
+/// The fact about the whole store under a key, if it is there.
+fn meta_value<T: for<'de> Deserialize<'de>>(
+    meta: &ReadOnlyTable<&'static str, &'static [u8]>,
+    key: &str,
+) -> Result<Option<T>> {
+    let stored = meta.get(key)?;
+    let value = stored.map(|stored| {
+        without_checksum(key.as_bytes(), stored.value())
+            .and_then(codec::unpack)
+            .map_err(|error| error.at(format!("table meta, {key}")))
+    });
+    value.transpose()
 }
 
 /// A redb file without the table that every store has is somebody else's.
@@ -292,9 +264,9 @@ impl Rows {
         Ok(self.records.get((kind as u8, id))?.is_some())
     }
 
-    /// A fact about the whole store, as it stands.
-    pub(crate) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.meta.get(key)?.map(|value| value.value().to_vec()))
+    /// The fact about the whole store under a key, if it is there.
+    pub(crate) fn meta<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
+        meta_value(&self.meta, key)
     }
 
     /// The record of a kind under an id.
@@ -378,6 +350,12 @@ impl Rows {
             }
         }
         Ok(bytes)
+    }
+
+    /// The body of a column of which only some profiles have one.
+    pub(crate) fn optional_column(&self, column: Column) -> Result<Option<Vec<u8>>> {
+        let is_there = self.has_column(column)?;
+        is_there.then(|| self.column(column)).transpose()
     }
 
     /// The body of a column.

@@ -15,8 +15,8 @@ pub(crate) fn of_record(
     record: &ProfileRecord,
 ) -> Result<SourceDigests> {
     let column = Column::Sources(record.number);
-    if !rows.has_column(column)? {
-        return check_size(rows, id, record).map(|()| SourceDigests::new());
+    match rows.optional_column(column)? {
+        Some(pack) => unpack_sources(&pack).map_err(|error| error.at(column)),
+        None => check_size(rows, id, record).map(|()| SourceDigests::new()),
     }
-    unpack_sources(&rows.column(column)?).map_err(|error| error.at(column))
 }

@@ -1,6 +1,6 @@
 //! Tags: names that users give to builds, one list for the whole store.
 
-use crate::codec::{self, with_checksum, without_checksum};
+use crate::codec::{self, with_checksum};
 use crate::error::{InternalError, StoreError, refused};
 use crate::read::builds::builds;
 use crate::read::rows::Rows;
@@ -198,16 +198,10 @@ const TAGS_BYTES: u64 = 64 << 10;
 impl Rows {
     /// Every tag, by executable and name.
     pub(crate) fn tags(&self) -> Result<Vec<Tag>, InternalError> {
-        let location = "table meta, tags";
-        let Some(stored) = self.meta(META_TAGS)? else {
-            return Ok(Vec::new());
-        };
-        let tags: Vec<Tag> = without_checksum(META_TAGS.as_bytes(), &stored)
-            .and_then(codec::unpack)
-            .map_err(|error| error.at(location))?;
+        let tags: Vec<Tag> = self.meta(META_TAGS)?.unwrap_or_default();
         if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
             return Err(InternalError::damaged(
-                location,
+                "table meta, tags",
                 "they are out of order, or one stands twice",
             ));
         }

@@ -129,8 +129,9 @@ fn profile_columns(
         damages.keep(slices, concerns.clone());
     }
     let metrics = guarded(|| {
-        metrics::packed(rows, profile)?
-            .map(|pack| metrics::unpacked(&pack, Column::Metrics(profile.number)))
+        let column = Column::Metrics(profile.number);
+        let pack = rows.optional_column(column)?;
+        pack.map(|pack| metrics::unpacked(&pack, column))
             .transpose()
     });
     damages.keep(metrics, concerns.clone());

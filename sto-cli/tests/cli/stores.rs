@@ -1,0 +1,26 @@
+//! The store in `testdata/stores`, which every later sto must read.
+
+use crate::support::{Run, Sandbox, assert_golden_at, repository};
+use std::fs;
+
+#[test]
+fn a_store_of_version_1_says_what_it_always_said() {
+    let path = repository().join("testdata/stores/1.redb");
+    let before = fs::read(&path).unwrap();
+    let sandbox = Sandbox::new();
+    let run = |args: &[&str]| {
+        let store = ["--store", path.to_str().unwrap()];
+        Run::of(&mut sandbox.bare_command(&[&store, args].concat())).succeeds()
+    };
+    run(&["verify"]);
+    for (name, args) in [
+        ("ls", &["ls", "--format", "json"][..]),
+        ("top", &["top", "v2", "--format", "json"]),
+        ("tree", &["tree", "v1", "--format", "json"]),
+        ("show", &["show", "labelled", "--format", "json"]),
+    ] {
+        let golden = path.with_extension(format!("{name}.json"));
+        assert_golden_at(&golden, &run(args).stdout);
+    }
+    assert!(fs::read(&path).unwrap() == before, "reading wrote to it");
+}
