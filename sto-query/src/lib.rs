@@ -13,8 +13,9 @@
 //! text, JSON, SVG           render
 //! ```
 //!
-//! [`questions`] and [`check`] go the whole way in one call: from names that [`sources`] finds, in a store or as
-//! files, to the result. `tables` (feature `sql`) answers those that are asked in SQL.
+//! [`questions`] and [`check`] go from names that [`sources`] finds, in a store or as files, to the result in one call.
+//! [`results`] has the types that they return, and [`error`] the reasons for which they fail. `tables` (feature `sql`)
+//! answers questions in SQL.
 //!
 //! [`text`] stands below all of them: names, numbers, times and tables as people read them.
 //!
