@@ -124,12 +124,8 @@ impl Client<'_> {
                 )));
             }
         }
-        let too_large = || {
-            let limit = self.0.max_bytes;
-            Failure::Failed(format!("has a file larger than the limit of {limit} bytes"))
-        };
         if response.body().content_length() > Some(self.0.max_bytes) {
-            return Err(too_large());
+            return Err(too_large(self.0.max_bytes));
         }
         let unwritable = |error: std::io::Error| {
             Failure::Failed(format!(
@@ -142,28 +138,10 @@ impl Client<'_> {
         let prefix = format!("{name}.");
         let temporary = self.0.temporaries.private_in(&opened, OsStr::new(&prefix));
         let temporary = temporary.map_err(unwritable)?;
-        let mut body = response.into_body().into_reader();
-        let mut buffer = vec![0; READ_SIZE];
-        let mut size = 0;
-        loop {
-            let count = match body.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failure(&ureq::Error::from(error))),
-            };
-            size += count as u64;
-            if size > self.0.max_bytes {
-                return Err(too_large());
-            }
-            if size < FIRST_BYTES && started.elapsed() > self.0.timeout {
-                return Err(too_slow(self.0.timeout));
-            }
-            temporary
-                .file()
-                .write_all(&buffer[..count])
-                .map_err(unwritable)?;
-        }
+        let body = response.into_body().into_reader();
+        self.read_body(body, started, |bytes| {
+            temporary.file().write_all(bytes).map_err(unwritable)
+        })?;
         if open_with_build_id(&temporary.path(), build_id).is_none() {
             return Err(Failure::Failed(
                 "sent a file without the requested build id".into(),
@@ -172,6 +150,33 @@ impl Client<'_> {
         temporary
             .replace_with_own_mode(OsStr::new(name))
             .map_err(unwritable)
+    }
+
+    /// Passes the body of a response to `write`, within the limits of size and time.
+    fn read_body(
+        &self,
+        mut body: impl Read,
+        started: Instant,
+        write: impl Fn(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut buffer = vec![0; READ_SIZE];
+        let mut size = 0;
+        loop {
+            let count = match body.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.failure(&ureq::Error::from(error))),
+            };
+            size += count as u64;
+            if size > self.0.max_bytes {
+                return Err(too_large(self.0.max_bytes));
+            }
+            if size < FIRST_BYTES && started.elapsed() > self.0.timeout {
+                return Err(too_slow(self.0.timeout));
+            }
+            write(&buffer[..count])?;
+        }
     }
 
     fn agent(&self) -> Agent {
@@ -201,6 +206,10 @@ impl Client<'_> {
             error => Failure::Unreachable(format!("cannot be reached: {error}")),
         }
     }
+}
+
+fn too_large(limit: u64) -> Failure {
+    Failure::Failed(format!("has a file larger than the limit of {limit} bytes"))
 }
 
 fn too_slow(limit: Duration) -> Failure {

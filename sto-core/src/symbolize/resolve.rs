@@ -26,6 +26,42 @@ pub(crate) fn symbolize_cancellable(
     options: &SymbolOptions,
     cancel: &Cancel,
 ) -> Result<Symbols, Cancelled> {
+    let (tasks, named) = to_tasks(recording, options);
+    let lookup = Lookup::new(recording, options);
+    let mut parts = vec![named];
+    let mut modules = Vec::new();
+    let mut sources = Vec::new();
+    let resolved: Result<Vec<Resolved>, Cancelled> = tasks
+        .par_iter()
+        .with_max_len(1)
+        .map(|task| cancel.check().map(|()| lookup.resolve(task)))
+        .collect();
+    for (task, resolved) in tasks.iter().zip(resolved?) {
+        modules.push(ModuleSymbols {
+            module: task.ix,
+            file: resolved.file,
+            locations: task.addresses.len(),
+            unresolved: resolved.parts.iter().map(Part::unresolved).sum(),
+            unresolved_samples: 0,
+            may_be_found: resolved.may_be_found,
+            problem: resolved.problem,
+        });
+        parts.extend(resolved.parts);
+        sources.extend(resolved.sources);
+    }
+    modules.sort_by_key(|module| module.module);
+    let mut symbols = Symbols {
+        modules,
+        sources: agreed_digests(sources),
+        ..join(&parts, recording.locations.len())
+    };
+    count_unresolved_samples(recording, &mut symbols);
+    Ok(symbols)
+}
+
+/// Groups the locations of a recording by module, largest module first. Locations that need no lookup are resolved in
+/// the returned part.
+fn to_tasks<'a>(recording: &'a Recording, options: &SymbolOptions) -> (Vec<Task<'a>>, Part) {
     let granularity = options.granularity;
     let mut tasks: Vec<Task<'_>> = recording
         .modules
@@ -60,37 +96,7 @@ pub(crate) fn symbolize_cancellable(
     tasks.retain(|task| !task.addresses.is_empty());
     // Largest first, so that the largest module does not start when the other threads are about to finish.
     tasks.sort_by_key(|task| std::cmp::Reverse(task.addresses.len()));
-
-    let lookup = Lookup::new(recording, options);
-    let mut parts = vec![named];
-    let mut modules = Vec::new();
-    let mut sources = Vec::new();
-    let resolved: Result<Vec<Resolved>, Cancelled> = tasks
-        .par_iter()
-        .with_max_len(1)
-        .map(|task| cancel.check().map(|()| lookup.resolve(task)))
-        .collect();
-    for (task, resolved) in tasks.iter().zip(resolved?) {
-        modules.push(ModuleSymbols {
-            module: task.ix,
-            file: resolved.file,
-            locations: task.addresses.len(),
-            unresolved: resolved.parts.iter().map(Part::unresolved).sum(),
-            unresolved_samples: 0,
-            may_be_found: resolved.may_be_found,
-            problem: resolved.problem,
-        });
-        parts.extend(resolved.parts);
-        sources.extend(resolved.sources);
-    }
-    modules.sort_by_key(|module| module.module);
-    let mut symbols = Symbols {
-        modules,
-        sources: agreed_digests(sources),
-        ..join(&parts, recording.locations.len())
-    };
-    count_unresolved_samples(recording, &mut symbols);
-    Ok(symbols)
+    (tasks, named)
 }
 
 /// Counts for each module the samples with an unresolved location of the module on their stack.

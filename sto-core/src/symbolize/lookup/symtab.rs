@@ -61,17 +61,7 @@ pub(super) fn find<'data, 'file>(
     table: &object::read::SymbolTable<'data, 'file, &'data LazyFile>,
     addresses: &[u64],
 ) -> Vec<Option<Symbol<'data>>> {
-    let mut code_ends = vec![
-        None;
-        elf.sections()
-            .map(|section| section.index().0 + 1)
-            .max()
-            .unwrap_or(0)
-    ];
-    for section in elf.sections().filter(is_executable) {
-        code_ends[section.index().0] = Some(section.address().saturating_add(section.size()));
-    }
-
+    let code_ends = code_ends(elf);
     let mut candidates = Vec::new();
     // For each address the last start of a symbol that is not after it but after the previous address.
     let mut last_starts = vec![0; addresses.len()];
@@ -128,6 +118,16 @@ pub(super) fn find<'data, 'file>(
     candidates.reverse();
     candidates.sort_by_key(|candidate| (candidate.start, candidate.alias.rank()));
     cover(&candidates, &last_starts, addresses)
+}
+
+/// Returns the end addresses of executable sections by section index; `None` for other sections.
+fn code_ends(elf: &Elf<'_>) -> Vec<Option<u64>> {
+    let count = elf.sections().map(|section| section.index().0 + 1).max();
+    let mut ends = vec![None; count.unwrap_or(0)];
+    for section in elf.sections().filter(is_executable) {
+        ends[section.index().0] = Some(section.address().saturating_add(section.size()));
+    }
+    ends
 }
 
 /// Returns for each address the candidate with the highest start that covers the address.
