@@ -7,6 +7,7 @@ use super::placements::{Placement, Placements};
 use hashbrown::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use sto_model::bytes::{u32_at, u64_at};
 use sto_model::files::SafeFile;
 use sto_model::limits::MAX_JIT_DUMP;
 
@@ -250,16 +251,6 @@ impl<'a> Functions<'a> {
                 .map(|line| (line.file, line.line)),
         })
     }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u32::from_le_bytes(*word))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u64::from_le_bytes(*word))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sto_model::Module;
 use sto_model::SymbolOptions;
+use sto_model::bytes::{u32_at, u64_at};
 
 /// The unwinding rules of a recording's files. Each file is read once, and shared by all threads.
 pub struct UnwindFiles<'a>(Files<'a>);
@@ -104,11 +105,7 @@ impl<A: Arch> Unwind for Unwinder<'_, A> {
     ) -> bool {
         let mut read_stack = |address: u64| {
             let at = usize::try_from(address.wrapping_sub(regs.sp)).map_err(|_| ())?;
-            let word = stack
-                .get(at..)
-                .and_then(|rest| rest.first_chunk::<8>())
-                .ok_or(())?;
-            Ok(u64::from_le_bytes(*word))
+            u64_at(stack, at).ok_or(())
         };
         let mut state = A::initial_regs(regs, space.end());
         let mut address = FrameAddress::from_instruction_pointer(regs.ip);
@@ -292,7 +289,7 @@ fn section_range(elf: &Elf<'_>, name: &str) -> Option<Range<u64>> {
 fn is_search_table(header: &[u8], start: u64, eh_frame: &Range<u64>) -> bool {
     /// Version 1, and the encodings `DW_EH_PE_pcrel | sdata4`, `udata4` and `DW_EH_PE_datarel | sdata4`.
     const LAYOUT: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
-    let word = |at: usize| Some(i32::from_le_bytes(*header.get(at..)?.first_chunk()?));
+    let word = |at: usize| u32_at(header, at).map(|word| word as i32);
     let (Some(to_eh_frame), Some(count)) = (word(4), word(8)) else {
         return false;
     };
@@ -301,9 +298,7 @@ fn is_search_table(header: &[u8], start: u64, eh_frame: &Range<u64>) -> bool {
         && start.checked_add_signed(i64::from(to_eh_frame) + 4) == Some(eh_frame.start)
         && usize::try_from(count).is_ok_and(|count| count <= table.len())
         && table.clone().take(count as usize).all(|row| {
-            let entry = row[4..]
-                .first_chunk()
-                .map_or(0, |&entry| i32::from_le_bytes(entry));
+            let entry = u32_at(row, 4).unwrap_or_default() as i32;
             let entry = start.checked_add_signed(entry.into());
             entry.is_some_and(|entry| eh_frame.contains(&entry))
         })

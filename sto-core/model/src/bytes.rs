@@ -240,6 +240,18 @@ impl<'b> Cursor<'b> {
     }
 }
 
+/// The little-endian number of four bytes at an offset; `None` if the bytes end before it does.
+#[inline]
+pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The little-endian number of eight bytes at an offset; `None` if the bytes end before it does.
+#[inline]
+pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
 /// Appends a number of variable length in its shortest form, which [`Cursor::varint`] reads.
 #[inline]
 pub fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
@@ -383,6 +395,15 @@ mod tests {
         assert_eq!(cursor.until_zero(), Err(ends(122, 124, 123)));
         assert_eq!(cursor.take(1), Ok(&b"z"[..]));
         assert!(cursor.is_empty());
+    }
+
+    #[test]
+    fn numbers_are_found_at_offsets() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+        assert_eq!(u32_at(&bytes, 5), Some(0x0908_0706));
+        assert_eq!(u64_at(&bytes, 1), Some(0x0908_0706_0504_0302));
+        assert_eq!((u32_at(&bytes, 6), u64_at(&bytes, 2)), (None, None));
+        assert_eq!(u32_at(&bytes, usize::MAX), None);
     }
 
     #[test]

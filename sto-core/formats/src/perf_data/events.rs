@@ -11,6 +11,7 @@ use linux_perf_data::{Feature, PerfFile};
 use std::ops::Range;
 use std::path::Path;
 use sto_binary::Machine;
+use sto_model::bytes::u32_at;
 use sto_model::files::ReadAt;
 use sto_model::limits::{MAX_NAME, cut};
 use sto_model::units::SampleType;
@@ -101,10 +102,7 @@ fn count_branches(events: &[Attributes], group_desc: &[u8]) -> Vec<bool> {
 /// `HEADER_GROUP_DESC` of `tools/perf/util/header.c`: the number of groups of two events or more, and
 /// of each its name, its first event and how many it has.
 fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let number = |at: usize| {
-        let number = section.get(at..)?.first_chunk()?;
-        Some(u32::from_le_bytes(*number) as usize)
-    };
+    let number = |at: usize| u32_at(section, at).map(|number| number as usize);
     let mut at = 4;
     let group = move || {
         let after_name = at + 4 + number(at)?;

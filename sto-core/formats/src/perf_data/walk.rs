@@ -15,6 +15,7 @@ use linux_perf_data::{AttributeDescription, Feature, PerfFile};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
+use sto_model::bytes::u32_at;
 use sto_model::files::{Part, ReadAt, Window};
 
 /// `PERF_RECORD_LOST_SAMPLES`.
@@ -251,8 +252,7 @@ impl RecordEvents {
         let before = SampleFormat::IDENTIFIER | SampleFormat::IP;
         let thread = fields.contains(SampleFormat::TID).then(|| {
             let offset = fields.intersection(before).bits().count_ones() as usize * 8;
-            let number = |at| Some(u32::from_le_bytes(*body.get(at..)?.first_chunk()?));
-            Some((number(offset)?, number(offset + 4)?))
+            Some((u32_at(&body, offset)?, u32_at(&body, offset + 4)?))
         });
         Record {
             kind,

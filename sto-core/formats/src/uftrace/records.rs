@@ -8,6 +8,7 @@ use super::sessions::{Session, Sessions};
 use crate::error::{DecodeError, Decoded, Salvage};
 use hashbrown::HashMap;
 use std::io;
+use sto_model::bytes::u64_at;
 use sto_model::files::{ReadAt, Window};
 use sto_model::trace::log::{Lost, ThreadLog};
 use sto_model::trace::paths::FunctionNo;
@@ -251,10 +252,9 @@ impl<'a> Reader<'a> {
 impl Record {
     /// The record that bytes begin with.
     fn of(bytes: &[u8]) -> Option<Record> {
-        let (time, rest) = bytes.split_first_chunk()?;
-        let bits = u64::from_le_bytes(*rest.first_chunk()?);
+        let (time, bits) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         Some(Record {
-            time: u64::from_le_bytes(*time),
+            time,
             kind: bits & 3,
             has_data: bits & 4 > 0,
             magic: bits >> 3 & 7,

@@ -10,6 +10,7 @@ use super::{Damage, FIRST_ARGUMENT, Log};
 use crate::error::{FormatError, Salvage};
 use rayon::prelude::*;
 use std::ops::Range;
+use sto_model::bytes::{u32_at, u64_at};
 use sto_model::files::Window;
 use sto_model::id::{SourceDigest, SourceHasher};
 use sto_model::trace::log::{Lost, ThreadLog};
@@ -307,10 +308,7 @@ fn call(
     calls: &mut ThreadLog,
     functions: &mut Functions,
 ) -> Result<Next, Failure> {
-    let word = |at: usize| {
-        let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
-        bytes.map_or(0, |&bytes| u32::from_le_bytes(bytes))
-    };
+    let word = |at: usize| u32_at(bytes, at).unwrap_or_default();
     let (does, function) = (word(0) >> 1 & 7, word(0) >> 4);
     let Some(cycles) = cycles else {
         let problem =
@@ -413,12 +411,10 @@ impl Other {
 
     /// A number among the 15 bytes.
     fn u32(&self, at: usize) -> u32 {
-        let bytes = self.data[at + 1..].first_chunk();
-        bytes.map_or(0, |&bytes| u32::from_le_bytes(bytes))
+        u32_at(&self.data, at + 1).unwrap_or_default()
     }
 
     fn u64(&self, at: usize) -> u64 {
-        let bytes = self.data[at + 1..].first_chunk();
-        bytes.map_or(0, |&bytes| u64::from_le_bytes(bytes))
+        u64_at(&self.data, at + 1).unwrap_or_default()
     }
 }

@@ -1,5 +1,6 @@
 //! The header of a log, and its clock.
 
+use sto_model::bytes::u64_at;
 use sto_model::units::Nanoseconds;
 
 /// Bytes of the header, and of each record of the basic mode.
@@ -28,13 +29,12 @@ impl Header {
     /// The header that bytes begin with; `None` where they are of no log that is known. Of the buffer's size,
     /// 16 bytes say nothing.
     pub(super) fn of(bytes: &[u8]) -> Option<Header> {
-        let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-        let (head, frequency) = (number(0)?, number(8)?);
+        let (head, frequency) = (u64_at(bytes, 0)?, u64_at(bytes, 8)?);
         let (version, mode) = (head as u16, (head >> 16) as u16);
         let mode = match (mode, version) {
             (0, 1..=3) => Mode::Basic,
             (1, 1..=5) => Mode::Fdr {
-                buffer_size: number(16).unwrap_or_default(),
+                buffer_size: u64_at(bytes, 16).unwrap_or_default(),
             },
             _ => return None,
         };
