@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use sto_model::Debuginfod;
 use sto_model::GnuBuildId;
 use sto_model::files::Folder;
+use sto_model::tls_config;
 use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 /// Why a server did not send a file.
 enum Failure {
@@ -180,11 +180,6 @@ impl Client<'_> {
     }
 
     fn agent(&self) -> Agent {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = TlsConfig::builder()
-            .provider(TlsProvider::Rustls)
-            .root_certs(RootCerts::PlatformVerifier)
-            .unversioned_rustls_crypto_provider(provider);
         let config = Agent::config_builder()
             .user_agent(concat!("sto/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
@@ -192,7 +187,7 @@ impl Client<'_> {
             .timeout_recv_response(Some(self.0.timeout))
             .timeout_per_read(Some(self.0.timeout))
             .timeout_global(Some(self.0.max_time))
-            .tls_config(tls.build());
+            .tls_config(tls_config().build());
         config.build().into()
     }
 

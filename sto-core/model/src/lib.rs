@@ -22,6 +22,8 @@ mod source;
 mod source_path;
 mod symbol_options;
 mod text;
+#[cfg(feature = "tls")]
+mod tls;
 pub mod trace;
 pub mod tree;
 pub mod units;
@@ -46,6 +48,9 @@ pub use source_path::{CompilationDirs, normalize, source_path};
 pub use symbol_options::{Debuginfod, SymbolOptions};
 pub use text::ParseError;
 pub(crate) use text::{decode_hex, serde_text_or_parts};
+#[cfg(feature = "tls")]
+#[doc(hidden)]
+pub use tls::tls_config;
 
 #[cfg(test)]
 #[path = "../../tests/common/missing.rs"]

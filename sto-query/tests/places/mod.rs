@@ -7,6 +7,8 @@ use servers::free_port;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
 use sto_core::units::Bytes;
 use sto_query::places::{Machine, Place, PlaceError, Why};
@@ -235,4 +237,65 @@ fn an_object_store_that_does_not_answer_says_so() {
     let place = with_variables("s3://bucket/a", variables("http://nobody.invalid"));
     let (why, sentence) = refused(place.list(""));
     assert_eq!(why, Why::NoHost, "{sentence}");
+}
+
+/// Starts an object store that gives these answers, one to each request.
+fn answering(answers: &'static [&'static str]) -> Place {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.extend(byte);
+            }
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let url = format!("http://127.0.0.1:{port}");
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ENDPOINT_URL", &url),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    with_variables("s3://bucket", variables.into())
+}
+
+#[test]
+fn a_busy_object_store_is_asked_again() {
+    let place = answering(&[
+        "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nLast-Modified: Mon, 02 Nov 2026 10:00:00 GMT\r\n\
+         ETag: \"1\"\r\nConnection: close\r\n\r\nfile",
+    ]);
+    assert_eq!(place.read("name", MOST).unwrap().unwrap(), b"file");
+}
+
+#[test]
+fn a_bucket_of_another_region_says_so() {
+    let place = answering(&[
+        "HTTP/1.1 301 Moved Permanently\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    ]);
+    let (_, sentence) = refused(place.read("name", MOST));
+    assert!(
+        sentence.contains("incorrectly configured region"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn http_without_encryption_must_be_allowed() {
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let (_, sentence) = refused(with_variables("s3://bucket", variables.into()).list(""));
+    assert!(sentence.contains("https"), "{sentence}");
 }

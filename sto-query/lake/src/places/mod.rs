@@ -5,6 +5,7 @@
 //! folder       a folder of this machine, or one that it has mounted
 //! ssh          a folder at the other end of OpenSSH's sftp
 //! object       a bucket of S3, Google Cloud Storage or Azure
+//! http         what `object_store` needs to send its requests
 //! error        what the other end said, and what to do
 //! ```
 //!
@@ -14,6 +15,8 @@
 mod address;
 mod error;
 mod folder;
+#[cfg(feature = "cloud")]
+mod http;
 #[cfg(feature = "cloud")]
 mod object;
 mod ssh;

@@ -6,6 +6,7 @@
 use super::address::{Bucket, Service};
 use super::error::{Advice, Refusal};
 use super::folder::below;
+use super::http::{Connector, unsent};
 use super::{Listed, Machine, Why};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
@@ -18,7 +19,7 @@ use std::error::Error;
 use std::iter;
 use std::time::Duration;
 use sto_model::units::Bytes;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
 /// How long to wait for a connection.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -34,22 +35,16 @@ pub(super) struct Files {
     store: Box<dyn ObjectStore>,
     service: Service,
     prefix: String,
-    /// Does one thing at a time for each who asks.
-    runtime: Runtime,
 }
 
 impl Files {
     pub(super) fn new(bucket: &Bucket, machine: &Machine) -> Result<Files, Refusal> {
-        // Where another one was there first, that does as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let runtime = Builder::new_current_thread().enable_all().build()?;
         let service = bucket.service;
         let store = store(bucket, machine).map_err(|error| refusal(service, &error))?;
         Ok(Files {
             store,
             service,
             prefix: bucket.prefix.clone(),
-            runtime,
         })
     }
 
@@ -61,12 +56,13 @@ impl Files {
         Path::parse(path).map_err(|error| Refusal::other(&error.to_string()))
     }
 
-    /// Does what takes its time; `None` where there is no such file.
+    /// Waits for an answer on a runtime of its own, which requests block; returns `None` if there is no such file.
     fn wait_for<T>(
         &self,
         work: impl Future<Output = object_store::Result<T>>,
     ) -> Result<Option<T>, Refusal> {
-        match self.runtime.block_on(work) {
+        let runtime = Builder::new_current_thread().enable_time().build()?;
+        match runtime.block_on(work) {
             Ok(result) => Ok(Some(result)),
             Err(error) => match refusal(self.service, &error) {
                 Refusal {
@@ -160,6 +156,7 @@ fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn Obj
     macro_rules! built {
         ($builder:ident, $start:literal, $name:ident) => {{
             let mut builder = $builder::new()
+                .with_http_connector(Connector)
                 .with_retry(retry)
                 .with_client_options(client);
             for (key, value) in &machine.variables {
@@ -180,17 +177,16 @@ fn store(bucket: &Bucket, machine: &Machine) -> object_store::Result<Box<dyn Obj
 
 /// What services mean by what they say.
 fn refusal(service: Service, error: &object_store::Error) -> Refusal {
-    let first: &dyn Error = error;
-    let causes: Vec<String> = iter::successors(Some(first), |&error| error.source())
-        .map(ToString::to_string)
-        .collect();
+    let first: &(dyn Error + 'static) = error;
+    let chain: Vec<_> = iter::successors(Some(first), |&error| error.source()).collect();
+    let causes: Vec<String> = chain.iter().map(ToString::to_string).collect();
     let all = causes.join(" ");
     let advice = match service {
         Service::S3 => Advice::S3,
         Service::Google => Advice::Google,
         Service::Azure => Advice::Azure,
     };
-    let known: [(&[&str], Why); 4] = [
+    let known: [(&[&str], Why); 2] = [
         (
             &["NoSuchBucket", "ContainerNotFound", "bucket does not exist"],
             Why::NoBucket,
@@ -208,8 +204,6 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
             ],
             Why::Credentials(advice),
         ),
-        (&["dns error"], Why::NoHost),
-        (&["Connect", "timed out"], Why::NoAnswer),
     ];
     let is_said = |texts: &[&str]| texts.iter().any(|text| all.contains(text));
     let known = known.into_iter().find(|(texts, _)| is_said(texts));
@@ -217,7 +211,10 @@ fn refusal(service: Service, error: &object_store::Error) -> Refusal {
         (_, Some((_, why))) => why,
         (object_store::Error::Unauthenticated { .. }, None) => Why::Credentials(advice),
         (object_store::Error::PermissionDenied { .. }, None) => Why::NoPermission,
-        _ => Why::Other,
+        _ => chain
+            .iter()
+            .find_map(|error| error.downcast_ref())
+            .map_or(Why::Other, unsent),
     };
     let of_xml = ["Code", "Message"].map(|name| {
         let (_, rest) = all.split_once(&format!("<{name}>"))?;

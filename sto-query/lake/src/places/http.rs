@@ -1,0 +1,148 @@
+//! HTTP for the crate `object_store`, through ureq.
+
+use super::Why;
+use async_trait::async_trait;
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use http_body_util::BodyExt;
+use object_store::ClientOptions;
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest,
+    HttpResponse, HttpResponseBody, HttpService,
+};
+use std::error::Error as _;
+use std::fmt::Display;
+use std::io::{ErrorKind, Read};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use sto_model::tls_config;
+use ureq::http::{Method, Request};
+use ureq::{Agent, BodyReader, Error, Proxy, Timeout};
+
+/// The most bytes of an answer that are read at once.
+const PIECE: usize = 1 << 16;
+
+/// Makes the clients of an object store.
+#[derive(Debug)]
+pub(super) struct Connector;
+
+impl HttpConnector for Connector {
+    /// Makes a client with the options that ureq has an equivalent for.
+    ///
+    /// It follows no redirect: credentials would go to another host, and `object_store` says what a redirect means.
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let value = |key| options.get_config_value(&key);
+        let is_on = |key| {
+            let value = value(key).unwrap_or_default().to_ascii_lowercase();
+            ["1", "true", "on", "yes", "y"].contains(&&*value)
+        };
+        let duration = |key| -> object_store::Result<Option<Duration>> {
+            let parsed = value(key).map(|text| humantime::parse_duration(&text));
+            parsed.transpose().map_err(|error| unusable(key, error))
+        };
+        let tls =
+            tls_config().disable_verification(is_on(ClientConfigKey::AllowInvalidCertificates));
+        let user_agent = value(ClientConfigKey::UserAgent);
+        let mut config = Agent::config_builder()
+            .user_agent(
+                user_agent.unwrap_or_else(|| concat!("sto/", env!("CARGO_PKG_VERSION")).into()),
+            )
+            .http_status_as_error(false)
+            .https_only(!is_on(ClientConfigKey::AllowHttp))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(duration(ClientConfigKey::ConnectTimeout)?)
+            .timeout_per_read(duration(ClientConfigKey::ReadTimeout)?)
+            .timeout_global(duration(ClientConfigKey::Timeout)?)
+            .tls_config(tls.build());
+        if let Some(url) = value(ClientConfigKey::ProxyUrl) {
+            let proxy = Proxy::new(&url);
+            config = config.proxy(Some(
+                proxy.map_err(|error| unusable(ClientConfigKey::ProxyUrl, error))?,
+            ));
+        }
+        Ok(HttpClient::new(Client(config.build().into())))
+    }
+}
+
+fn unusable(key: ClientConfigKey, error: impl Display) -> object_store::Error {
+    object_store::Error::Generic {
+        store: "HTTP client",
+        source: format!("{}: {error}", key.as_ref()).into(),
+    }
+}
+
+#[derive(Debug)]
+struct Client(Agent);
+
+#[async_trait]
+impl HttpService for Client {
+    /// Waits for the answer on this thread, which has nothing else to do.
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let answer = match head.method {
+            Method::POST | Method::PUT => self.0.run(Request::from_parts(head, &body[..])),
+            _ => self.0.run(Request::from_parts(head, ())),
+        };
+        let (head, body) = answer.map_err(http_error)?.into_parts();
+        let body = HttpResponseBody::new(Answer(body.into_reader()));
+        Ok(HttpResponse::from_parts(head, body))
+    }
+}
+
+/// The body of an answer, of which no more is read than somebody asks for.
+struct Answer(BodyReader<'static>);
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = HttpError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
+        let mut piece = Vec::new();
+        let read = self.0.by_ref().take(PIECE as u64).read_to_end(&mut piece);
+        Poll::Ready(match read {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(Frame::data(piece.into()))),
+            Err(error) => Some(Err(http_error(Error::from(error)))),
+        })
+    }
+}
+
+/// Says why a request got no answer.
+pub(super) fn unsent(error: &HttpError) -> Why {
+    let is_unknown = |source: &Error| matches!(source, Error::HostNotFound);
+    let source = error.source().and_then(|source| source.downcast_ref());
+    match error.kind() {
+        HttpErrorKind::Connect if source.is_some_and(is_unknown) => Why::NoHost,
+        HttpErrorKind::Connect | HttpErrorKind::Timeout => Why::NoAnswer,
+        _ => Why::Other,
+    }
+}
+
+/// An error as `object_store` knows it, which tries again what may succeed then.
+fn http_error(error: Error) -> HttpError {
+    let kind = match &error {
+        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Connect) => {
+            HttpErrorKind::Connect
+        }
+        Error::Timeout(_) => HttpErrorKind::Timeout,
+        Error::Io(error) => match error.kind() {
+            ErrorKind::ConnectionRefused
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable => HttpErrorKind::Connect,
+            ErrorKind::TimedOut => HttpErrorKind::Timeout,
+            ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof => HttpErrorKind::Interrupted,
+            _ => HttpErrorKind::Unknown,
+        },
+        _ => HttpErrorKind::Unknown,
+    };
+    HttpError::new(kind, error)
+}
