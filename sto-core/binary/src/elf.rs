@@ -2,9 +2,12 @@
 
 use super::lazy_file::LazyFile;
 use super::unpack::decompressed;
+use flate2::read::ZlibDecoder;
 use gimli::RunTimeEndian;
-use object::{Object, ObjectSection, ObjectSegment, SectionFlags, elf};
+use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, SectionFlags, elf};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -254,6 +257,37 @@ fn detail_of(elf: &Elf<'_>) -> Detail {
     } else {
         Detail::Stripped
     }
+}
+
+/// Returns the bytes of a section, decompressed if it is compressed.
+///
+/// # Errors
+/// Returns an error if the section is not in the file, or does not decompress to the size that its header states.
+pub fn section_data<'data>(section: &impl ObjectSection<'data>) -> io::Result<Cow<'data, [u8]>> {
+    let packed = section.compressed_data().map_err(io::Error::other)?;
+    let unpacked: Box<dyn Read> = match packed.format {
+        CompressionFormat::None => return Ok(Cow::Borrowed(packed.data)),
+        CompressionFormat::Zlib => Box::new(ZlibDecoder::new(packed.data)),
+        CompressionFormat::Zstandard => {
+            Box::new(zstd::stream::read::Decoder::with_buffer(packed.data)?)
+        }
+        _ => {
+            return Err(io::Error::other(
+                "a section is compressed in an unknown way",
+            ));
+        }
+    };
+    let size = packed.uncompressed_size;
+    let mut bytes = Vec::new();
+    unpacked.take(size).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != size {
+        let text = format!(
+            "a section has {} bytes, and its header states {size}",
+            bytes.len()
+        );
+        return Err(io::Error::other(text));
+    }
+    Ok(Cow::Owned(bytes))
 }
 
 /// Returns `true` if a section has code.

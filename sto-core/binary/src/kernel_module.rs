@@ -3,7 +3,7 @@
 //! These files are relocatable: their sections have no addresses, and their debug info has no addresses of code, until
 //! the kernel loads them. Sources: `layout_sections` in Linux' `kernel/module/main.c`; *System V ABI*, chapters 4 and 5.
 
-use super::elf::{Detail, ElfFile, is_executable};
+use super::elf::{Detail, ElfFile, is_executable, section_data};
 use super::lazy_file::LazyFile;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, elf};
@@ -153,7 +153,7 @@ impl Image<'_> {
                 object::CompressionFormat::None => packed.offset,
                 _ => {
                     let start = self.bytes.len() as u64;
-                    let unpacked = section.uncompressed_data().ok()?;
+                    let unpacked = section_data(&section).ok()?;
                     self.bytes.extend_from_slice(&unpacked);
                     for (field, value) in [
                         (layout::SH_FLAGS, 0),

@@ -9,7 +9,7 @@ use object::{Object, ObjectSection, RelocationTarget};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sto_binary::elf::ElfFile;
+use sto_binary::elf::{ElfFile, section_data};
 use sto_model::SymbolOptions;
 
 /// The functions of a program, by their number.
@@ -151,7 +151,7 @@ fn entries(file: &ElfFile) -> Option<Vec<u64>> {
     let elf = file.parse().ok()?;
     let section = elf.section_by_name("xray_instr_map")?;
     let address = section.address();
-    let sleds = section.uncompressed_data().ok()?;
+    let sleds = section_data(&section).ok()?;
     if !elf.is_64() || !elf.is_little_endian() {
         return None;
     }

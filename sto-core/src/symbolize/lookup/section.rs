@@ -1,9 +1,9 @@
 //! Sections of ELF files that have DWARF.
 
 use gimli::{EndianSlice, RunTimeEndian};
-use object::{Object, ObjectSection};
+use object::Object;
 use std::borrow::Cow;
-use sto_binary::elf::ElfFile;
+use sto_binary::elf::{ElfFile, section_data};
 
 pub(super) type Section<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -23,7 +23,7 @@ pub(super) fn section<'a>(
 ) -> Result<Cow<'a, [u8]>, Unreadable> {
     let elf = file.parse()?;
     match name.and_then(|name| elf.section_by_name(name)) {
-        Some(section) => Ok(section.uncompressed_data()?),
+        Some(section) => Ok(section_data(&section)?),
         None => Ok(Cow::Borrowed(&[])),
     }
 }
