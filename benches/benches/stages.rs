@@ -94,21 +94,6 @@ fn reading_perf_script(bencher: Bencher<'_, '_>, name: &str) {
         .bench_local(|| read_bytes(Path::new(name), &text, &ReadOptions::default()));
 }
 
-/// What inferno makes of the same text, on one thread.
-#[divan::bench(args = PERF_SCRIPTS)]
-fn inferno_of_perf_script(bencher: Bencher<'_, '_>, name: &str) {
-    let text = perf_script(name);
-    bencher
-        .counter(BytesCount::of_slice(&text))
-        .bench_local(|| {
-            let mut folder = inferno::collapse::perf::Folder::default();
-            let mut folded = Vec::new();
-            inferno::collapse::Collapse::collapse(&mut folder, &text[..], &mut folded)
-                .expect("inferno reads it");
-            folded
-        });
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Order {
     OfCalls,
