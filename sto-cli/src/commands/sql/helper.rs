@@ -2,13 +2,14 @@
 
 use super::dot::COMMANDS;
 use rustyline::completion::{Completer, Pair};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Helper, Highlighter, Hinter};
+use rustyline::{Context, Helper};
 use sto_query::lake::QUESTIONS;
 use sto_query::tables::{Database, EXAMPLES};
 
 /// Completes names, and goes on with the line until it is whole.
-#[derive(Helper, Highlighter, Hinter)]
 pub(super) struct SqlHelper {
     names: Vec<String>,
 }
@@ -93,6 +94,14 @@ impl SqlHelper {
             self.names.iter().filter(fits).cloned().collect(),
         )
     }
+}
+
+impl Helper for SqlHelper {}
+
+impl Highlighter for SqlHelper {}
+
+impl Hinter for SqlHelper {
+    type Hint = String;
 }
 
 impl Completer for SqlHelper {
