@@ -325,7 +325,7 @@ fn few(ids: &[ProfileId]) -> String {
 }
 
 /// What was given to runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnnotatedRuns {

@@ -98,7 +98,7 @@ mod without_schemas {
 }
 
 /// An answer about a store, with the store's folder.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InStore<A> {
     /// The store's folder.

@@ -231,7 +231,7 @@ fn described(build: &Build, profiles: &[&StoredProfile]) -> Profile {
 }
 
 /// An average that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StoredAverage {

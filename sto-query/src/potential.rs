@@ -73,7 +73,7 @@ pub fn potentials(view: &View, sample_type: usize, degree: Degree) -> Vec<Cost> 
 }
 
 /// The functions that could save most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Potentials {
@@ -98,7 +98,7 @@ impl Answer for Potentials {
 }
 
 /// What one function could save.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionPotential {

@@ -37,7 +37,7 @@ pub struct PruneOptions {
 }
 
 /// What went, or would go.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pruned {
@@ -67,7 +67,7 @@ impl Answer for Pruned {
 }
 
 /// A build that has tags.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TaggedBuild {
@@ -80,7 +80,7 @@ pub struct TaggedBuild {
 }
 
 /// A build of which profiles went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PrunedBuild {

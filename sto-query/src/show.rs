@@ -14,7 +14,7 @@ use sto_core::units::{Bytes, Cost};
 use sto_core::{Format, Hint};
 
 /// The profiles of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownBuild {
@@ -30,7 +30,7 @@ impl Answer for ShownBuild {
 }
 
 /// What is known of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownProfile {
@@ -100,7 +100,7 @@ pub struct AllCalls {
 }
 
 /// Where and how a profile was recorded, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShownOrigin {
@@ -119,7 +119,7 @@ pub struct ShownOrigin {
 }
 
 /// The labels of one key that samples of a profile have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SampleLabelKey {
@@ -130,7 +130,7 @@ pub struct SampleLabelKey {
 }
 
 /// A metric over time of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MetricOverTime {
@@ -147,7 +147,7 @@ pub struct MetricOverTime {
 }
 
 /// Samples without a symbol in one module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnresolvedModule {

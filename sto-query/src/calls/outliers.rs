@@ -9,7 +9,7 @@ use sto_core::trace::{Outlier, is_wait_function};
 use sto_core::tree::NodeIx;
 
 /// Calls of a run that took unusually long for their function and callers, those that lost most time first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Outliers {
@@ -35,7 +35,7 @@ impl Answer for Outliers {
 }
 
 /// A call that took unusually long.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SlowCall {
@@ -56,7 +56,7 @@ pub struct SlowCall {
 }
 
 /// What a thread did during a call of another one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ThreadMeanwhile {
@@ -73,7 +73,7 @@ pub struct ThreadMeanwhile {
 }
 
 /// How long a thread was in a stack.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InStack {

@@ -11,7 +11,7 @@ use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Nanoseconds;
 
 /// What the threads of a run called, and when. All times are since the run's first call.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTimeline {
@@ -61,7 +61,7 @@ pub struct CallWindow {
 
 /// What a thread called. Of a part of the time, this has what overlaps it, as it was, but that the thread begins, ends
 /// and spends its time within it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledThread {
@@ -90,7 +90,7 @@ pub struct CalledThread {
 }
 
 /// Short calls in a row, with all that they called.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledExpression {
@@ -103,7 +103,7 @@ pub struct CalledExpression {
 }
 
 /// The calls of an expression that have one stack.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledFrames {
@@ -118,7 +118,7 @@ pub struct CalledFrames {
 }
 
 /// A call that is kept by itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimedCall {
@@ -133,7 +133,7 @@ pub struct TimedCall {
 }
 
 /// Time between two calls of one caller.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallGap {

@@ -13,7 +13,7 @@ use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Nanoseconds};
 
 /// A call, by the function, the thread and the time. Times are since the run's first call.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalledCall {

@@ -10,7 +10,7 @@ use sto_core::trace::is_wait_function;
 use sto_core::tree::NodeIx;
 
 /// The time in which threads of a run stood in functions that wait for locks, for conditions, for input or output.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Waits {
@@ -42,7 +42,7 @@ impl Answer for Waits {
 }
 
 /// A function that waits, called by another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WaitingFunction {
@@ -59,7 +59,7 @@ pub struct WaitingFunction {
 }
 
 /// A call in which a thread waited.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Waited {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// Comparisons that are judged together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Check {

@@ -48,7 +48,7 @@ pub struct ShownCommit {
 }
 
 /// Commits, each with its runs, what they cost, and whether that is more than before.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CommitLog {
@@ -67,7 +67,7 @@ impl Answer for CommitLog {
 }
 
 /// A commit with what was measured of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LoggedCommit {
@@ -87,7 +87,7 @@ pub struct LoggedCommit {
 }
 
 /// What became of a commit since another one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Judgement {

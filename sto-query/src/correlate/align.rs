@@ -56,7 +56,7 @@ impl AlignedRun {
 }
 
 /// A run whose metrics are ranked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedRun {

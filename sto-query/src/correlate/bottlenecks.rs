@@ -68,7 +68,7 @@ pub enum Combination {
 }
 
 /// Functions whose cost goes with a metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bottlenecks {
@@ -97,7 +97,7 @@ impl Answer for Bottlenecks {
 }
 
 /// The runs of one program and benchmark that have the metric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Benchmark {
@@ -111,7 +111,7 @@ pub struct Benchmark {
 }
 
 /// A function and how its cost goes with the metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bottleneck {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const FIRST: f64 = 3.0;
 
 /// Metrics ranked by how well they explain a target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedMetrics {
@@ -108,7 +108,7 @@ impl RankedMetrics {
 }
 
 /// A metric, and how it explains the target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RankedMetric {

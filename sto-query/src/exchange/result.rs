@@ -8,7 +8,7 @@ use sto_core::store::Merged;
 use sto_core::units::Bytes;
 
 /// What was sent to a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pushed {
@@ -30,7 +30,7 @@ impl Answer for Pushed {
 }
 
 /// What was taken from a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pulled {

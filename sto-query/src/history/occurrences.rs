@@ -7,7 +7,7 @@ use crate::tree::share;
 use serde::Serialize;
 
 /// Where a function takes more than a share.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occurrences {
@@ -29,7 +29,7 @@ impl Answer for Occurrences {
 }
 
 /// A run in which the function takes more than the share.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occurrence {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 
 /// The lines of source files that cost most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpots {
@@ -32,7 +32,7 @@ impl Answer for HotSpots {
 }
 
 /// What a line of a file costs, or a function that begins there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HotSpot {
@@ -50,7 +50,7 @@ pub struct HotSpot {
 }
 
 /// A source file of the profiles that may be any of several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DoubtfulFile {

@@ -9,7 +9,7 @@ use sto_core::store::{StoredBuild, StoredProfile};
 use sto_core::units::{Bytes, SampleType};
 
 /// Every build and profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BuildList {
@@ -30,7 +30,7 @@ impl Answer for BuildList {
 }
 
 /// A build and its profiles.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListedBuild {
@@ -62,7 +62,7 @@ pub struct Totals {
 }
 
 /// A profile of a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListedProfile {
@@ -76,7 +76,7 @@ pub struct ListedProfile {
 }
 
 /// A profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProfileSummary {

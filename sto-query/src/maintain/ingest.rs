@@ -12,7 +12,7 @@ use sto_core::store::Added;
 use sto_core::units::{Bytes, Cost};
 
 /// What went into a store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IngestSummary {
     /// The files that were read, in the order in which they were.
@@ -27,7 +27,7 @@ impl Answer for IngestSummary {
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IngestedFile {
@@ -42,7 +42,7 @@ pub struct IngestedFile {
 }
 
 /// A profile that was read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IngestedProfile {
@@ -74,7 +74,7 @@ pub struct IngestedProfile {
 }
 
 /// What was found of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundSymbols {

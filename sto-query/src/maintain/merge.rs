@@ -5,7 +5,7 @@ use serde::Serialize;
 use sto_core::store::{Merged, StoreError};
 
 /// What came from other stores.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merges {
@@ -14,7 +14,7 @@ pub struct Merges {
 }
 
 /// What came from one store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MergedStore {

@@ -32,7 +32,7 @@ impl Answer for Rewritten {
 }
 
 /// Profiles in a file of their own.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExportedStore {

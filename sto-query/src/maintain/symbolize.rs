@@ -11,7 +11,7 @@ use sto_core::ingest::Symbolized;
 use sto_core::store::{StoredBuild, StoredProfile};
 
 /// What looking for names of functions again came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolizedProfiles {
@@ -28,7 +28,7 @@ impl Answer for SymbolizedProfiles {
 }
 
 /// What became of the addresses of a profile.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolizedProfile {

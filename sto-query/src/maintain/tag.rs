@@ -5,7 +5,7 @@ use serde::Serialize;
 use sto_core::store::{StoredBuild, Tag, Tagged};
 
 /// Tags, and what was done to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagList {
@@ -76,7 +76,7 @@ pub enum TagAction {
 }
 
 /// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TagEntry {

@@ -7,7 +7,7 @@ use sto_core::units::SampleType;
 use sto_stats::models::{Certainty, Model, ModelKind, Why};
 
 /// How the cost of one function, or what a table has, goes with x.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModel {
@@ -24,7 +24,7 @@ impl Answer for CostModel {
 }
 
 /// How the cost of several functions, or groups of a table, goes with x.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CostModels {
@@ -94,7 +94,7 @@ impl Modelled {
 }
 
 /// The points of a function, and what was fitted to them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionModels {

@@ -10,7 +10,7 @@ use sto_core::units::SampleType;
 use sto_stats::models::{Surface, Why, normal_form_of_two};
 
 /// How the cost of a function goes with two numbers that runs were given.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelOfTwo {

@@ -17,7 +17,7 @@ const MIN_DIFFERENCE: f64 = 0.02;
 const STANDS_FOR: f64 = 0.9;
 
 /// The phases of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Phases {
@@ -43,7 +43,7 @@ impl Answer for Phases {
 }
 
 /// How a run repeats what it does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Cycle {

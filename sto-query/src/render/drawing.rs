@@ -19,7 +19,7 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
 }
 
 /// What a drawing in a file shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DrawnFile {
     /// The file.

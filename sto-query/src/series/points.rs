@@ -24,7 +24,7 @@ pub enum Observation {
 }
 
 /// One function over the runs of a history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionSeries {
@@ -56,7 +56,7 @@ impl FunctionSeries {
 }
 
 /// One observation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SeriesPoint {

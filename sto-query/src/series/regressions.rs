@@ -7,7 +7,7 @@ use crate::series::{ChangePoint, Score, ScoreOptions, Status, scores};
 use serde::Serialize;
 
 /// The functions of a build against those before it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Scores {

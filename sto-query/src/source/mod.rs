@@ -27,7 +27,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// A function's lines with their cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FunctionSource {
@@ -54,7 +54,7 @@ impl Answer for FunctionSource {
 }
 
 /// One source file of a function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileSource {
@@ -69,7 +69,7 @@ pub struct FileSource {
 }
 
 /// One line of a source file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LineSource {

@@ -10,7 +10,7 @@ use sto_core::units::Cost;
 ///
 /// The nodes are a flat list with the index of each one's caller, not nested: a recursion may be
 /// deeper than a reader of nested JSON can go.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTree {
@@ -32,7 +32,7 @@ impl Answer for CallTree {
 }
 
 /// One stack of the call tree.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTreeNode {

@@ -32,7 +32,7 @@ impl Order {
 }
 
 /// The most expensive functions of a selection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Top {
@@ -54,7 +54,7 @@ impl Answer for Top {
 }
 
 /// What one function cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TopFunction {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sto_core::model::CommitHash;
 
 /// What is known of which commit is the first that has a finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bisection {
@@ -47,7 +47,7 @@ impl Bisection {
 }
 
 /// What is sought.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SoughtFinding {
@@ -62,7 +62,7 @@ pub struct SoughtFinding {
 }
 
 /// A commit that may be the first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BisectedCommit {
@@ -79,7 +79,7 @@ pub struct BisectedCommit {
 }
 
 /// How far it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectState {
@@ -94,7 +94,7 @@ pub enum BisectState {
 }
 
 /// The run that tells most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NextRun {

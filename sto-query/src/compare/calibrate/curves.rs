@@ -11,7 +11,7 @@ use sto_stats::Random;
 use sto_stats::models::changes::ChangeKind;
 
 /// What comparisons of curves are worth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CurveCalibration {
@@ -27,7 +27,7 @@ impl Answer for CurveCalibration {
 }
 
 /// How often equal builds are a degradation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalibratedWay {

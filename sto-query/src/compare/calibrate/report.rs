@@ -7,7 +7,7 @@ use crate::tree::Subject;
 use serde::Serialize;
 
 /// What comparisons with a benchmark are worth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Calibration {
@@ -78,7 +78,7 @@ impl FalseReports {
 }
 
 /// A function that comparisons of equal builds reported.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reported {
@@ -91,7 +91,7 @@ pub struct Reported {
 }
 
 /// How often comparisons of equal builds reported a metric.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReportedMetric {
@@ -102,7 +102,7 @@ pub struct ReportedMetric {
 }
 
 /// The smallest change of a function that is found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Visible {

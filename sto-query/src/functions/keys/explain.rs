@@ -7,7 +7,7 @@ use serde::Serialize;
 /// How two symbols got their keys.
 ///
 /// Keys are of symbols: a comparison also asks that the modules match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolMatch {
@@ -25,7 +25,7 @@ impl Answer for SymbolMatch {
 }
 
 /// How one symbol got its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SymbolKey {
@@ -38,7 +38,7 @@ pub struct SymbolKey {
 }
 
 /// What a rule did to a symbol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Step {
