@@ -49,7 +49,7 @@ fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verific
 
 #[test]
 fn future_versions_and_features_are_refused_by_name() {
-    let features = codec::pack(&["samples", "traces"]).unwrap();
+    let features = codec::pack(&["samples", "traces"].as_slice()).unwrap();
     let features = codec::with_checksum(META_FEATURES.as_bytes(), features);
     let cases = [
         (
