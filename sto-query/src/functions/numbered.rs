@@ -53,12 +53,6 @@ impl Functions {
         }
     }
 
-    /// The keys of all, by their numbers.
-    #[cfg(feature = "lake")]
-    pub(crate) fn keys(&self) -> Vec<&str> {
-        self.names.iter().map(|(key, _)| key.as_str()).collect()
-    }
-
     /// The key and the module of a function.
     pub(crate) fn name(&self, number: usize) -> (&str, &str) {
         let (key, module) = &self.names[number];

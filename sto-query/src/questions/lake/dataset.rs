@@ -69,12 +69,14 @@ fn add_build(
     let executable = ExecutableId::of(&build.executable);
     store.load_each(executable, &ids, |id, interned| {
         let functions = Functions::of(&interned.frames);
+        let all = functions.with_key(None).into_iter();
+        let keys: Vec<&str> = all.map(|number| functions.name(number).0).collect();
         let bytes = dataset.add(&ProfileToAdd {
             build,
             run: lacks[&id],
             interned: &interned,
             function_of: functions.numbers(),
-            functions: &functions.keys(),
+            functions: &keys,
         })?;
         let mut added = added.lock().unwrap_or_else(PoisonError::into_inner);
         added.insert(id, bytes);
