@@ -166,7 +166,3 @@ pub mod stages {
     pub use crate::intern::intern;
     pub use crate::symbolize::{CodeLine, CodeLineIx, Symbols, symbolize};
 }
-
-#[cfg(test)]
-#[path = "../tests/common/missing.rs"]
-mod missing;

@@ -1,6 +1,6 @@
 //! Folded stacks.
 
-use crate::common::{assert_golden, error_of, folded, frames_of, read_text};
+use crate::common::{error_of, folded, frames_of, read_text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,6 +8,7 @@ use sto_core::formats::{Format, FormatError, ReadOptions, read_bytes, read_strea
 use sto_core::limits::MAX_DEPTH;
 use sto_core::model::FrameKind;
 use sto_core::units::{Cost, Unit};
+use sto_test_support::assert_golden;
 
 #[test]
 fn reads_a_stack_and_its_count() {

@@ -1,6 +1,5 @@
 //! Ingestion: the names and metadata of profiles, and adding them to a store.
 
-use crate::common::missing::missing;
 use crate::common::{named_symbols, read_text};
 use crate::symbolize::compile::{Program, run};
 use std::path::Path;
@@ -24,6 +23,7 @@ use sto_core::trace::{
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds};
 use sto_core::{Cancel, Notice};
+use sto_test_support::missing;
 
 /// Three programs: `server` with 3 samples in two processes, `client` with 2, `idle` with 2.
 fn three_programs() -> Recording {

@@ -1,7 +1,5 @@
 //! Functions generated at run time, named by perf maps and jitdumps.
 
-use crate::common::assert_golden;
-use crate::common::missing::skip;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,6 +10,8 @@ use sto_core::ingest::SymbolOptions;
 use sto_core::model::FrameKind;
 use sto_core::recording::Recording;
 use sto_core::stages::{Symbols, symbolize};
+use sto_test_support::assert_golden;
+use sto_test_support::skip;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

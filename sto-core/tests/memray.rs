@@ -1,11 +1,11 @@
 //! memray's recordings, compared with memray's reader.
 
-use crate::common::assert_golden;
 use crate::viewers::stacks;
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes};
 use sto_core::recording::Recording;
+use sto_test_support::assert_golden;
 
 fn testdata(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/memray")).join(file)

@@ -1,13 +1,14 @@
 //! Output of `perf script`: real output compared with goldens, and its many variants.
 
 use crate::common;
-use crate::common::{assert_golden, error_of, folded, read_text, show};
+use crate::common::{error_of, folded, read_text, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, FormatError, ReadOptions, read, read_bytes, read_stream};
 use sto_core::recording::{Location, Recording, Sample};
 use sto_core::units::{Nanoseconds, SampleType, Unit};
+use sto_test_support::assert_golden;
 
 /// A recording as text for goldens.
 fn describe(recording: &Recording) -> String {

@@ -1,6 +1,6 @@
 //! Profilers of scripting languages, compared with other readers of the same files.
 
-use crate::common::{assert_golden, frames_of};
+use crate::common::frames_of;
 use crate::viewers::stacks;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, ReadOptions, read, read_bytes};
 use sto_core::recording::Recording;
 use sto_core::units::Cost;
+use sto_test_support::assert_golden;
 
 fn testdata(file: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata")).join(file)

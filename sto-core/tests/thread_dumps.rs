@@ -1,11 +1,12 @@
 //! Thread dumps of Java and Go: each thread is a sample of its stack.
 
-use crate::common::{assert_golden, error_of, frames_of, labels_of, show};
+use crate::common::{error_of, frames_of, labels_of, show};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::recording::Recording;
+use sto_test_support::assert_golden;
 
 const FILES: [(&str, Format); 4] = [
     ("jstack.txt", Format::Jstack),

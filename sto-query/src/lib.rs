@@ -69,7 +69,3 @@ pub use error::QueryError;
 pub use sto_lake::{lake, places};
 #[doc(inline)]
 pub use sto_stats as statistics;
-
-#[cfg(test)]
-#[path = "../../sto-core/tests/common/missing.rs"]
-mod missing;

@@ -1,7 +1,7 @@
 //! Names that a hostile program bears stay text in every output.
 
-use crate::hints::WORDS;
 use crate::views::{Stacks, hostile_names, stored_build, view_of};
+use crate::words::WORDS;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use sto_core::model::{Frame, FrameKind};

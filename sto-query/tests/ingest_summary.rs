@@ -1,6 +1,5 @@
 //! What `sto ingest` says of the files that went in.
 
-use crate::hints;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sto_core::Notice;
@@ -82,7 +81,9 @@ fn summary(added: Added, modules: Vec<(String, ModuleSymbols)>) -> InStore<Inges
         modules,
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, |notice| {
+        notice.text.clone()
+    });
     in_store(recording)
 }
 
@@ -159,7 +160,9 @@ fn each_of_several_events_is_told_with_its_samples_and_what_they_stand_for() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, |notice| {
+        notice.text.clone()
+    });
     let text = text(&in_store(recording));
     assert!(
         text.contains(
@@ -197,7 +200,9 @@ fn slices_are_shown_with_their_share_of_the_size() {
         modules: Vec::new(),
         warnings: Vec::new(),
     };
-    let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
+    let recording = IngestedFile::new("perf.data".to_owned(), &report, |notice| {
+        notice.text.clone()
+    });
     let summary = in_store(recording);
     let text = text(&summary);
     assert!(
@@ -230,7 +235,9 @@ fn calls_over_time_are_shown_with_what_became_of_them() {
             modules: Vec::new(),
             warnings: Vec::new(),
         };
-        let recording = IngestedFile::new("perf.data".to_owned(), &report, hints::say);
+        let recording = IngestedFile::new("perf.data".to_owned(), &report, |notice| {
+            notice.text.clone()
+        });
         text(&in_store(recording))
     };
     let became = "50,000,000 calls in 28 threads became 4,812 records, 1 in 10,391 (61.2 kB)\n";
@@ -265,7 +272,7 @@ fn what_has_no_symbols_is_told_worst_first_and_the_rest_counted() {
     5 of 30 in /lib/5.so
     4 of 30 in /lib/4.so
     3 of 30 in /lib/3.so
-    and in 2 more modules; `--report json` names them
+    and in 2 more modules; `JsonReport` names them
 The store is /home/u/.sto.
 "
     );

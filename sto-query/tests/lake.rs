@@ -1,7 +1,6 @@
 //! Profiles as a dataset of Parquet files.
 
-use crate::missing::missing;
-use crate::places::Moto;
+use crate::places::machine;
 use crate::tables::{demo_sources, history, rows};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -22,6 +21,8 @@ use sto_query::results::AddedToLake;
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
 use sto_query::{QueryError, render};
+use sto_test_support::missing;
+use sto_test_support::servers::Moto;
 use tempfile::TempDir;
 
 #[track_caller]
@@ -545,7 +546,7 @@ fn where_there_is_no_dataset_none_is_made_and_none_comes_back() {
 #[test]
 fn a_dataset_in_a_bucket_is_what_it_is_in_a_folder() {
     let Some(moto) = Moto::start() else { return };
-    let machine = moto.machine();
+    let machine = machine(&moto);
     let mut request = LakeRequest::default();
     request.place = "s3://bucket/a lake".into();
     for kept in [0, 50] {

@@ -61,16 +61,6 @@ mod views;
 mod windows;
 mod words;
 
-#[path = "../../sto-core/tests/common/missing.rs"]
-mod missing;
-
-// The words of the command, with which results are printed.
-#[allow(dead_code, reason = "errors are not printed here")]
-#[path = "../../sto-cli/src/runtime/hints.rs"]
-mod hints;
-#[path = "../../sto-cli/src/runtime/next_steps.rs"]
-mod next_steps;
-
 /// A file that is not declared here would silently not be run.
 #[test]
 fn every_file_of_tests_is_a_module_of_this_binary() {

@@ -34,6 +34,7 @@ fn history() -> PathBuf {
 #[track_caller]
 fn assert_printed(name: &str, text: &str) {
     let expected = fs::read_to_string(history().join(name)).unwrap();
+    let text = text.replace("CountInlined", "--inlined");
     assert!(text == expected, "{name} differs:\n{text}");
 }
 

@@ -1,7 +1,7 @@
 //! Every output of a report, compared with reviewed files.
 
-use crate::hints::WORDS;
 use crate::views::{assert_fits, assert_golden, demo, folded, stored_build, view, view_of};
+use crate::words::WORDS;
 use sto_core::id::ProfileId;
 use sto_core::store::{
     Checked, Concerns, Corruption, ExecutableStats, StorePart, StoreStats, Verification,
@@ -188,7 +188,7 @@ fn every_build_and_profile_of_a_store() {
     assert_golden("ls.json", &sto_query::results::json(&store()).unwrap());
     assert_eq!(
         render::ls::text(&ls(&[], None), TERMINAL),
-        "The store has no profiles yet; `sto ingest FILE` adds one.\n"
+        "The store has no profiles yet; `AddProfile` adds one.\n"
     );
 }
 

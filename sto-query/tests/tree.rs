@@ -1,8 +1,8 @@
 //! The pruned call tree.
 
-use crate::hints::WORDS;
 use crate::views;
 use crate::views::{Stacks, folded, frame, view};
+use crate::words::WORDS;
 use proptest::prelude::*;
 use sto_core::model::FrameKind;
 use sto_core::units::Cost;

@@ -1,9 +1,20 @@
-//! Answers in the words of the command.
+//! Answers in the words of a program that shows each hint by its name, and fills in commands.
 
-use crate::hints::WORDS;
 use sto_query::render;
 use sto_query::results::{Comparison, Suspects};
-use sto_query::text::Style;
+use sto_query::text::{Command, Style, Words};
+
+pub(crate) const WORDS: Words = Words {
+    hint: |hint| format!("{hint:?}").leak(),
+    option: "--",
+};
+
+/// A command that a program fills in.
+pub(crate) fn command(words: &[&str]) -> Command {
+    Command {
+        words: words.iter().map(|&word| word.to_owned()).collect(),
+    }
+}
 
 /// Text in a file.
 pub(crate) fn plain() -> Style {

@@ -2,11 +2,11 @@
 //! program prints its own stacks, so that little depends on the machine's time.
 
 use crate::commits::Repository;
-use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use sto_test_support::{missing, skip};
 
 /// What the program prints goes into the recording; of no two runs it is the same.
 const PERF: &str = "#!/bin/sh

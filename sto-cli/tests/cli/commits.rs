@@ -1,8 +1,8 @@
 //! Builds that know the commit that they were made of, in a real repository.
 
-use crate::missing::missing;
 use crate::support::{BEFORE, Run, Sandbox};
 use serde_json::{Value, json};
+use sto_test_support::missing;
 
 /// A git repository whose commits are a day apart.
 pub(crate) struct Repository {

@@ -1,9 +1,9 @@
 //! The configuration file, completion, and the browser.
 
-use crate::missing::missing;
 use crate::support::{Run, Sandbox};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use sto_test_support::missing;
 
 fn with_config(sandbox: &Sandbox, config: &str, args: &[&str]) -> Command {
     let file = sandbox.write("config.toml", config);

@@ -1,7 +1,5 @@
 //! `sto push` and `sto pull`: what goes to a place and comes back, whatever happens on the way.
 
-use crate::missing::{is_there, skip};
-use crate::servers::{Moto, Sshd, free_port};
 use crate::support::{Run, Sandbox, killed_after};
 use serde_json::json;
 use std::env;
@@ -9,6 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use sto_test_support::servers::{Moto, Sshd, free_port};
+use sto_test_support::{is_there, skip};
 
 /// A sandbox whose store has `profiles` of two builds, with a benchmark, a metric, and lines.
 fn with_profiles(profiles: usize) -> Sandbox {

@@ -3,12 +3,12 @@
 //!
 //! strace(1) does that to the real command, which cannot distinguish it from a broken disk.
 
-use crate::missing::{missing, skip};
 use crate::support::{AFTER, Content, Run, Sandbox, content, files_of, temporary_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use sto_core::store::{Store, StoredBuild, Tag};
+use sto_test_support::{missing, skip};
 
 /// How many faults each command meets, at most. A long run, with every fault at every call:
 /// `STO_TEST_FAULTS=100000 cargo test -p sto-cli --test cli faults`.

@@ -1,7 +1,7 @@
 //! Findings in the formats of CI systems, and the commands that they name.
 
-use crate::missing::missing;
-use crate::support::{Run, Sandbox};
+use crate::support::{AFTER, BEFORE, Run, Sandbox};
+use sto_test_support::missing;
 
 #[test]
 fn every_format_has_the_finding_and_the_same_exit_status() {
@@ -83,6 +83,31 @@ fn the_command_of_a_finding_draws_the_stacks_that_have_its_function() {
         assert!(!sandbox.path("pwned").exists());
         std::fs::remove_file(sandbox.path("diff.svg")).unwrap();
     }
+}
+
+#[test]
+fn commands_name_the_sides_as_the_user_did_and_the_options_that_are_not_defaults() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old data", BEFORE);
+    sandbox.write("-new", AFTER);
+    let options = ["--min-effect", "25", "--event", "samples"];
+    let sides = ["--", "old data", "-new"];
+    let find = [
+        &["find-regressions", "--format", "json"][..],
+        &options,
+        &sides,
+    ]
+    .concat();
+    let run = sandbox.sto(&find);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        report["command"],
+        "sto find-regressions --min-effect 25 --event samples -- 'old data' -new"
+    );
+    assert_eq!(
+        report["findings"][0]["command"],
+        "sto diff --focus doLogging -o diff.svg --event samples -- 'old data' -new"
+    );
 }
 
 #[test]

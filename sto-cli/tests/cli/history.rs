@@ -1,6 +1,6 @@
 //! Commands on histories, asked about a recorded one: ten releases of a program, one of them slower.
 
-use crate::support::{Run, Sandbox, assert_golden_at, repository};
+use crate::support::{Run, Sandbox, repository};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 fn assert_golden(name: &str, actual: &str) {
-    assert_golden_at(&folder().join(name), actual);
+    sto_test_support::assert_golden(&folder().join(name), actual);
 }
 
 /// The id of the first run of the release that got slower.

@@ -1,7 +1,7 @@
 //! The lines of source that cost most, and files with the cost of each line; and that editors read them.
 
 use crate::commits::Repository;
-use crate::missing::{missing, skip};
+use sto_test_support::{missing, skip};
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::fs::{self, File};

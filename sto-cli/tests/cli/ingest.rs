@@ -1,12 +1,12 @@
 //! What `sto ingest` puts into the store, and what it says.
 
-use crate::missing::missing;
 use crate::support::{AFTER, BEFORE, Run, Sandbox, repository};
 use serde_json::json;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use sto_test_support::missing;
 
 #[test]
 fn the_summary_says_what_went_in() {

@@ -1,10 +1,10 @@
 //! `sto log`: the history of a real repository with what was measured of it.
 
 use crate::commits::Repository;
-use crate::missing::missing;
 use crate::support::{AFTER, BEFORE, Run};
 use serde_json::Value;
 use std::path::Path;
+use sto_test_support::missing;
 
 /// Stores a run of the commit that the work tree is at.
 fn measure(repository: &Repository, build: &str, stacks: &str) {

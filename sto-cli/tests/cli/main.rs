@@ -95,8 +95,3 @@ mod users;
 // Whether the store is sound, and where its bytes are.
 mod verify;
 mod windows;
-
-#[path = "../../../sto-core/tests/common/missing.rs"]
-mod missing;
-#[path = "../../../sto-query/tests/places/servers.rs"]
-mod servers;

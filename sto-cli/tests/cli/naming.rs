@@ -1,7 +1,7 @@
 //! Builds that are named by their age or by a git revision, in a real repository.
 
-use crate::missing::missing;
 use crate::support::{BEFORE, Run, Sandbox};
+use sto_test_support::missing;
 
 #[track_caller]
 fn git(sandbox: &Sandbox, arguments: &[&str]) {

@@ -1,7 +1,7 @@
 //! README.md and docs/tour.md show what the commands really print.
 
-use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, repository};
+use sto_test_support::{missing, skip};
 
 /// A command of a ```` ```console ```` block, and the output shown below it.
 #[derive(Debug)]

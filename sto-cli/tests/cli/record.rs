@@ -1,6 +1,5 @@
 //! `sto record`, with the real perf. Where it may not record here, a test holds `sto record` to saying so.
 
-use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,6 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use sto_test_support::{missing, skip};
 
 /// Works for a fraction of a second, longer than it takes to get samples.
 const WORK: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";

@@ -1,12 +1,12 @@
 //! What the system refuses: full disks, permissions, things in the way. One clear error, status 2,
 //! and the store as it was.
 
-use crate::missing::skip;
 use crate::support::{AFTER, Run, Sandbox, files_of};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use sto_test_support::skip;
 
 /// Every command that writes, with what it writes to.
 const WRITERS: [(&[&str], &str); 3] = [

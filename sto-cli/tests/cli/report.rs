@@ -37,6 +37,31 @@ fn a_page_is_written_and_standard_output_says_what_it_says_first() {
 }
 
 #[test]
+fn commands_of_the_page_make_it_again_and_expand_each_suspect() {
+    let sandbox = with_history();
+    std::fs::rename(sandbox.path("store"), sandbox.path("my store")).unwrap();
+    let args = [
+        "--store",
+        "my store",
+        "report",
+        "--min-score",
+        "1",
+        "-o",
+        "-",
+    ];
+    let page = sandbox.sto(&args).succeeds().stdout;
+    let listed = sandbox.json(&["runs", "--store", "my store", "-n", "1"]);
+    let id = &listed["runs"][0]["id"].as_str().unwrap()[..12];
+    let run = format!("--store 'my store' --exe demo --event samples --at {id}");
+    for command in [
+        format!("sto report {run} --min-score 1 -o report.html"),
+        format!("sto expand {run} -- parse"),
+    ] {
+        assert!(page.contains(&command), "{command} in {page}");
+    }
+}
+
+#[test]
 fn nothing_is_written_where_there_is_nothing_to_report() {
     let sandbox = with_history();
     for args in [

@@ -1,6 +1,6 @@
 //! The store in `testdata/stores`, which every later sto must read.
 
-use crate::support::{Run, Sandbox, assert_golden_at, repository};
+use crate::support::{Run, Sandbox, repository};
 use std::fs;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_store_of_version_1_says_what_it_always_said() {
         ("show", &["show", "labelled", "--format", "json"]),
     ] {
         let golden = path.with_extension(format!("{name}.json"));
-        assert_golden_at(&golden, &run(args).stdout);
+        sto_test_support::assert_golden(&golden, &run(args).stdout);
     }
     assert!(fs::read(&path).unwrap() == before, "reading wrote to it");
 }

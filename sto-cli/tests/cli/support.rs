@@ -174,20 +174,6 @@ impl From<Output> for Run {
     }
 }
 
-/// Compares with a golden file, or writes it where `STO_UPDATE_GOLDENS` is set.
-#[track_caller]
-pub(crate) fn assert_golden_at(path: &Path, actual: &str) {
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(path, actual).unwrap();
-    }
-    let expected = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        actual == expected,
-        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nactual:\n{actual}",
-        path.display()
-    );
-}
-
 /// The root of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -2,7 +2,6 @@
 //!
 //! Where a second user is needed and cannot be had, a test says so and is skipped.
 
-use crate::missing::{missing, skip};
 use crate::support::{Run, Sandbox, files_of, temporary_files};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
+use sto_test_support::{missing, skip};
 
 /// The user `nobody` of most systems.
 const NOBODY: u32 = 65534;

@@ -51,7 +51,3 @@ pub(crate) use text::{decode_hex, serde_text_or_parts};
 #[cfg(feature = "tls")]
 #[doc(hidden)]
 pub use tls::tls_config;
-
-#[cfg(test)]
-#[path = "../../tests/common/missing.rs"]
-mod missing;

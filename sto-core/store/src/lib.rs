@@ -233,7 +233,3 @@ impl Store {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/common/missing.rs"]
-mod missing;

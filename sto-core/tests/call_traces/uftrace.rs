@@ -1,7 +1,6 @@
 //! The folders of uftrace, compared with uftrace's own output.
 
 use super::{Called, arguments, called, testdata};
-use crate::common::missing::missing;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
@@ -10,6 +9,7 @@ use std::process::Command;
 use sto_core::formats::{FormatError, ReadOptions, is_recording, read};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Recording;
+use sto_test_support::missing;
 
 fn read_folder(folder: &Path) -> Recording {
     read(folder, &ReadOptions::default()).unwrap()

@@ -1,7 +1,6 @@
 //! LLVM XRay's logs, compared with LLVM's reader.
 
 use super::{Called, arguments, called, common, testdata};
-use crate::common::missing::missing;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::fs;
@@ -11,6 +10,7 @@ use sto_core::formats::{FormatError, ReadOptions, read, read_bytes};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::{Location, Recording};
 use sto_core::stages::symbolize;
+use sto_test_support::missing;
 
 /// Options for a log whose program is in this folder.
 fn with_program(folder: &Path) -> ReadOptions {
@@ -125,7 +125,7 @@ fn functions_equal_those_of_perf_recordings() {
         .collect();
     stacks.sort();
     frames.extend(stacks);
-    common::assert_golden(
+    sto_test_support::assert_golden(
         &testdata("xray/basic.expected"),
         &(frames.join("\n") + "\n"),
     );

@@ -1,12 +1,12 @@
 //! Files of Valgrind, compared with goldens and the output of `callgrind_annotate`.
 
 use super::{folded, functions};
-use crate::common::assert_golden;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use sto_core::formats::read;
 use sto_core::recording::Recording;
+use sto_test_support::assert_golden;
 
 fn testdata(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,6 +1,5 @@
 //! What several tests share: recordings shown as text, and symbols of formats that name functions.
 
-pub(crate) mod missing;
 pub(crate) mod panics;
 
 use std::fmt::Write;
@@ -53,19 +52,6 @@ pub(crate) fn labels_of(thread: &Thread) -> String {
     let labels = thread.labels.iter();
     let labels = labels.map(|label| format!("{}={}", label.key, label.text()));
     labels.collect::<Vec<_>>().join(" ")
-}
-
-/// Compares with a golden file, or writes it where `STO_UPDATE_GOLDENS` is set.
-#[track_caller]
-pub(crate) fn assert_golden(golden: &Path, found: &str) {
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(golden, found).unwrap();
-    }
-    let expected = std::fs::read_to_string(golden).unwrap_or_default();
-    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(found, expected, "{}, line {}", golden.display(), number + 1);
-    }
-    assert_eq!(found.len(), expected.len(), "{}", golden.display());
 }
 
 /// Samples as folded text, with kinds and modules.

@@ -1,11 +1,11 @@
 //! Malformed files: errors with the place, never a panic or a partial profile.
 
 use super::build::{Builder, part, read, with_profile};
-use super::messages::{Stack, Value};
 use proptest::prelude::*;
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
+use sto_test_support::otlp::{Stack, Value};
 
 pub(crate) fn sound() -> Builder {
     let mut builder = Builder::new("cpu", "nanoseconds");
@@ -66,10 +66,12 @@ fn rejects_invalid_indices() {
     );
     assert_refused(
         |b| {
-            b.dictionary.mapping_table.push(super::messages::Mapping {
-                attribute_indices: vec![77],
-                ..Default::default()
-            })
+            b.dictionary
+                .mapping_table
+                .push(sto_test_support::otlp::Mapping {
+                    attribute_indices: vec![77],
+                    ..Default::default()
+                })
         },
         &["the attribute 77"],
     );

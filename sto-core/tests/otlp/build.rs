@@ -1,13 +1,13 @@
 //! A builder of exports.
 
-use super::messages::{
-    AnyValue, Attribute, Dictionary, Function, KeyValue, Line, Location, Mapping, Profile,
-    ProfilesData, Resource, ResourceProfiles, Sample, ScopeProfiles, Stack, Value, ValueType,
-};
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::recording::Recording;
+use sto_test_support::otlp::{
+    AnyValue, Attribute, Dictionary, Function, KeyValue, Line, Location, Mapping, Profile,
+    ProfilesData, Resource, ResourceProfiles, Sample, ScopeProfiles, Stack, Value, ValueType,
+};
 
 /// An export of one resource; samples are added to its last profile.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 
 use super::bad::{read_named, sound};
 use super::build::{Builder, read};
-use super::messages::{List, Mapping, Value};
 use crate::common::labels_of;
 use proptest::prelude::*;
 use prost::Message;
@@ -10,6 +9,7 @@ use std::fmt::Write;
 use sto_core::formats::Format;
 use sto_core::recording::Recording;
 use sto_core::units::Nanoseconds;
+use sto_test_support::otlp::{List, Mapping, Value};
 
 /// The contents of a recording without the identity of its file.
 fn content(recording: Recording) -> String {

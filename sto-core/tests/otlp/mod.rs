@@ -3,6 +3,5 @@
 mod bad;
 mod build;
 mod json;
-mod messages;
 mod real;
 mod rules;

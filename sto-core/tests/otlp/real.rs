@@ -1,12 +1,12 @@
 //! Files of OpenTelemetry's own encoders.
 
-use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, read_bytes};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Recording;
 use sto_core::stages::symbolize;
+use sto_test_support::assert_golden;
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/otlp"))

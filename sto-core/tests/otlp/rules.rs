@@ -1,12 +1,12 @@
 //! The rules of the schema and the conventions.
 
 use super::build::{Builder, part, with_profile};
-use super::messages::{List, Mapping, Stack, Value};
 use crate::common::{folded, labels_of, show};
 use prost::Message;
 use sto_core::formats::Format;
 use sto_core::recording::Recording;
 use sto_core::units::{Cost, Nanoseconds, SampleType, Unit};
+use sto_test_support::otlp::{List, Mapping, Stack, Value};
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())

@@ -1,12 +1,12 @@
 //! Malformed files: errors with an offset, never a panic or a partial profile.
 
 use super::build::{Builder, read};
-use super::messages::ValueType;
 use proptest::prelude::*;
 use std::path::Path;
 use sto_core::formats::{Format, ReadOptions, read_bytes};
 use sto_core::limits::{MAX_DEPTH, MAX_SAMPLE_TYPES};
 use sto_core::recording::Recording;
+use sto_test_support::pprof::ValueType;
 
 fn sound() -> Builder {
     let mut builder = Builder::cpu();
@@ -29,7 +29,7 @@ fn read_named(bytes: &[u8]) -> Result<Recording, String> {
 
 /// The error of a valid profile after this change.
 #[track_caller]
-fn error_after(change: impl FnOnce(&mut super::messages::Profile)) -> String {
+fn error_after(change: impl FnOnce(&mut sto_test_support::pprof::Profile)) -> String {
     let mut builder = sound();
     change(&mut builder.0);
     let error = builder.error();

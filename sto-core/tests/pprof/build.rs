@@ -1,10 +1,12 @@
 //! A builder of profiles.
 
-use super::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use prost::Message;
 use std::path::Path;
 use sto_core::formats::{FormatError, read_bytes};
 use sto_core::recording::Recording;
+use sto_test_support::pprof::{
+    Function, Label, Line, Location, Mapping, Profile, Sample, ValueType,
+};
 
 /// A profile whose strings are interned.
 #[derive(Clone)]

@@ -4,6 +4,5 @@ mod bad;
 mod build;
 mod dropped;
 mod labels;
-mod messages;
 mod real;
 mod types;

@@ -1,12 +1,12 @@
 //! Real files, compared with goldens that agree with `go tool pprof -raw`.
 
-use crate::common::assert_golden;
 use std::fmt::Write;
 use std::path::PathBuf;
 use sto_core::formats::{Format, read_bytes};
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Recording;
 use sto_core::stages::symbolize;
+use sto_test_support::assert_golden;
 
 /// A recording as text for goldens.
 fn describe(recording: &Recording) -> String {

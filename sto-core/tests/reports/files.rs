@@ -1,11 +1,11 @@
 //! Files of each format, compared with goldens.
 
 use super::{FILES, bytes, read_as, stacks, testdata};
-use crate::common::assert_golden;
 use std::fmt::Write;
 use std::io::Cursor;
 use std::path::Path;
 use sto_core::formats::{Format, read_stream};
+use sto_test_support::assert_golden;
 
 #[test]
 fn detects_and_reads_each_format() {

@@ -1,12 +1,12 @@
 //! The place of a store: folders, files in the way, permissions, locks, full disks.
 
 use super::model::{Plain, add, answer, build, forest, of_stacks, profile};
-use crate::common::missing::skip;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 use sto_core::store::{Snapshot, Store, StoreError, StoreOptions};
+use sto_test_support::skip;
 
 fn message(result: Result<Store, StoreError>) -> String {
     match result {

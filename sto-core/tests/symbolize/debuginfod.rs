@@ -2,7 +2,6 @@
 
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
-use crate::common::missing::missing;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use sto_core::ingest::{Debuginfod, SymbolOptions};
 use sto_core::recording::Module;
+use sto_test_support::missing;
 
 const SOURCE: &str = "
 static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }

@@ -2,12 +2,12 @@
 
 use super::compile::{Program, run};
 use super::recording::{Shown, resolve};
-use crate::common::missing::missing;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::path::Path;
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::FrameKind;
 use sto_core::recording::{Module, ModuleKind};
+use sto_test_support::missing;
 
 const SOURCE: &str = "\
 static inline __attribute__((always_inline)) long inner(long n) {

@@ -1,7 +1,6 @@
 //! Symbolizing a stored profile again gives the profile that ingestion would have given with the same symbols.
 
 use super::compile::run;
-use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use sto_core::Cancel;
@@ -12,6 +11,7 @@ use sto_core::ingest::{
 use sto_core::model::Granularity;
 use sto_core::store::{CameFrom, Snapshot, Store, StoreError};
 use sto_core::tree::{Interned, SliceCount};
+use sto_test_support::missing;
 
 /// The program of recordings in `testdata/demo`, stripped, and its separate debug file.
 struct Demo {

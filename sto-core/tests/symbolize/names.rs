@@ -2,10 +2,10 @@
 
 use super::compile::Program;
 use super::recording::resolve;
-use crate::common::missing::missing;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use sto_core::ingest::SymbolOptions;
+use sto_test_support::missing;
 
 #[test]
 fn cpp_names_keep_template_arguments_only() {

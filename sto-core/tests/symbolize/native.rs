@@ -2,12 +2,12 @@
 
 use super::compile::{Program, run};
 use super::recording::{Shown, recording, resolve, resolve_with, shown};
-use crate::common::missing::missing;
 use std::collections::BTreeSet;
 use sto_core::ingest::SymbolOptions;
 use sto_core::model::{Frame, FrameKind, Granularity};
 use sto_core::recording::{Location, Module, ModuleIx, ModuleKind};
 use sto_core::stages::symbolize;
+use sto_test_support::missing;
 
 const INLINING: &str = r#"
 extern volatile long sink;

@@ -3,12 +3,12 @@
 use super::compile::{Program, run};
 use super::recording::{Resolved, resolve};
 use super::{link_to_endless, make_pipe};
-use crate::common::missing::missing;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use sto_core::Hint;
 use sto_core::ingest::SymbolOptions;
 use sto_core::recording::Module;
+use sto_test_support::missing;
 
 const SOURCE: &str = "
 static __attribute__((noinline, noclone)) long hidden(long n) { return n * n; }

@@ -1,7 +1,7 @@
 //! Files of real tools, compared with goldens.
 
 use super::stacks;
-use crate::common::{assert_golden, frames_of};
+use crate::common::frames_of;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use sto_core::formats::{Format, read, read_bytes};
 use sto_core::ingest::{IngestOptions, ingest};
 use sto_core::recording::{Location, Recording};
 use sto_core::store::Store;
+use sto_test_support::assert_golden;
 
 fn describe(recording: &Recording) -> String {
     let mut text = String::new();

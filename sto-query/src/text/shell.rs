@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_shell_reads_the_words_whatever_is_in_them() {
-        if crate::missing::missing(&["bash"]) {
+        if sto_test_support::missing(&["bash"]) {
             return;
         }
         let long = "std::map<std::string, std::vector<int>>::find(const char*) ".repeat(5);

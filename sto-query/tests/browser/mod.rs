@@ -1,9 +1,9 @@
 //! A real browser opens the page: what a reader gets to see, after the page's scripts ran.
 
-use crate::missing::{is_there, missing};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use sto_test_support::{is_there, missing};
 
 /// What Chromium goes by.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];

@@ -1,9 +1,9 @@
 //! What a calibration says, against comparisons that are made one by one.
 
 use super::calibration::Benchmark;
-use super::render::assert_golden;
 use super::support::{Random, compared};
-use crate::hints::WORDS;
+use crate::views::assert_golden;
+use crate::words::WORDS;
 use rayon::prelude::*;
 use sto_core::{Cancel, Cancelled};
 use sto_query::error::CompareError;

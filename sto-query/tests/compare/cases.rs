@@ -5,8 +5,8 @@
 //! line of `[expected]` is a finding: its kind and function, where its cost moved `from` or `to`, what it
 //! stands in `for` or was replaced `by`, and after each `<-` an affected caller, innermost first.
 
-use super::render::assert_golden;
 use super::support::{compared, set_build_ids, summary, view};
+use crate::views::assert_golden;
 use std::fmt::Write;
 use std::path::Path;
 use sto_query::results::{Comparison, Verdict};

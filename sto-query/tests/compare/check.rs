@@ -1,7 +1,7 @@
 //! Several benchmarks and one verdict, cost by a metric, and findings that do not count.
 
-use super::render::assert_golden;
 use super::support::{compare, view};
+use crate::views::assert_golden;
 use sto_core::units::UnixSeconds;
 use sto_query::check::{Benchmarks, Check};
 use sto_query::error::CompareError;

@@ -1,7 +1,7 @@
 //! What `explain-match` shows.
 
-use super::render::assert_golden;
-use crate::hints::WORDS;
+use crate::views::assert_golden;
+use crate::words::WORDS;
 use sto_query::questions::{KeyOptions, explain_match};
 use sto_query::render::explain_match::text;
 use sto_query::results::{SymbolMatch, json};

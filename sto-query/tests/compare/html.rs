@@ -1,8 +1,8 @@
 //! The page of comparisons: what is in it, and what a browser makes of it.
 
-use super::render::assert_golden;
 use super::support::{compare, view};
 use crate::browser::{self, Seen};
+use crate::views::assert_golden;
 use crate::views::lines;
 use crate::words::html;
 use serde_json::{Value, json};

@@ -148,34 +148,3 @@ fn the_line_is_the_one_that_costs_most_in_the_functions_file() {
     assert_eq!(log.line, Some(9));
     assert_eq!(log.location().as_deref(), Some("app.c:9"));
 }
-
-#[test]
-fn the_commands_name_the_sides_as_the_user_did_and_what_is_not_usual() {
-    let stacks = |log| {
-        format!("main;it's 'log' {log}\n main;parse 5000\n main;compute 5000\n main;run 5000")
-    };
-    let mut comparison = compared(&view("v1", &[&stacks(100)]), &view("v2", &[&stacks(2000)]));
-    let command = |comparison: &sto_query::results::Comparison| {
-        [&comparison.command, &comparison.findings[0].command].map(ToString::to_string)
-    };
-    assert_eq!(
-        command(&comparison),
-        [
-            "sto find-regressions app@v1 app@v2",
-            r"sto diff app@v1 app@v2 --focus 'it'\''s '\''log'\''' -o diff.svg"
-        ]
-    );
-    comparison.thresholds.min_effect = 0.25;
-    crate::next_steps::of_comparison(
-        &mut comparison,
-        &["old data", "-new"],
-        &["--event".to_owned(), "cycles".to_owned()],
-    );
-    assert_eq!(
-        command(&comparison),
-        [
-            "sto find-regressions --min-effect 25 --event cycles -- 'old data' -new",
-            r"sto diff --focus 'it'\''s '\''log'\''' -o diff.svg --event cycles -- 'old data' -new"
-        ]
-    );
-}

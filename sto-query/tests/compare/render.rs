@@ -1,26 +1,13 @@
 //! Reports as text and JSON.
 
 use super::support::{compare, compared, set_build_ids, view};
-use crate::hints::WORDS;
+use crate::views::assert_golden;
+use crate::words::WORDS;
 use sto_core::model::Quality;
 use sto_query::questions::CompareOptions;
 use sto_query::render::{Detail, findings_text};
 use sto_query::results::{Change, Comparison, FindingKind, Verdict, json};
 use sto_query::text::{Colors, Style};
-
-pub(crate) fn assert_golden(name: &str, actual: &str) {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = folder.join(name);
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(&path, actual).expect("the golden file can be written");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        actual == expected,
-        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
-        path.display()
-    );
-}
 
 /// One finding of each kind.
 fn one_of_each() -> Comparison {

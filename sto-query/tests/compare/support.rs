@@ -1,6 +1,6 @@
 //! Views out of folded text, and random numbers for simulated runs.
 
-use crate::next_steps;
+use crate::words::command;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -185,7 +185,11 @@ pub(crate) fn compare(
     let mut comparison = internal::compare::compare(baseline, candidate, options)?;
     let sides = [&comparison.baseline, &comparison.candidate];
     let sides = sides.map(|side| format!("{}@{}", side.executable, side.build));
-    next_steps::of_comparison(&mut comparison, &[&sides[0], &sides[1]], &[]);
+    comparison.command = command(&["sto", "find-regressions", &sides[0], &sides[1]]);
+    for finding in &mut comparison.findings {
+        let focus = ["--focus", &finding.function, "-o", "diff.svg"];
+        finding.command = command(&[&["sto", "diff", &sides[0], &sides[1]], &focus[..]].concat());
+    }
     Ok(comparison)
 }
 

@@ -60,13 +60,7 @@ fn symbols_of_two_builds_match_where_the_table_says_so() {
         false => line.to_owned(),
     });
     let checked: String = lines.map(|line| line + "\n").collect();
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        fs::write(path("cases"), &checked).expect("the table can be written");
-    } else {
-        for (expected, actual) in table.lines().zip(checked.lines()) {
-            assert_eq!(actual, expected, "STO_UPDATE_GOLDENS=1 writes it anew");
-        }
-    }
+    sto_test_support::assert_golden(&path("cases"), &checked);
 }
 
 /// Every toolchain's two lists, build 1 first.

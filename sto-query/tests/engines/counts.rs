@@ -1,7 +1,6 @@
 //! Builds compared by counts of functions and runs, as an engine sums them.
 
 use super::{Asked, answers, export, set_recorded};
-use crate::missing::missing;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -19,6 +18,7 @@ use sto_query::check::{Baseline, Check, CheckRequest, check, check_counts};
 use sto_query::questions::NormalisationMethod;
 use sto_query::results::{Basis, Change, Comparison, Verdict};
 use sto_query::sources::Sources;
+use sto_test_support::missing;
 use tempfile::TempDir;
 
 const TEXTS: [&str; 7] = [

@@ -2,7 +2,6 @@
 
 mod counts;
 
-use crate::missing::{is_there, missing, skip};
 use crate::tables::{history, rows};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -19,6 +18,7 @@ use sto_query::questions::{
 };
 use sto_query::sources::Sources;
 use sto_query::tables::Database;
+use sto_test_support::{is_there, missing, skip};
 use tempfile::TempDir;
 
 /// What is asked, in place of what shipped questions have.

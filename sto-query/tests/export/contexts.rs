@@ -1,6 +1,5 @@
 //! Threads and labels of samples: pprof and OTLP hold them, and they come back.
 
-use crate::missing::{is_there, skip};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +11,7 @@ use sto_query::error::ExportError;
 use sto_query::render::export::{otlp, pprof};
 use sto_query::results::{ContextCosts, View};
 use sto_query::select::Selection;
+use sto_test_support::{is_there, skip};
 
 /// What each context and stack cost, root first, by event.
 type Content = BTreeMap<(String, Context, Vec<String>), Cost>;

@@ -2,12 +2,7 @@
 
 mod calls;
 mod contexts;
-#[path = "../../../sto-core/tests/pprof/messages.rs"]
-mod messages;
 mod otlp;
-#[allow(dead_code)]
-#[path = "../../../sto-core/tests/otlp/messages.rs"]
-mod otlp_messages;
 mod page;
 mod pprof;
 mod round_trips;

@@ -1,6 +1,5 @@
 //! OTLP, by a decoder that is not ours: the crate `prost`.
 
-use super::otlp_messages::{Dictionary, Profile, ProfilesData, Value};
 use super::{OTLP, export};
 use crate::views::{demo, folded, view};
 use prost::Message;
@@ -9,6 +8,7 @@ use sto_core::model::GnuBuildId;
 use sto_query::internal::tree::top;
 use sto_query::questions::Order;
 use sto_query::results::View;
+use sto_test_support::otlp::{Dictionary, Profile, ProfilesData, Value};
 
 fn decoded(view: &View) -> ProfilesData {
     ProfilesData::decode(&*export(view, OTLP)).unwrap()

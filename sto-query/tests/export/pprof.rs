@@ -1,8 +1,6 @@
 //! pprof, by decoders that are not ours: the crate `prost`, and Go's own tool where it is installed.
 
-use super::messages::Profile;
 use super::{PPROF, export};
-use crate::missing::{is_there, skip};
 use crate::views::{demo, folded, view, view_of};
 use prost::Message;
 use std::io::Read;
@@ -12,6 +10,8 @@ use sto_core::units::{SampleType, Unit};
 use sto_query::internal::tree::top;
 use sto_query::questions::Order;
 use sto_query::results::View;
+use sto_test_support::pprof::Profile;
+use sto_test_support::{is_there, skip};
 
 fn decoded(view: &View) -> Profile {
     let mut bytes = Vec::new();

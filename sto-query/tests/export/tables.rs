@@ -1,12 +1,12 @@
 //! CSV and Callgrind.
 
 use super::{CALLGRIND, CSV, text};
-use crate::missing::{is_there, skip};
 use crate::views::{assert_golden, demo, hostile_names, view};
 use std::process::Command;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::Cost;
 use sto_query::results::View;
+use sto_test_support::{is_there, skip};
 
 /// The records of a CSV file, as RFC 4180 has them.
 fn records(text: &str) -> Vec<Vec<String>> {

@@ -1,7 +1,6 @@
 //! What each format looks like.
 
 use super::fixtures::{clean, hostile, insufficient, many, weak, worse};
-use crate::views::assert_golden_at;
 use crate::words::{github, junit, markdown};
 use std::path::Path;
 use sto_query::render::sarif;
@@ -34,7 +33,7 @@ pub(crate) fn cases() -> Vec<(&'static str, Vec<Comparison>)> {
 }
 
 fn assert_golden(name: &str, actual: &str) {
-    assert_golden_at(&testdata().join(name), actual);
+    sto_test_support::assert_golden(&testdata().join(name), actual);
 }
 
 #[test]

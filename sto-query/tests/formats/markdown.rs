@@ -9,7 +9,7 @@ fn a_page_fits_a_comment_and_says_what_it_leaves_out() {
     let page = markdown(&many);
     assert!(page.len() <= 30_000, "{}", page.len());
     assert!(page.starts_with("## sto: REGRESSION\n"), "{page}");
-    let more = "… and 692 more findings, which `sto find-regressions --verbose` lists.";
+    let more = "… and 692 more findings, which `CheckInFull` lists.";
     assert!(page.contains(more), "{page}");
     assert_eq!(page.matches("<details><summary>regression: ").count(), 5);
 }

@@ -2,13 +2,13 @@
 
 use super::fixtures::{clean, many, worse};
 use super::goldens::{cases, testdata};
-use crate::missing::missing;
 use crate::words::junit;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use sto_query::render::sarif;
+use sto_test_support::missing;
 
 /// Runs a program that reads a document, and says what it has against it.
 fn complaint(program: &str, args: &[&str], document: &str) -> Option<String> {

@@ -1,9 +1,5 @@
 //! Places where files lie under names that are written once.
 
-pub(crate) mod servers;
-
-pub(crate) use servers::Moto;
-use servers::free_port;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -12,6 +8,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
 use sto_core::units::Bytes;
 use sto_query::places::{Machine, Place, PlaceError, Why};
+use sto_test_support::servers::{Moto, free_port};
 
 const MOST: Bytes = Bytes(1 << 20);
 
@@ -160,20 +157,18 @@ fn a_container_of_nobody_says_whose_it_could_be() {
     );
 }
 
-impl Moto {
-    /// The machine of somebody who may write to it.
-    pub(crate) fn machine(&self) -> Machine {
-        let variables = self.variables().into_iter();
-        let variables = variables.map(|(name, value)| (name.to_owned(), value));
-        Machine {
-            variables: variables.collect(),
-            ..Machine::default()
-        }
+/// A machine whose user may write to the server's bucket.
+pub(crate) fn machine(moto: &Moto) -> Machine {
+    let variables = moto.variables().into_iter();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value));
+    Machine {
+        variables: variables.collect(),
+        ..Machine::default()
     }
+}
 
-    fn place(&self, text: &str) -> Place {
-        Place::parse(OsStr::new(text), &self.machine()).unwrap()
-    }
+fn place_on(moto: &Moto, text: &str) -> Place {
+    Place::parse(OsStr::new(text), &machine(moto)).unwrap()
 }
 
 fn with_variables(text: &str, variables: BTreeMap<String, String>) -> Place {
@@ -187,18 +182,18 @@ fn with_variables(text: &str, variables: BTreeMap<String, String>) -> Place {
 #[test]
 fn a_bucket_keeps_what_is_written_once() {
     let Some(moto) = Moto::start() else { return };
-    keeps_what_is_written_once(&moto.place("s3://bucket"));
-    keeps_what_is_written_once(&moto.place("s3://bucket/some/folder"));
+    keeps_what_is_written_once(&place_on(&moto, "s3://bucket"));
+    keeps_what_is_written_once(&place_on(&moto, "s3://bucket/some/folder"));
     // A folder is no other whose name begins so.
-    assert_eq!(names(&moto.place("s3://bucket/so"), ""), [""; 0]);
-    let listed = names(&moto.place("s3://bucket/some"), "");
+    assert_eq!(names(&place_on(&moto, "s3://bucket/so"), ""), [""; 0]);
+    let listed = names(&place_on(&moto, "s3://bucket/some"), "");
     assert!(listed.contains(&"folder/a/b/one".to_owned()), "{listed:?}");
 }
 
 #[test]
 fn a_bucket_that_is_gone_says_so() {
     let Some(moto) = Moto::start() else { return };
-    let place = moto.place("s3://gone/a");
+    let place = place_on(&moto, "s3://gone/a");
     for refused in [
         refused(place.list("")),
         refused(place.read("b", MOST)),

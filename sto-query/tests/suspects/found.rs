@@ -1,7 +1,6 @@
 //! Which suspects are found, and what is said of them.
 
 use super::{slow, suspects};
-use crate::next_steps;
 use crate::words::suspects_html as html;
 use sto_query::render::suspects::text;
 use sto_query::results::{Status, Suspect};
@@ -81,25 +80,6 @@ fn stacks_of_the_window_cost_one_together() {
     assert!((cost - 1.0).abs() < 1e-12, "{cost}");
     // A sample of the thirteen runs is a thirteenth of a sample of an average one.
     assert!((stacks.candidate_cost / stacks.baseline_cost - 13.0).abs() < 1e-9);
-}
-
-#[test]
-fn commands_make_the_page_again() {
-    let mut found = suspects(&slow("-log"));
-    next_steps::of_suspects(&mut found, &["--store".to_owned(), "my store".to_owned()]);
-    let id = &found.run().run.profile[..12];
-    assert_eq!(
-        found.command.to_string(),
-        format!(
-            "sto report --store 'my store' --exe app --benchmark startup --event samples --at {id} -o report.html"
-        )
-    );
-    assert_eq!(
-        named(&found.suspects, "-log").command.to_string(),
-        format!(
-            "sto expand --store 'my store' --exe app --benchmark startup --event samples --at {id} -- -log"
-        )
-    );
 }
 
 #[test]

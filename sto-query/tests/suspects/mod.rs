@@ -3,7 +3,7 @@
 mod found;
 mod page;
 
-use crate::next_steps;
+use crate::words::command;
 use std::path::Path;
 use sto_core::formats::read_bytes;
 use sto_core::ingest::{IngestOptions, ingest};
@@ -72,6 +72,9 @@ pub(crate) fn suspects(runs: &[String]) -> Suspects {
     let history = History::load(&store(runs).snapshot().unwrap(), &query).unwrap();
     let judged = history.judged(None, 10).unwrap();
     let mut found = Suspects::of(&history, judged, SuspectOptions::default());
-    next_steps::of_suspects(&mut found, &[]);
+    found.command = command(&["sto", "report"]);
+    for suspect in &mut found.suspects {
+        suspect.command = command(&["sto", "expand", "--", &suspect.score.function.function]);
+    }
     found
 }

@@ -2,8 +2,8 @@
 
 use super::{four_seconds, sources};
 use crate::browser::{self, Seen};
-use crate::hints::WORDS;
 use crate::views::{assert_golden, lines};
+use crate::words::WORDS;
 use serde_json::{Value, json};
 use sto_query::questions::{TimelineRequest, timelines};
 use sto_query::render;

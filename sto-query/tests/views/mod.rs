@@ -1,6 +1,6 @@
 //! Views made by hand from folded stacks, and the comparison with golden files.
 
-use crate::hints::WORDS;
+use crate::words::WORDS;
 use std::collections::BTreeMap;
 use std::path::Path;
 use sto_core::id::{ProfileId, ReadingId, SourceDigest};
@@ -255,7 +255,7 @@ pub(crate) fn hostile_names() -> Vec<&'static str> {
 #[track_caller]
 pub(crate) fn assert_golden(name: &str, actual: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    assert_golden_at(&folder.join(name), actual);
+    sto_test_support::assert_golden(&folder.join(name), actual);
 }
 
 /// Markup with an element a line, as a golden file can be read.
@@ -278,18 +278,4 @@ pub(crate) fn assert_fits(name: &str, text: impl Fn(Style) -> String) {
             assert!(line.width() <= width, "{width}: {line}");
         }
     }
-}
-
-/// The same with a file anywhere.
-#[track_caller]
-pub(crate) fn assert_golden_at(path: &Path, actual: &str) {
-    if std::env::var_os("STO_UPDATE_GOLDENS").is_some() {
-        std::fs::write(path, actual).unwrap();
-    }
-    let expected = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        actual == expected,
-        "{} differs; STO_UPDATE_GOLDENS=1 writes it anew.\nexpected:\n{expected}\nactual:\n{actual}",
-        path.display()
-    );
 }

@@ -1,9 +1,9 @@
 //! Real editors show what the server says, at the lines where it stands.
 
 use super::session::{ingest, with_demo};
-use crate::missing::missing;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use sto_test_support::missing;
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

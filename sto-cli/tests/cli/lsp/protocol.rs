@@ -3,6 +3,7 @@
 use super::session::{Session, with_demo};
 use crate::support::Sandbox;
 use serde_json::{Value, json};
+use sto_test_support::Random;
 
 fn code(answer: &Value) -> i64 {
     answer["error"]["code"].as_i64().unwrap_or_default()
@@ -78,18 +79,6 @@ fn cancelled_requests_are_answered_as_such() {
     assert_eq!(session.end(), Some(0));
 }
 
-/// Numbers that look random and are not (xorshift, Marsaglia 2003).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
-
 #[test]
 fn whatever_a_client_writes_the_next_requests_are_answered() {
     let sandbox = with_demo();
@@ -108,18 +97,18 @@ fn whatever_a_client_writes_the_next_requests_are_answered() {
         json!([{ "jsonrpc": "2.0" }]),
     ];
     for seed in 1..=300 {
-        let mut numbers = Numbers(seed * 0x9e37_79b9);
-        let text = valid[numbers.below(valid.len())].to_string();
-        let length = text.len() + [0, 0, 1, 100][numbers.below(4)];
+        let mut random = Random::new(seed);
+        let text = valid[random.below(valid.len())].to_string();
+        let length = text.len() + [0, 0, 1, 100][random.below(4)];
         let mut bytes = format!("Content-Length: {length}\r\n\r\n{text}").into_bytes();
-        match numbers.below(4) {
-            0 => bytes.truncate(numbers.below(bytes.len())),
+        match random.below(4) {
+            0 => bytes.truncate(random.below(bytes.len())),
             1 => {
-                let at = numbers.below(bytes.len());
-                bytes[at] = numbers.below(256) as u8;
+                let at = random.below(bytes.len());
+                bytes[at] = random.below(256) as u8;
             }
             2 => {
-                let at = numbers.below(bytes.len());
+                let at = random.below(bytes.len());
                 bytes.splice(at..at, std::iter::repeat_n(b'{', 300));
             }
             _ => {}

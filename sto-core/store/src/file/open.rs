@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn who_has_the_store_is_named() {
         use std::process::Command;
-        if crate::missing::missing(&["flock"]) {
+        if sto_test_support::missing(&["flock"]) {
             return;
         }
         let folder = tempfile::tempdir().unwrap();

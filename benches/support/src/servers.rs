@@ -1,8 +1,6 @@
-//! Servers of places, each on a port of the loopback, that end with their test. The tests of several crates share this
-//! file.
-#![allow(dead_code, reason = "not every crate needs all of it")]
+//! Servers of S3 and ssh, each on a port of the loopback interface, which are stopped when they are dropped.
 
-use crate::missing::missing;
+use crate::missing;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -13,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// A port that nobody listens at, and below those that the system gives to who connects: a test that waits for it would
-/// come to be connected with itself.
-pub(crate) fn free_port() -> u16 {
+/// Returns a port that nobody listens on. It is below the ephemeral ports: a test that polls one of those could connect to
+/// itself.
+pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = std::process::id() + NEXT.fetch_add(1, Relaxed);
@@ -26,22 +24,22 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// A server of S3, with one bucket called `bucket`.
-pub(crate) struct Moto {
+/// A server of S3 (`moto_server`).
+pub struct Moto {
     server: Child,
     port: u16,
 }
 
 impl Moto {
-    /// `None` where there is none on this machine.
-    pub(crate) fn start() -> Option<Moto> {
+    /// Starts a server with one bucket named `bucket`, or returns `None` if the program is missing.
+    pub fn start() -> Option<Moto> {
         let moto = Moto::start_with(&[])?;
         moto.make_bucket();
         Some(moto)
     }
 
-    /// One that asks who somebody is, and knows nobody.
-    pub(crate) fn start_strict() -> Option<Moto> {
+    /// Starts a server that wants credentials and accepts none, or returns `None` if the program is missing.
+    pub fn start_strict() -> Option<Moto> {
         Moto::start_with(&[("INITIAL_NO_AUTH_ACTION_COUNT", "0")])
     }
 
@@ -68,7 +66,6 @@ impl Moto {
         Some(moto)
     }
 
-    /// It asks nobody who he is.
     fn make_bucket(&self) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         let request = "PUT /bucket HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -78,8 +75,8 @@ impl Moto {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
-    /// What the environment of who asks has.
-    pub(crate) fn variables(&self) -> [(&'static str, String); 4] {
+    /// The environment variables of a client of this server.
+    pub fn variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ACCESS_KEY_ID", "key".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
@@ -99,17 +96,19 @@ impl Drop for Moto {
     }
 }
 
-/// A server of ssh that lets this user in by a key of its own, and a folder that has an `sftp` which knows the key.
-pub(crate) struct Sshd {
+/// A server of ssh that lets the current user in with a key of its own.
+pub struct Sshd {
     server: Child,
-    pub(crate) port: u16,
+    /// The port that the server listens on.
+    pub port: u16,
 }
 
 const SSHD: &str = "/usr/sbin/sshd";
 
 impl Sshd {
-    /// Starts it with its files in this folder; `None` where there is none on this machine.
-    pub(crate) fn start(folder: &Path) -> Option<Sshd> {
+    /// Starts a server with its files in `folder`, among them `bin/sftp`, a client that has the key. Returns `None` if a
+    /// program is missing.
+    pub fn start(folder: &Path) -> Option<Sshd> {
         if missing(&[SSHD, "ssh-keygen", "/usr/bin/sftp"]) {
             return None;
         }
@@ -128,7 +127,7 @@ impl Sshd {
         let key = fs::read_to_string(folder.join("host_key.pub")).unwrap();
         let known = format!("[127.0.0.1]:{port} {key}");
         fs::write(folder.join("known_hosts"), known).unwrap();
-        // `ssh` looks for its files where the user's home really is.
+        // `ssh` ignores `$HOME`.
         let config = format!(
             "IdentityFile {at}/user_key\nIdentitiesOnly yes\nUserKnownHostsFile {at}/known_hosts\n\
              GlobalKnownHostsFile none\n"
@@ -139,7 +138,7 @@ impl Sshd {
         let script = format!("#!/bin/sh\nexec /usr/bin/sftp -F '{at}/ssh_config' \"$@\"\n");
         fs::write(&sftp, script).unwrap();
         fs::set_permissions(&sftp, fs::Permissions::from_mode(0o755)).unwrap();
-        // Where root starts it, it wants this to be there.
+        // A server that root starts needs this folder; it may exist already.
         let _ = fs::create_dir("/run/sshd");
         let mut server = Command::new(SSHD);
         server.arg("-D").arg("-f").arg(folder.join("sshd_config"));

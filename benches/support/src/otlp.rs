@@ -2,187 +2,188 @@
 //!
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
 //! <https://github.com/open-telemetry/opentelemetry-proto>.
+#![allow(missing_docs, reason = "names are those of the schema")]
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::{Serialize, Serializer};
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ProfilesData {
+pub struct ProfilesData {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) resource_profiles: Vec<ResourceProfiles>,
+    pub resource_profiles: Vec<ResourceProfiles>,
     #[prost(message, optional, tag = "2")]
-    pub(crate) dictionary: Option<Dictionary>,
+    pub dictionary: Option<Dictionary>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) mapping_table: Vec<Mapping>,
+    pub mapping_table: Vec<Mapping>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) location_table: Vec<Location>,
+    pub location_table: Vec<Location>,
     #[prost(message, repeated, tag = "3")]
-    pub(crate) function_table: Vec<Function>,
+    pub function_table: Vec<Function>,
     #[prost(string, repeated, tag = "5")]
-    pub(crate) string_table: Vec<String>,
+    pub string_table: Vec<String>,
     #[prost(message, repeated, tag = "6")]
-    pub(crate) attribute_table: Vec<Attribute>,
+    pub attribute_table: Vec<Attribute>,
     #[prost(message, repeated, tag = "7")]
-    pub(crate) stack_table: Vec<Stack>,
+    pub stack_table: Vec<Stack>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ResourceProfiles {
+pub struct ResourceProfiles {
     #[prost(message, optional, tag = "1")]
-    pub(crate) resource: Option<Resource>,
+    pub resource: Option<Resource>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) scope_profiles: Vec<ScopeProfiles>,
+    pub scope_profiles: Vec<ScopeProfiles>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Resource {
+pub struct Resource {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) attributes: Vec<KeyValue>,
+    pub attributes: Vec<KeyValue>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ScopeProfiles {
+pub struct ScopeProfiles {
     #[prost(message, repeated, tag = "2")]
-    pub(crate) profiles: Vec<Profile>,
+    pub profiles: Vec<Profile>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Profile {
+pub struct Profile {
     #[prost(message, optional, tag = "1")]
-    pub(crate) sample_type: Option<ValueType>,
+    pub sample_type: Option<ValueType>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) samples: Vec<Sample>,
+    pub samples: Vec<Sample>,
     #[prost(fixed64, tag = "3")]
-    pub(crate) time_unix_nano: u64,
+    pub time_unix_nano: u64,
     #[prost(uint64, tag = "4")]
-    pub(crate) duration_nano: u64,
+    pub duration_nano: u64,
     #[prost(message, optional, tag = "5")]
-    pub(crate) period_type: Option<ValueType>,
+    pub period_type: Option<ValueType>,
     #[prost(int64, tag = "6")]
-    pub(crate) period: i64,
+    pub period: i64,
     #[prost(int32, repeated, tag = "11")]
-    pub(crate) attribute_indices: Vec<i32>,
+    pub attribute_indices: Vec<i32>,
 }
 
 #[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ValueType {
+pub struct ValueType {
     #[prost(int32, tag = "1")]
-    pub(crate) type_strindex: i32,
+    pub type_strindex: i32,
     #[prost(int32, tag = "2")]
-    pub(crate) unit_strindex: i32,
+    pub unit_strindex: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Sample {
+pub struct Sample {
     #[prost(int32, tag = "1")]
-    pub(crate) stack_index: i32,
+    pub stack_index: i32,
     #[prost(int32, repeated, tag = "2")]
-    pub(crate) attribute_indices: Vec<i32>,
+    pub attribute_indices: Vec<i32>,
     #[prost(int32, tag = "3")]
-    pub(crate) link_index: i32,
+    pub link_index: i32,
     #[prost(int64, repeated, tag = "4")]
-    pub(crate) values: Vec<i64>,
+    pub values: Vec<i64>,
     #[prost(fixed64, repeated, tag = "5")]
-    pub(crate) timestamps_unix_nano: Vec<u64>,
+    pub timestamps_unix_nano: Vec<u64>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Mapping {
+pub struct Mapping {
     #[prost(uint64, tag = "1")]
-    pub(crate) memory_start: u64,
+    pub memory_start: u64,
     #[prost(uint64, tag = "3")]
-    pub(crate) file_offset: u64,
+    pub file_offset: u64,
     #[prost(int32, tag = "4")]
-    pub(crate) filename_strindex: i32,
+    pub filename_strindex: i32,
     #[prost(int32, repeated, tag = "5")]
-    pub(crate) attribute_indices: Vec<i32>,
+    pub attribute_indices: Vec<i32>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Stack {
+pub struct Stack {
     #[prost(int32, repeated, tag = "1")]
-    pub(crate) location_indices: Vec<i32>,
+    pub location_indices: Vec<i32>,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Location {
+pub struct Location {
     #[prost(int32, tag = "1")]
-    pub(crate) mapping_index: i32,
+    pub mapping_index: i32,
     #[prost(uint64, tag = "2")]
-    pub(crate) address: u64,
+    pub address: u64,
     #[prost(message, repeated, tag = "3")]
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
     #[prost(int32, repeated, tag = "4")]
-    pub(crate) attribute_indices: Vec<i32>,
+    pub attribute_indices: Vec<i32>,
 }
 
 #[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Line {
+pub struct Line {
     #[prost(int32, tag = "1")]
-    pub(crate) function_index: i32,
+    pub function_index: i32,
     #[prost(int64, tag = "2")]
-    pub(crate) line: i64,
+    pub line: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Function {
+pub struct Function {
     #[prost(int32, tag = "1")]
-    pub(crate) name_strindex: i32,
+    pub name_strindex: i32,
     #[prost(int32, tag = "2")]
-    pub(crate) system_name_strindex: i32,
+    pub system_name_strindex: i32,
     #[prost(int32, tag = "3")]
-    pub(crate) filename_strindex: i32,
+    pub filename_strindex: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Attribute {
+pub struct Attribute {
     #[prost(int32, tag = "1")]
-    pub(crate) key_strindex: i32,
+    pub key_strindex: i32,
     #[prost(message, optional, tag = "2")]
-    pub(crate) value: Option<AnyValue>,
+    pub value: Option<AnyValue>,
     #[prost(int32, tag = "3")]
-    pub(crate) unit_strindex: i32,
+    pub unit_strindex: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct KeyValue {
+pub struct KeyValue {
     #[prost(string, tag = "1")]
-    pub(crate) key: String,
+    pub key: String,
     #[prost(message, optional, tag = "2")]
-    pub(crate) value: Option<AnyValue>,
+    pub value: Option<AnyValue>,
     #[prost(int32, tag = "3")]
-    pub(crate) key_strindex: i32,
+    pub key_strindex: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AnyValue {
+pub struct AnyValue {
     #[prost(oneof = "Value", tags = "1, 2, 3, 4, 5, 7, 8")]
     #[serde(flatten)]
-    pub(crate) value: Option<Value>,
+    pub value: Option<Value>,
 }
 
 #[derive(Clone, PartialEq, prost::Oneof, Serialize)]
-pub(crate) enum Value {
+pub enum Value {
     #[prost(string, tag = "1")]
     #[serde(rename = "stringValue")]
     Text(String),
@@ -212,7 +213,7 @@ fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error>
 
 /// Its contents do not matter.
 #[derive(Clone, PartialEq, prost::Message, Serialize)]
-pub(crate) struct List {
+pub struct List {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) values: Vec<AnyValue>,
+    pub values: Vec<AnyValue>,
 }

@@ -1,9 +1,5 @@
-//! Tests that need what a machine may not have: without it they are skipped and counted in a line at the end, or fail
-//! where `STO_TEST_ALL=1` asks for all of them.
-//!
-//! The tests of all crates share this file.
-#![allow(dead_code, reason = "not every crate needs all of it")]
-#![allow(clippy::print_stderr, reason = "a test says why it is skipped")]
+//! Tests that need a tool which a machine may not have: without it they are skipped and counted in a line at the end,
+//! or fail if `STO_TEST_ALL=1` asks for all tests.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -11,12 +7,17 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// How many tests were skipped, by the reason.
+/// The number of skipped tests by reason.
 static SKIPPED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
-/// Whether one of these programs is missing: the test is to end then. What is written as `python3 jsonschema` is a
-/// module of that interpreter, and as `emacs eglot` a library of that editor.
-pub(crate) fn missing(tools: &[&str]) -> bool {
+/// Returns `true` if one of these tools, as [`is_there`] names them, is missing. The test must return then; it is counted
+/// as skipped.
+///
+/// # Panics
+///
+/// Panics if a tool is missing and `STO_TEST_ALL=1` is set.
+#[track_caller]
+pub fn missing(tools: &[&str]) -> bool {
     let Some(tool) = tools.iter().find(|tool| !is_there(tool)) else {
         return false;
     };
@@ -28,19 +29,20 @@ pub(crate) fn missing(tools: &[&str]) -> bool {
     true
 }
 
-/// Counts a test that cannot run here for a reason that installing does not mend.
-pub(crate) fn skip(reason: &str) {
+/// Counts a test as skipped for a reason that no installation changes.
+pub fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
     let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     if skipped.is_empty() {
-        // SAFETY: atexit(3) wants a function without arguments that does not unwind, as `say` is.
-        unsafe { atexit(say) };
+        // SAFETY: atexit(3) takes a function without arguments that does not unwind, which `print_skipped` is.
+        unsafe { atexit(print_skipped) };
     }
     *skipped.entry(reason.to_owned()).or_default() += 1;
 }
 
-/// Whether a program is on the path, or a module is in python3.
-pub(crate) fn is_there(tool: &str) -> bool {
+/// Whether a program is on the path. `python3 jsonschema` is a module of that interpreter, and `emacs eglot` a library of
+/// that editor.
+pub fn is_there(tool: &str) -> bool {
     if let Some(module) = tool.strip_prefix("python3 ") {
         let mut python = Command::new("python3");
         python.args(["-c", &format!("import {module}")]);
@@ -62,8 +64,8 @@ unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
 }
 
-/// The test harness has no end that a test could wait for, but its process has.
-extern "C" fn say() {
+/// Prints how many tests were skipped. The test harness calls nothing at its end, but its process does.
+extern "C" fn print_skipped() {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     let count: usize = skipped.values().sum();
     let tests = if count == 1 { "test" } else { "tests" };

@@ -1,0 +1,18 @@
+//! What the tests of several crates share: tests that are skipped, expected outputs, servers, and messages of other
+//! tools' formats.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on has failed, and says why it is skipped"
+)]
+
+mod golden;
+pub mod otlp;
+pub mod pprof;
+mod random;
+pub mod servers;
+mod skip;
+
+pub use golden::assert_golden;
+pub use random::Random;
+pub use skip::{is_there, missing, skip};
