@@ -187,9 +187,13 @@ fn a_policy_holds_over_what_is_known() {
 
 proptest! {
     #[test]
-    fn no_name_makes_it_panic(symbol in "[<>a-c:&é .(/*]{0,24}", file in "[a/.go]{0,8}") {
+    fn the_name_of_a_function_changes_nothing_in_the_kernel_and_in_a_library(
+        symbol in "[<>a-c:&é .(/*]{0,24}", file in "[a/.go]{0,8}",
+    ) {
         for kind in FrameKind::ALL {
-            of(kind, "app", &symbol, &file);
+            let is_kernel = kind == FrameKind::Kernel;
+            prop_assert!(!is_kernel || of(kind, "app", &symbol, &file).is_none());
+            prop_assert_eq!(of(kind, "libc.so.6", &symbol, &file).is_some(), !is_kernel);
         }
     }
 

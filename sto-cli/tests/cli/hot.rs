@@ -1,12 +1,12 @@
 //! The lines of source that cost most, and files with the cost of each line; and that editors read them.
 
 use crate::commits::Repository;
-use sto_test_support::{missing, skip};
 use crate::support::{Run, Sandbox};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use sto_test_support::{missing, skip};
 
 fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo")
@@ -31,7 +31,7 @@ fn ingest(sandbox: &Sandbox, build: &str) {
 }
 
 /// A store with the demo, and its source in `src`.
-fn with_demo() -> Sandbox {
+pub(crate) fn with_demo() -> Sandbox {
     let sandbox = Sandbox::new();
     ingest(&sandbox, "v1");
     write_old(&sandbox, "src/demo.c", &source());

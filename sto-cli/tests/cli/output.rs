@@ -1,24 +1,149 @@
 //! Where data goes, and how it looks there.
 
-use crate::support::{Run, Sandbox, files_of};
+use crate::commits::Repository;
+use crate::support::{BEFORE, Run, Sandbox, files_of, repository};
+use crate::{hot, models};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
+/// Arguments with which a command writes a JSON document, in a sandbox of [`sandbox_for`], and the document's schema.
+const DOCUMENTS: &[(&str, &str)] = &[
+    (
+        "align testdata/calls/pool.xray.zst testdata/calls/pool.xray.zst",
+        "sto.align/1",
+    ),
+    ("annotate metrics.csv", "sto.annotate/1"),
+    ("average v1 v2 --build mean", "sto.average/1"),
+    ("blame src/demo.c", "sto.blame/1"),
+    (
+        "bottlenecks --metric seconds --store testdata/history/history.sto",
+        "sto.bottlenecks/1",
+    ),
+    ("calibrate v1", "sto.calibrate/1"),
+    ("compact", "sto.compact/1"),
+    ("compare-models v1 v2 --x n", "sto.compare-models/1"),
+    (
+        "correlate --series testdata/correlation/metrics.csv --target target",
+        "sto.correlate/1",
+    ),
+    ("diff v1 v2 -o d.svg", "sto.drawing/1"),
+    ("expand doLogging", "sto.expand/1"),
+    ("explain-match a a", "sto.explain-match/1"),
+    ("export-store v2 -o v2.sto", "sto.export-store/1"),
+    ("find-regressions v1 v2", "sto.find-regressions/1"),
+    ("flame v1 -o v1.svg", "sto.drawing/1"),
+    ("hot", "sto.hot/1"),
+    ("import-parquet lake", "sto.merge/1"),
+    ("ingest a.folded --build v3", "sto.ingest/1"),
+    ("log", "sto.log/1"),
+    ("ls", "sto.ls/1"),
+    ("merge testdata/stores/1.redb", "sto.merge/1"),
+    ("model --points points.csv", "sto.model/1"),
+    ("outliers testdata/calls/pool.xray.zst", "sto.outliers/1"),
+    ("phases testdata/phases/cycle.perf.data.gz", "sto.phases/1"),
+    ("potential v1", "sto.potential/1"),
+    ("prune v2", "sto.prune/1"),
+    ("pull place", "sto.pull/1"),
+    ("push new-place", "sto.push/1"),
+    (
+        "regressions-over-time --store testdata/history/history.sto",
+        "sto.regressions-over-time/1",
+    ),
+    ("runs", "sto.runs/1"),
+    ("series doLogging", "sto.series/1"),
+    ("show v1", "sto.show/1"),
+    ("source doLogging v1", "sto.source/1"),
+    ("stats", "sto.stats/1"),
+    ("symbolize", "sto.symbolize/1"),
+    ("tag v1 good", "sto.tag/1"),
+    ("timeline testdata/calls/pool.xray.zst", "sto.calls/1"),
+    (
+        "timeline testdata/phases/cycle.perf.data.gz",
+        "sto.timeline/1",
+    ),
+    ("top v1", "sto.top/1"),
+    ("tree v1", "sto.tree/1"),
+    ("verify", "sto.verify/1"),
+    ("waits testdata/calls/pool.xray.zst", "sto.waits/1"),
+    ("where doLogging", "sto.where/1"),
+];
+
+/// Commands that write no such document, or only after runs of a program, which the tests named like them check.
+const WITHOUT_DOCUMENT: [&str; 11] = [
+    "bisect",
+    "completions",
+    "config",
+    "export",
+    "help",
+    "lsp",
+    "man",
+    "open",
+    "record",
+    "report",
+    "sql",
+];
+
+/// Every command that `sto --help` lists.
+fn commands() -> Vec<String> {
+    let help = Sandbox::new().sto(&["--help"]).succeeds().stdout;
+    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
+    let entries = groups.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands = entries.filter(|entry| !entry.starts_with(' '));
+    commands
+        .map(|entry| entry.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+/// A sandbox that has what a command of [`DOCUMENTS`] needs; `None` if a tool is missing that makes it.
+fn sandbox_for(command: &str) -> Option<Sandbox> {
+    let sandbox = match command {
+        "blame" => hot::with_demo(),
+        "compare-models" => models::swept(),
+        "log" => {
+            let repository = Repository::new()?;
+            repository.commit("One");
+            repository.sandbox.write("a.folded", BEFORE);
+            let ingest = ["ingest", "a.folded", "--build", "v1"];
+            repository.sandbox.sto(&ingest).succeeds();
+            repository.sandbox
+        }
+        _ => Sandbox::with_two_builds(),
+    };
+    std::os::unix::fs::symlink(repository().join("testdata"), sandbox.path("testdata")).unwrap();
+    sandbox.write("metrics.csv", "build,seconds\nv1,2\nv2,3\n");
+    sandbox.write("points.csv", "x,y\n1,3\n2,5\n3,7.1\n4,9\n5,11\n");
+    match command {
+        "import-parquet" => sandbox
+            .sto(&["export", "--format", "parquet", "-o", "lake"])
+            .succeeds(),
+        "pull" => sandbox.sto(&["push", "place"]).succeeds(),
+        _ => return Some(sandbox),
+    };
+    Some(sandbox)
+}
+
 #[test]
-fn every_json_document_names_its_schema() {
-    let sandbox = Sandbox::with_two_builds();
-    for (command, schema) in [
-        (&["ls"][..], "sto.ls/1"),
-        (&["stats"], "sto.stats/1"),
-        (&["verify"], "sto.verify/1"),
-        (&["top", "v1"], "sto.top/1"),
-        (&["tree", "v1"], "sto.tree/1"),
-        (&["find-regressions", "v1", "v2"], "sto.find-regressions/1"),
-        (&["explain-match", "a", "a"], "sto.explain-match/1"),
-        (&["flame", "v1", "-o", "v1.svg"], "sto.drawing/1"),
-        (&["diff", "v1", "v2", "-o", "d.svg"], "sto.drawing/1"),
-    ] {
-        assert_eq!(sandbox.json(command)["schema"], schema);
+fn every_command_names_the_schema_of_its_json_and_minds_no_reader_that_leaves_early() {
+    let commands = commands();
+    assert!(commands.len() > 40, "{commands:?}");
+    for command in &commands {
+        let is_of = |(args, _): &&(&str, _)| args.split(' ').next() == Some(command);
+        let documents: Vec<_> = DOCUMENTS.iter().filter(is_of).collect();
+        assert_ne!(
+            documents.is_empty(),
+            !WITHOUT_DOCUMENT.contains(&command.as_str()),
+            "add `sto {command}` to one of DOCUMENTS and WITHOUT_DOCUMENT"
+        );
+        for (args, schema) in documents {
+            let args: Vec<&str> = args.split(' ').collect();
+            let Some(sandbox) = sandbox_for(command) else {
+                continue;
+            };
+            assert_eq!(sandbox.json(&args)["schema"], *schema, "{args:?}");
+            let run = with_reader_gone(&sandbox_for(command).unwrap(), &args);
+            let is_failure = run.status == Some(2) || run.stderr.contains("error");
+            assert!(!is_failure, "{args:?}: {run:?}");
+        }
     }
 }
 
@@ -66,39 +191,34 @@ fn findings_become_a_page_with_the_stacks_that_it_draws() {
     assert!(run.stdout.contains("All 5 stacks are drawn."), "{run:?}");
 }
 
+/// Runs a command whose standard output is a pipe that nobody reads.
+fn with_reader_gone(sandbox: &Sandbox, args: &[&str]) -> Run {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    Run::of(sandbox.command(args).stdout(writer))
+}
+
 #[test]
 fn a_reader_that_leaves_early_is_no_failure() {
     let sandbox = Sandbox::with_two_builds();
-    for command in [
-        &["ls"][..],
-        &["ls", "--format", "json"],
-        &["top", "v1"],
-        &["tree", "v1"],
+    for args in [
+        &["ls", "--format", "json"][..],
         &["flame", "v1"],
         &["flame", "v1", "-o", "/dev/stdout"],
         &["diff", "v1", "v2", "-o", "-"],
-        &["ingest", "a.folded", "--build", "v1", "--exe", "demo"],
         &["completions", "bash"],
         &["man"],
         &["--help"],
     ] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let run = Run::of(sandbox.command(command).stdout(writer)).succeeds();
-        assert_eq!(run.stderr, "", "{command:?}");
+        let run = with_reader_gone(&sandbox, args).succeeds();
+        assert_eq!(run.stderr, "", "{args:?}");
     }
 }
 
 #[test]
 fn a_reader_that_leaves_early_does_not_turn_a_regression_into_success() {
     let sandbox = Sandbox::with_two_builds();
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let run = Run::of(
-        sandbox
-            .command(&["find-regressions", "v1", "v2"])
-            .stdout(writer),
-    );
+    let run = with_reader_gone(&sandbox, &["find-regressions", "v1", "v2"]);
     assert_eq!((run.status, &*run.stderr), (Some(1), ""), "{run:?}");
 }
 
@@ -230,23 +350,18 @@ fn completions_and_manual_pages_know_every_command() {
             "{run:?}"
         );
     }
+    let mut completions = sandbox.command(&["--", "sto", ""]);
+    let completed = Run::of(completions.env("COMPLETE", "fish")).succeeds();
     let page = sandbox.sto(&["man"]).succeeds();
     assert!(page.stdout.contains(".TH STO 1"), "{page:?}");
     sandbox.sto(&["man", "man1"]).succeeds();
-    for command in [
-        "",
-        "-ingest",
-        "-ls",
-        "-top",
-        "-tree",
-        "-flame",
-        "-diff",
-        "-find-regressions",
-    ] {
-        assert!(
-            sandbox.path(&format!("man1/sto{command}.1")).exists(),
-            "sto{command}.1"
-        );
+    assert!(sandbox.path("man1/sto.1").exists());
+    for command in commands() {
+        let page = sandbox.path(&format!("man1/sto-{command}.1"));
+        assert!(page.exists() || command == "help", "{}", page.display());
+        let line = format!("{command}\t");
+        let mut lines = completed.stdout.lines();
+        assert!(lines.any(|found| found.starts_with(&line)), "{command}");
     }
 }
 

@@ -454,6 +454,7 @@ mod tests {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| writing(&path, Some(0), &Turn::default()).map(drop));
             std::thread::sleep(Duration::from_millis(30));
+            assert!(!writer.is_finished());
             drop(holder);
             writer.join().unwrap().unwrap();
         });
