@@ -248,9 +248,10 @@ impl Parts {
 
     /// The time that a part's samples get: together they take all the time of the run.
     fn time(self, part: u32) -> u64 {
-        match part + 1 == self.count.get() {
-            true => self.end,
-            false => self.border(part),
+        if part + 1 == self.count.get() {
+            self.end
+        } else {
+            self.border(part)
         }
     }
 }
@@ -342,9 +343,10 @@ mod tests {
         });
         let (main, work) = (FunctionNo(0), FunctionNo(1));
         let mut event = |thread, begins, function, time| {
-            match begins {
-                true => log.begin(thread, function, Nanoseconds(time)).unwrap(),
-                false => log.end(thread, Some(function), Nanoseconds(time)),
+            if begins {
+                log.begin(thread, function, Nanoseconds(time)).unwrap()
+            } else {
+                log.end(thread, Some(function), Nanoseconds(time))
             };
         };
         event(first, true, main, 1000);

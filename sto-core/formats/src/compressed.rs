@@ -290,12 +290,13 @@ enum Refusal {
 
 /// An error for more bytes than may be held.
 fn check_held(bytes: u64, most: u64) -> io::Result<()> {
-    match bytes > most {
-        true => Err(too_far(format!(
+    if bytes > most {
+        Err(too_far(format!(
             "it has more than {most} bytes, which its format needs at once; write it to a file without \
              compression, which may have any size, or allow more"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -340,9 +341,10 @@ mod tests {
     fn of_a_stream_without_end_no_more_is_held_than_may_be() {
         let zstd = zstd::encode_all(&vec![7; 8 << 20][..], 1).expect("it is compressed in memory");
         for is_expanded in [false, true] {
-            let input: Box<dyn Read> = match is_expanded {
-                false => Box::new(io::repeat(7)),
-                true => Box::new(zstd::stream::read::Decoder::new(&*zstd).expect("it is zstd's")),
+            let input: Box<dyn Read> = if is_expanded {
+                Box::new(zstd::stream::read::Decoder::new(&*zstd).expect("it is zstd's"))
+            } else {
+                Box::new(io::repeat(7))
             };
             let mut stream = Expanded {
                 input,

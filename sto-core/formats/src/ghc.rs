@@ -87,9 +87,12 @@ impl Report for Ghc {
     fn finish(self, builder: &mut RecordingBuilder) -> Result<(), String> {
         let time = self.ticks.saturating_mul(self.tick);
         // Percentages have one digit, and what they stand for is rounded.
-        let rounding = |total: u64, unit| match self.has_numbers {
-            true => (0, 0),
-            false => (self.rows, total / 2000 + unit),
+        let rounding = |total: u64, unit| {
+            if self.has_numbers {
+                (0, 0)
+            } else {
+                (self.rows, total / 2000 + unit)
+            }
         };
         let totals = [
             (SampleTypeIx(0), time, rounding(time, self.tick)),

@@ -82,13 +82,14 @@ impl Report for Instruments {
                 excerpt(line)
             ));
         }
-        let own = match columns.has_own {
-            false => None,
-            true => Some(match (second, columns.is_own_in_ms) {
+        let own = if columns.has_own {
+            Some(match (second, columns.is_own_in_ms) {
                 (b"-" | b"0", _) => 0,
                 (digits, true) => amount(&[digits, b" ms"].concat())?.1,
                 (amount, false) => self::amount(amount)?.1,
-            }),
+            })
+        } else {
+            None
         };
         if depth == 0 {
             self.leave(0, builder)?;

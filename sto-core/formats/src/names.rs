@@ -109,9 +109,10 @@ pub(super) fn module_of_path(
         _ => file,
     };
     Module {
-        path: match kind == file {
-            true => builder.text(path).into_owned(),
-            false => name,
+        path: if kind == file {
+            builder.text(path).into_owned()
+        } else {
+            name
         },
         kind,
         build_id,

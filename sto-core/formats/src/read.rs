@@ -244,11 +244,12 @@ fn with_samples(
             .source
             .read_with("format", recording.format.name());
     }
-    match recording.samples.is_empty() {
-        true => Err(FormatError::NoSamples {
+    if recording.samples.is_empty() {
+        Err(FormatError::NoSamples {
             path: path.to_owned(),
-        }),
-        false => Ok(recording),
+        })
+    } else {
+        Ok(recording)
     }
 }
 
@@ -366,9 +367,10 @@ fn read_lines(
     // The bytes of an unfinished line, which were digested already.
     let mut left = 0;
     loop {
-        let line_end = match reader.takes_parts_of_lines() {
-            true => Some(block.len()),
-            false => memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1),
+        let line_end = if reader.takes_parts_of_lines() {
+            Some(block.len())
+        } else {
+            memchr::memrchr(b'\n', &block[left..]).map(|at| left + at + 1)
         };
         let ended = block.len() == left;
         let lines = line_end.unwrap_or(0);
@@ -389,9 +391,10 @@ fn read_lines(
                     || reader.block(&block[..lines]),
                 );
             });
-            match ended {
-                true => Ok(true),
-                false => read_block(&mut input, &mut next),
+            if ended {
+                Ok(true)
+            } else {
+                read_block(&mut input, &mut next)
             }
         });
         read.map_err(in_file)?;

@@ -64,9 +64,10 @@ impl Report for Rprof {
         if line.is_empty() {
             return Ok(());
         }
-        let (grown, stack) = match self.has_memory {
-            true => self.grown(line)?,
-            false => (0, line),
+        let (grown, stack) = if self.has_memory {
+            self.grown(line)?
+        } else {
+            (0, line)
         };
         // Nothing of R ran.
         if stack.is_empty() {

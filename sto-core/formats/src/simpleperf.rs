@@ -212,9 +212,10 @@ fn frame(
     builder: &mut RecordingBuilder,
 ) -> Built<LocationIx> {
     let module = module_name(path);
-    let unresolved = match module.starts_with(b"[") {
-        true => module.to_vec(),
-        false => [b"[", module, b"]"].concat(),
+    let unresolved = if module.starts_with(b"[") {
+        module.to_vec()
+    } else {
+        [b"[", module, b"]"].concat()
     };
     let frame = NamedFrame {
         symbol: symbol.unwrap_or(&unresolved),

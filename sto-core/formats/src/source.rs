@@ -160,9 +160,10 @@ impl<'a> Head<'a> {
 
     /// The lines that are there to their ends.
     pub(super) fn whole_lines(&self) -> &'a [u8] {
-        let end = match self.is_all {
-            true => self.bytes.len(),
-            false => memchr::memrchr(b'\n', self.bytes).map_or(0, |end| end + 1),
+        let end = if self.is_all {
+            self.bytes.len()
+        } else {
+            memchr::memrchr(b'\n', self.bytes).map_or(0, |end| end + 1)
         };
         &self.bytes[..end]
     }

@@ -187,9 +187,10 @@ impl<'b> Capture<'b> {
     fn event(&mut self, frame: &Frame<'_>) -> Built<()> {
         let field = |at, bytes| number(frame.rest, at, bytes).unwrap_or(0);
         let is_sample = frame.is_sample();
-        let (count, tid, value, addresses) = match is_sample {
-            true => (field(0, 2), field(4, 4), 1, 8),
-            false => (field(20, 2), field(16, 4), field(8, 8), 24),
+        let (count, tid, value, addresses) = if is_sample {
+            (field(0, 2), field(4, 4), 1, 8)
+        } else {
+            (field(20, 2), field(16, 4), field(8, 8), 24)
         };
         // What is freed has no size.
         if value == 0 || value > i64::MAX as u64 {
@@ -201,9 +202,10 @@ impl<'b> Capture<'b> {
             .filter_map(|address| number(address, 0, 8))
             .collect();
         let stack = self.stack(frame.pid, &addresses)?;
-        let (event, unit) = match is_sample {
-            true => (SAMPLES, Unit::Samples),
-            false => ("alloc_space", Unit::Bytes),
+        let (event, unit) = if is_sample {
+            (SAMPLES, Unit::Samples)
+        } else {
+            ("alloc_space", Unit::Bytes)
         };
         let builder = &mut self.builder;
         let of = self.types[usize::from(is_sample)]

@@ -163,9 +163,10 @@ impl Nodes {
         builder: &mut RecordingBuilder,
     ) -> Built<StackIx> {
         let Some(index) = self.indices.get(&id).copied() else {
-            return match self.may_miss() {
-                true => builder.stack(&[]),
-                false => Err(format!("{id}; expected the id of a node").into()),
+            return if self.may_miss() {
+                builder.stack(&[])
+            } else {
+                Err(format!("{id}; expected the id of a node").into())
             };
         };
         let node = &mut self.nodes[index as usize];

@@ -60,9 +60,10 @@ fn table(bytes: &[u8]) -> Decoded<RecordingBuilder> {
             .and_then(|(depth, node)| tree.enter(depth, &node));
         entered.map_err(|problem| {
             let error = DecodeError::new(At::Line(number), problem);
-            match bytes.ends_with(line) {
-                true => error.in_last_line(Salvage::Impossible),
-                false => error,
+            if bytes.ends_with(line) {
+                error.in_last_line(Salvage::Impossible)
+            } else {
+                error
             }
         })?;
     }

@@ -95,10 +95,10 @@ impl Session {
 
     fn module(&self, address: u64) -> &[u8] {
         let below = self.maps.range(..=address).next_back();
-        below.map_or(b"", |(_, (end, module))| match address < *end {
-            true => module,
-            false => b"",
-        })
+        below.map_or(
+            b"",
+            |(_, (end, module))| if address < *end { module } else { b"" },
+        )
     }
 
     fn add(
@@ -112,10 +112,7 @@ impl Session {
         let nanoseconds =
             nanoseconds.ok_or_else(|| "a sample of more than 584 years".to_owned())?;
         let bytes = metrics.bytes.unsigned_abs();
-        let of_memory = match metrics.bytes < 0 {
-            true => "free",
-            false => "memory",
-        };
+        let of_memory = if metrics.bytes < 0 { "free" } else { "memory" };
         let costs = [
             ("wall", Unit::Nanoseconds, nanoseconds),
             ("cpu", Unit::Nanoseconds, nanoseconds),

@@ -75,9 +75,10 @@ fn signed(bytes: &mut Cursor<'_>) -> Result<i64, Stop> {
     let number = higher << 6 | lower;
     let is_negative = first & 0x40 != 0;
     // Numbers of frames use all 64 bits.
-    Ok(match is_negative {
-        true => (number as i64).wrapping_neg(),
-        false => number as i64,
+    Ok(if is_negative {
+        (number as i64).wrapping_neg()
+    } else {
+        number as i64
     })
 }
 

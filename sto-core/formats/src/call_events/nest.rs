@@ -72,12 +72,11 @@ impl Nested {
             && last.earliest <= to
         {
             let at = last.earliest;
-            match last.end == at {
-                true => {
-                    log.end(None, Nanoseconds(at));
-                    self.open.pop();
-                }
-                false => self.end_within(at, log, left)?,
+            if last.end == at {
+                log.end(None, Nanoseconds(at));
+                self.open.pop();
+            } else {
+                self.end_within(at, log, left)?
             }
         }
         Ok(())

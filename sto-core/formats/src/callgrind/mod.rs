@@ -205,9 +205,10 @@ impl Callgrind {
             *sum += cost;
         }
         // Of code that was inlined from another file, that file's lines are not the function's.
-        let line = match self.names.is_at_file_of(function) {
-            true => u32::try_from(part.line).unwrap_or(0),
-            false => 0,
+        let line = if self.names.is_at_file_of(function) {
+            u32::try_from(part.line).unwrap_or(0)
+        } else {
+            0
         };
         self.threads.own(function, line, &costs);
         Ok(())

@@ -87,12 +87,13 @@ pub(crate) struct Writer {
 impl Writer {
     /// Who wrote a file of Callgrind's format, by its `creator:`.
     pub(super) fn of(creator: &[u8]) -> Writer {
-        match creator.starts_with(b"xdebug ") {
-            true => Writer {
+        if creator.starts_with(b"xdebug ") {
+            Writer {
                 name: "Xdebug",
                 instead: "Record with a sampling profiler such as phpspy or Excimer",
-            },
-            false => Writer::default(),
+            }
+        } else {
+            Writer::default()
         }
     }
 }
@@ -212,9 +213,10 @@ fn give_out(
         let (mut given, mut given_share) = (0, 0.0);
         for (number, &context) in contexts.iter().enumerate() {
             given_share += paths.contexts[context].share;
-            let up_to_here = match number + 1 == contexts.len() {
-                true => cost,
-                false => ((cost as f64 * (given_share / shares)).round() as u64).clamp(given, cost),
+            let up_to_here = if number + 1 == contexts.len() {
+                cost
+            } else {
+                ((cost as f64 * (given_share / shares)).round() as u64).clamp(given, cost)
             };
             let part = up_to_here - given;
             if part > 0 {

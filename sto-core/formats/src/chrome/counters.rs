@@ -61,9 +61,10 @@ impl Counters {
         if !is_page && event.phase() != b'C' {
             return;
         }
-        let values: Decoded<Values<'_>> = match is_page {
-            true => event.args::<Page<'_>>(&at()).map(|page| page.data),
-            false => event.args(&at()),
+        let values: Decoded<Values<'_>> = if is_page {
+            event.args::<Page<'_>>(&at()).map(|page| page.data)
+        } else {
+            event.args(&at())
         };
         let (Ok(values), Some(time)) = (values, event.time()) else {
             self.left_out += 1;

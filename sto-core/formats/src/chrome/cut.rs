@@ -128,9 +128,10 @@ impl Cutter {
 
     /// The path of an event by its index.
     pub(super) fn path(&self, event: usize) -> String {
-        match self.is_array {
-            true => format!("[{event}]"),
-            false => format!("traceEvents[{event}]"),
+        if self.is_array {
+            format!("[{event}]")
+        } else {
+            format!("traceEvents[{event}]")
         }
     }
 
@@ -203,10 +204,13 @@ impl Cutter {
                 self.value = Value::default();
                 State::Within
             }
-            (State::Event | State::AfterEvent, b']') => match self.is_array {
-                true => self.next(State::End),
-                false => self.next(State::AfterValue),
-            },
+            (State::Event | State::AfterEvent, b']') => {
+                if self.is_array {
+                    self.next(State::End)
+                } else {
+                    self.next(State::AfterValue)
+                }
+            }
             (State::AfterEvent, b',') => self.next(State::Event),
             (state, _) => {
                 return Err(self.expected(match state {
@@ -237,12 +241,13 @@ impl Cutter {
     /// A sentence about a file that does not end as it should, if that is allowed.
     pub(super) fn finish(&self, allow_truncated: bool) -> Decoded<Option<String>> {
         if self.state == State::End {
-            return match self.has_events {
-                true => Ok(None),
-                false => Err(DecodeError::new(
+            return if self.has_events {
+                Ok(None)
+            } else {
+                Err(DecodeError::new(
                     self.size(),
                     "expected `traceEvents`, found none",
-                )),
+                ))
             };
         }
         let is_between = matches!(self.state, State::Event | State::AfterEvent);

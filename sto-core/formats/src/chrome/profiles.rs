@@ -235,8 +235,5 @@ impl Profile {
 
 /// The first, unless that is empty.
 fn either<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
-    match first.is_empty() {
-        true => second,
-        false => first,
-    }
+    if first.is_empty() { second } else { first }
 }

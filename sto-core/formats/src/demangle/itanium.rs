@@ -23,9 +23,10 @@ pub(super) struct Bytes<'a> {
 
 impl AsRef<[u8]> for Bytes<'_> {
     fn as_ref(&self) -> &[u8] {
-        match self.is_parsed.get() {
-            true => self.mangled,
-            false => &self.hidden,
+        if self.is_parsed.get() {
+            self.mangled
+        } else {
+            &self.hidden
         }
     }
 }

@@ -41,9 +41,10 @@ pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Opti
         }
         name.extend(beginning(&counter.name.0));
         let name = builder.text(&name).into_owned();
-        let counted = match counter.is_level() {
-            true => levels(&name, &times, &samples.count),
-            false => counts(&name, &times, &samples.count),
+        let counted = if counter.is_level() {
+            levels(&name, &times, &samples.count)
+        } else {
+            counts(&name, &times, &samples.count)
         };
         let operations = samples.number.as_ref();
         let operations =

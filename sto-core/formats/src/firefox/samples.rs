@@ -89,9 +89,10 @@ impl Samples {
             }
         };
         let event = event.unwrap_or(default_event);
-        let mut times = match self.is_ours {
-            true => Times::Unknown,
-            false => Times::of(table.time.as_deref(), table.time_deltas.as_deref()),
+        let mut times = if self.is_ours {
+            Times::Unknown
+        } else {
+            Times::of(table.time.as_deref(), table.time_deltas.as_deref())
         };
         let cpu_factor = self.cpu_factor;
         for row in 0..count {

@@ -80,9 +80,10 @@ fn write<T: SlabPrimitive>(slab: &SlabBytes<'_>, value: impl Fn(T) -> Value, jso
 /// A number as JavaScript writes it: a whole one as such, and `null` for what is no number.
 fn fraction(number: f64) -> Value {
     const MAX_SAFE_INTEGER: f64 = ((1u64 << 53) - 1) as f64;
-    match number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER {
-        true => (number as i64).into(),
-        false => number.into(),
+    if number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER {
+        (number as i64).into()
+    } else {
+        number.into()
     }
 }
 

@@ -175,19 +175,17 @@ impl Reader {
             }
             _ => calls.end(no, (time, duration), log),
         };
-        match have_ended {
-            true => self.write(thread, cpu),
-            false => Ok(()),
+        if have_ended {
+            self.write(thread, cpu)
+        } else {
+            Ok(())
         }
     }
 
     /// Writes the calls of a thread, after those that its processor ran before where there are no times.
     fn write(&mut self, thread: usize, cpu: u32) -> Decoded<()> {
         let cpu = self.cpus.entry(cpu).or_default();
-        let earliest = match self.has_times {
-            true => 0,
-            false => cpu.now,
-        };
+        let earliest = if self.has_times { 0 } else { cpu.now };
         let log = &mut self.log.thread_logs()[thread];
         cpu.now = self.threads[thread].write(earliest, log)?;
         Ok(())

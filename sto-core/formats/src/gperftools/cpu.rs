@@ -40,9 +40,10 @@ impl<'b> Words<'b> {
         let word = self.bytes.get(self.at..self.at + self.size)?;
         self.at += self.size;
         let push = |number, &byte: &u8| number << 8 | u64::from(byte);
-        Some(match self.is_big_endian {
-            true => word.iter().fold(0, push),
-            false => word.iter().rev().fold(0, push),
+        Some(if self.is_big_endian {
+            word.iter().fold(0, push)
+        } else {
+            word.iter().rev().fold(0, push)
         })
     }
 }

@@ -129,12 +129,11 @@ impl<'b> Text<'b> {
             Text::Utf8(bytes) => Cow::Borrowed(&bytes[..bytes.len().min(LONGEST)]),
             Text::Latin1(bytes) => {
                 let bytes = &bytes[..bytes.len().min(LONGEST)];
-                match bytes.is_ascii() {
-                    true => Cow::Borrowed(bytes),
-                    false => {
-                        let text: String = bytes.iter().copied().map(char::from).collect();
-                        Cow::Owned(text.into_bytes())
-                    }
+                if bytes.is_ascii() {
+                    Cow::Borrowed(bytes)
+                } else {
+                    let text: String = bytes.iter().copied().map(char::from).collect();
+                    Cow::Owned(text.into_bytes())
                 }
             }
             Text::Utf16(mut units, count) => {

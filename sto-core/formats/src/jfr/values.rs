@@ -97,9 +97,10 @@ impl Types<'_> {
             self.skip_field(field, cursor)?;
             // Values without a byte could be as many as the file likes.
             let has_bytes = !field.is_pooled && self.least(of) > 0;
-            return Ok(match has_bytes {
-                true => Value::Array(of, count, ahead),
-                false => Value::None,
+            return Ok(if has_bytes {
+                Value::Array(of, count, ahead)
+            } else {
+                Value::None
             });
         }
         if field.is_pooled {
@@ -139,9 +140,10 @@ impl Types<'_> {
     }
 
     fn skip_field(&self, field: &Field, cursor: &mut Cursor<'_>) -> Decoded<()> {
-        let count = match field.is_array {
-            true => cursor.count(self.least_of_item(field))?,
-            false => 1,
+        let count = if field.is_array {
+            cursor.count(self.least_of_item(field))?
+        } else {
+            1
         };
         match field.of {
             _ if field.is_pooled => {

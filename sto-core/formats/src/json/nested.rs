@@ -100,9 +100,10 @@ fn read_members<'b>(
                 let name = json.string();
                 json.next();
                 json.skip_blanks();
-                match json.at == node.children.start {
-                    true => json.at = node.children.end,
-                    false => members.push((name, serde_json::from_str(json.value())?)),
+                if json.at == node.children.start {
+                    json.at = node.children.end
+                } else {
+                    members.push((name, serde_json::from_str(json.value())?))
                 }
             }
             b',' => {}

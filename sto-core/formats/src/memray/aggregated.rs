@@ -169,12 +169,11 @@ impl Aggregated {
         let mut stacks: Vec<Option<StackIx>> = Vec::with_capacity(self.calls.len());
         for (call, is_needed) in self.calls.iter().zip(&are_needed[1..]) {
             let is_own = call.depth <= own_frames;
-            stacks.push(match *is_needed && !is_own {
-                true => {
-                    let caller = call.caller.checked_sub(1).and_then(|ix| stacks[ix]);
-                    Some(builder.call(caller, call.location)?)
-                }
-                false => None,
+            stacks.push(if *is_needed && !is_own {
+                let caller = call.caller.checked_sub(1).and_then(|ix| stacks[ix]);
+                Some(builder.call(caller, call.location)?)
+            } else {
+                None
             });
         }
         Ok(stacks)

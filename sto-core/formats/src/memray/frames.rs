@@ -113,9 +113,10 @@ impl Threads {
     ) -> Result<(), String> {
         let (_, thread) = self.current()?;
         let is_own = thread.id == header.main_thread && thread.stacks.len() < header.own_frames;
-        let stack = match is_own {
-            true => None,
-            false => Some(builder.call(thread.stacks.last().copied().flatten(), location)?),
+        let stack = if is_own {
+            None
+        } else {
+            Some(builder.call(thread.stacks.last().copied().flatten(), location)?)
         };
         thread.stacks.push(stack);
         Ok(())

@@ -82,12 +82,13 @@ impl LineReader for Reader {
 
     fn finish(mut self: Box<Self>) -> Decoded<RecordingBuilder> {
         if !self.has_ended || !self.held.is_empty() {
-            let cut = match self.has_ended || self.held.is_empty() {
-                true => format!(
+            let cut = if self.has_ended || self.held.is_empty() {
+                format!(
                     "its records end at byte {}, without an end mark",
                     self.held.at()
-                ),
-                false => format!("the file ends within the record at byte {}", self.held.at()),
+                )
+            } else {
+                format!("the file ends within the record at byte {}", self.held.at())
             };
             if !self.allow_truncated {
                 return Err(DecodeError::cut_off(cut, Salvage::Possible));
@@ -114,9 +115,10 @@ impl Records {
         match self {
             Records::Header => {
                 let header = Box::new(Header::read(bytes)?);
-                *self = match header.is_aggregated {
-                    true => Records::Aggregated(header, Box::default()),
-                    false => Records::Allocations(header, Box::default()),
+                *self = if header.is_aggregated {
+                    Records::Aggregated(header, Box::default())
+                } else {
+                    Records::Allocations(header, Box::default())
                 };
                 Ok(Read::Record)
             }

@@ -38,9 +38,10 @@ impl Reader for JsonLines {
             Some((time, unit)) => time_in(unquoted(time.get())?.as_bytes(), unit)?,
             None => return field("time").map(drop),
         };
-        let kind = match object.contains_key("kind") {
-            true => field("kind")??,
-            false => Cow::Borrowed(""),
+        let kind = if object.contains_key("kind") {
+            field("kind")??
+        } else {
+            Cow::Borrowed("")
         };
         let (name, value) = (field("name")??, field("value")??);
         match number(value.as_bytes())? {

@@ -52,9 +52,10 @@ impl PerfStat {
             let with_time = [b"0.000000000", &[separator][..], line].concat();
             Row::of(&with_time, separator).is_some()
         });
-        match in_front {
-            true => Err(WITHOUT_INTERVAL.to_owned()),
-            false => Ok(None),
+        if in_front {
+            Err(WITHOUT_INTERVAL.to_owned())
+        } else {
+            Ok(None)
         }
     }
 }

@@ -29,14 +29,13 @@ struct Columns {
 impl Columns {
     fn fields<'l>(&self, line: &'l [u8]) -> Result<Vec<Cow<'l, [u8]>>, String> {
         let fields = fields_by(line, self.separator, MOST_FIELDS);
-        match fields.len() == self.count {
-            true => Ok(fields),
-            false => {
-                let (found, expected) = (fields.len(), self.count);
-                Err(format!(
-                    "expected {expected} fields, as the first line names, found {found}; was the file cut short?"
-                ))
-            }
+        if fields.len() == self.count {
+            Ok(fields)
+        } else {
+            let (found, expected) = (fields.len(), self.count);
+            Err(format!(
+                "expected {expected} fields, as the first line names, found {found}; was the file cut short?"
+            ))
         }
     }
 
@@ -225,9 +224,10 @@ impl Reader for Wide {
         metrics.remove(self.columns.time);
         let (text, numbers): (Vec<Metric>, Vec<Metric>) =
             metrics.into_iter().partition(|metric| metric.is_text);
-        let series = numbers.into_iter().map(|metric| match metric.has_all {
-            true => level(metric.name, Arc::clone(&times), metric.values),
-            false => {
+        let series = numbers.into_iter().map(|metric| {
+            if metric.has_all {
+                level(metric.name, Arc::clone(&times), metric.values)
+            } else {
                 let points = times
                     .iter()
                     .zip(metric.values)

@@ -116,18 +116,15 @@ fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), Forma
             let problem = "a message that ends beyond the end of the file; was the copy cut short?";
             return Err(input.error(DecodeError::new(at, problem)));
         };
-        match CompressedParts::has(message) {
-            true => {
-                let name = format!("{}: the message at byte {at}", input.path.display());
-                let message = parts.expand(name.as_ref(), message)?;
-                let added = add(samples, Message::of_file(&message));
-                let within = format!("the compressed message at byte {at}");
-                added.map_err(|error| input.error(error.within(&within)))?;
-            }
-            false => {
-                let added = add(samples, Message::of_part(message, at));
-                added.map_err(|error| input.error(error))?;
-            }
+        if CompressedParts::has(message) {
+            let name = format!("{}: the message at byte {at}", input.path.display());
+            let message = parts.expand(name.as_ref(), message)?;
+            let added = add(samples, Message::of_file(&message));
+            let within = format!("the compressed message at byte {at}");
+            added.map_err(|error| input.error(error.within(&within)))?;
+        } else {
+            let added = add(samples, Message::of_part(message, at));
+            added.map_err(|error| input.error(error))?;
         }
         input.done += 4 + length;
     }

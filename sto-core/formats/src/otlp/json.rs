@@ -175,9 +175,10 @@ impl<'d> Visitor<'d> for Member<'_> {
     }
 
     fn visit_some<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self.0.field.is_list {
-            true => deserializer.deserialize_seq(self),
-            false => self.0.deserialize(deserializer),
+        if self.0.field.is_list {
+            deserializer.deserialize_seq(self)
+        } else {
+            self.0.deserialize(deserializer)
         }
     }
 

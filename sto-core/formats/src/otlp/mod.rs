@@ -47,9 +47,10 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     };
     let bytes = &rest[..length.min(rest.len())];
     let is_all = length <= rest.len();
-    match CompressedParts::has(bytes) {
-        true => is_export(&Head::new(&CompressedParts::beginning(bytes), false)),
-        false => is_protobuf(&Head::new(bytes, is_all)),
+    if CompressedParts::has(bytes) {
+        is_export(&Head::new(&CompressedParts::beginning(bytes), false))
+    } else {
+        is_protobuf(&Head::new(bytes, is_all))
     }
 }
 

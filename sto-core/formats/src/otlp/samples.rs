@@ -50,9 +50,10 @@ fn numbering<'b>(
         could_be_attributes &=
             !times.is_empty() && seconds.iter().all(|&index| index < attributes as u64);
     }
-    match could_be_attributes {
-        true => Ok(Numbering::V1_10),
-        false => Ok(Numbering::V1_9),
+    if could_be_attributes {
+        Ok(Numbering::V1_10)
+    } else {
+        Ok(Numbering::V1_9)
     }
 }
 

@@ -52,9 +52,10 @@ impl Attributes {
             read_format: field(READ_FORMAT),
             flags: field(FLAGS),
             // Linux 3.4 added it.
-            branch_sample_type: match size > BRANCH_SAMPLE_TYPE {
-                true => field(BRANCH_SAMPLE_TYPE),
-                false => 0,
+            branch_sample_type: if size > BRANCH_SAMPLE_TYPE {
+                field(BRANCH_SAMPLE_TYPE)
+            } else {
+                0
             },
         }
     }

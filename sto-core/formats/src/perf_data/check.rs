@@ -302,9 +302,10 @@ impl Checked<'_> {
         if end <= self.len() {
             return Ok(end);
         }
-        let salvage = match salvage::is_possible(self.source) {
-            true => Salvage::Possible,
-            false => Salvage::Impossible,
+        let salvage = if salvage::is_possible(self.source) {
+            Salvage::Possible
+        } else {
+            Salvage::Impossible
         };
         let ends = (end, self.len());
         Err(FormatError::ends_early(self.path, part, ends, salvage))

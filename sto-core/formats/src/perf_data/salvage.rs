@@ -70,9 +70,10 @@ fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
     let mut window = Window::new(file);
     let mut word = |at| window.u64_at(at).ok();
     let is_pipe = word(8)? == PIPE_HEADER_SIZE;
-    let (start, announced) = match is_pipe {
-        true => (PIPE_HEADER_SIZE, 0),
-        false => (word(DATA_OFFSET)?, word(DATA_SIZE as u64)?),
+    let (start, announced) = if is_pipe {
+        (PIPE_HEADER_SIZE, 0)
+    } else {
+        (word(DATA_OFFSET)?, word(DATA_SIZE as u64)?)
     };
     let most = match announced {
         0 => file.size(),

@@ -45,15 +45,16 @@ enum Text {
 impl LineReader for Text {
     fn block(&mut self, bytes: &[u8]) -> Decoded<()> {
         if let Text::Unknown(options) = self {
-            *self = match probes::begins(bytes) {
-                true => Text::Probes {
+            *self = if probes::begins(bytes) {
+                Text::Probes {
                     probes: Box::new(Probes::new(options)),
                     size: 0,
-                },
-                false => Text::Samples(Box::new(Parser {
+                }
+            } else {
+                Text::Samples(Box::new(Parser {
                     reader: Reader::new(options),
                     sharing: AMONG_IDLE,
-                })),
+                }))
             };
         }
         let line = match self {

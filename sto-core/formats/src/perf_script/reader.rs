@@ -147,9 +147,10 @@ impl Reader {
             return Ok(known);
         }
         let name = self.builder.text(event).into_owned();
-        let unit = match has_period {
-            true => units_of_event(&name),
-            false => Unit::Samples,
+        let unit = if has_period {
+            units_of_event(&name)
+        } else {
+            Unit::Samples
         };
         let ix = self.builder.one_more_sample_type(&name, unit)?;
         known.insert(event.into(), ix);

@@ -79,9 +79,10 @@ impl Frames {
         // What is dropped at the root stays, or the whole stack would be gone.
         let mut is_kept_above = false;
         for index in indices.iter().rev().map(|&index| index as usize) {
-            let cut = match is_kept_above {
-                true => self.cuts[index],
-                false => Cut::Not,
+            let cut = if is_kept_above {
+                self.cuts[index]
+            } else {
+                Cut::Not
             };
             is_kept_above |= self.cuts[index] == Cut::Not;
             if cut == Cut::Before {

@@ -205,14 +205,15 @@ impl RecordingBuilder {
     pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;
         let limit = most_frames(self.file);
-        match self.expanded > limit {
-            true => Err(RecordingError::new(format!(
+        if self.expanded > limit {
+            Err(RecordingError::new(format!(
                 "its stacks up to here have {} frames, those of inlined functions and shared callers among \
                  them; stacks of up to {limit} are read of a file of {} bytes. Write it without inlined \
                  functions, or record for a shorter time",
                 self.expanded, self.file.0
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 

@@ -63,9 +63,10 @@ pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option
     let one = (124.0 - total.max(1.0).log2().ceil()).exp2();
     let mut edges = Vec::new();
     for &Span { from, to, amount } in &spans {
-        let (from, to) = match from < to {
-            true => (from.0, to.0),
-            false => (to.0.saturating_sub(1), to.0.max(1)),
+        let (from, to) = if from < to {
+            (from.0, to.0)
+        } else {
+            (to.0.saturating_sub(1), to.0.max(1))
         };
         let amount = (amount * one) as i128;
         let took = i128::from(to - from);
@@ -87,9 +88,10 @@ pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option
             pace += more;
             total += rest;
         }
-        let amount = match is_whole {
-            true => whole(total) - whole(total_before),
-            false => (total - total_before) as f64 / one,
+        let amount = if is_whole {
+            whole(total) - whole(total_before)
+        } else {
+            (total - total_before) as f64 / one
         };
         points.push((Nanoseconds(time), amount));
         before = time;

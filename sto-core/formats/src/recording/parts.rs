@@ -55,11 +55,12 @@ pub(super) fn within(
     index: u32,
     (table, length): (&str, usize),
 ) -> Result<(), RecordingError> {
-    match (index as usize) < length {
-        true => Ok(()),
-        false => Err(RecordingError::new(format!(
+    if (index as usize) < length {
+        Ok(())
+    } else {
+        Err(RecordingError::new(format!(
             "{at}: {index}; expected an index of {table}, which has {length} entries"
-        ))),
+        )))
     }
 }
 

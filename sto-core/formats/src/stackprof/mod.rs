@@ -52,9 +52,10 @@ const WITHOUT_STACKS: Writer = Writer {
 };
 
 pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
-    let report = match dump::matches(&Head::all(bytes)) {
-        true => dump::read(bytes)?,
-        false => json::read(bytes)?,
+    let report = if dump::matches(&Head::all(bytes)) {
+        dump::read(bytes)?
+    } else {
+        json::read(bytes)?
     };
     let mut builder = RecordingBuilder::default();
     let (event, unit, factor) = match &*report.mode {
@@ -131,14 +132,15 @@ fn add_calls(
             .lines
             .iter()
             .try_fold(0u64, |sum, (_, samples)| sum.checked_add(*samples));
-        match by_line == Some(frame.samples) {
-            true => graph.own.extend(
+        if by_line == Some(frame.samples) {
+            graph.own.extend(
                 frame
                     .lines
                     .iter()
                     .map(|&(line, samples)| (caller, line, samples)),
-            ),
-            false => graph.own.push((caller, frame.line, frame.samples)),
+            )
+        } else {
+            graph.own.push((caller, frame.line, frame.samples))
         }
         for &(callee, samples) in &frame.edges {
             graph.calls.push((caller, frames.of(callee, at)?, samples));

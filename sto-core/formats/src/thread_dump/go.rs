@@ -113,9 +113,10 @@ fn header(line: &[u8]) -> Option<Thread<'_>> {
 
 /// `main.(*T).work(0xc0000a0150, {0x0, 0x0})` at `/src/work.go:12 +0x1d`; arguments are `...` where it was inlined.
 fn frame(called: &[u8], place: &[u8], builder: &mut RecordingBuilder) -> Built<LocationIx> {
-    let arguments = match called.ends_with(b")") {
-        true => memchr::memrchr(b'(', called),
-        false => None,
+    let arguments = if called.ends_with(b")") {
+        memchr::memrchr(b'(', called)
+    } else {
+        None
     };
     let (symbol, arguments) = called.split_at(arguments.unwrap_or(called.len()));
     let place = &place[..memchr::memmem::rfind(place, b" +0x").unwrap_or(place.len())];

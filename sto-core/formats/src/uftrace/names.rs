@@ -24,9 +24,10 @@ impl<'a> Names<'a> {
         (session, address): Address,
     ) -> Option<(&'a Mapping, Option<Function<'a>>)> {
         let mapping = self.sessions.list.get(session)?.mapping(address)?;
-        let lookup = match self.are_relative {
-            true => address - mapping.begin,
-            false => address,
+        let lookup = if self.are_relative {
+            address - mapping.begin
+        } else {
+            address
         };
         let symbols = self.symbols.get(&mapping.file);
         Some((

@@ -139,9 +139,10 @@ impl<'a> Reader<'a> {
                 break Some(DecodeError::new(here as usize, problem));
             }
             within += RECORD;
-            let data = match record.has_data {
-                true => self.data(record, &view[within..]),
-                false => Some(0),
+            let data = if record.has_data {
+                self.data(record, &view[within..])
+            } else {
+                Some(0)
             };
             self.take(record, &view[within..within + data.unwrap_or(0)])?;
             let Some(length) = data else {

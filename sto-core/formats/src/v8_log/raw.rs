@@ -92,9 +92,10 @@ impl V8Log {
         let name = unescaped(&name);
         // Code of a function has the function's address, and how it was compiled.
         let is_function = fields.next().is_some();
-        let location = match is_function {
-            true => function(&name, tier(fields.next().unwrap_or_default()), builder)?,
-            false => code(of, &name, builder)?,
+        let location = if is_function {
+            function(&name, tier(fields.next().unwrap_or_default()), builder)?
+        } else {
+            code(of, &name, builder)?
         };
         let end = start.saturating_add(size);
         self.add(

@@ -239,12 +239,13 @@ pub(crate) fn same_length(
     (expected, other): (usize, &str),
     at: impl FnOnce() -> String,
 ) -> Decoded<()> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(DecodeError::new(
+    if found == expected {
+        Ok(())
+    } else {
+        Err(DecodeError::new(
             at(),
             format!("{found} entries; expected {expected}, as many as `{other}` has"),
-        )),
+        ))
     }
 }
 

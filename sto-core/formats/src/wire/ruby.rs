@@ -162,10 +162,7 @@ impl<'b> Reader<'b> {
             5.. => return Ok(first - 5),
             _ => return Ok(first + 5),
         };
-        let mut bytes = match first < 0 {
-            true => [0xff; 8],
-            false => [0; 8],
-        };
+        let mut bytes = if first < 0 { [0xff; 8] } else { [0; 8] };
         for (byte, read) in bytes.iter_mut().zip(self.cursor.take(size)?) {
             *byte = *read;
         }

@@ -84,9 +84,10 @@ fn split(header: &Header, piece: &[u8], threads: &mut Threads<Batches>) -> Optio
         let record = Record(bytes);
         match record.check() {
             Ok(Content::Call) => {
-                let pid = match header.has_processes() {
-                    true => record.u32(20),
-                    false => 0,
+                let pid = if header.has_processes() {
+                    record.u32(20)
+                } else {
+                    0
                 };
                 let thread = (pid, record.u32(16));
                 match last {

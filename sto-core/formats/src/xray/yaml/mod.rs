@@ -217,9 +217,10 @@ impl Functions {
         }
         let mut located = located.into_iter();
         let locations = self.ids.iter().map(|(id, name)| {
-            let by_number = match is_number(*id, name) {
-                true => located.next(),
-                false => None,
+            let by_number = if is_number(*id, name) {
+                located.next()
+            } else {
+                None
             };
             match by_number {
                 Some(location) => Ok(location),
