@@ -328,13 +328,11 @@ fn keeps_one_point_on_each_side_of_the_run() {
 
 #[test]
 fn rejects_a_trace_of_another_time() {
-    let expected = "trace: the trace is of another time than the recording: its times are 5 s to 6.5 s, those of the \
-                    recording 100 s to 101 s by its clock, or 0 s to 1 s from its first sample; say at what time of \
-                    the recording its 0 is";
+    let expected = "trace: the trace does not overlap the recording: its times are 5 s to 6.5 s, the recording's are \
+                    100 s to 101 s by its clock, or 0 s to 1 s from its first sample; choose the start of the trace";
     assert_eq!(trace("time,a\n5,1\n6.5,2\n").error(), expected);
-    let expected = "trace: the trace is of another time than the recording: its times are 0.5 s to 0.5 s, and with its 0 \
-                    at -2 s of the recording none of them is within the recording's 1 s; say another time at which \
-                    its 0 is";
+    let expected = "trace: the trace does not overlap the recording: its times are 0.5 s to 0.5 s, and with its time 0 \
+                    at -2 s of the recording none is within the recording's 1 s; choose another start of the trace";
     assert_eq!(trace("time,a\n0.5,1\n").starting(-2.0).error(), expected);
     let folded = trace("time,a\n0.5,1\n")
         .ingest_of("main;a 4\n")

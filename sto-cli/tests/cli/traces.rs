@@ -104,9 +104,9 @@ fn bad_traces_store_nothing() {
     for (trace, expected) in [
         (
             "late.csv",
-            "late.csv: the trace is of another time than the recording: its times are 5 s to 5 s, those of the \
-                      recording 100 s to 101 s by its clock, or 0 s to 1 s from its first sample; say at what time of \
-                      the recording its 0 is with --trace-start T",
+            "late.csv: the trace does not overlap the recording: its times are 5 s to 5 s, the recording's are \
+                      100 s to 101 s by its clock, or 0 s to 1 s from its first sample; choose the start of the trace \
+                      with --trace-start T",
         ),
         (
             "half.csv",

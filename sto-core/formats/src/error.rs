@@ -1,12 +1,13 @@
-//! Why a recording cannot be read.
+//! Errors of readers.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use sto_model::bytes::CursorError;
 use sto_model::{Cancelled, Hint};
 
-/// Why a recording cannot be read. Every message names the file, where in it, what was found,
-/// what was expected, and what to do.
+/// An error when reading a recording.
+///
+/// Each message names the file and the place in it, what was found and expected, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -15,33 +16,33 @@ pub enum FormatError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file has no bytes.
+    /// The file is empty.
     #[error("{}: the file is empty; did the recording fail, or is it still being written?", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// The bytes are of no known format.
+    /// The format of the file is not recognised.
     #[error("{}: not a profile that sto can read: it starts with {found}; expected one of {formats} formats; if it is one of them, name it", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
-        /// Its first bytes, made printable, and what they show.
+        /// A printable excerpt of the first bytes and a guess at what they are.
         found: String,
-        /// How many formats there are.
+        /// Number of supported formats.
         formats: usize,
     },
-    /// The file was cut off.
+    /// The file is truncated.
     #[error("{}: truncated: {cut}; was the recording killed, or the copy cut short? Record or copy it again{salvage}", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
-        /// What is cut, and where: `the file ends at byte 1234, in the middle of its JSON`.
+        /// Where the file ends: `the file ends at byte 1234, in the middle of its JSON`.
         cut: String,
-        /// What can be done with what there is.
+        /// Whether the part before the cut can be read.
         salvage: Salvage,
     },
     /// The file breaks a rule of its format.
@@ -51,42 +52,43 @@ pub enum FormatError {
         path: PathBuf,
         /// Where: `line 12`, `the record at byte 1234`.
         at: String,
-        /// What was found, what was expected, and what to do.
+        /// What was found, what was expected, and the remedy.
         problem: String,
-        /// Whether it may be that the file was cut off, and can be read up to there.
+        /// Whether the file may have been cut off here, so that the part before can be read.
         may_be_cut: bool,
     },
-    /// Compressed data expand to more than they may.
+    /// Compressed data expand beyond the limit.
     #[error("cannot read {}: {problem}", path.display())]
     ExpandsTooFar {
         /// The file.
         path: PathBuf,
-        /// To how much, and what to do.
+        /// The size or limit, and the remedy.
         problem: String,
     },
-    /// The recording was made in a way that cannot be read here.
+    /// The recording uses a variant or setting of its format that is not supported.
     #[error("{}: {problem}", path.display())]
     Unsupported {
         /// The file.
         path: PathBuf,
-        /// What it is and what to do.
+        /// What is unsupported, and the remedy.
         problem: String,
     },
-    /// No value of a trace is of a time at which the recording ran.
+    /// The times of a trace and of the recording do not overlap.
     #[error("{}: {}", path.display(), no_overlap(trace, recording, length, start.as_deref()))]
     NoOverlap {
         /// The trace.
         path: PathBuf,
-        /// Its times, from the first to the last.
+        /// The first and last time of the trace.
         trace: String,
-        /// Those of the recording's samples, by its clock.
+        /// The first and last time of the recording's samples, by its own clock.
         recording: String,
-        /// How long that is.
+        /// Duration of the recording.
         length: String,
-        /// How long after the recording's first sample the trace's 0 was said to be.
+        /// The offset, as given by the user, of the trace's time 0 from the recording's first
+        /// sample.
         start: Option<String>,
     },
-    /// Reading was ended early.
+    /// Reading was cancelled.
     #[error(transparent)]
     Cancelled(Cancelled),
     /// The recording holds no samples.
@@ -100,27 +102,28 @@ pub enum FormatError {
 fn no_overlap(trace: &str, recording: &str, length: &str, start: Option<&str>) -> String {
     match start {
         Some(start) => format!(
-            "the trace is of another time than the recording: its times are {trace}, and with its 0 at {start} of the \
-             recording none of them is within the recording's {length}; say another time at which its 0 is"
+            "the trace does not overlap the recording: its times are {trace}, and with its time 0 at {start} of the \
+             recording none is within the recording's {length}; choose another start of the trace"
         ),
         None => format!(
-            "the trace is of another time than the recording: its times are {trace}, those of the recording {recording} by its \
-             clock, or 0 s to {length} from its first sample; say at what time of the recording its 0 is"
+            "the trace does not overlap the recording: its times are {trace}, the recording's are {recording} by its \
+             clock, or 0 s to {length} from its first sample; choose the start of the trace"
         ),
     }
 }
 
-/// What can be done with what there is of a file that was cut off.
+/// Whether the part of a truncated file before the cut can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Salvage {
-    /// [`ReadOptions::allow_truncated`](crate::ReadOptions::allow_truncated) takes it.
+    /// It can, with [`ReadOptions::allow_truncated`](crate::ReadOptions::allow_truncated).
     Possible,
-    /// Nothing, as what it is read by stands at its end or is cut itself.
+    /// It cannot, because an index at the end of the file that is needed to read it is missing or
+    /// damaged.
     Impossible,
 }
 
-/// The end of a message that says that the file is to be made again.
+/// Formats the remedy that ends the message of a truncated file.
 impl fmt::Display for Salvage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -131,7 +134,7 @@ impl fmt::Display for Salvage {
 }
 
 impl FormatError {
-    /// An error of a file that breaks a rule of its format.
+    /// Makes an error for a file that breaks a rule of its format.
     #[doc(hidden)]
     pub fn malformed(
         path: &Path,
@@ -146,7 +149,7 @@ impl FormatError {
         }
     }
 
-    /// What can be done about it.
+    /// The remedy, if there is an option for it.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             FormatError::Unknown { .. } => Some(Hint::NameFormat),
@@ -163,7 +166,7 @@ impl FormatError {
         }
     }
 
-    /// An error of a file that was cut off: where, and within what.
+    /// Makes an error for a truncated file.
     pub(super) fn cut_off(path: &Path, cut: impl Into<String>, salvage: Salvage) -> FormatError {
         FormatError::Truncated {
             path: path.to_owned(),
@@ -172,13 +175,13 @@ impl FormatError {
         }
     }
 
-    /// An error of a file that was made in a way that cannot be read here.
+    /// Makes an error for an unsupported variant of a format.
     pub(super) fn unsupported(path: &Path, problem: String) -> FormatError {
         let path = path.to_owned();
         FormatError::Unsupported { path, problem }
     }
 
-    /// An error of a file of which the named part ends beyond the file's end.
+    /// Makes an error for a file that ends before one of its parts does.
     pub(super) fn ends_early(
         path: &Path,
         part: impl fmt::Display,
@@ -189,7 +192,7 @@ impl FormatError {
         FormatError::cut_off(path, cut, salvage)
     }
 
-    /// Makes an error of what the system says of a file.
+    /// Returns a conversion from I/O errors of the file at `path`.
     pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> FormatError {
         |source| match source.get_ref().and_then(|error| error.downcast_ref()) {
             Some(&Cancelled) => FormatError::Cancelled(Cancelled),
@@ -201,7 +204,7 @@ impl FormatError {
     }
 }
 
-/// What is wrong with the bytes of a file, and where. The name of the file is added last.
+/// A decoding error and its place in the file. [`DecodeError::in_file`] adds the file's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DecodeError(Box<(At, Problem)>);
 
@@ -211,19 +214,20 @@ pub(super) type Decoded<T> = Result<T, DecodeError>;
 pub(super) enum At {
     Byte(usize),
     Line(usize),
-    /// `threads[0].samples.stack[5]`.
+    /// A path like `threads[0].samples.stack[5]`.
     Path(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Problem {
-    /// What was found, what was expected, and what to do; whether the file may be cut off there.
+    /// The problem, and whether the file may have been cut off here.
     Malformed(String, bool),
-    /// A value ends at this byte of the file, beyond the end of what holds it; what was found and expected.
+    /// The byte at which a value should end, which lies beyond the end of its container, and the
+    /// problem.
     EndsAt(u64, String),
-    /// The file ends too soon: where, within what, and what can be done.
+    /// The file is truncated: where and in what, and whether the part before can be read.
     Cut(String, Salvage),
-    /// The file was made in a way that cannot be read here: what it is, and what to do.
+    /// An unsupported variant of a format, and the remedy.
     Unsupported(String),
 }
 
@@ -235,7 +239,7 @@ impl DecodeError {
         )))
     }
 
-    /// A file that ends at a byte, `within` what.
+    /// Makes an error for a file that ends at byte `at`; `within` says in the middle of what.
     pub(super) fn cut(at: usize, within: impl fmt::Display) -> DecodeError {
         let cut = format!("the file ends at byte {at}, {within}");
         DecodeError::cut_off(cut, Salvage::Impossible)
@@ -245,22 +249,22 @@ impl DecodeError {
         DecodeError(Box::new((At::Byte(0), Problem::Cut(cut, salvage))))
     }
 
-    /// A file that was made in a way that cannot be read here.
+    /// Makes an error for an unsupported variant of a format.
     pub(super) fn unsupported(problem: String) -> DecodeError {
         DecodeError(Box::new((At::Byte(0), Problem::Unsupported(problem))))
     }
 
-    /// Whether what there is of a file that was cut off can be read.
+    /// Returns `true` if the file was cut off and the part before can be read.
     pub(super) fn is_salvageable(&self) -> bool {
         matches!(self.0.1, Problem::Cut(_, Salvage::Possible))
     }
 
-    /// Whether a value ends beyond the end of what holds it.
+    /// Returns `true` if a value ends beyond the end of its container.
     pub(super) fn is_end(&self) -> bool {
         matches!(self.0.1, Problem::EndsAt(..))
     }
 
-    /// An index that is not in its table.
+    /// Makes an error for an index that is out of range.
     pub(super) fn index(at: impl Into<At>, table: &str, length: usize, index: i64) -> DecodeError {
         let problem = format!(
             "{index}; expected an index of {table}, which has {length} entries; was the file edited?"
@@ -268,7 +272,7 @@ impl DecodeError {
         DecodeError::new(at, problem)
     }
 
-    /// An id of what the file does not have.
+    /// Makes an error for an id that is not defined in the file.
     pub(super) fn missing(at: usize, what: &str, id: u64) -> DecodeError {
         let problem =
             format!("{what} {id}, which the file does not have; was it cut short, or edited?");
@@ -279,7 +283,7 @@ impl DecodeError {
         move |problem| DecodeError::new(at, problem)
     }
 
-    /// The same of a part of the file, where what is wrong was found in that part alone.
+    /// Names the part of the file that the error's place is relative to.
     pub(super) fn within(self, part: &str) -> DecodeError {
         match *self.0 {
             (_, Problem::Cut(..)) => DecodeError::new(part, "it ends in the middle of a value"),
@@ -287,7 +291,7 @@ impl DecodeError {
         }
     }
 
-    /// The same of what begins at this byte of the file.
+    /// Moves the error's byte offset by `start`.
     pub(super) fn after(mut self, start: usize) -> DecodeError {
         if let At::Byte(at) = &mut self.0.0 {
             *at += start;
@@ -295,7 +299,8 @@ impl DecodeError {
         self
     }
 
-    /// The same of a file that the one that was read was made of: `at` finds where it is there, by its byte.
+    /// Replaces the byte offset in converted data by the place in the original file, which `at`
+    /// finds.
     pub(super) fn moved(self, at: impl FnOnce(usize) -> String) -> DecodeError {
         match *self.0 {
             (At::Byte(byte), problem) => DecodeError(Box::new((At::Path(at(byte)), problem))),
@@ -324,7 +329,7 @@ impl DecodeError {
         }
     }
 
-    /// The same of a last line without a line end, where the file may be cut off.
+    /// Adds to the message that the file may have been cut off in its last line.
     pub(super) fn in_last_line(mut self, salvage: Salvage) -> DecodeError {
         if let Problem::Malformed(problem, may_be_cut) = &mut self.0.1 {
             problem.push_str(&format!(

@@ -1,12 +1,14 @@
-//! Profile formats: one file or folder for each, from bytes to a [`Recording`](recording::Recording).
+//! Readers of profile formats, one file or folder per format; each turns bytes into a
+//! [`Recording`](recording::Recording).
 //!
-//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+//! Tools link `sto-core`, which re-exports this crate's public items.
 //!
 #![doc = include_str!("formats.md")]
-// Readers of native programs use more of the recording and its files than other formats.
+// Without `symbols`, parts of the recording and of file access that only readers of native programs
+// need are unused.
 #![cfg_attr(not(feature = "symbols"), allow(dead_code, unused_imports))]
 
-// From a file to its format.
+// Recognising and opening files.
 mod compressed;
 mod encoding;
 mod error;
@@ -14,7 +16,7 @@ mod read;
 mod registry;
 mod source;
 
-// What formats have in common.
+// Code shared by several formats.
 mod call_events;
 mod calls;
 pub mod demangle;
@@ -28,7 +30,7 @@ mod wire;
 
 pub use demangle::{demangle, demangled};
 
-// A format each.
+// One module per format.
 mod austin;
 mod bcc;
 mod bpftrace;
@@ -84,7 +86,7 @@ mod xhprof;
 mod xray;
 mod yourkit;
 
-// Metrics over time, which stand beside a recording.
+// Metrics over time that belong to a recording.
 #[doc(hidden)]
 pub mod metric_trace;
 

@@ -1,4 +1,4 @@
-//! Which format a profile has, and what reads it: the only file that knows every reader.
+//! Detection of formats, and the reader of each. Only this file knows all readers.
 
 #[cfg(feature = "symbols")]
 use super::{perf_data, xray};
@@ -39,7 +39,8 @@ use sto_model::files::ReadAt;
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $format:ident = $name:literal $(if $feature:tt)?: $matches:expr, $reader:expr;)*) => {
-        /// The function that recognises a format, and its reader; `None` if this program was built without it.
+        /// Returns the function that recognises a format and its reader, or `None` if this program
+        /// was built without it.
         fn row(format: Format) -> Option<(Matches, Reader)> {
             Some(match format {
                 $($(#[cfg(feature = $feature)])? Format::$format => ($matches, $reader),)*
@@ -51,7 +52,8 @@ macro_rules! rows {
 }
 each_format!(rows);
 
-/// What recognises a folder that is one recording of a format, and what reads it; `None` of formats of files alone.
+/// Returns the functions that recognise and read a folder of a format, or `None` if the format has
+/// only files.
 fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {
     match format {
         Format::NonSequitur => Some((nonsequitur::is_trace, nonsequitur::read_folder)),
@@ -60,13 +62,14 @@ fn folder_row(format: Format) -> Option<(MatchesFolder, FolderReader)> {
     }
 }
 
-/// Whether a folder is one recording of the format.
+/// Returns `true` if a folder is a recording of the format.
 type MatchesFolder = fn(&Path) -> bool;
 
-/// What reads a folder that is one recording.
+/// Reads a folder that is one recording.
 pub(super) type FolderReader = fn(&Path, &ReadOptions) -> Result<Recording, FormatError>;
 
-/// What reads a folder, where it is one recording, or the named format has folders.
+/// Returns the reader of a folder: the reader of the `named` format, or the first that recognises
+/// the folder.
 pub(super) fn folder_reader_of(folder: &Path, named: Option<Format>) -> Option<FolderReader> {
     let mut rows = Format::all().filter_map(|format| Some((format, folder_row(format)?)));
     let found = rows.find(|&(format, (is_one, _))| match named {
@@ -76,32 +79,33 @@ pub(super) fn folder_reader_of(folder: &Path, named: Option<Format>) -> Option<F
     found.map(|(_, (_, reader))| reader)
 }
 
-/// Whether a profile that begins so has the format.
+/// Returns `true` if a profile that begins like this has the format.
 type Matches = fn(&Head<'_>) -> bool;
 
 #[derive(Clone, Copy)]
 pub(super) enum Reader {
-    /// From all its bytes at once.
+    /// Reads the whole file at once.
     Whole(fn(&[u8]) -> Decoded<RecordingBuilder>),
-    /// The same, of formats with times: samples may be summed over time, and calls go to a temporary file.
+    /// Like `Whole`, for formats with times: samples can be summed over time, and calls can go to a
+    /// temporary file.
     Timed(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
-    /// The same; the last chunk may be left out where it was cut off, if that is allowed.
+    /// Like `Timed`, but a last chunk that was cut off can be skipped.
     Chunks(fn(&[u8], &ReadOptions) -> Decoded<RecordingBuilder>),
-    /// Piece by piece, from wherever it is.
+    /// Reads the file in pieces at any offset.
     Pieces(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
-    /// The same, where nothing can be made of a file that was cut off.
+    /// Like `Pieces`, but a truncated file cannot be read.
     Passes(fn(&Path, &dyn ReadAt, &ReadOptions) -> Result<Recording, FormatError>),
-    /// Lines, or blocks, as they come, of which the reader holds what is distinct.
+    /// Reads lines or blocks in order, and holds only what is distinct.
     Lines(fn(&ReadOptions) -> Box<dyn LineReader>),
 }
 use Reader::{Chunks, Lines, Passes, Pieces, Timed, Whole};
 
-/// The first of the formats that are recognised by a line, which stand last.
+/// The first of the formats that are recognised by a line of text, which come last.
 const FIRST_OF_LINES: Format = Format::Callgrind;
 
-/// The format of a profile that begins so.
+/// Detects the format of a profile.
 pub(super) fn format_of(head: &Head<'_>) -> Option<Format> {
-    // A line of JSON may hold what a line of a text is known by.
+    // A line of JSON may contain text by which a line-based format is recognised.
     let is_json = head.is_json();
     Format::all()
         .filter(|&format| !is_json || (format as usize) < FIRST_OF_LINES as usize)
@@ -112,7 +116,7 @@ pub(super) fn reader_of(format: Format) -> Option<Reader> {
     row(format).map(|(_, reader)| reader)
 }
 
-/// What can be done with what there is of a file that was cut off anywhere.
+/// Whether a truncated file of this format can be read up to the cut.
 pub(super) fn salvage_of(format: Format) -> Salvage {
     match reader_of(format) {
         Some(Chunks(_) | Pieces(_) | Lines(_)) => Salvage::Possible,

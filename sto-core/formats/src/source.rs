@@ -1,4 +1,4 @@
-//! What formats are read from, and how.
+//! Options and input of the readers.
 
 use crate::error::Decoded;
 use crate::recording::{Format, RecordingBuilder};
@@ -15,57 +15,60 @@ use sto_model::trace::CallThresholds;
 use sto_model::units::Bytes;
 use sto_model::{Cancel, Cancelled};
 
-/// How a profile is to be read.
+/// Options for reading a profile.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The format that it has; by default its content shows it.
+    /// The format. By default it is detected from the content.
     pub format: Option<Format>,
-    /// Read as much as there is of a profile that was cut off, with a warning that says how much.
+    /// Read a truncated profile up to the cut, with a warning that says how much was read.
     pub allow_truncated: bool,
-    /// Bytes that a compressed profile may expand to, however small it is, by default 64 MiB and 256 times its
-    /// size; and bytes that a stream of a format which is held may have, by default 2 GiB.
+    /// Limit in bytes to the expanded size of a compressed profile (default: 64 MiB or 256 times
+    /// its size, whichever is larger), and to the size of a stream whose format must be held in
+    /// memory (default: 2 GiB).
     pub max_input: Option<Bytes>,
-    /// Where the files are that saved stacks are unwound with.
+    /// Where to find the binaries and symbols used to unwind copied stacks.
     pub symbols: SymbolOptions,
-    /// Sum samples that differ in their time alone, so that of a recording no more is held than what is distinct.
-    /// A sum has the time of its first sample. Those of perf.data stay as they are.
+    /// Sum samples that differ only in time, so that memory depends only on the number of distinct
+    /// samples. A sum has the time of its first sample. Samples of perf.data are never summed.
     pub sum_samples: bool,
-    /// Which calls of a trace of calls are kept by themselves.
+    /// Which calls of a call trace are kept individually.
     pub call_thresholds: CallThresholds,
-    /// How many equal parts of its time the samples of a trace of calls are of, so that they have a time; by default
-    /// each is of all its time, and has none.
+    /// The number of equal time slices into which the samples of a call trace are divided, so that
+    /// each sample has a time. By default each covers the whole run and has no time.
     pub call_parts: Option<NonZeroU32>,
-    /// Where the temporary file is for the calls of a trace that are too many for memory; without it, they stay in
-    /// memory.
+    /// The folder for a temporary file with the calls of a trace that do not fit in memory. By
+    /// default they stay in memory.
     pub call_folder: Option<PathBuf>,
-    /// Keep every call of a trace of calls, too.
+    /// Also keep every call of a call trace.
     pub keep_calls: bool,
-    /// Is called as the profile is read.
+    /// A callback for progress.
     pub on_read: OnRead,
 }
 
 impl ReadOptions {
-    /// What a recording is made with.
+    /// Returns a recording builder for these options.
     pub(super) fn builder(&self) -> RecordingBuilder {
         RecordingBuilder::default().summing(self.sum_samples)
     }
 }
 
-/// What is called with the number of further bytes of a profile that were read, for displays of progress: of
-/// perf.data, formats of lines, and what is compressed or comes as a stream. They are those of the profile as
-/// it is stored, and the last ones may be missing. It may end reading there.
+/// A progress callback, called with the number of further bytes read.
+///
+/// It is called for perf.data, for line-based formats, and for compressed or streamed input. The
+/// bytes are those of the stored (compressed) profile, and the last ones may not be reported. An
+/// error of the callback cancels reading.
 #[derive(Clone, Default)]
 pub struct OnRead(Option<Arc<Call>>);
 
 type Call = dyn Fn(u64) -> Result<(), Cancelled> + Send + Sync;
 
 impl OnRead {
-    /// Calls this function.
+    /// Makes a callback of a function.
     pub fn new(call: impl Fn(u64) -> Result<(), Cancelled> + Send + Sync + 'static) -> OnRead {
         OnRead(Some(Arc::new(call)))
     }
 
-    /// The same, and ends reading where that is cancelled.
+    /// Returns a callback that calls this one and then fails if `cancel` is cancelled.
     #[doc(hidden)]
     pub fn unless(&self, cancel: &Cancel) -> OnRead {
         let (all, cancel) = (self.clone(), cancel.clone());
@@ -83,11 +86,10 @@ impl fmt::Debug for OnRead {
     }
 }
 
-/// Calls for what is read through it.
+/// A reader that reports progress.
 pub(super) struct Reporting<'a, R> {
     input: R,
     on_read: &'a OnRead,
-    /// Bytes that were not reported yet.
     unreported: u64,
 }
 
@@ -113,14 +115,14 @@ impl<R: Read> Read for Reporting<'_, R> {
     }
 }
 
-/// How much is read at least between two reports.
+/// Minimum number of bytes between two reports.
 const REPORTED: u64 = 64 << 10;
 
-/// How a profile begins.
+/// The beginning of a profile.
 pub(super) struct Head<'a> {
-    /// The first bytes, no longer compressed: the first 4 MiB at least, or all there are.
+    /// The first bytes, decompressed: at least 4 MiB, or the whole profile if it is shorter.
     pub(super) bytes: &'a [u8],
-    /// Whether that is all.
+    /// Whether `bytes` is the whole profile.
     pub(super) is_all: bool,
     keys: OnceCell<Vec<&'a [u8]>>,
 }
@@ -134,23 +136,25 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// That of a profile that has no more bytes.
+    /// Makes a head of a whole profile.
     pub(super) fn all(bytes: &'a [u8]) -> Head<'a> {
         Head::new(bytes, true)
     }
 
-    /// The keys of the object that it begins with, as far as they are there, without their quotes.
+    /// The keys, without quotes, of the JSON object that the profile begins with, as far as `bytes`
+    /// contains them.
     pub(super) fn keys(&self) -> &[&'a [u8]] {
         self.keys.get_or_init(|| first_keys(self.bytes))
     }
 
-    /// Whether it begins as an object that has all these keys.
+    /// Returns `true` if the profile begins with a JSON object that has all these keys.
     pub(super) fn has_keys<const N: usize>(&self, keys: [&str; N]) -> bool {
         let found = self.keys();
         keys.iter().all(|key| found.contains(&key.as_bytes()))
     }
 
-    /// Whether it begins as a JSON object with a key does, or an array of such.
+    /// Returns `true` if the profile begins like a JSON object with a key, or like an array of such
+    /// objects.
     pub(super) fn is_json(&self) -> bool {
         let start = self.bytes.trim_ascii_start();
         let first = start.strip_prefix(b"[").unwrap_or(start).trim_ascii_start();
@@ -158,7 +162,7 @@ impl<'a> Head<'a> {
         object.is_some_and(|object| object.starts_with(b"\""))
     }
 
-    /// The lines that are there to their ends.
+    /// The complete lines.
     pub(super) fn whole_lines(&self) -> &'a [u8] {
         let end = if self.is_all {
             self.bytes.len()
@@ -168,7 +172,7 @@ impl<'a> Head<'a> {
         &self.bytes[..end]
     }
 
-    /// The first line that is neither blank nor a comment (`#`), if it is there to its end.
+    /// The first complete line that is neither blank nor a comment (`#`).
     pub(super) fn first_line(&self) -> Option<&'a [u8]> {
         lines(self.whole_lines())
             .map(|(_, line)| line)
@@ -176,14 +180,14 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A reader of a format that is read as it comes: of lines, for the most part.
+/// A reader that takes its input in blocks; most such formats are line-based.
 pub(super) trait LineReader: Send {
-    /// Whether blocks may end anywhere, for formats that are not made of lines.
+    /// Returns `true` if blocks may end in the middle of a line, for formats that have no lines.
     fn takes_parts_of_lines(&self) -> bool {
         false
     }
 
-    /// Reads whole lines; only the last one of all may lack its line end.
+    /// Reads a block of complete lines. Only the last line of the file may lack its line end.
     fn block(&mut self, bytes: &[u8]) -> Decoded<()>;
 
     fn finish(self: Box<Self>) -> Decoded<RecordingBuilder>;

@@ -216,7 +216,7 @@ fn warns_if_costs_differ_from_stated_totals() {
         let said = recording
             .warnings
             .iter()
-            .find(|text| text.contains("adds up to"));
+            .find(|text| text.contains("add up to"));
         said.cloned().unwrap_or_default()
     };
     let said = without("visual-studio.csv", ",72.86,72.86,", ",72.86,12.86,");

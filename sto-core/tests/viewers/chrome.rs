@@ -629,7 +629,7 @@ fn keeps_counters_up_to_the_limit() {
             .iter()
             .all(|metric| metric.name().len() <= 4096)
     );
-    let warning = "98976 metrics over time were left out: of a recording, 1024 are read.";
+    let warning = "98976 metrics over time were left out: at most 1024 are read from a recording.";
     assert!(
         found.warnings.contains(&warning.to_owned()),
         "{:?}",

@@ -1,4 +1,4 @@
-//! The one way to make a [`Recording`].
+//! The builder of recordings.
 
 mod frames;
 
@@ -16,11 +16,12 @@ use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Cost, Nanoseconds, SampleType, Unit};
 use sto_model::{FrameKind, FrameTable, MetricSeries, Origin};
 
-/// Makes a [`Recording`], as every format does.
+/// Builds a [`Recording`].
 ///
-/// The indices that it hands out are the only ones that it takes, so that a recording is always whole.
+/// All readers use it. It accepts only indices that it returned, so that a recording is always
+/// consistent.
 ///
-/// The front page of `sto-core` has an example.
+/// The documentation of `sto-core` has an example.
 #[derive(Default)]
 pub struct RecordingBuilder {
     pub(crate) origin: Origin,
@@ -33,36 +34,36 @@ pub struct RecordingBuilder {
     pub(crate) warnings: Vec<String>,
     process_of: HashMap<(u32, String), ProcessIx>,
     thread_of: HashMap<(ProcessIx, u32, String), ThreadIx>,
-    /// By sample type, of costs that were added.
+    /// Sum of the added costs by sample type.
     sums: HashMap<SampleTypeIx, Cost>,
     metrics: Vec<MetricSeries>,
     pub(crate) calls: Option<RunCalls<StackIx>>,
     pub(crate) logged: Option<Box<LoggedCalls>>,
-    /// How many of each name there are.
+    /// Number of metrics by name.
     metric_names: HashMap<String, usize>,
-    /// How many metrics beyond the most of a recording there are.
+    /// Number of metrics beyond [`MAX_RECORDED_METRICS`].
     more_metrics: usize,
     frames: FrameTable,
-    /// By frame.
+    /// The location of each frame.
     of_frame: Vec<LocationIx>,
     nameless: HashMap<Location, LocationIx>,
     locations: Vec<Location>,
     stacks: Stacks,
-    /// Frames that stacks were made into by parts of the file that stand for several, and how large that is.
+    /// Number of frames added by [`RecordingBuilder::expand`].
     expanded: u64,
     file: Bytes,
     lossy: bool,
     cut: bool,
 }
 
-/// Where samples were taken, and of what.
+/// The thread and sample type of a sample.
 pub(crate) type Measured = (ThreadIx, SampleTypeIx);
 
-const LOSSY: &str = "Some names are not UTF-8; what cannot be read in them is shown as \u{fffd}.";
+const LOSSY: &str = "Some names are not valid UTF-8; their invalid bytes are shown as \u{fffd}.";
 const CUT: &str = "Some names are longer than 4096 bytes; they are cut there, and end in `…`.";
 
 impl RecordingBuilder {
-    /// That of a file of this length.
+    /// Makes a builder for a file of this length in bytes.
     pub(crate) fn of_file(length: usize) -> RecordingBuilder {
         RecordingBuilder {
             file: Bytes(length as u64),
@@ -70,7 +71,7 @@ impl RecordingBuilder {
         }
     }
 
-    /// The same, whose samples that differ in their time alone are summed, if asked for.
+    /// Sets whether samples that differ only in time are summed.
     pub(crate) fn summing(self, is_so: bool) -> RecordingBuilder {
         RecordingBuilder {
             samples: Samples::new(is_so),
@@ -78,7 +79,7 @@ impl RecordingBuilder {
         }
     }
 
-    /// That of these stacks of addresses.
+    /// Makes a builder with these locations and stacks.
     pub(crate) fn of_addresses(locations: Vec<Location>, stacks: Stacks) -> RecordingBuilder {
         RecordingBuilder {
             locations,
@@ -87,12 +88,12 @@ impl RecordingBuilder {
         }
     }
 
-    /// Where and how the recording was made.
+    /// Where and how the recording was made, for changes.
     pub fn origin(&mut self) -> &mut Origin {
         &mut self.origin
     }
 
-    /// What was measured; the same twice is one.
+    /// Adds a sample type, or finds it.
     pub fn sample_type(&mut self, event: &str, unit: Unit) -> SampleTypeIx {
         let is_same = |known: &SampleType| known.event == event && known.unit == unit;
         let known = self.sample_types.iter().position(is_same);
@@ -105,7 +106,8 @@ impl RecordingBuilder {
         }) as u32)
     }
 
-    /// The same, of no more than a profile may have.
+    /// Like [`RecordingBuilder::sample_type`], but fails if there are more than
+    /// [`MAX_SAMPLE_TYPES`].
     pub(crate) fn one_more_sample_type(&mut self, event: &str, unit: Unit) -> Built<SampleTypeIx> {
         let ix = self.sample_type(event, unit);
         if self.sample_types.len() > MAX_SAMPLE_TYPES {
@@ -117,7 +119,8 @@ impl RecordingBuilder {
         Ok(ix)
     }
 
-    /// The process of this id that ran this program; names of more than 255 bytes are cut.
+    /// Adds the process with this id and program name, or finds it. Names longer than 255 bytes are
+    /// cut.
     pub fn process(&mut self, pid: u32, program: &str) -> ProcessIx {
         let program = process_name(program.as_bytes());
         let next = ProcessIx(self.processes.len() as u32);
@@ -132,10 +135,10 @@ impl RecordingBuilder {
         })
     }
 
-    /// The thread of this id and name; names of more than 255 bytes are cut.
+    /// Adds the thread with this id and name, or finds it. Names longer than 255 bytes are cut.
     ///
     /// # Errors
-    /// Where the process is of another builder.
+    /// Returns an error if the process is from another builder.
     pub fn thread(
         &mut self,
         process: ProcessIx,
@@ -146,7 +149,7 @@ impl RecordingBuilder {
         Ok(self.known_thread(process, tid, name))
     }
 
-    /// The thread of this id and name.
+    /// Like [`RecordingBuilder::thread`], without a check of the process.
     pub(crate) fn known_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
         let key = (process, tid, process_name(name.as_bytes()));
         if let Some(&known) = self.thread_of.get(&key) {
@@ -157,7 +160,7 @@ impl RecordingBuilder {
         thread
     }
 
-    /// A thread beside others of its id and name.
+    /// Adds a thread, even if one with its id and name exists.
     pub(crate) fn new_thread(&mut self, process: ProcessIx, tid: u32, name: &str) -> ThreadIx {
         self.threads.push(Thread {
             tid,
@@ -168,17 +171,17 @@ impl RecordingBuilder {
         ThreadIx(self.threads.len() as u32 - 1)
     }
 
-    /// A file that code was loaded from.
+    /// Adds a file that code was loaded from.
     pub fn module(&mut self, module: Module) -> ModuleIx {
         self.modules.push(module);
         ModuleIx(self.modules.len() as u32 - 1)
     }
 
-    /// A stack, root first; an empty one becomes one frame `[unknown]`.
+    /// Adds a stack, root first, or finds it. An empty stack becomes a single frame `[unknown]`.
     ///
     /// # Errors
-    /// Where it has more than [`MAX_DEPTH`] frames or one of another builder, or all stacks together reach 2^32
-    /// frames.
+    /// Returns an error if the stack has more than [`MAX_DEPTH`] frames or a frame from another
+    /// builder, or if all stacks together reach 2^32 frames.
     pub fn stack(&mut self, root_first: &[LocationIx]) -> Result<StackIx, RecordingError> {
         if root_first.is_empty() {
             let unknown = self.function(FrameKind::Unresolved, "[unknown]", "")?;
@@ -191,8 +194,8 @@ impl RecordingBuilder {
         self.stacks.try_insert(root_first).ok_or_else(too_many)
     }
 
-    /// The stack that a stack becomes by calling a location; without a caller, the location is a root. For
-    /// formats that write a caller once for many stacks.
+    /// Adds the stack in which `caller` calls `callee`, or finds it; without a caller, `callee` is
+    /// the root. For formats that store each caller once for many stacks.
     pub(crate) fn call(&mut self, caller: Option<StackIx>, callee: LocationIx) -> Built<StackIx> {
         check_depth(caller.map_or(0, |caller| self.stacks.depth(caller)) + 1)?;
         self.stacks
@@ -200,8 +203,8 @@ impl RecordingBuilder {
             .ok_or_else(too_many)
     }
 
-    /// Counts frames that a file does not spell, but makes by parts that stand for several, before they are
-    /// made; an error where a file of its size may not have as many.
+    /// Counts frames that the file does not contain one by one, such as those of shared callers,
+    /// before they are made. Returns an error if there are too many for the size of the file.
     pub(crate) fn expand(&mut self, frames: usize) -> Built<()> {
         self.expanded += frames as u64;
         let limit = most_frames(self.file);
@@ -217,8 +220,8 @@ impl RecordingBuilder {
         }
     }
 
-    /// Adds the frames and stacks that were read of the text after this one, in their order; returns the
-    /// indices of its stacks here.
+    /// Adds the frames and stacks of a builder that read a later part of the text, in order.
+    /// Returns the new indices of its stacks.
     pub(crate) fn append(&mut self, later: &RecordingBuilder) -> Built<Vec<StackIx>> {
         self.lossy |= later.lossy;
         self.cut |= later.cut;
@@ -237,10 +240,11 @@ impl RecordingBuilder {
         stacks.collect()
     }
 
-    /// Adds to what a stack of a thread cost; nothing where that is zero.
+    /// Adds to the cost of a stack in a thread. Zero costs are ignored.
     ///
     /// # Errors
-    /// Where an index is of another builder, or the costs of the sample type leave 64 bits.
+    /// Returns an error if an index is from another builder, or if the sum of the sample type
+    /// exceeds 64 bits.
     pub fn add(
         &mut self,
         thread: ThreadIx,
@@ -255,7 +259,7 @@ impl RecordingBuilder {
         self.add_cost(thread, sample_type, stack, cost)
     }
 
-    /// The same, where threads and sample types may be added later.
+    /// Like [`RecordingBuilder::add`], without a check of the indices, which may be added later.
     pub(crate) fn add_cost(
         &mut self,
         thread: ThreadIx,
@@ -276,7 +280,7 @@ impl RecordingBuilder {
         Ok(())
     }
 
-    /// Adds a sample of a stack that goes up to its root.
+    /// Adds a sample whose stack is complete up to its root.
     pub(crate) fn push(
         &mut self,
         (thread, sample_type): Measured,
@@ -294,12 +298,11 @@ impl RecordingBuilder {
         });
     }
 
-    /// Adds a sample.
     pub(crate) fn push_sample(&mut self, sample: Sample) {
         self.samples.push(sample);
     }
 
-    /// Adds a metric over time. Of several with one name all but the first get a number: `heap (2)`.
+    /// Adds a metric over time. If its name is taken, it gets a number: `heap (2)`.
     pub(crate) fn add_metric(&mut self, metric: MetricSeries) {
         if self.metrics.len() == MAX_RECORDED_METRICS {
             self.more_metrics += 1;
@@ -320,8 +323,8 @@ impl RecordingBuilder {
         self.metrics.push(metric);
     }
 
-    /// A warning where the costs of a sample type that were added do not come to the total that the file states.
-    /// Each of its rows may be off by `rounding`.
+    /// Returns a warning if the added costs of a sample type differ from the total that the file
+    /// states by more than `rounding` per row.
     pub(crate) fn differs_from(
         &self,
         sample_type: SampleTypeIx,
@@ -332,21 +335,20 @@ impl RecordingBuilder {
         let is_rounding = sum.abs_diff(total) <= rounding.saturating_mul(rows as u64);
         (!is_rounding && total > 0).then(|| {
             format!(
-                "What functions cost by themselves adds up to {:.2}% of the total that the file states; was it \
+                "The self costs of the functions add up to {:.2}% of the total that the file states; was it \
                  filtered or edited?",
                 sum as f64 / total as f64 * 100.0
             )
         })
     }
 
-    /// Time between the first sample and the last.
     pub(crate) fn duration(&self) -> Option<Nanoseconds> {
         let (first, last) = self.samples.times()?;
         Some(Nanoseconds(last.0 - first.0))
     }
 
-    /// The recording, of a source with this digest and size. Its samples are in order of time where they have
-    /// one; without processes and threads it has one without a name.
+    /// Finishes the recording of a source with this digest and size in bytes. Samples are sorted by
+    /// time if they have one. If there is no thread, a process and a thread without name are added.
     pub fn finish(
         mut self,
         format: Format,
@@ -359,7 +361,7 @@ impl RecordingBuilder {
         }
         if self.more_metrics > 0 {
             self.warnings.push(format!(
-                "{} metrics over time were left out: of a recording, {MAX_RECORDED_METRICS} are read.",
+                "{} metrics over time were left out: at most {MAX_RECORDED_METRICS} are read from a recording.",
                 self.more_metrics
             ));
         }

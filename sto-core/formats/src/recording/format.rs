@@ -1,125 +1,127 @@
-//! The formats: one row in one table for each.
+//! The table of formats.
 
 /// Passes the table of formats to a macro.
 ///
-/// A row has the documentation of a format, its variant, its name, the feature of this crate that it needs, if any, the
-/// function that recognises it, and its reader. Paths are those of `registry.rs`. Formats are tried in this order: those
-/// with a magic number first, those that are recognised by a line last.
+/// A row has a format's documentation, variant and name, the feature of this crate that it needs,
+/// if any, the function that recognises it, and its reader, with the paths used in `registry.rs`.
+/// Formats are tried in this order: first those with a magic number, last those recognised by a
+/// line of text.
 macro_rules! each_format {
     ($use_rows:ident) => { $use_rows! {
-            /// `perf.data`, in file or pipe mode.
+            /// `perf.data` of Linux perf, in file or pipe mode.
             PerfData = "perf.data" if "symbols": perf_data::matches, Pieces(perf_data::read);
-            /// LLVM XRay's logs, in the basic mode or of the flight data recorder.
+            /// LLVM XRay logs, in basic or flight data recorder mode.
             XRay = "xray" if "symbols": xray::matches, Pieces(xray::read);
-            /// The same as `llvm-xray convert -f yaml` writes them.
+            /// LLVM XRay logs converted by `llvm-xray convert -f yaml`.
             XRayYaml = "xray yaml" if "symbols": xray::yaml::matches, Lines(xray::yaml::reader);
-            /// The data folder of uftrace.
+            /// A data folder of uftrace.
             Uftrace = "uftrace": uftrace::matches, Whole(uftrace::read);
-            /// .NET's traces of `dotnet-trace`.
+            /// `.nettrace` files of .NET's `dotnet-trace`.
             Nettrace = "nettrace": nettrace::matches, Timed(nettrace::read);
-            /// Captures of sysprof.
+            /// sysprof captures.
             Sysprof = "sysprof": sysprof::matches, Timed(sysprof::read);
-            /// What Android's `simpleperf report-sample --protobuf` writes.
+            /// Output of Android's `simpleperf report-sample --protobuf`.
             Simpleperf = "simpleperf": simpleperf::matches, Timed(simpleperf::read);
             /// Statistics of Python's `cProfile`.
             Pstats = "pstats": pstats::matches, Whole(pstats::read);
-            /// Austin's samples in its binary form, MOJO.
+            /// Austin samples in the binary format MOJO.
             Austin = "austin": austin::mojo::matches, Lines(austin::mojo::reader);
-            /// What memray records of Python.
+            /// memray recordings of Python.
             Memray = "memray": memray::matches, Lines(memray::reader);
-            /// Recordings of JDK Flight Recorder.
+            /// JDK Flight Recorder recordings.
             Jfr = "jfr": jfr::matches, Chunks(jfr::read);
-            /// gperftools' profiles of the CPU and the heap, jemalloc's of the heap, and Go's in text.
+            /// CPU and heap profiles of gperftools, heap profiles of jemalloc, and Go's profiles as
+            /// text.
             Gperftools = "gperftools": gperftools::matches, Whole(gperftools::read);
-            /// pprof's Protocol Buffers.
+            /// pprof profiles in Protocol Buffers.
             Pprof = "pprof": pprof::matches, Passes(pprof::read);
-            /// OpenTelemetry's profiles, in Protocol Buffers or JSON.
+            /// OpenTelemetry profiles in Protocol Buffers or JSON.
             Otlp = "otlp": otlp::matches, Passes(otlp::read);
-            /// Perfetto's traces, in Protocol Buffers.
+            /// Perfetto traces in Protocol Buffers.
             Perfetto = "perfetto": perfetto::matches, Lines(perfetto::reader);
-            /// The Firefox Profiler's processed profiles, in JSON or in JSON slabs.
+            /// Processed profiles of the Firefox Profiler, in JSON or JSON slabs.
             Firefox = "firefox": firefox::matches, Timed(firefox::read);
-            /// speedscope's own JSON.
+            /// speedscope's JSON.
             Speedscope = "speedscope": speedscope::matches, Timed(speedscope::read);
-            /// V8's `.cpuprofile`.
+            /// V8 CPU profiles, `.cpuprofile`.
             CpuProfile = "cpuprofile": cpuprofile::matches, Timed(cpuprofile::read);
-            /// V8's `.heapprofile`.
+            /// V8 heap sampling profiles, `.heapprofile`.
             HeapProfile = "heapprofile": heapprofile::matches, Whole(heapprofile::read);
-            /// V8's `.heapsnapshot`.
+            /// V8 heap snapshots, `.heapsnapshot`.
             HeapSnapshot = "heapsnapshot": heap_snapshot::matches, Whole(heap_snapshot::read);
-            /// V8's logs of `node --prof`.
+            /// V8 logs of `node --prof`.
             V8Log = "v8 log": raw::matches, Lines(report::<raw::V8Log>);
-            /// The same as `node --prof-process --preprocess` writes them.
+            /// V8 logs converted by `node --prof-process --preprocess`.
             V8LogJson = "v8 log json": preprocessed::matches, Timed(preprocessed::read);
-            /// Profiles of Hermes.
+            /// Hermes profiles.
             Hermes = "hermes": hermes::matches, Timed(hermes::read);
-            /// The JSON of pyinstrument.
+            /// pyinstrument's JSON.
             Pyinstrument = "pyinstrument": pyinstrument::matches, Timed(pyinstrument::read);
-            /// The JSON of Scalene.
+            /// Scalene's JSON.
             Scalene = "scalene": scalene::matches, Whole(scalene::read);
-            /// Reports of stackprof, as it dumps them or in JSON.
+            /// stackprof reports, as a Ruby dump or in JSON.
             Stackprof = "stackprof": stackprof::matches, Whole(stackprof::read);
-            /// Maps by stack that bpftrace prints in JSON.
+            /// Maps keyed by stack that bpftrace prints in JSON.
             BpftraceJson = "bpftrace json": bpftrace_json::matches, Lines(report::<BpftraceJson>);
-            /// GHC's profiles in JSON.
+            /// GHC profiles in JSON.
             GhcJson = "ghc json": ghc_json::matches, Whole(ghc_json::read);
-            /// Calls that XHProf counted, in JSON or as PHP serializes them.
+            /// Call counts of XHProf, in JSON or serialized by PHP.
             Xhprof = "xhprof": xhprof::matches, Whole(xhprof::read);
-            /// The JSON of Valgrind's DHAT.
+            /// JSON of Valgrind's DHAT.
             Dhat = "dhat": dhat::matches, Whole(dhat::read);
-            /// Perun's profiles.
+            /// Perun profiles.
             Perun = "perun": perun::matches, Timed(perun::read);
-            /// Chrome's trace events.
+            /// Chrome trace events.
             Chrome = "chrome": chrome::matches, Lines(chrome::reader);
-            /// Callgrind's format, for KCachegrind.
+            /// The Callgrind format, which KCachegrind reads.
             Callgrind = "callgrind": callgrind::matches, Lines(report::<Callgrind>);
-            /// The XML that Apple's `xctrace` exports.
+            /// XML exported by Apple's `xctrace`.
             Xctrace = "xctrace": xctrace::matches, Timed(xctrace::read);
-            /// Call trees that YourKit exports, in CSV or XML.
+            /// Call trees exported by YourKit in CSV or XML.
             YourKit = "yourkit": yourkit::matches, Whole(yourkit::read);
             /// VTune's top-down tree in CSV.
             VTune = "vtune": vtune::matches, Lines(report::<VTune>);
             /// The call tree of Visual Studio's profiler in CSV.
             VisualStudio = "visual studio": visual_studio::matches, Lines(report::<VisualStudio>);
-            /// GHC's time and allocation profiles.
+            /// GHC time and allocation profiles as text.
             Ghc = "ghc": ghc::matches, Lines(report::<Ghc>);
-            /// What rbspy keeps of a recording.
+            /// Raw recordings of rbspy.
             Rbspy = "rbspy": rbspy::matches, Lines(report::<Rbspy>);
-            /// What R's `Rprof` writes.
+            /// Output of R's `Rprof`.
             Rprof = "rprof": rprof::matches, Lines(report::<Rprof>);
-            /// What phpspy prints.
+            /// Output of phpspy.
             Phpspy = "phpspy": phpspy::matches, Lines(report::<Phpspy>);
-            /// Austin's samples as text.
+            /// Austin samples as text.
             AustinText = "austin text": austin::text::matches, Lines(report::<AustinText>);
-            /// What gprof prints.
+            /// Output of gprof.
             Gprof = "gprof": gprof::matches, Lines(report::<Gprof>);
-            /// The text of Valgrind's massif.
+            /// Output of Valgrind's massif.
             Massif = "massif": massif::matches, Whole(massif::read);
-            /// What heaptrack records, with its symbols.
+            /// heaptrack recordings with symbols.
             Heaptrack = "heaptrack": heaptrack::matches, Lines(report::<Heaptrack>);
-            /// The text that macOS's `sample` prints.
+            /// Output of macOS's `sample`.
             Sample = "sample": sample::matches, Lines(report::<Sample>);
-            /// Call trees that Apple's Instruments copies.
+            /// Call trees copied from Apple's Instruments.
             Instruments = "instruments": instruments::matches, Lines(report::<Instruments>);
-            /// Thread dumps of Java: `jstack`, `jcmd PID Thread.print`.
+            /// Java thread dumps of `jstack` or `jcmd PID Thread.print`.
             Jstack = "jstack": java::matches, Whole(java::read);
-            /// Go's dumps of goroutines.
+            /// Go goroutine dumps.
             Goroutines = "goroutines": go::matches, Whole(go::read);
-            /// The text of ftrace's `function_graph`.
+            /// Output of ftrace's `function_graph` tracer.
             Ftrace = "ftrace": ftrace::matches, Lines(ftrace::reader);
-            /// Maps by stack that bpftrace prints.
+            /// Maps keyed by stack that bpftrace prints as text.
             Bpftrace = "bpftrace": bpftrace::matches, Lines(report::<Bpftrace>);
-            /// Stacks that bcc's tools print.
+            /// Stacks printed by bcc's tools.
             Bcc = "bcc": bcc::matches, Lines(report::<Bcc>);
-            /// Stacks of threads that gdb prints.
+            /// Stacks of threads printed by gdb.
             Gdb = "gdb": gdb::matches, Lines(report::<Gdb>);
-            /// The text that `perf script` prints.
+            /// Output of `perf script`.
             PerfScript = "perf script": perf_script::matches, Lines(perf_script::reader);
-            /// The text that NonSequitur reads, a file a thread.
+            /// Text traces that NonSequitur reads, one file per thread.
             NonSequitur = "nonsequitur": nonsequitur::matches, Lines(nonsequitur::reader);
-            /// DTrace's aggregations of stacks.
+            /// Aggregated stacks printed by DTrace.
             DTrace = "dtrace": dtrace::matches, Lines(report::<DTrace>);
-            /// Folded stacks: `root;caller;leaf count` lines.
+            /// Folded stacks: lines `root;caller;leaf count`.
             Folded = "folded": folded::matches, Lines(report::<Folded>);
     } };
 }
@@ -127,14 +129,14 @@ pub(crate) use each_format;
 
 macro_rules! formats {
     ($($(#[$doc:meta])* $format:ident = $name:literal $(if $feature:tt)?: $matches:expr, $reader:expr;)*) => {
-        /// A format that profiles are read from.
+        /// A profile format.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Format {
             $($(#[$doc])* $format,)*
         }
 
-        /// Every format with its name, and whether this program was built to read it.
+        /// Every format with its name and whether this program was built with its reader.
         const NAMES: &[(Format, &str, bool)] =
             &[$((Format::$format, $name, cfg!(all($(feature = $feature)?))),)*];
     };
@@ -142,24 +144,24 @@ macro_rules! formats {
 each_format!(formats);
 
 impl Format {
-    /// Every format that this program was built to read, in the order in which they are tried.
+    /// All formats that this program was built to read, in the order in which they are tried.
     pub fn all() -> impl Iterator<Item = Format> {
         let read = NAMES.iter().filter(|(.., is_read)| *is_read);
         read.map(|&(format, ..)| format)
     }
 
-    /// The name that output and stored profiles carry: `perf.data`, `perf script`, `folded`.
+    /// The name in output and stored profiles: `perf.data`, `perf script`, `folded`.
     pub fn name(self) -> &'static str {
         NAMES[self as usize].1
     }
 
-    /// The name as one word, which [`Format::from_str`](std::str::FromStr) takes: `perf-script`.
+    /// The name as one word, as [`Format::from_str`](std::str::FromStr) takes it: `perf-script`.
     pub fn word(self) -> String {
         self.name().replace(' ', "-")
     }
 }
 
-/// Every format's word, for messages.
+/// The words of all formats, for messages.
 pub(crate) fn known() -> String {
     let words: Vec<String> = Format::all().map(Format::word).collect();
     words.join(", ")
@@ -175,7 +177,7 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// A word that names no format.
+/// The error for a word that names no format.
 #[derive(Debug, thiserror::Error)]
 #[error("expected one of {}", known())]
 pub struct UnknownFormat;

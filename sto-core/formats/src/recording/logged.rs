@@ -1,20 +1,21 @@
-//! The calls of a trace one by one, for what is asked once their functions have names.
+//! The individual calls of a call trace, for analyses that need function names first.
 
 use super::StackIx;
 use sto_model::trace::log::CallLog;
 use sto_model::trace::outliers::RunDurations;
 use sto_model::trace::paths::Paths;
 
-/// Every call of a recording's threads, which stand in the order of [`RunCalls::threads`](sto_model::trace::RunCalls).
+/// All calls of a recording's threads, in the order of
+/// [`RunCalls::threads`](sto_model::trace::RunCalls).
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct LoggedCalls {
-    /// The calls by thread.
+    /// The calls of each thread.
     pub log: CallLog,
-    /// The paths of all threads.
+    /// The call paths of all threads.
     pub paths: Paths,
     /// The stack of each path.
     pub stacks: Vec<StackIx>,
-    /// How long the calls of each path took.
+    /// The durations of the calls of each path.
     pub durations: RunDurations,
 }

@@ -1,4 +1,4 @@
-//! What every format is read into: samples of stacks of locations.
+//! The result of every reader: samples of stacks of locations.
 
 mod builder;
 mod format;
@@ -29,57 +29,56 @@ use sto_model::trace::RunCalls;
 use sto_model::units::{Bytes, Nanoseconds, SampleType};
 use sto_model::{FrameTable, MetricSeries, Origin};
 
-/// A warning about a recording of perf.
+/// Warning about a perf recording without call chains.
 pub(crate) const NO_CALL_CHAINS: &str = "No sample has a call chain, so functions have costs of their own, and no callers; record with \
     `perf record -g` or `perf record --call-graph dwarf`.";
 
-/// A recording as its file has it: nothing is resolved yet. Every index in it is of something that it has.
+/// A recording as read from its file, before symbolization. All its indices are valid.
 ///
-/// It is read as its [parts](RecordingParts), and made by [`formats::read`](crate::read()), by a
-/// [`RecordingBuilder`], or out of parts that are checked.
+/// It dereferences to its [parts](RecordingParts). It is made by [`read`](crate::read()), by a
+/// [`RecordingBuilder`], or from parts, which are checked.
 #[derive(Debug)]
 pub struct Recording {
     parts: RecordingParts,
-    /// Its calls one by one, where it is a trace of calls.
+    /// The individual calls, if this is a call trace.
     #[allow(dead_code, reason = "moments are found in it")]
     #[doc(hidden)]
     pub logged: Option<Box<LoggedCalls>>,
 }
 
-/// What a [`Recording`] is made of, each open to be written; [`Recording::try_from`] checks it.
+/// The parts of a [`Recording`], all writable. [`Recording::try_from`] checks them.
 #[derive(Debug)]
 pub struct RecordingParts {
-    /// The format it was read from.
     pub format: Format,
-    /// Digest of its bytes.
+    /// Digest of the source's bytes.
     pub source: SourceDigest,
-    /// Size of its bytes.
+    /// Size of the source.
     pub source_bytes: Bytes,
-    /// Where and how it was made.
+    /// Where and how the recording was made.
     pub origin: Origin,
-    /// What was measured.
+    /// The measured events.
     pub sample_types: Vec<SampleType>,
-    /// The processes that samples were taken in.
+    /// The sampled processes.
     pub processes: Vec<Process>,
-    /// The threads that samples were taken in.
+    /// The sampled threads.
     pub threads: Vec<Thread>,
     /// The files that code was loaded from.
     pub modules: Vec<Module>,
-    /// Distinct locations in code.
+    /// Distinct code locations.
     pub locations: Vec<Location>,
-    /// Frames of formats that name functions instead of addresses; see [`Location::Named`].
+    /// Frames, for formats that name functions instead of addresses; see [`Location::Named`].
     pub named: FrameTable,
     /// Distinct stacks of locations.
     pub stacks: Stacks,
-    /// The samples, in order of time where the recording has time stamps, else of the file.
+    /// The samples, in order of time if the recording has times, otherwise in the file's order.
     pub samples: Vec<Sample>,
-    /// Metrics over time that the recording has beside its samples, by the samples' clock; no two of one name.
+    /// Metrics over time, by the samples' clock. Their names are distinct.
     pub metrics: Vec<MetricSeries>,
-    /// Its calls over time, where it is a trace of calls: its samples are then what these took.
+    /// The calls over time, if this is a call trace; the samples are then their durations.
     pub calls: Option<RunCalls<StackIx>>,
-    /// Events that were dropped while recording.
+    /// Number of events lost while recording.
     pub lost: u64,
-    /// Whole sentences about what a user should know of this recording.
+    /// Warnings for the user, as whole sentences.
     pub warnings: Vec<String>,
 }
 
@@ -94,10 +93,10 @@ impl std::ops::Deref for Recording {
 impl TryFrom<RecordingParts> for Recording {
     type Error = RecordingError;
 
-    /// Checks that every index is one of what the recording has.
+    /// Checks that every index is valid.
     ///
     /// # Errors
-    /// With where one is that is not: `samples[3].stack`.
+    /// Returns an error with the path of the first invalid index: `samples[3].stack`.
     fn try_from(parts: RecordingParts) -> Result<Recording, RecordingError> {
         parts.check()?;
         Ok(Recording {
@@ -108,10 +107,10 @@ impl TryFrom<RecordingParts> for Recording {
 }
 
 impl Recording {
-    /// Changes its parts, and checks them again.
+    /// Changes the parts and checks them again.
     ///
     /// # Errors
-    /// As of [`Recording::try_from`].
+    /// Returns an error if an index is invalid, like [`Recording::try_from`].
     pub fn edit(
         mut self,
         change: impl FnOnce(&mut RecordingParts),
@@ -120,7 +119,7 @@ impl Recording {
         self.parts.try_into()
     }
 
-    /// Its parts, for changes that leave indices and tables as they are.
+    /// The parts, for changes that keep indices and tables valid.
     #[doc(hidden)]
     pub fn parts_mut(&mut self) -> &mut RecordingParts {
         &mut self.parts
@@ -128,14 +127,14 @@ impl Recording {
 }
 
 impl RecordingParts {
-    /// When its first sample was taken, and its last; `None` where none has a time.
+    /// The times of the first and last sample; `None` if no sample has a time.
     #[doc(hidden)]
     pub fn time_range(&self) -> Option<(Nanoseconds, Nanoseconds)> {
         times_of(&self.samples)
     }
 
-    /// Other names of modules, by their own: where the user names the program, frames carry that instead of
-    /// its file's.
+    /// Aliases of modules by file name: if the user names the program, its frames carry that name
+    /// instead.
     #[doc(hidden)]
     pub fn aliases(&self) -> HashMap<&str, &str> {
         let mut aliases = HashMap::new();

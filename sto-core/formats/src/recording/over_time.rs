@@ -1,10 +1,10 @@
-//! Metrics over time, made of what a recording says in any order.
+//! Metrics over time, made of points and spans in any order.
 
 use sto_model::limits::{MAX_GIVEN_NAME, MAX_METRIC_POINTS, cut};
 use sto_model::units::Nanoseconds;
 use sto_model::{MetricKind, MetricSeries};
 
-/// What was counted between two times, at an even pace.
+/// An amount counted at an even pace between two times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) from: Nanoseconds,
@@ -12,7 +12,8 @@ pub(crate) struct Span {
     pub(crate) amount: f64,
 }
 
-/// A level that had these values, of which the last one of a time counts; `None` where there is none.
+/// Makes a metric of values at points in time. If several have the same time, the last one counts.
+/// Returns `None` without values.
 pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
     points.retain(|(_, value)| value.is_finite());
     points.sort_by_key(|&(time, _)| time);
@@ -26,8 +27,8 @@ pub(crate) fn levels(name: &str, mut points: Vec<(Nanoseconds, f64)>) -> Option<
     series(name, MetricKind::Level, points)
 }
 
-/// A count of events that each count for an amount, from the first time of the recording to its last; `None` where
-/// there is none.
+/// Makes a metric that counts events of given amounts, from the first time of the recording to its
+/// last. Returns `None` without events.
 pub(crate) fn events(
     name: &str,
     (first, last): (Nanoseconds, Nanoseconds),
@@ -40,7 +41,7 @@ pub(crate) fn events(
     points.push((last, 0.0));
     points.sort_by_key(|&(time, _)| time);
     let begin = points[0].0.min(first);
-    // Counting takes time: what was counted when it began was a nanosecond later.
+    // A count needs a time span: the first event counts one nanosecond later.
     let second = Nanoseconds(begin.0.checked_add(1)?);
     let mut counted = vec![(begin, 0.0)];
     for (time, amount) in points {
@@ -53,12 +54,12 @@ pub(crate) fn events(
     series(name, MetricKind::Count, counted)
 }
 
-/// What spans count together, which may overlap; `None` where there is none.
+/// Makes a metric that sums spans, which may overlap. Returns `None` without spans.
 pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option<MetricSeries> {
     let counts = |span: &Span| is_amount(span.amount) && (span.from < span.to || span.amount > 0.0);
     let spans: Vec<Span> = spans.into_iter().filter(counts).collect();
-    // In whole numbers, so that what ends leaves nothing behind, and the order of spans does not matter: in parts
-    // so small that all together are nearly 2^125 of them.
+    // Sum integers, so that a span that ends leaves no remainder and the order does not matter. The
+    // unit is so small that the total is nearly 2^125.
     let total: f64 = spans.iter().map(|span| span.amount).sum();
     let one = (124.0 - total.max(1.0).log2().ceil()).exp2();
     let mut edges = Vec::new();
@@ -75,7 +76,7 @@ pub(crate) fn spans(name: &str, spans: impl IntoIterator<Item = Span>) -> Option
         edges.push((to, -pace, rest));
     }
     edges.sort_unstable_by_key(|&(time, ..)| time);
-    // Whole amounts stay whole, which takes less room.
+    // Keep whole amounts whole; they take less space.
     let is_whole = spans.iter().all(|span| span.amount.fract() == 0.0);
     let whole = |total: i128| (total as f64 / one).round();
     let mut points: Vec<(Nanoseconds, f64)> = Vec::new();
@@ -103,7 +104,8 @@ fn is_amount(amount: f64) -> bool {
     amount.is_finite() && amount >= 0.0
 }
 
-/// The series of points in order of time; of more than [`MAX_METRIC_POINTS`] so many that follow each other become one.
+/// Makes a series of points in order of time. If there are more than [`MAX_METRIC_POINTS`],
+/// adjacent ones are merged.
 fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Option<MetricSeries> {
     if points.is_empty() {
         return None;
@@ -124,7 +126,7 @@ fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Opti
             }
         }
     };
-    // Counting begins at the first point as it is.
+    // A count begins at its first point, so that is never merged.
     let kept = match kind {
         MetricKind::Count => 1,
         MetricKind::Level => 0,
@@ -133,7 +135,7 @@ fn series(name: &str, kind: MetricKind, points: Vec<(Nanoseconds, f64)>) -> Opti
     let at_once = rest.len().div_ceil(MAX_METRIC_POINTS - kept).max(1);
     let merged = first.chunks(1).chain(rest.chunks(at_once)).map(one);
     let (times, values): (Vec<_>, Vec<_>) = merged.unzip();
-    // Sums of what is finite may not be.
+    // The sum of finite values may be infinite.
     MetricSeries::new(name, kind, times.into(), values).ok()
 }
 
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_overlap_add_up_at_an_even_pace() {
+    fn sums_overlapping_spans() {
         let both = spans(
             "busy",
             [span(10, 30, 20.0), span(20, 30, 10.0), span(50, 52, 2.0)],
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_no_time_is_counted_in_the_nanosecond_before() {
+    fn counts_empty_span_in_the_nanosecond_before() {
         let once = spans("busy", [span(10, 10, 3.0), span(9, 2, 1.0)]);
         let expected = [(1, 0.0), (2, 1.0), (9, 0.0), (10, 3.0)];
         assert_eq!(points(&once.unwrap()), expected);
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn events_count_from_the_recordings_begin_to_its_end() {
+    fn events_cover_the_whole_recording() {
         let faults = |first, last, of: &[(u64, f64)]| {
             let faults = events("faults", (Nanoseconds(first), Nanoseconds(last)), at(of));
             points(&faults.unwrap())
@@ -192,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn of_levels_at_one_time_the_last_one_stays() {
+    fn last_level_of_one_time_counts() {
         let heap = levels("heap", at(&[(9, 2.0), (5, 1.0), (9, f64::NAN), (5, -3.0)]));
         assert_eq!(points(&heap.unwrap()), [(5, -3.0), (9, 2.0)]);
     }
 
     #[test]
-    fn what_is_no_number_or_no_count_is_left_out() {
+    fn skips_non_finite_and_negative_amounts() {
         let wrong = [f64::NAN, f64::INFINITY, -1.0];
         let none = wrong.map(|wrong| (Nanoseconds(4), wrong)).to_vec();
         assert_eq!(levels("a", at(&[(4, f64::NAN)])), None);
@@ -217,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_metrics_without_one_are_called_so() {
+    fn cuts_long_names_and_replaces_empty_ones() {
         let long = levels(&"é".repeat(4096), at(&[(1, 1.0)])).unwrap();
         assert!(long.name().len() <= MAX_GIVEN_NAME && long.name().ends_with("é…"));
         assert_eq!(levels("", at(&[(1, 1.0)])).unwrap().name(), "unnamed");
     }
 
     #[test]
-    fn more_points_than_are_kept_become_fewer_of_the_same_sum_and_mean() {
+    fn merging_points_keeps_sum_and_mean() {
         let count = 3 * MAX_METRIC_POINTS as u64 + 7;
         let of = |value: f64| (0..count).map(|time| (Nanoseconds(time), value)).collect();
         let events = events("faults", (Nanoseconds(0), Nanoseconds(0)), of(2.0)).unwrap();
@@ -238,7 +240,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_total_of_counts_is_conserved_and_their_order_is_of_no_consequence(
+        fn span_order_does_not_change_the_total(
             counts in prop::collection::vec((0u64..200, 0u64..200, 0u32..1000), 1..60),
         ) {
             let total: f64 = counts.iter().map(|&(.., amount)| f64::from(amount)).sum();
@@ -248,7 +250,7 @@ mod tests {
             prop_assert_eq!(&summed, &back);
             let sum: f64 = summed.values().iter().sum();
             prop_assert_eq!(sum, total);
-            // Up to each point it is what all spans count up to there.
+            // The expected value at each point is the sum of all spans up to it.
             let mut counted = 0.0;
             for (time, value) in points(&summed) {
                 counted += value;

@@ -1,4 +1,4 @@
-//! What a recording is made of, and what is wrong with one.
+//! The parts of a recording, and errors in them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,8 +21,7 @@ numbers! {
     pub LocationIx;
 }
 
-/// A limit that is exceeded, or an index that was not handed out: what was found, what was expected, and what
-/// to do.
+/// The error for an exceeded limit or an invalid index.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordingError(String);
@@ -33,7 +32,7 @@ impl RecordingError {
     }
 }
 
-/// What was added to a recording, or why it cannot be.
+/// The result of adding to a recording.
 #[doc(hidden)]
 pub type Built<T> = Result<T, RecordingError>;
 
@@ -49,7 +48,7 @@ impl From<RecordingError> for String {
     }
 }
 
-/// Checks an index of a table of that name and length.
+/// Checks an index into the table with this name and length.
 pub(super) fn within(
     at: impl fmt::Display,
     index: u32,
@@ -64,21 +63,21 @@ pub(super) fn within(
     }
 }
 
-/// One sample, or several of one stack that the format already summed up.
+/// A sample, or the sum of several samples of one stack if the format sums them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The stack that was sampled. It has at least one location: where a recording has none,
-    /// its reader puts one that says so.
+    /// The sampled stack. It has at least one location: if the file has none, the reader adds a
+    /// frame that says so.
     pub stack: StackIx,
-    /// The thread that ran.
+    /// The sampled thread.
     pub thread: ThreadIx,
-    /// The event that took the sample.
+    /// The measured event.
     pub sample_type: SampleTypeIx,
-    /// When, by the recording's clock.
+    /// The time by the recording's clock.
     pub time: Option<Nanoseconds>,
-    /// What the sample stands for: for perf one sample and its period.
+    /// The cost; for perf, one sample and its period.
     pub cost: Cost,
-    /// Whether the stack was cut before its root.
+    /// Whether the stack was cut off before its root.
     pub truncated: bool,
 }
 
@@ -87,40 +86,41 @@ pub struct Sample {
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Name of the program it ran: the base name of its main file, else its command name.
+    /// Name of the program: the base name of its main file if known, otherwise its command name.
     pub program: String,
-    /// The file of its main program, where known.
+    /// The file of the main program, if known.
     pub main_module: Option<ModuleIx>,
 }
 
-/// A thread of a recording. One whose samples have different labels stands here for each set of them.
+/// A thread of a recording. A thread whose samples have different labels has one entry per set of
+/// labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Thread id.
     pub tid: u32,
-    /// Its command name.
+    /// The command name.
     pub name: String,
-    /// The process it belongs to.
+    /// The process of the thread.
     pub process: ProcessIx,
-    /// What its samples are labelled with, in ascending order, none twice.
+    /// Labels of the samples, in ascending order and distinct.
     pub labels: Arc<[SampleLabel]>,
 }
 
-/// The modules that stand for all code of virtual machines' guests: their kernels, and the rest.
+/// Module names for all code of guests of virtual machines: their kernels, and everything else.
 #[doc(hidden)]
 pub const GUEST: [&str; 2] = ["[guest kernel]", "[guest user]"];
 
-/// As much of a text as a name may have, and a byte more, which shows that there is more. A file may have one
-/// long text, and refer to it everywhere.
+/// The beginning of a text: one byte more than a name may have, so that a cut is still noticed. A
+/// file may refer to one long text many times.
 #[doc(hidden)]
 pub fn beginning(text: &[u8]) -> &[u8] {
     &text[..text.len().min(MAX_NAME + 1)]
 }
 
-/// The name of a process or thread as text, cut where it is too long.
+/// Converts the name of a process or thread to text and cuts it at the limit.
 #[doc(hidden)]
 pub fn process_name(name: &[u8]) -> String {
-    // A byte more than the limit shows that there is something to cut off.
+    // One byte more than the limit shows that the name must be cut.
     let kept = &name[..name.len().min(MAX_PROCESS_NAME + 1)];
     let mut text = String::from_utf8_lossy(kept).into_owned();
     cut(&mut text, MAX_PROCESS_NAME);

@@ -1,35 +1,35 @@
-//! The samples of a recording that is being made.
+//! The samples of a recording under construction.
 
 use super::parts::{Sample, SampleTypeIx, StackIx, ThreadIx};
 use hashbrown::HashMap;
 use sto_model::units::{Cost, Nanoseconds};
 
-/// Samples as they come, or the sums of those that differ in their time alone.
+/// Samples in order of arrival, or sums of samples that differ only in time.
 #[derive(Default)]
 pub(crate) struct Samples {
     all: Vec<Sample>,
     /// Whether samples are summed over time.
     are_sums: bool,
-    /// By sample type and stack: the last sample, where samples are summed.
+    /// Index of the last sample by sample type and stack, if samples are summed.
     last_of: Vec<Vec<u32>>,
-    /// The samples that costs are added to.
+    /// Index of the sample of each added cost.
     added: HashMap<Cell, usize>,
-    /// Whether some may be summed that were not.
+    /// Whether some samples can still be summed.
     repeat: bool,
-    /// How many there were when they were last summed.
+    /// Number of samples after the last summing.
     summed: usize,
-    /// The first time of a sample, and the last.
+    /// The first and last time of a sample.
     times: Option<(Nanoseconds, Nanoseconds)>,
 }
 
-/// So many are summed where they can be; there are twice as many before it is tried again.
+/// Number of samples from which on they are summed, and then again whenever their number has
+/// doubled.
 const MANY: usize = 1 << 18;
 
-/// No sample.
 const NONE: u32 = u32::MAX;
 
 impl Samples {
-    /// As they come, or sums over time.
+    /// Makes an empty list; `are_sums` says whether samples are summed over time.
     pub(super) fn new(are_sums: bool) -> Samples {
         Samples {
             are_sums,
@@ -37,7 +37,7 @@ impl Samples {
         }
     }
 
-    /// These as they are.
+    /// Makes a list of these samples.
     pub(crate) fn of(all: Vec<Sample>) -> Samples {
         Samples {
             times: times_of(&all),
@@ -62,13 +62,13 @@ impl Samples {
         self.all.into_iter()
     }
 
-    /// The times of the first and the last sample that have one.
+    /// The times of the first and last sample that have one.
     pub(crate) fn times(&self) -> Option<(Nanoseconds, Nanoseconds)> {
         self.times
     }
 
-    /// Adds a sample to another that it can be summed with, if there is one, else as it is. Those without times
-    /// always can be, once there are many.
+    /// Adds a sample, or sums it with the last one of its stack if that is possible. Samples
+    /// without times are summed later, once there are many.
     pub(super) fn push(&mut self, sample: Sample) {
         self.see(sample.time);
         if self.are_sums && self.is_summed(&sample) {
@@ -93,7 +93,7 @@ impl Samples {
         self.all.push(sample);
     }
 
-    /// Adds to what a stack of a thread cost at no known time.
+    /// Adds to the cost of a stack in a thread, without a time.
     pub(super) fn add(&mut self, cell: Cell, cost: Cost) {
         let next = self.all.len();
         let index = *self.added.entry(cell).or_insert(next);
@@ -119,7 +119,7 @@ impl Samples {
         }
     }
 
-    /// Adds a sample to the last one of its stack, if it can be.
+    /// Adds a sample to the last one of its stack and returns `true`, if that is possible.
     fn is_summed(&mut self, sample: &Sample) -> bool {
         let last_of = self.last_of.get(sample.sample_type.get());
         let last = last_of.and_then(|last_of| last_of.get(sample.stack.get()));
@@ -127,7 +127,7 @@ impl Samples {
         last.is_some_and(|last| is_added(last, sample))
     }
 
-    /// Makes one sample of those that can be summed.
+    /// Sums all samples that can be summed.
     fn sum(&mut self) {
         let mut index_of = HashMap::new();
         let mut kept = 0;
@@ -149,7 +149,7 @@ impl Samples {
         self.last_of.clear();
     }
 
-    /// The samples, in order of time where they have one.
+    /// Returns the samples, sorted by time if they have one.
     pub(super) fn finish(mut self) -> Vec<Sample> {
         if self.are_sums && self.repeat {
             self.sum();
@@ -161,22 +161,22 @@ impl Samples {
     }
 }
 
-/// The times of the first and the last sample that have one.
+/// The times of the first and last sample that have one.
 pub(crate) fn times_of(samples: &[Sample]) -> Option<(Nanoseconds, Nanoseconds)> {
     let times = || samples.iter().filter_map(|sample| sample.time);
     times().min().zip(times().max())
 }
 
-/// Whose cost was measured, and what of it.
+/// The thread, sample type and stack of a cost.
 type Cell = (ThreadIx, SampleTypeIx, StackIx);
 
-/// What samples that can be summed have in common.
+/// What two samples must have in common to be summed.
 fn kind(sample: &Sample) -> (Cell, bool, bool) {
     let cell = (sample.thread, sample.sample_type, sample.stack);
     (cell, sample.truncated, sample.time.is_some())
 }
 
-/// Adds a sample to an earlier one, if they can be summed.
+/// Adds a sample to an earlier one and returns `true`, if they can be summed.
 fn is_added(to: &mut Sample, sample: &Sample) -> bool {
     let sum = to.cost.checked_add(sample.cost);
     match sum.filter(|_| kind(to) == kind(sample)) {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_samples_without_times_there_are_what_is_held_is_their_stacks() {
+    fn memory_of_samples_without_times_is_bounded_by_their_stacks() {
         let mut samples = Samples::default();
         samples.push(sample(0, Some(5)));
         for ix in 0..3 * MANY {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_over_time_have_the_time_of_the_first_and_what_differs_stays_apart() {
+    fn sum_has_first_time_and_different_samples_stay_apart() {
         let mut samples = Samples::new(true);
         let other = Sample {
             thread: ThreadIx(1),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_beyond_64_bits_is_two() {
+    fn overflowing_sum_becomes_two_samples() {
         let mut samples = Samples::new(true);
         let most = Sample {
             cost: Cost::counted(u64::MAX),

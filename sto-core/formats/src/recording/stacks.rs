@@ -1,4 +1,4 @@
-//! Distinct stacks of a recording, and walks over them.
+//! The distinct stacks of a recording, and walks over them.
 
 use super::parts::{LocationIx, StackIx};
 use hashbrown::HashTable;
@@ -6,19 +6,20 @@ use std::borrow::Cow;
 use std::hash::BuildHasher;
 use sto_model::units::Cost;
 
-/// Distinct stacks: each a list of locations, root first, after those of the stack that called it, if it has
-/// one.
+/// Distinct stacks. Each is a list of locations, root first, that follow the locations of its
+/// caller stack, if it has one.
 ///
-/// A stack whose file spells it has all its locations itself. Where a file writes callers once for many stacks,
-/// so do we: what it costs is by what the file has, not by how deep its stacks are.
+/// If a file spells out a stack, all its locations are its own. If a file stores each caller once
+/// for many stacks, so does this table; memory is then proportional to the file, not to the depth
+/// of the stacks.
 #[derive(Clone, Default)]
 pub struct Stacks {
     callers: Vec<u32>,
-    /// How many locations each has with its callers'.
+    /// Number of locations of each stack, including its callers'.
     depths: Vec<u32>,
     ends: Vec<u32>,
     locations: Vec<LocationIx>,
-    /// Indices of stacks with their hashes, so that the table grows without hashing again.
+    /// Stack indices with their hashes, so that the table grows without hashing again.
     index: HashTable<(u64, u32)>,
     hasher: hashbrown::DefaultHashBuilder,
 }
@@ -26,38 +27,37 @@ pub struct Stacks {
 const NONE: u32 = u32::MAX;
 
 impl Stacks {
-    /// Number of distinct stacks, those that only call others among them.
+    /// Number of distinct stacks, including those that are only callers of others.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no stack.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The stack that the locations of [`Stacks::own`] follow; it has a smaller index.
+    /// The stack whose locations precede those of [`Stacks::own`]. It has a smaller index.
     pub fn caller(&self, stack: StackIx) -> Option<StackIx> {
         let caller = self.callers[stack.get()];
         (caller != NONE).then_some(StackIx(caller))
     }
 
-    /// The locations that a stack has after its caller's, root first.
+    /// The locations of a stack after those of its caller, root first.
     pub fn own(&self, stack: StackIx) -> &[LocationIx] {
         own_at(&self.ends, &self.locations, stack.0)
     }
 
-    /// Number of locations of a stack, its callers' among them.
+    /// Number of locations of a stack, including its callers'.
     pub fn depth(&self, stack: StackIx) -> usize {
         self.depths[stack.get()] as usize
     }
 
-    /// The innermost location of a stack; none of an empty one.
+    /// The innermost location of a stack; `None` if the stack is empty.
     pub fn leaf(&self, stack: StackIx) -> Option<LocationIx> {
         self.own(stack).last().copied()
     }
 
-    /// All locations of a stack, root first. They are copied where it has a caller.
+    /// All locations of a stack, root first. They are copied if the stack has a caller.
     pub fn get(&self, stack: StackIx) -> Cow<'_, [LocationIx]> {
         let Some(caller) = self.caller(stack) else {
             return Cow::Borrowed(self.own(stack));
@@ -72,19 +72,19 @@ impl Stacks {
         Cow::Owned(leaf_first)
     }
 
-    /// Every stack, callers before what they call.
+    /// All stacks; callers precede their callees.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = StackIx> + use<> {
         (0..self.len() as u32).map(StackIx)
     }
 
-    /// Adds a stack, root first, or finds it; `None` if the stacks
-    /// together would reach 2^32 locations.
+    /// Adds a stack, root first, or finds it. Returns `None` if all stacks together would reach
+    /// 2^32 locations.
     pub fn try_insert(&mut self, stack: &[LocationIx]) -> Option<StackIx> {
         self.insert_below(NONE, 0, stack)
     }
 
-    /// Adds the stack that a stack becomes by calling a location, or finds it; `None` as
-    /// of [`Stacks::try_insert`]. Without a caller, the location is a root.
+    /// Adds the stack in which `caller` calls `callee`, or finds it; without a caller, `callee` is
+    /// the root. Returns `None` in the same case as [`Stacks::try_insert`].
     #[doc(hidden)]
     pub fn try_insert_call(
         &mut self,
@@ -140,13 +140,14 @@ impl std::fmt::Debug for Stacks {
     }
 }
 
-/// A walk over stacks with what they cost: each stack once, however many others it calls.
+/// A walk over stacks and their costs that visits each stack once, no matter how many stacks it
+/// calls.
 #[doc(hidden)]
 pub struct Walk<'s> {
     stacks: &'s Stacks,
     totals: Vec<Cost>,
     state: Vec<State>,
-    /// By stack: the first that it calls of those of the walk, and the next that its caller calls.
+    /// By stack: its first callee in this walk, and the next callee of its caller.
     callees: Vec<u32>,
     siblings: Vec<u32>,
 }
@@ -161,14 +162,14 @@ enum State {
 #[doc(hidden)]
 pub struct Visit<'w> {
     pub stack: StackIx,
-    /// What it costs by itself, and with the stacks that it calls.
+    /// The self cost of the stack, and its total cost including the stacks that it calls.
     pub own: Cost,
     pub total: Cost,
     state: &'w [State],
 }
 
 impl Visit<'_> {
-    /// Whether a stack is the visited one, or calls it.
+    /// Returns `true` if a stack is the visited one or calls it, directly or indirectly.
     pub fn is_within(&self, stack: StackIx) -> bool {
         self.state.get(stack.get()) == Some(&State::Open)
     }
@@ -185,8 +186,8 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Visits each stack that has costs or calls one that has, callers before what they call, and what is
-    /// called before anything else. `costs` stand in ascending order, no stack twice.
+    /// Visits each stack that has costs or a callee with costs, depth first, callers before
+    /// callees. `costs` are in ascending order of distinct stacks.
     pub fn visit(&mut self, costs: &[(StackIx, Cost)], mut visit: impl FnMut(Visit<'_>)) {
         let mut used: Vec<u32> = Vec::with_capacity(costs.len());
         for &(stack, cost) in costs {
@@ -200,7 +201,7 @@ impl<'s> Walk<'s> {
                 next = self.stacks.caller(stack);
             }
         }
-        // Where no stack has a caller, they are in order already.
+        // If no stack has a caller, they are sorted already.
         used.sort_unstable();
         for &stack in used.iter().rev() {
             if let Some(StackIx(caller)) = self.stacks.caller(StackIx(stack)) {

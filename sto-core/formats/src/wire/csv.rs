@@ -1,16 +1,16 @@
-//! Comma-separated values: tables whose first line names the columns.
+//! Comma-separated values: tables whose first line has the column names.
 
 use super::text::scaled;
 use crate::source::Head;
 use crate::wire::text::excerpt;
 use std::borrow::Cow;
 
-/// More fields than a line of any format has.
+/// Limit to the number of fields; no format has as many in a line.
 const MAX_FIELDS: usize = 256;
 
-/// Where the columns stand that a reader goes by.
+/// The indices of the columns that a reader uses.
 pub(crate) trait CsvColumns: Sized {
-    /// Finds them among the names in the first line.
+    /// Finds the columns by their names in the first line.
     fn of(names: &Names<'_>) -> Option<Self>;
 }
 
@@ -26,13 +26,13 @@ fn named<C: CsvColumns>(line: &[u8]) -> Option<C> {
     C::of(&Names(fields(line)))
 }
 
-/// Whether a profile begins with the names of columns that are read.
+/// Returns `true` if a profile begins with the names of these columns.
 pub(crate) fn begins_with<C: CsvColumns>(head: &Head<'_>) -> bool {
     head.first_line().and_then(named::<C>).is_some()
 }
 
-/// The next line of a table as a row, once its columns are known. Blank lines are none, and neither are those up
-/// to the names.
+/// The next line of a table as a row. Returns `None` for blank lines and for lines up to and
+/// including the column names.
 pub(crate) fn row<'c, 'l, C: CsvColumns>(
     columns: &'c mut Option<C>,
     line: &'l [u8],
@@ -54,7 +54,7 @@ pub(crate) struct Row<'l> {
 }
 
 impl Row<'_> {
-    /// The field in a column; an error where the line has too few.
+    /// The field in a column, or an error if the line has too few.
     pub(crate) fn field(&self, column: usize) -> Result<&[u8], String> {
         let field = self.fields.get(column).map(Cow::as_ref);
         field.ok_or_else(|| {
@@ -65,25 +65,25 @@ impl Row<'_> {
         })
     }
 
-    /// The number in a column, [scaled]. Thousands may be separated by commas.
+    /// The number in a column, [scaled]. It may have thousands separators.
     pub(crate) fn number(&self, column: usize, digits: usize) -> Result<u64, String> {
         number(self.field(column)?, digits)
     }
 }
 
-/// A number, [scaled]. Thousands may be separated by commas.
+/// A number, [scaled], that may have thousands separators.
 pub(crate) fn number(text: &[u8], digits: usize) -> Result<u64, String> {
     let text = text.trim_ascii().iter().copied();
     let without_commas: Vec<u8> = text.filter(|&byte| byte != b',').collect();
     scaled(&without_commas, digits)
 }
 
-/// The first fields of a line of comma-separated values, without the quotes around them.
+/// The first fields of a line, without the quotes around them.
 fn fields(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     fields_by(line, b',', MAX_FIELDS)
 }
 
-/// The first fields, at most so many, of a line of values with this separator, without the quotes around them.
+/// The first fields, at most `most`, of a line with this separator, without the quotes around them.
 pub(crate) fn fields_by(line: &[u8], separator: u8, most: usize) -> Vec<Cow<'_, [u8]>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
@@ -102,7 +102,7 @@ pub(crate) fn fields_by(line: &[u8], separator: u8, most: usize) -> Vec<Cow<'_, 
     fields
 }
 
-/// The text up to the closing quote, where two stand for one, and what follows it.
+/// The text up to the closing quote, with doubled quotes reduced to one, and the rest.
 fn unquoted(text: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     let mut at = 0;
     while let Some(quote) = memchr::memchr(b'"', &text[at..]) {

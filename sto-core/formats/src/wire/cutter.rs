@@ -1,4 +1,4 @@
-//! Cuts the fields out of a message that is a file and comes in blocks, of which no more is held than a field.
+//! Splits a message that comes in blocks into its fields; holds only one field at a time.
 
 use super::protobuf::Message;
 use crate::error::{DecodeError, Decoded, FormatError};
@@ -8,14 +8,14 @@ use sto_model::files::ReadAt;
 #[derive(Default)]
 pub(crate) struct Cutter {
     held: Vec<u8>,
-    /// How much of it was cut.
+    /// Number of bytes already split.
     done: usize,
-    /// Where in the file it begins.
+    /// Offset of the buffer in the file.
     at: usize,
 }
 
 impl Cutter {
-    /// Takes the next bytes of the file.
+    /// Adds the next bytes of the file.
     pub(crate) fn add(&mut self, block: &[u8]) {
         self.held.drain(..self.done);
         self.at += self.done;
@@ -23,7 +23,7 @@ impl Cutter {
         self.held.extend_from_slice(block);
     }
 
-    /// The next field that is there as a whole, alone in a message.
+    /// The next complete field, as a message of its own.
     pub(crate) fn field(&mut self) -> Decoded<Option<Message<'_>>> {
         let start = self.rest().at();
         let mut rest = self.rest();
@@ -37,16 +37,17 @@ impl Cutter {
         Ok(Some(Message::of_part(&self.held[begin..self.done], start)))
     }
 
-    /// What is there after the last field that was cut.
+    /// The bytes after the last complete field.
     pub(crate) fn rest(&self) -> Message<'_> {
         Message::of_part(&self.held[self.done..], self.at + self.done)
     }
 }
 
-/// How much of a file is read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 1 << 18;
 
-/// Hands on the fields of a file one by one, each alone in a message, and before them the bytes that they are in.
+/// Calls a function for each field of a file, as a message of its own, and another before for the
+/// bytes that it is in.
 pub(crate) fn each_field(
     path: &Path,
     file: &dyn ReadAt,
@@ -69,6 +70,6 @@ pub(crate) fn each_field(
             take(field).map_err(in_file)?;
         }
     }
-    // An error, where anything is left.
+    // Anything left is an incomplete field, so this is an error.
     cutter.rest().next().map(|_| ()).map_err(in_file)
 }

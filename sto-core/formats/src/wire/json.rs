@@ -1,4 +1,4 @@
-//! JSON: values as files have them, and what is wrong with it.
+//! JSON values as profiles contain them, and JSON errors.
 
 use super::text::excerpt;
 use crate::error::{DecodeError, Decoded};
@@ -13,7 +13,7 @@ pub(crate) fn parse<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Decoded<T> {
     serde_json::from_slice(bytes).map_err(|error| syntax(bytes, 0, &error))
 }
 
-/// What is wrong with JSON that begins at this byte of a file.
+/// Converts a JSON error in a text that begins at byte `start` of a file.
 pub(crate) fn syntax(text: &[u8], start: usize, error: &serde_json::Error) -> DecodeError {
     let lines_before = error.line().saturating_sub(1);
     let line_start = match lines_before {
@@ -25,7 +25,7 @@ pub(crate) fn syntax(text: &[u8], start: usize, error: &serde_json::Error) -> De
     };
     let within = (line_start + error.column()).min(text.len());
     let at = start + within;
-    // Of values that are taken as they are written, half a number is an error of its own.
+    // A truncated number in a raw value is reported as another error than an unexpected end.
     let is_half_a_number = error.is_syntax()
         && within == text.len()
         && matches!(text.last(), Some(b'.' | b'-' | b'+' | b'e' | b'E'));
@@ -43,14 +43,14 @@ pub(crate) fn syntax(text: &[u8], start: usize, error: &serde_json::Error) -> De
     DecodeError::new(at, text)
 }
 
-/// A character of a message, made fit for one line.
+/// Escapes a character for a message of one line.
 fn plain(c: char) -> impl Iterator<Item = char> {
     let escaped = (c.is_control() || c == '\u{202e}').then(|| c.escape_debug());
     let kept = escaped.is_none().then_some(c);
     escaped.into_iter().flatten().chain(kept)
 }
 
-/// The members of an object, by names that may stand there more than once.
+/// The members of an object, in order; names may occur more than once.
 pub(crate) struct Members<'b, N>(pub(crate) Vec<(N, &'b RawValue)>);
 
 impl<'d: 'b, 'b, N: Deserialize<'d>> Deserialize<'d> for Members<'b, N> {
@@ -75,7 +75,7 @@ impl<'d: 'b, 'b, N: Deserialize<'d>> Deserialize<'d> for Members<'b, N> {
     }
 }
 
-/// A string, which may not be text: JavaScript's hold halves of characters.
+/// A string, which may not be valid UTF-8: JavaScript strings may contain unpaired surrogates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Text<'b>(pub(crate) Cow<'b, [u8]>);
 
@@ -101,7 +101,7 @@ impl<'d: 'b, 'b> Deserialize<'d> for Text<'b> {
     }
 }
 
-/// Reads a type from whichever of these values is there.
+/// Implements deserialization of a type from any of several kinds of values.
 macro_rules! read_as {
     ($name:ident, $expected:literal,
      $($visit:ident($($value:ident: $type:ty)?) => $made:expr,)*) => {
@@ -125,7 +125,7 @@ macro_rules! read_as {
     };
 }
 
-/// A name that may be written as a number, as ids of processes and threads are.
+/// A name that may be written as a number, such as a process or thread id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Id(pub(crate) String);
 
@@ -138,19 +138,19 @@ read_as! { Id, "a number or a string",
 }
 
 impl Id {
-    /// See [`leading_number`].
+    /// The number that the id begins with; see [`leading_number`].
     pub(crate) fn number(&self) -> u32 {
         leading_number(&self.0)
     }
 }
 
-/// The number that an id begins with, else 0: viewers call a second thread of one id `773.1`.
+/// The number that an id begins with, or 0. Some viewers call a second thread of one id `773.1`.
 pub(crate) fn leading_number(id: &str) -> u32 {
     let digits = id.bytes().take_while(u8::is_ascii_digit).count();
     id[..digits].parse().unwrap_or(0)
 }
 
-/// A number as it is written: whole ones stay exact.
+/// A number as it is written; integers stay exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Whole(u64),
@@ -165,7 +165,7 @@ read_as! { Number, "a number",
 }
 
 impl Number {
-    /// The number times `factor`, rounded; `None` where it leaves 96 bits.
+    /// The number times `factor`, rounded; `None` if the product exceeds 96 bits.
     pub(crate) fn times(self, factor: u64) -> Option<i128> {
         const MOST: f64 = (1u128 << 96) as f64;
         match self {
@@ -194,7 +194,7 @@ impl Number {
         }
     }
 
-    /// The number times `factor`, rounded, if that is 0 or more and fits 64 bits.
+    /// The number times `factor`, rounded, or an error if it is negative or exceeds 64 bits.
     pub(crate) fn weight(self, factor: u64, at: impl FnOnce() -> String) -> Decoded<u64> {
         let product = self.times(factor);
         let weight = product.and_then(|product| u64::try_from(product).ok());
@@ -222,7 +222,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// The entry of a table at an index of the file; `at` is the path of the index.
+/// The entry of a table at an index from the file; `at` is the path of the index, for messages.
 pub(crate) fn entry<'t, T>(
     table: &'t [T],
     index: i64,
@@ -249,7 +249,8 @@ pub(crate) fn same_length(
     }
 }
 
-/// The keys of the object that a file begins with, as far as they are there, without their quotes.
+/// The keys, without quotes, of the object that a file begins with, as far as `bytes` contains
+/// them.
 pub(crate) fn first_keys(bytes: &[u8]) -> Vec<&[u8]> {
     let mut keys = Vec::new();
     let (mut depth, mut at) = (0u32, 0);
@@ -288,7 +289,7 @@ pub(crate) fn first_keys(bytes: &[u8]) -> Vec<&[u8]> {
     keys
 }
 
-/// Length of a string up to its closing quote, if that is there.
+/// Length of a string up to its closing quote, if `bytes` contains that.
 pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -300,7 +301,7 @@ pub(crate) fn string_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// A name of the file in a message.
+/// A name from the file, quoted for a message.
 pub(crate) fn shown(text: &Text<'_>) -> String {
     excerpt(&text.0)
 }

@@ -1,7 +1,7 @@
-//! Python's `marshal`, as versions 2 to 5 of it write numbers, names, tuples and dictionaries.
+//! Python's `marshal`, versions 2 to 5: numbers, names, tuples and dictionaries.
 //!
-//! Source: `Python/marshal.c` of CPython. Values that stand in a file twice are written once, so what is read refers to
-//! them by number, and takes no more memory than the file.
+//! Source: `Python/marshal.c` of CPython. A value may be written once and referred to by number
+//! afterwards, so the values read take no more memory than the file.
 
 pub(crate) use super::values::ValueIx;
 use super::values::{Values, check_count, no_such};
@@ -13,7 +13,7 @@ pub(crate) enum Value<'b> {
     None,
     Whole(i64),
     Fraction(f64),
-    /// Bytes, or text.
+    /// Bytes or text.
     Text(&'b [u8]),
     Tuple(Vec<ValueIx>),
     Dictionary(Vec<(ValueIx, ValueIx)>),
@@ -35,17 +35,18 @@ impl<'b> Marshalled<'b> {
     }
 }
 
-/// Beside a value's kind: that others may refer to it.
+/// Flag in the type byte of a value that can be referred to.
 const SHARED: u8 = 0x80;
-/// Most values in each other; statistics have four.
+/// Limit to the nesting of values; statistics have four levels.
 const MAX_DEPTH: usize = 16;
 
 struct Reader<'b> {
     cursor: Cursor<'b>,
     values: Vec<Value<'b>>,
-    /// Values that others may refer to, in the order in which they begin; `None` until one ends.
+    /// Values that can be referred to, in the order in which they begin; `None` until the value is
+    /// complete.
     shared: Vec<Option<ValueIx>>,
-    /// The same of Python 2's names.
+    /// Interned names of Python 2, which can be referred to as well.
     interned: Vec<ValueIx>,
 }
 
@@ -58,7 +59,7 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// The next value; `None` at the end of a dictionary.
+    /// The next value, or `None` at the end of a dictionary.
     fn value_or_end(&mut self, depth: usize) -> Decoded<Option<ValueIx>> {
         let begin = self.cursor.at();
         let code = self.cursor.u8()?;
@@ -149,7 +150,7 @@ impl<'b> Reader<'b> {
         Err(DecodeError::new(self.cursor.at(), problem))
     }
 
-    /// Digits of 15 bits, as many as the number before them says, whose sign is that of all.
+    /// A long integer: a count, whose sign is that of the integer, and as many 15-bit digits.
     fn long(&mut self, begin: usize) -> Decoded<i64> {
         let count = i32::from_le_bytes(self.cursor.array()?);
         let mut number: i64 = 0;

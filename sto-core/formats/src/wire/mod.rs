@@ -1,5 +1,5 @@
-//! What formats are written in: text, JSON, XML, Python's and Ruby's marshal, comma-separated values, Protocol Buffers,
-//! records that follow each other.
+//! Encodings used by several formats: text, JSON, XML, CSV, the marshal formats of Python and Ruby,
+//! Protocol Buffers, and consecutive records.
 
 pub(crate) mod csv;
 pub(crate) mod cutter;

@@ -1,22 +1,22 @@
-//! The wire format of Protocol Buffers: the fields of a message, without copying any.
+//! The wire format of Protocol Buffers: the fields of a message, read in place.
 //!
-//! Profiles are mostly samples, and a sample is a few dozen small numbers. Read in place, they need
-//! no memory of their own, and a damaged one is named by its byte.
+//! Profiles consist mostly of samples, and a sample is a few dozen small numbers. Reading them in
+//! place takes no memory, and errors can name the byte.
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
 use crate::error::{DecodeError, Decoded};
 use sto_model::bytes::{Cursor, Read, push_varint};
 
-/// A message that is being read.
+/// A message and the position in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Message<'b>(Cursor<'b>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'b> {
-    /// The number that the schema gives it.
+    /// The field number in the schema.
     pub(crate) number: u32,
-    /// Where it begins in the file.
+    /// Offset of the field in the file.
     pub(crate) at: usize,
     value: Value<'b>,
 }
@@ -34,12 +34,12 @@ impl<'b> Message<'b> {
         Message(Cursor::new(bytes))
     }
 
-    /// A part of the file that begins at this byte.
+    /// Makes a message of a part of the file that begins at byte `at`.
     pub(crate) fn of_part(bytes: &'b [u8], at: usize) -> Message<'b> {
         Message(Cursor::of_part(bytes, at))
     }
 
-    /// Where the unread part begins in the file.
+    /// Offset in the file of the unread part.
     pub(crate) fn at(&self) -> usize {
         self.0.at()
     }
@@ -80,13 +80,13 @@ impl<'b> Message<'b> {
         Ok(Some(Field { number, at, value }))
     }
 
-    /// The bytes that were read since this message was as it was before.
+    /// The bytes read between the state `before` and this one.
     pub(crate) fn since(&self, before: &Message<'b>) -> &'b [u8] {
         &before.bytes()[..self.at() - before.at()]
     }
 
-    /// The number of the next field if it is a message, and as much of that message as is there: of a
-    /// file that is not whole.
+    /// The number of the next field, if it is a message, and the available part of that message;
+    /// for files that are not complete.
     pub(crate) fn begun(&self) -> Option<(u32, Message<'b>)> {
         let Message(mut rest) = *self;
         let tag = rest.varint().ok()?;
@@ -119,12 +119,12 @@ impl<'b> Field<'b> {
         Ok(self.message()?.bytes())
     }
 
-    /// Adds the values of a repeated integer field, packed or not.
+    /// Appends the values of a repeated integer field, packed or not.
     pub(crate) fn numbers_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
         self.values_into(numbers, Cursor::varint)
     }
 
-    /// Adds the values of a repeated field of eight bytes each, packed or not.
+    /// Appends the values of a repeated eight-byte field, packed or not.
     pub(crate) fn fixed64_into(&self, numbers: &mut Vec<u64>) -> Decoded<()> {
         self.values_into(numbers, Cursor::u64)
     }
@@ -151,13 +151,13 @@ impl<'b> Field<'b> {
     }
 }
 
-/// What the fields of one number are read into.
+/// A value that fields of one number are read into.
 pub(crate) trait FromField<'b> {
-    /// Takes a field; a list takes one after the other.
+    /// Reads a field; a list appends it.
     fn take(&mut self, field: &Field<'b>) -> Decoded<()>;
 }
 
-/// Reads those fields of a message that have these numbers.
+/// Reads the fields of a message that have the given numbers.
 macro_rules! fields {
     ($message:expr, { $($number:literal => $into:expr),* $(,)? }) => {{
         let mut message = $message;
@@ -198,29 +198,29 @@ impl<'b> FromField<'b> for Vec<Message<'b>> {
     }
 }
 
-/// A message that is being written.
+/// A writer of messages.
 #[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct MessageWriter {
-    /// The fields so far.
+    /// The encoded fields.
     pub bytes: Vec<u8>,
 }
 
 impl MessageWriter {
-    /// Writes an integer, except for zero, which readers assume where a field is missing.
+    /// Writes an integer unless it is zero, the default of missing fields.
     pub fn number(&mut self, field: u32, value: u64) {
         if value != 0 {
             self.number_or_zero(field, value);
         }
     }
 
-    /// Writes an integer; negative ones as their two's complement.
+    /// Writes an integer, even zero; negative values as two's complement.
     pub fn number_or_zero(&mut self, field: u32, value: u64) {
         self.tag(field, 0);
         push_varint(&mut self.bytes, value);
     }
 
-    /// Writes a number of eight bytes.
+    /// Writes an eight-byte number.
     pub fn fixed64(&mut self, field: u32, value: u64) {
         self.tag(field, 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
@@ -232,7 +232,7 @@ impl MessageWriter {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Writes what stands before `length` bytes of a field.
+    /// Writes the key and length of a field of `length` bytes that follow.
     pub fn head(&mut self, field: u32, length: usize) {
         self.tag(field, 2);
         push_varint(&mut self.bytes, length as u64);
@@ -243,7 +243,7 @@ impl MessageWriter {
         self.bytes(field, &message.bytes);
     }
 
-    /// Writes a repeated integer, packed.
+    /// Writes a packed repeated integer.
     pub fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
         let mut packed = Vec::new();
         for number in numbers {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_ends_behind_its_message_is_named_with_its_end() {
+    fn rejects_field_that_ends_after_its_message() {
         let ends = |at, end, limit| DecodeError::from(CursorError::EndsEarly { at, end, limit });
         assert_eq!(problem_of(&[0x0a, 5, b'a']), ends(2, 7, 3));
         assert_eq!(problem_of(&[0x08, 0x80]), ends(1, 3, 2));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn reads_what_it_writes() {
         let mut out = MessageWriter::default();
         for value in [0, 127, 128, u64::MAX] {
             out.number_or_zero(3, value);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_message_are_refused_where_they_stand() {
+    fn rejects_invalid_fields() {
         let long = [&[0x08][..], &[0xff; 11]].concat();
         for (bytes, expected) in [
             (&[0x00, 1][..], "x: byte 0: expected a field"),

@@ -1,15 +1,15 @@
-//! Records that follow each other and are read as they come.
+//! Consecutive records, read as they arrive.
 
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingError;
 use sto_model::bytes::{Cursor, CursorError};
 use sto_model::limits::MAX_LINE;
 
-/// What was not read yet.
+/// Bytes not read yet.
 #[derive(Default)]
 pub(crate) struct Held {
     bytes: Vec<u8>,
-    /// Where in the file that begins.
+    /// Offset of these bytes in the file.
     at: usize,
 }
 
@@ -26,8 +26,8 @@ impl Held {
         self.bytes.is_empty()
     }
 
-    /// Reads what came now behind what was left, record by record, up to the first one that is not there as a whole.
-    /// `what` is the name of one.
+    /// Appends a block to the unread bytes and reads record by record, up to the first incomplete
+    /// one. `what` names a record in messages.
     pub(crate) fn read(
         &mut self,
         new: &[u8],
@@ -54,14 +54,14 @@ impl Held {
     }
 }
 
-/// What a record says of another one, by a number that none had.
+/// The problem of a record that refers to a number that no earlier record has.
 pub(crate) fn not_before(what: &str, number: u64) -> String {
     format!("{what} {number}, which was not written before; was the file damaged?")
 }
 
 /// Why a record was not read.
 pub(crate) enum Stop {
-    /// What is there ends before it does.
+    /// The record is not complete yet.
     Ends,
     Wrong(String),
 }

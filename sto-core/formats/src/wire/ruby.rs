@@ -1,7 +1,8 @@
 //! Ruby's `Marshal`, version 4.8: numbers, names, arrays and hashes.
 //!
-//! Source: `marshal.c` of Ruby, and its `doc/marshal.rdoc`. What stands in a file twice may be written once, so what is read
-//! refers to values by number, and takes no more memory than the file; a number is one value wherever it stands.
+//! Source: `marshal.c` of Ruby and its `doc/marshal.rdoc`. A value may be written once and referred
+//! to by number afterwards, so the values read take no more memory than the file; equal numbers are
+//! one value.
 
 pub(crate) use super::values::ValueIx;
 use super::values::{Values, check_count, no_such};
@@ -12,7 +13,7 @@ use sto_model::bytes::Cursor;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'b> {
     Nil,
-    /// `true` and `false` are 1 and 0.
+    /// An integer; `true` and `false` are 1 and 0.
     Whole(u64),
     Negative,
     Fraction(f64),
@@ -41,14 +42,15 @@ impl<'b> Marshalled<'b> {
     }
 }
 
-/// Most values in each other; profiles have five.
+/// Limit to the nesting of values; profiles have five levels.
 const MAX_DEPTH: usize = 16;
 
 struct Reader<'b> {
     cursor: Cursor<'b>,
     values: Vec<Value<'b>>,
     whole: HashMap<u64, ValueIx>,
-    /// Values that others may refer to, in the order in which they begin; `None` until one ends.
+    /// Values that can be referred to, in the order in which they begin; `None` until the value is
+    /// complete.
     objects: Vec<Option<ValueIx>>,
     symbols: Vec<ValueIx>,
 }
@@ -62,7 +64,7 @@ impl<'b> Reader<'b> {
             return Err(DecodeError::new(begin, problem));
         }
         let code = self.cursor.u8()?;
-        // With an encoding or other marks, which follow it.
+        // A value followed by an encoding or other instance variables.
         if code == b'I' {
             let value = self.value(depth + 1)?;
             for _ in 0..self.length()? {
@@ -99,7 +101,7 @@ impl<'b> Reader<'b> {
                 let known = self.objects.get(number).copied().flatten();
                 let known = known.ok_or_else(|| no_such(begin, number))?;
                 return match self.values[known.get()] {
-                    // A small file could hold large ones often.
+                    // References would let a small file contain a large collection many times.
                     Value::Array(_) | Value::Hash(_) => {
                         let problem =
                             "refers to an array or a hash; expected each where it belongs";
@@ -153,7 +155,8 @@ impl<'b> Reader<'b> {
         ValueIx(self.values.len() as u32 - 1)
     }
 
-    /// A number of up to 32 bits: in one byte, or as many as that says, which are its sign too.
+    /// A number of up to 32 bits, in one byte or in as many bytes as the first one says, which also
+    /// has the sign.
     fn number(&mut self) -> Decoded<i64> {
         let first = i64::from(self.cursor.u8()? as i8);
         let size = match first {
@@ -169,7 +172,7 @@ impl<'b> Reader<'b> {
         Ok(i64::from_le_bytes(bytes))
     }
 
-    /// A number in parts of 16 bits.
+    /// A large number in 16-bit words.
     fn long(&mut self, begin: usize) -> Decoded<Value<'b>> {
         let sign = self.cursor.u8()?;
         let length = self.length()?;
@@ -194,7 +197,7 @@ impl<'b> Reader<'b> {
         number.ok_or_else(|| DecodeError::new(begin, "expected a number"))
     }
 
-    /// How many values follow.
+    /// The number of values that follow.
     fn count(&mut self) -> Decoded<usize> {
         let count = self.length()?;
         check_count(self.cursor, count)?;

@@ -1,20 +1,20 @@
-//! Text: blocks, lines and numbers of files, and what of a file stands in messages.
+//! Text: blocks, lines and numbers of files, and excerpts for messages.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-/// How much of a stream is read at once.
+/// Number of bytes read at once from a stream.
 pub(crate) const BLOCK: usize = 4 << 20;
 
-/// Adds the next bytes of a stream: a block, or as much again as is there, so that looking at all of
-/// it after each block stays linear; less only where the stream ends. Returns whether it does.
+/// Appends the next bytes of a stream: one block, or as many bytes as there are already, so that
+/// scanning all of them after each block stays linear. Returns `true` if the stream ended.
 pub(crate) fn read_block(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let wanted = bytes.len().max(BLOCK);
     let came = input.take(wanted as u64).read_to_end(bytes)?;
     Ok(came < wanted)
 }
 
-/// The lines of a text with their numbers from 1, without line ends (`\n` or `\r\n`).
+/// The lines of a text without line ends (`\n` or `\r\n`), with their numbers from 1.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -28,7 +28,7 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     .map(|(line, number)| (number, line))
 }
 
-/// The words of a text, between white space.
+/// The words of a text, separated by white space.
 pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = text.split(u8::is_ascii_whitespace);
     words.filter(|word| !word.is_empty())
@@ -39,13 +39,12 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     &path[start..]
 }
 
-/// Most digits of a number, zeros in front of it among them.
+/// Limit to the digits of a number, including leading zeros.
 const MAX_DIGITS: usize = 1024;
 
-/// The number that decimal digits, at least one, write; `None` where there is anything else, or the
-/// number leaves 64 bits.
+/// Parses a decimal number; `None` if the text is empty, has other characters, or exceeds 64 bits.
 pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
-    // A file may refer to one long text often.
+    // Without a limit, a file that refers to one long text many times takes very long.
     let digits = Some(digits).filter(|digits| digits.len() <= MAX_DIGITS)?;
     let (first, others) = digits.split_first()?;
     let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
@@ -54,8 +53,8 @@ pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// A decimal number with up to `digits` digits after the point that count, times 10 to the power of
-/// that.
+/// Parses a decimal number and multiplies it by 10 to the power of `digits`; further digits after
+/// the point are ignored.
 pub(crate) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
     scaled_if_number(text, digits).ok_or_else(|| {
         format!(
@@ -66,7 +65,7 @@ pub(crate) fn scaled(text: &[u8], digits: usize) -> Result<u64, String> {
     })
 }
 
-/// The same, where a text may be anything else.
+/// Like [`scaled`], but returns `None` if the text is not such a number.
 pub(crate) fn scaled_if_number(text: &[u8], digits: usize) -> Option<u64> {
     let (whole, fraction) = match memchr::memchr(b'.', text) {
         Some(point) => (&text[..point], &text[point + 1..]),
@@ -81,11 +80,11 @@ pub(crate) fn scaled_if_number(text: &[u8], digits: usize) -> Option<u64> {
     })
 }
 
-/// The beginning of hostile text, made fit for one line of a message: in back quotes, at most 60
-/// characters, with everything that does not print escaped.
+/// A printable beginning of a text from a file: in back quotes, at most 60 characters, on one line,
+/// with unprintable characters escaped.
 pub fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
-    // A character has at most four bytes, so what is cut off here would not be shown anyway.
+    // A character has at most four bytes, so this cuts off nothing that would be shown.
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST + 4)]);
     let mut text = String::from("`");
     for c in start.chars().take(LONGEST) {
@@ -101,7 +100,7 @@ pub fn excerpt(bytes: &[u8]) -> String {
     text
 }
 
-/// The first of some names, and how many more there are; `None` if there is no name.
+/// Excerpts of the first names and the number of others; `None` if there are no names.
 pub fn excerpts(names: &BTreeSet<&[u8]>) -> Option<String> {
     const SHOWN: usize = 5;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| excerpt(name)).collect();

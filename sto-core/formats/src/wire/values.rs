@@ -1,15 +1,15 @@
-//! What Python's and Ruby's marshal have in common: values that refer to others by number.
+//! Values that can refer to others by number, as in the marshal formats of Python and Ruby.
 
 use crate::error::{DecodeError, Decoded};
 use sto_model::bytes::Cursor;
 use sto_model::numbers;
 
 numbers! {
-    /// A value by its place in what was read.
+    /// Index of a value.
     pub(crate) ValueIx;
 }
 
-/// A value with all that stands in it.
+/// A value with all values in it.
 pub(crate) struct Values<V> {
     pub(super) values: Vec<V>,
     pub(crate) root: ValueIx,
@@ -21,13 +21,13 @@ impl<V> Values<V> {
     }
 }
 
-/// Refuses more values than can follow: each has a byte at least.
+/// Rejects a count of values that exceeds the remaining bytes; each value takes at least one.
 pub(super) fn check_count(mut cursor: Cursor<'_>, count: usize) -> Decoded<()> {
     cursor.take(count as u64)?;
     Ok(())
 }
 
-/// The error of a reference to what was not read before.
+/// Makes an error for a reference to a value that was not read before.
 pub(super) fn no_such(at: usize, number: usize) -> DecodeError {
     let problem =
         format!("refers to value {number}, which does not stand before; was the file damaged?");

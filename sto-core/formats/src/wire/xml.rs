@@ -1,4 +1,4 @@
-//! What the formats that are written in XML share.
+//! Shared code of the XML formats.
 
 use crate::error::{DecodeError, Decoded};
 use quick_xml::errors::{Error, SyntaxError};
@@ -8,28 +8,27 @@ use quick_xml::reader::Reader;
 use std::borrow::Cow;
 use sto_model::limits::MAX_DEPTH;
 
-/// Most elements around another: above the deepest stack stand a few.
+/// Limit to the nesting of elements: the deepest stack, and a few elements around it.
 const MAX_OPEN: usize = MAX_DEPTH + 64;
 
-/// The elements of a file, each with its beginning and its end.
+/// The elements of a file, each with its beginning and end.
 pub(crate) struct Xml<'b> {
     reader: Reader<&'b [u8]>,
     length: usize,
-    /// Names of the elements that have begun.
     open: Vec<Vec<u8>>,
     has_root: bool,
 }
 
 pub(crate) enum Part<'b> {
     Begin(Element<'b>),
-    /// The end of an element of this name.
+    /// The end of the element with this name.
     End(Vec<u8>),
     Text(Cow<'b, str>),
 }
 
 pub(crate) struct Element<'b>(BytesStart<'b>);
 
-/// Whether a file begins as XML that has this soon.
+/// Returns `true` if a file begins as XML and this element occurs near the beginning.
 pub(crate) fn begins_with_xml(bytes: &[u8], element: &[u8]) -> bool {
     let start = bytes.trim_ascii_start();
     let start = &start[..start.len().min(1024)];
@@ -60,7 +59,7 @@ impl<'b> Xml<'b> {
                     return Err(self.error(format!("elements more than {MAX_OPEN} deep")));
                 }
                 Event::Start(start) => return Ok(Some(self.begin(start))),
-                // That it is the last one open is checked by the reader.
+                // The XML reader checks that the names match.
                 Event::End(_) => return Ok(self.open.pop().map(Part::End)),
                 Event::Text(text) => {
                     return Ok(Some(Part::Text(lossy(text.into_inner()))));
@@ -80,7 +79,7 @@ impl<'b> Xml<'b> {
     fn syntax(&self, error: &Error) -> DecodeError {
         match error {
             Error::Syntax(SyntaxError::InvalidBangMarkup) => self.error(error.to_string()),
-            // All others are of what begins and does not end.
+            // All other syntax errors are unclosed constructs.
             Error::Syntax(_) => self.cut(),
             _ => self.error(error.to_string()),
         }
@@ -90,7 +89,7 @@ impl<'b> Xml<'b> {
         DecodeError::cut(self.length, "in the middle of its XML")
     }
 
-    /// A problem with what was read last.
+    /// Makes an error at the part that was read last.
     pub(crate) fn error(&self, problem: impl Into<String>) -> DecodeError {
         DecodeError::new(self.reader.buffer_position() as usize, problem)
     }
@@ -109,7 +108,7 @@ impl Element<'_> {
             .find(|found| found.key.as_ref() == name.as_bytes())?
             .value;
         let value = String::from_utf8_lossy(&value);
-        // What is escaped in no known way stays as it is.
+        // Unknown escapes stay unchanged.
         Some(unescape(&value).map_or_else(|_| value.to_string(), Cow::into_owned))
     }
 }

@@ -1,4 +1,4 @@
-//! Names, frames and locations of a recording that is being built.
+//! Names, frames and locations of a recording under construction.
 
 use super::RecordingBuilder;
 use crate::recording::parts::{Built, RecordingError, beginning, within};
@@ -10,8 +10,8 @@ use sto_model::{Frame, FrameIx, FrameKind, FrameRow};
 const MOST: usize = u32::MAX as usize;
 
 impl RecordingBuilder {
-    /// A name as text; what is not UTF-8 is replaced, what is too long is cut, and each is said
-    /// once in the end.
+    /// Converts a name to text. Invalid UTF-8 is replaced and long names are cut; one warning says
+    /// so for the whole recording.
     pub(crate) fn text<'n>(&mut self, name: &'n [u8]) -> Cow<'n, str> {
         let kept = beginning(name);
         let mut text = String::from_utf8_lossy(kept);
@@ -20,13 +20,13 @@ impl RecordingBuilder {
             cut(text.to_mut(), MAX_NAME);
         } else if let Cow::Owned(text) = &mut text {
             self.lossy = true;
-            // A byte became three.
+            // One invalid byte became three.
             cut(text, MAX_NAME);
         }
         text
     }
 
-    /// A function of which the format says neither source file nor line.
+    /// Adds a function without source file and line.
     pub(crate) fn function(
         &mut self,
         kind: FrameKind,
@@ -42,17 +42,17 @@ impl RecordingBuilder {
         })
     }
 
-    /// A frame, as the format names it.
+    /// Adds a frame as the format names it, or finds it.
     ///
     /// # Errors
-    /// Where its names and those before reach 2^32 bytes.
+    /// Returns an error if all names together reach 2^32 bytes.
     pub fn frame(&mut self, frame: Frame<'_>) -> Result<LocationIx, RecordingError> {
         self.check_room(frame.symbol.len() + frame.module.len() + frame.file.len())?;
         let frame = self.frames.insert(frame);
         Ok(self.location_of(frame))
     }
 
-    /// A function that was inlined into another: it stands in the same module.
+    /// Adds a function that was inlined into another one, in the same module.
     pub(crate) fn inlined(&mut self, symbol: &str, into: LocationIx) -> Built<LocationIx> {
         self.check_room(symbol.len())?;
         let Location::Named(into) = self.locations[into.get()] else {
@@ -68,7 +68,7 @@ impl RecordingBuilder {
         Ok(self.location_of(frame))
     }
 
-    /// The same function where it was inlined into another.
+    /// Adds the inlined variant of a function.
     pub(crate) fn as_inlined(&mut self, location: LocationIx) -> Built<LocationIx> {
         self.check_room(0)?;
         let Location::Named(frame) = self.locations[location.get()] else {
@@ -82,7 +82,7 @@ impl RecordingBuilder {
         Ok(self.location_of(frame))
     }
 
-    /// The same function at another line.
+    /// Adds the same function at another line.
     pub(crate) fn at_line(&mut self, location: LocationIx, line: u32) -> Built<LocationIx> {
         self.check_room(0)?;
         let Location::Named(frame) = self.locations[location.get()] else {
@@ -93,10 +93,10 @@ impl RecordingBuilder {
         Ok(self.location_of(frame))
     }
 
-    /// An address in a module, to be symbolized: of a return address, one less than it is.
+    /// Adds an address in a module, to be symbolized later. Subtract one from return addresses.
     ///
     /// # Errors
-    /// Where the module is of another builder.
+    /// Returns an error if the module is from another builder.
     pub fn address(
         &mut self,
         module: ModuleIx,
@@ -106,7 +106,7 @@ impl RecordingBuilder {
         self.nameless(Location::Address { module, address })
     }
 
-    /// A location that the format has no name for.
+    /// Adds a location that has no name, or finds it.
     pub(crate) fn nameless(&mut self, location: Location) -> Built<LocationIx> {
         self.check_room(0)?;
         if let Some(&known) = self.nameless.get(&location) {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_text_than_indices_reach_is_refused() {
+    fn rejects_more_text_than_indices_reach() {
         let named = RecordingBuilder::default();
         assert_eq!(named.check_room(MOST), Ok(()));
         assert!(named.check_room(MOST + 1).is_err());
