@@ -276,12 +276,12 @@ fn damaged() -> InStore<Verification> {
     verification(vec![
         damage(
             "the redb file",
-            "its note of free pages is wrong: what is added may overwrite what is stored",
+            "its list of free pages is wrong: additions may overwrite stored data",
             Concerns::Everything,
         ),
         damage(
             "table records, build 2bf48cb3a3985b35ea55960dfa9dff69",
-            "its samples are not those of its profiles",
+            "its samples differ from those of its profiles",
             Concerns::Build {
                 executable: "demo\u{1b}[31m".to_owned(),
                 version: "v1".to_owned(),
@@ -306,7 +306,7 @@ fn damaged() -> InStore<Verification> {
         ),
         damage(
             "table columns, sums 9/0",
-            "nobody refers to it",
+            "no record refers to it",
             Concerns::Nothing,
         ),
     ])

@@ -242,7 +242,10 @@ fn a_folder_that_may_not_be_written_says_so_and_the_same_command_goes_on() {
     mode(0o500);
     let run = sandbox.sto(&["push", "place"]);
     mode(0o700);
-    run.fails_with(&["place: cannot write manifest.json", "get the permission"]);
+    run.fails_with(&[
+        "place: cannot write manifest.json",
+        "change the permissions",
+    ]);
     sandbox.sto(&["push", "place"]).succeeds();
 }
 

@@ -85,7 +85,7 @@ fn on_a_small_disk() {
                     "cannot write",
                     written,
                     "No space left",
-                    "make room and try again",
+                    "free some space and try again",
                 ]);
                 let files = files_of(&store);
                 assert!(
@@ -183,7 +183,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn refuses_to_record(sandbox: &Sandbox, store: &str) {
     set_mode(&sandbox.path(""), 0o777);
     let record = ["record", "--store", store, "--", "touch", "ran"];
-    unprivileged(sandbox, &record).fails_with(&["Permission denied", "get the permission"]);
+    unprivileged(sandbox, &record).fails_with(&["Permission denied", "change the permissions"]);
     assert!(!sandbox.path("ran").exists(), "{store}");
 }
 
@@ -206,7 +206,7 @@ fn a_read_only_folder_or_file_is_read_and_not_written() {
                 fs::write(store.join("store.redb"), &before[0].1).unwrap();
                 continue;
             }
-            let run = run.fails_with(&["store", "Permission denied", "get the permission"]);
+            let run = run.fails_with(&["store", "Permission denied", "change the permissions"]);
             assert!(run.stderr.contains("cannot "), "{run:?}");
             assert_eq!(files_of(&store), before, "{command:?}");
         }

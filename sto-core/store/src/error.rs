@@ -1,4 +1,4 @@
-//! Why a store cannot be opened, read or written.
+//! Errors of opening, reading and writing a store.
 
 use super::codec::DecodeError;
 use std::io;
@@ -9,40 +9,40 @@ use sto_model::Hint;
 use sto_model::id::{BuildId, ProfileId};
 use sto_model::memory::TooMuch;
 
-/// Why a store cannot be opened, read or written. Every message names the path, what was found,
-/// and what to do.
+/// An error of opening, reading or writing a store. Every message names the path, the finding and
+/// the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no store in the folder.
+    /// The folder contains no store.
     #[error("there is no store in {}", folder.display())]
     NotFound {
         /// The folder.
         folder: PathBuf,
     },
-    /// A store is a folder, but something else is there.
+    /// A store is a folder, but there is something else at its path.
     #[error("{}: a store is a folder, but this is not one; name another folder for the store", path.display())]
     NotAFolder {
-        /// What should be a folder.
+        /// The path that should be a folder.
         path: PathBuf,
     },
-    /// The work was ended early; what was written before stays.
+    /// The caller cancelled the work. What was written before stays.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// The file in the store's folder is not a store's.
+    /// The file in the store's folder is not a store.
     #[error("{}: not a store: {found}; name another folder for the store, or move this file away", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// A description of the file.
         found: String,
     },
-    /// A newer sto wrote the store, or something in it that this one does not know.
+    /// A newer sto wrote the store or added something that this version does not know.
     #[error("{}: the store has {what}; upgrade sto", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// The version or the features that are not known.
+        /// The unknown version or features.
         what: String,
     },
     /// Another process has the store open.
@@ -50,32 +50,32 @@ pub enum StoreError {
     InUse {
         /// The file.
         path: PathBuf,
-        /// How long it was waited for.
+        /// How long this process waited.
         waited: Duration,
-        /// Who has it, as far as the system says: `process 123 (sto)`.
+        /// The process that holds it, like `process 123 (sto)`, if the system tells.
         by: Option<String>,
     },
-    /// The system refuses to read or write.
+    /// The system failed to read or write.
     #[error("cannot {doing} {}: {source}{}", path.display(), hint(source))]
     Io {
-        /// `read`, `write`, `make`.
+        /// A verb: `read`, `write`, `make`.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The store's content breaks the rules of its format.
-    #[error("{}: the store is damaged: {location}: {what}; bring back a copy of it, or move it away and ingest the recordings again", path.display())]
+    #[error("{}: the store is damaged: {location}: {what}; restore a backup of it, or move it away and ingest the recordings again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where: a table and a record in it.
+        /// The table and the record or column in it.
         location: String,
-        /// What is wrong there.
+        /// A description of the damage.
         what: String,
     },
-    /// The store has no such profile of the executable that was asked for.
+    /// The store has no such profile, or it belongs to another executable.
     #[error("{}: no such profile: {profile}", path.display())]
     NoProfile {
         /// The file.
@@ -91,20 +91,20 @@ pub enum StoreError {
         /// The build.
         build: BuildId,
     },
-    /// What was asked for takes too much memory.
-    #[error("{}: it cannot be unpacked: {source}; ask for fewer profiles, or let it take more", path.display())]
+    /// The requested data takes too much memory.
+    #[error("{}: cannot unpack the data: {source}; ask for fewer profiles, or raise the memory limit", path.display())]
     TooMuch {
         /// The file.
         path: PathBuf,
-        /// How much.
+        /// The required memory and the limit.
         source: TooMuch,
     },
-    /// A profile cannot be stored as it is.
+    /// The profile breaks a rule of the format.
     #[error("{}: cannot store the profile: {why}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
-        /// Which rule it breaks.
+        /// The broken rule.
         why: &'static str,
     },
 }
@@ -112,22 +112,22 @@ pub enum StoreError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; make room and try again: what is stored is safe"
+            "; free some space and try again: the stored data is safe"
         }
         io::ErrorKind::FileTooLarge => {
-            "; raise the limit on file sizes and try again: what is stored is safe"
+            "; raise the limit on file sizes and try again: the stored data is safe"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; get the permission, or name another folder for the store"
+            "; change the permissions, or name another folder for the store"
         }
         _ if error.raw_os_error() == Some(EIO) => {
-            "; see what the system's log says of this disk, then try again"
+            "; look for errors of this disk in the system's log, then try again"
         }
         _ => "",
     }
 }
 
-/// The system's number of a device that fails; the standard library has no name for it.
+/// Linux's error number of a failing device, which [`io::ErrorKind`] lacks.
 const EIO: i32 = 5;
 
 fn is_of_full_disk(error: &io::Error) -> bool {
@@ -138,21 +138,21 @@ fn is_of_full_disk(error: &io::Error) -> bool {
 }
 
 impl StoreError {
-    /// What can be done about it.
+    /// Advice on what to do about the error.
     pub fn hint(&self) -> Option<Hint> {
         matches!(self, StoreError::NotFound { .. }).then_some(Hint::MakeStore)
     }
 
-    /// Whether the disk had no room, or this user may take no more of it.
+    /// Whether the disk or the user's quota is full, or the file has reached its size limit.
     pub(crate) fn is_of_full_disk(&self) -> bool {
         matches!(self, StoreError::Io { source, .. } if is_of_full_disk(source))
     }
 }
 
-/// What most of this module gives back.
+/// The result type of most functions in this crate.
 pub(crate) type Result<T, E = InternalError> = std::result::Result<T, E>;
 
-/// A [`StoreError`] that does not know yet which store it is about.
+/// A [`StoreError`] without the store's path.
 #[derive(Debug)]
 #[doc(hidden)]
 pub enum InternalError {
@@ -173,13 +173,13 @@ pub enum InternalError {
     TooMuch(TooMuch),
 }
 
-/// The error of a temporary file of calls.
+/// Converts an error of a temporary file of calls.
 pub(crate) fn unspooled(error: std::io::Error) -> InternalError {
     InternalError::Redb(redb::Error::Io(error))
 }
 
 impl InternalError {
-    /// Corruption at this location.
+    /// Creates an error about damage at this location.
     pub fn damaged(location: impl ToString, what: impl Into<String>) -> Self {
         InternalError::Damaged {
             location: location.to_string(),
@@ -187,13 +187,13 @@ impl InternalError {
         }
     }
 
-    /// Whether the disk had no room, or this user may take no more of it.
+    /// Whether the disk or the user's quota is full, or the file has reached its size limit.
     pub(crate) fn is_of_full_disk(&self) -> bool {
         matches!(self, InternalError::Redb(redb::Error::Io(error)) if is_of_full_disk(error))
     }
 
-    /// The error of writing into one file what another has: what the system refuses is about the
-    /// first.
+    /// Adds the path to an error of copying from one file into another. Errors of the system are about
+    /// the file that is written.
     pub(crate) fn copying(self, from: &Path, to: &Path) -> StoreError {
         match self {
             InternalError::Redb(redb::Error::Io(_)) => self.at(to, "write"),
@@ -201,7 +201,7 @@ impl InternalError {
         }
     }
 
-    /// The error, now that the file is known, and what was to be done with it.
+    /// Adds the store's path and the operation (`read`, `write`, `make`).
     pub fn at(self, path: &Path, doing: &'static str) -> StoreError {
         let path = path.to_owned();
         match self {
@@ -230,8 +230,7 @@ impl InternalError {
     }
 }
 
-/// What redb reads past its file's end, or finds of another form, is damage, not the system's
-/// refusal.
+/// Reports reads beyond the end of the file and invalid forms as damage, other errors as the system's.
 fn io_error(path: PathBuf, doing: &'static str, source: io::Error) -> StoreError {
     match source.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
@@ -276,18 +275,18 @@ impl From<TooMuch> for InternalError {
 }
 
 impl DecodeError {
-    /// The error, now that it is known where.
+    /// Adds the location of the error.
     pub(crate) fn at(self, location: impl ToString) -> InternalError {
         InternalError::damaged(location, self.0)
     }
 }
 
-/// What cannot be packed cannot be stored.
+/// Converts an error of packing.
 pub(crate) fn refused(error: DecodeError) -> InternalError {
     InternalError::Refused(error.0)
 }
 
-/// What the system refused.
+/// Creates an error from a failed system call.
 pub(crate) fn cannot(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io {
         doing,

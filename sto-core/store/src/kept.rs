@@ -1,4 +1,4 @@
-//! Every call of a profile, by thread and time.
+//! All calls of a profile, by thread and time.
 
 mod numbered;
 
@@ -25,7 +25,7 @@ use sto_model::tree::{NodeIx, StackTree};
 use sto_model::units::{Bytes, Nanoseconds};
 use sto_model::{FrameIx, FrameTable};
 
-/// Every call of a profile. They are read when they are asked for.
+/// All calls of a profile. Calls are read from the store on demand.
 #[derive(Clone)]
 pub struct KeptCalls {
     snapshot: Snapshot,
@@ -37,28 +37,28 @@ pub struct KeptCalls {
     callees: Callees,
 }
 
-/// A call of a thread.
+/// One call in a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCall {
-    /// How many calls it was made in.
+    /// Number of callers.
     pub depth: u32,
-    /// Its stack: a node of [`KeptCalls::tree`].
+    /// The call's stack: a node of [`KeptCalls::tree`].
     pub stack: NodeIx,
-    /// When it began.
+    /// Start of the call.
     pub begin: Nanoseconds,
-    /// When it ended.
+    /// End of the call.
     pub end: Nanoseconds,
 }
 
-/// How much the kept calls of a profile are.
+/// The size of the kept calls of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptSize {
     /// Number of calls.
     pub calls: u64,
-    /// Number of nodes, of which equal ones are one in each piece of the calls.
+    /// Number of nodes in the graphs of all pieces; each piece stores equal subtrees once.
     pub nodes: u64,
-    /// How much they take in the store, packed.
+    /// Packed size in the store.
     pub bytes: Bytes,
 }
 
@@ -73,10 +73,10 @@ impl fmt::Debug for KeptCalls {
 }
 
 impl Snapshot {
-    /// Every call of a profile, to be asked for by thread and time; `None` where they were not kept.
+    /// All calls of a profile, for queries by thread and time; `None` if they were not kept.
     ///
     /// # Errors
-    /// Where the profile does not exist, or the store is damaged.
+    /// Returns an error if the profile does not exist or the store is damaged.
     pub fn kept_calls(&self, id: ProfileId) -> std::result::Result<Option<KeptCalls>, StoreError> {
         self.read(|rows| {
             let record = builds::profile_record(rows, id)?;
@@ -106,20 +106,20 @@ impl KeptCalls {
         &self.frames
     }
 
-    /// The stacks of the profile, as [`Snapshot::load`] gives them for it alone.
+    /// The stacks of the profile, as [`Snapshot::load`] returns them for this profile.
     pub fn tree(&self) -> &StackTree {
         &self.tree
     }
 
-    /// The threads, as [`Snapshot::load_calls`] gives them.
+    /// The threads, in the order of [`Snapshot::load_calls`].
     pub fn threads(&self) -> impl ExactSizeIterator<Item = &CallThread> {
         self.calls.threads.iter().map(|of| &of.thread)
     }
 
-    /// How much they are.
+    /// The number and the packed size of the calls.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn size(&self) -> std::result::Result<KeptSize, StoreError> {
         let pieces = &self.head.pieces;
         let (bytes, nodes) = self
@@ -132,11 +132,11 @@ impl KeptCalls {
         })
     }
 
-    /// Shows the calls of a thread, by its index, that began before `end` and ended after `begin`: each before those
-    /// that it made, calls of one caller by time.
+    /// Visits the calls of a thread (by index) that began before the end of a time range and ended after its
+    /// begin. Callers come before their callees, and the calls of one caller are in order of time.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn during(
         &self,
         thread: usize,
@@ -153,12 +153,12 @@ impl KeptCalls {
         })
     }
 
-    /// The calls over time, compressed anew with other thresholds. Of a part of the time these are as
-    /// [`RunCalls::during`] gives them, but that each thread's calls are compressed by its time in that part. Outliers
-    /// and waits stay those that were found when the trace was read.
+    /// Compresses the calls over time with other thresholds, optionally within a time window. The result
+    /// matches [`RunCalls::during`], except that the thresholds are relative to each thread's time in the
+    /// window. Outliers and waits are those found when the trace was read.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn compressed(
         &self,
         thresholds: CallThresholds,
@@ -196,7 +196,7 @@ impl KeptCalls {
         })
     }
 
-    /// Shows the calls that overlap this time.
+    /// Visits the calls that overlap a time range.
     fn each_during(
         &self,
         thread: usize,
@@ -210,7 +210,7 @@ impl KeptCalls {
         })
     }
 
-    /// Shows the calls of those pieces that have any in this time, and the calls that the first of these is made in.
+    /// Visits the calls of all pieces that overlap a time range, and the callers of the first piece's calls.
     fn each(
         &self,
         thread: usize,
@@ -240,11 +240,11 @@ impl KeptCalls {
     }
 }
 
-/// The stacks that functions are called from, and the stack of each call.
+/// The stack of each call, by caller and function.
 #[derive(Clone)]
 struct Callees {
     of: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
-    /// By function: its frames, outermost first.
+    /// The frames of each function, outermost first.
     functions: Vec<Vec<FrameIx>>,
 }
 
@@ -276,7 +276,8 @@ impl Callees {
     }
 }
 
-/// Shows each call with its stack, and whether it is of a piece before; none where a stack does not exist.
+/// Visits each call with its stack and whether it began in an earlier piece. Returns `None` if a stack
+/// does not exist.
 fn each_stack(
     callees: &Callees,
     piece: &PieceCalls,

@@ -1,27 +1,27 @@
-//! The store: builds, profiles and their stacks in one redb file.
+//! The store: builds, profiles and their call stacks in one redb file.
 //!
-//! `sto-core` re-exports what other tools link; this crate is one of its parts.
+//! Tools link to `sto-core`, which re-exports the public items of this crate.
 //!
 //! ```text
-//! file        the redb file: find, make, lock, open for one operation, close
-//! tables      every name, key and version
-//! numbers     the numbers of frames, nodes, profiles, ...
+//! file        the redb file: find, create, lock, open for one operation, close
+//! tables      names, keys and versions in the file
+//! numbers     the store's own numbers for frames, nodes, profiles, ...
 //! codec       values <-> bytes
-//! read        records, columns and packs out of redb; builds, stacks and costs out of these
-//! write       profiles go in and out: find their stacks among the stored ones, add the rest; tags, metrics
-//! kept        every call of a profile, by thread and time
-//! maintain    merge, write anew, verify, count
-//! error       what can go wrong
-//! guard       what redb does not expect in its file
+//! read        records, columns and packs from redb; builds, stacks and costs from these
+//! write       add and remove profiles; tags and metrics
+//! kept        all calls of a profile, by thread and time
+//! maintain    merge, rewrite, verify, statistics
+//! error       errors of this crate
+//! guard       panics of redb on damaged files
 //! ```
 //!
-//! Identity is derived: a stored node is a parent and a frame, and its content address follows.
-//! So nodes are dense numbers in packed columns, and no table has a row a node. SPEC.md specifies
-//! the bytes.
+//! A stored node is a parent and a frame; its content address follows from these and is not stored.
+//! So nodes are dense numbers in packed columns, and no table has one row per node. SPEC.md
+//! specifies the bytes.
 //!
-//! A [`Store`] says where one is, and holds no file open. A [`Snapshot`] of it does, for questions, and a
-//! [`Writer`], for additions; what else changes a store opens the file, does its work in one transaction and
-//! closes it. All of them wait for others to be done: redb lets one process write, or many read.
+//! A [`Store`] is the location of a store and holds no file open. A [`Snapshot`] holds the file open for
+//! reading, a [`Writer`] for adding; other operations that change a store open the file, work in one
+//! transaction and close it. All of them wait for other processes: redb allows one writer or many readers.
 
 mod codec;
 mod error;
@@ -68,7 +68,7 @@ pub use read::snapshot::Snapshot;
 pub use write::metrics::{Annotated, Metrics, OtherValue};
 pub use write::tags::{Tag, Tagged};
 
-/// A store of profiles: a folder with one redb file, such a file alone, or nothing but memory.
+/// A store of profiles: a folder that contains one redb file, a redb file by itself, or a database in memory.
 pub struct Store {
     backing: Backing,
 }
@@ -77,20 +77,20 @@ impl Store {
     /// Name of the redb file inside the store's folder.
     pub const FILE_NAME: &'static str = tables::FILE_NAME;
 
-    /// Opens the store at this path, which must be there: its folder, or its file, whatever that is called.
+    /// Opens the existing store at a path, which is its folder or its file. The file may have any name.
     ///
     /// # Errors
-    /// Where there is no store, it is of another format version, damaged, or locked by a writer
-    /// for too long.
+    /// Returns an error if there is no store, it has another format version, is damaged, or another
+    /// process keeps it locked for too long.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         Store::open_with(path, StoreOptions::default())
     }
 
-    /// Opens the store at this path. Where there is none, it is empty, and the first profile that is added makes
-    /// it, with its folder: so what fails before leaves no trace.
+    /// Opens the store at a path, or an empty one if the path does not exist. The first added profile creates
+    /// the folder and the file, so failures before that leave no trace.
     ///
     /// # Errors
-    /// As [`Store::open`], and where something else is in the way of the folder or file.
+    /// Like [`Store::open`]; also returns an error if the path is taken by something else.
     pub fn open_or_create(path: &Path) -> Result<Store, StoreError> {
         let create = StoreOptions {
             create: true,
@@ -99,17 +99,17 @@ impl Store {
         Store::open_with(path, create)
     }
 
-    /// Opens the store at this path as the options say.
+    /// Opens the store at a path with the given options.
     ///
     /// # Errors
-    /// As [`Store::open_or_create`].
+    /// Like [`Store::open_or_create`].
     pub fn open_with(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
         let store = Store::at(path, options)?;
         store.snapshot()?;
         Ok(store)
     }
 
-    /// The store at this path, whether or not it is there.
+    /// Returns the store at a path, which need not exist.
     fn at(path: &Path, options: StoreOptions) -> Result<Store, StoreError> {
         let (folder, file) = open::paths_of(path)?;
         Ok(Store {
@@ -122,11 +122,11 @@ impl Store {
         })
     }
 
-    /// Sees whether a profile could be added, for who works for long before there is one. Leaves
-    /// nothing behind.
+    /// Checks that a profile could be added, so that a caller can fail before long work. Leaves no
+    /// files behind.
     ///
     /// # Errors
-    /// Where the system does not let this process make or change the store's file.
+    /// Returns an error if the system does not let this process create or change the store's file.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match &self.backing {
             Backing::Memory(..) => Ok(()),
@@ -139,19 +139,19 @@ impl Store {
         }
     }
 
-    /// An empty store that lives in memory.
+    /// Creates an empty store in memory.
     ///
     /// # Errors
-    /// Where redb cannot set it up.
+    /// Returns an error if redb cannot create the database.
     pub fn in_memory() -> Result<Store, StoreError> {
         Store::in_memory_for(in_memory())
     }
 
-    /// The same for what is kept otherwise at this path: errors name that, and so do stores that it is
-    /// [merged](Store::merge) into.
+    /// Creates an empty store in memory for content that is kept elsewhere, at this path. Errors name the
+    /// path, and so do stores that this one is [merged](Store::merge) into.
     ///
     /// # Errors
-    /// Where redb cannot set it up.
+    /// Returns an error if redb cannot create the database.
     pub fn in_memory_for(path: &Path) -> Result<Store, StoreError> {
         let database = open::in_memory().map_err(|error| error.at(path, "make"))?;
         Ok(Store {
@@ -159,7 +159,7 @@ impl Store {
         })
     }
 
-    /// What is called when an operation on it has waited for a second.
+    /// The callback for operations that have waited for a second.
     pub fn on_wait(&self) -> Option<OnWait> {
         match &self.backing {
             Backing::Folder { turn, .. } => turn.on_wait().cloned(),
@@ -167,7 +167,7 @@ impl Store {
         }
     }
 
-    /// The folder that the store's file is in; `None` in memory.
+    /// The folder that contains the store's file; `None` for a store in memory.
     pub fn folder(&self) -> Option<&PathBuf> {
         match &self.backing {
             Backing::Folder { folder, .. } => Some(folder),
@@ -175,10 +175,10 @@ impl Store {
         }
     }
 
-    /// Size of the store's file; zero in memory, and where nothing was stored yet.
+    /// The size of the store's file; zero in memory and if nothing was stored yet.
     ///
     /// # Errors
-    /// Where the file cannot be inspected.
+    /// Returns an error if the file's metadata cannot be read.
     pub fn file_size(&self) -> Result<Bytes, StoreError> {
         match &self.backing {
             Backing::Folder { file, .. } => open::file_size(file),
@@ -186,11 +186,11 @@ impl Store {
         }
     }
 
-    /// Where the store's bytes are, and how much it holds. Nothing is written to the file, though
-    /// redb checks all of it first.
+    /// Counts what the store holds and how many bytes each part takes. redb checks the whole file
+    /// first; nothing is written to it.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let of_memory = |database: &Database| {
             stats::stats(database, None).map_err(|error| error.at(self.path(), "read"))
@@ -210,13 +210,13 @@ impl Store {
         }
     }
 
-    /// Reads, hashes and counts everything in the store at this path again, and lists all that is
-    /// wrong. The store need not be sound enough to be opened. Nothing is written. `progress` is called before
-    /// each few profiles with how much was checked, and may end it there.
+    /// Reads, hashes and counts everything in the store at this path, and lists all damage. Also works on
+    /// stores that are too damaged to open. Nothing is written. `progress` is called every few profiles
+    /// and may cancel the work.
     ///
     /// # Errors
-    /// Where there is no store, it is of another format version, locked by a writer for too long,
-    /// or the system refuses to read it. Damage is no error.
+    /// Returns an error if there is no store, it has another format version, another process keeps it
+    /// locked for too long, or the system cannot read it. Damage is not an error.
     pub fn verify(
         path: &Path,
         on_wait: Option<OnWait>,

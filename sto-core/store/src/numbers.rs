@@ -1,25 +1,24 @@
-//! The numbers that a store gives to what it holds: dense, from 0 on. Ids are the same in every store, numbers
-//! are not.
+//! Dense numbers, from 0, that a store assigns to its content. Unlike ids, they differ between stores.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use sto_model::numbers;
 
-/// A number of a store, which stands in its bytes as 32 bits.
+/// A number that a store assigns, 32 bits in its bytes.
 pub(crate) trait Number: Copy + Ord + Display + Send + Sync + 'static {
-    /// Stands where there is no number.
+    /// Marks the absence of a number.
     const NONE: Self;
 
     fn new(number: u32) -> Self;
 
     fn number(self) -> u32;
 
-    /// The numbers from this one on.
+    /// The numbers from this one.
     fn onward(self) -> impl Iterator<Item = Self> {
         (self.number()..).map(Self::new)
     }
 
-    /// The number so many after this one, of things that were counted already.
+    /// The number that comes `count` later, for things that were already counted.
     fn plus(self, count: usize) -> Self {
         Self::new(self.number() + count as u32)
     }
@@ -60,7 +59,7 @@ stored_numbers! {
     FrameNo;
     /// A node of an executable.
     NodeNo;
-    /// A node among those that were picked out of an executable's.
+    /// A node in a selection of an executable's nodes.
     PickedNo;
     /// An executable.
     ExecutableNo;
@@ -70,6 +69,6 @@ stored_numbers! {
     ProfileNo;
     /// A list of modules.
     ModulesNo;
-    /// A sample type: of a profile, or of the sums of a build.
+    /// A sample type of a profile, or of a build's sums.
     TypeNo;
 }

@@ -1,4 +1,4 @@
-//! Every name, key, magic number and version of the store's file, in one place.
+//! Names, keys, magic numbers and versions of the store's file.
 
 use super::numbers::{BuildNo, ExecutableNo, FrameNo, ModulesNo, NodeNo, ProfileNo, TypeNo};
 use redb::TableDefinition;
@@ -10,38 +10,38 @@ pub(crate) const FILE_NAME: &str = "store.redb";
 /// First bytes of every redb file.
 pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 
-/// The format version; it goes up with every change of the layout below that would mislead a reader of this one.
+/// The format version. Every layout change that would mislead an older reader increments it.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// Facts about the whole store, by name.
+/// Values about the whole store, by name.
 pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 
 /// In [`META`]: the format version, 4 bytes, little-endian. Its key and form never change.
 pub(crate) const META_VERSION: &str = "version";
 
-/// In [`META`]: how much the store holds, a [`super::codec::Contents`] with its checksum.
+/// In [`META`]: the number of things in the store, as [`super::codec::Contents`] with its checksum.
 pub(crate) const META_CONTENTS: &str = "contents";
 
-/// In [`META`], where there are any: the tags of builds, a list of [`super::Tag`] with its checksum.
+/// In [`META`], if any: the tags of builds, a list of [`super::Tag`] with its checksum.
 pub(crate) const META_TAGS: &str = "tags";
 
-/// In [`META`], if there are any: names of additions to this format version that a reader has to know, an ascending
+/// In [`META`], if any: names of additions to this format version that a reader must know, an ascending
 /// list with its checksum. Version 1 has no additions yet.
 pub(crate) const META_FEATURES: &str = "features";
 
-/// Small records, by kind and content address; what listing a store reads.
+/// Small records, by kind and content address; listing a store reads only these.
 pub(crate) const RECORDS: TableDefinition<RecordKey, &[u8]> = TableDefinition::new("records");
 
-/// What packed columns begin with: segments that fill a page each.
+/// The whole segments of packed columns; each fills a page.
 pub(crate) const COLUMNS: TableDefinition<SegmentKey, &[u8]> = TableDefinition::new("columns");
 
-/// What is left of each packed column, less than a segment: side by side, these share pages.
+/// The rest of each packed column, shorter than a segment. Several share a page.
 pub(crate) const ENDS: TableDefinition<ColumnKey, &[u8]> = TableDefinition::new("ends");
 
 /// Kind (a [`Record`]) and content address.
 pub(crate) type RecordKey = (u8, [u8; 16]);
 
-/// Kind, and two numbers that depend on it: owner, part. [`Column`] says what they are.
+/// Kind, owner and part; [`Column`] lists them for each kind.
 pub(crate) type ColumnKey = (u8, u32, u32);
 
 /// Kind, owner, part, segment.
@@ -59,20 +59,20 @@ pub(crate) enum Record {
     Profile = 2,
     /// By digest of the packed list: its number in [`Column::Modules`].
     ModuleList = 3,
-    /// By reading id: which profile stands for it, and where that came from.
+    /// By reading id: the profile of that reading and its origin.
     Reading = 4,
-    /// By digest of the commit's id: what is known of it.
+    /// By digest of the commit id: the commit's metadata.
     Commit = 5,
-    /// By the id of a profile that is gone: the profile that stands in its place, with names found later.
+    /// By the id of a removed profile: the profile that replaced it when names were found later.
     Replaced = 6,
 }
 
-/// A packed column: what is in it, and of what. Errors name it by its kind, owner and part.
+/// A packed column: its kind and owner. Errors name it by kind, owner and part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Column {
-    /// Frames, from this one on.
+    /// Frames, starting with this one.
     Frames(FrameNo),
-    /// Nodes of an executable, from this one on.
+    /// Nodes of an executable, starting with this one.
     Nodes(ExecutableNo, NodeNo),
     /// Self costs of a profile.
     Costs(ProfileNo, TypeNo),
@@ -88,9 +88,9 @@ pub(crate) enum Column {
     Metrics(ProfileNo),
     /// Calls over time of a profile.
     Calls(ProfileNo),
-    /// Every call of a profile: 0 is what the pieces have in common, from 1 on are these.
+    /// All calls of a profile: part 0 is common to the pieces, which follow from 1.
     CallTrees(ProfileNo, u32),
-    /// Calls of a profile by what they were called with.
+    /// Calls of a profile by their arguments.
     Arguments(ProfileNo),
     /// Digests of a profile's source files.
     Sources(ProfileNo),
@@ -98,25 +98,25 @@ pub(crate) enum Column {
     Addresses(ProfileNo),
 }
 
-/// Bytes of a packed column that one entry of [`COLUMNS`] takes: with redb's 4 bytes a page,
-/// 4 a value and the 13 of the key, one entry then fills a page of 4096 bytes. redb would round a
-/// larger value up to a power of two of pages.
+/// Bytes of a packed column in one entry of [`COLUMNS`]. With redb's 4 bytes per page, 4 per value
+/// and the key's 13, an entry fills a page of 4096 bytes. redb would round a larger value up to a
+/// power of two of pages.
 pub(crate) const SEGMENT: usize = 4096 - 4 - 4 - 13;
 
-/// Most frames in one pack.
+/// Maximum number of frames in a pack.
 pub(crate) const MOST_FRAMES: u32 = 1 << 16;
 
-/// Most nodes in one pack.
+/// Maximum number of nodes in a pack.
 pub(crate) const MOST_NODES: u32 = 1 << 18;
 
-/// Most columns of a build's profiles that stand beside a sum, to be added up by who reads it. So a
-/// build of few runs takes no space for sums, and they are written anew at every fifth run.
+/// Maximum number of profile columns that are not in a build's sum and that readers add up. So
+/// builds of few runs take no space for sums, and every fifth run rewrites them.
 pub(crate) const MOST_SEPARATE: usize = 4;
 
 /// Memory for redb's page cache; its own default is 1 GiB.
 pub(crate) const CACHE_BYTES: usize = 64 << 20;
 
-/// Compression level of columns: above it, time grows much faster than size shrinks.
+/// Compression level of columns. Above it, time grows much faster than the size shrinks.
 pub(crate) const ZSTD_LEVEL: i32 = 9;
 
 impl Record {
@@ -151,7 +151,7 @@ impl Record {
 }
 
 impl Column {
-    /// The key that it stands under: what has no owner or part has zero there.
+    /// The column's key; owner and part are zero if it has none.
     pub(crate) fn key(self) -> ColumnKey {
         match self {
             Column::Frames(first) => (0, 0, first.0),
@@ -170,7 +170,7 @@ impl Column {
         }
     }
 
-    /// The column that stands under this key, if one can.
+    /// The column with this key, if the key is valid.
     pub(crate) fn of(key: ColumnKey) -> Option<Column> {
         let (kind, owner, part) = key;
         let column = match kind {
@@ -192,7 +192,7 @@ impl Column {
         (column.key() == key).then_some(column)
     }
 
-    /// The first of each kind of columns that belong to this profile alone.
+    /// The first column of each kind that belongs to this profile only.
     pub(crate) fn first_of(profile: ProfileNo) -> [Column; 9] {
         let first = TypeNo(0);
         [

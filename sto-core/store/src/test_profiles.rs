@@ -9,7 +9,7 @@ use sto_model::{
     Build, Frame, FrameIx, FrameKind, FrameTable, Granularity, Origin, Profile, Quality,
 };
 
-/// Adds folded stacks as a profile of `demo`.
+/// Adds folded stacks as a profile of the executable `demo`.
 pub(crate) fn add(store: &Store, folded: &str, version: &str) {
     let build = Build {
         executable: "demo".to_owned(),
@@ -39,7 +39,7 @@ pub(crate) fn add(store: &Store, folded: &str, version: &str) {
     store.writer().add(&build, &profile, &interned).unwrap();
 }
 
-/// The tree of folded stacks, with frames and children in the order that interning gives them.
+/// The tree of folded stacks, with frames and children in the order of interning.
 fn interned(folded: &str) -> Interned {
     let stacks: BTreeMap<Vec<&str>, u64> = folded
         .lines()

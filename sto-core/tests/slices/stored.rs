@@ -186,7 +186,7 @@ fn rejects_invalid_slices() {
     };
     assert_eq!(
         refused(&|_, slices, _| slices.costs.clear()),
-        "it has not as many columns of slices as sample types"
+        "its slices do not have one column per sample type"
     );
     assert_eq!(
         refused(&|_, slices, _| slices.contexts.swap(0, 1)),
@@ -244,6 +244,6 @@ fn rejects_invalid_slices() {
     };
     assert_eq!(
         refused(&backwards),
-        "two callees of one stack are out of order, or the same"
+        "two callees of a stack are out of order or equal"
     );
 }

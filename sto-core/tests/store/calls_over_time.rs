@@ -319,13 +319,13 @@ fn adds_calls_to_a_stored_profile() {
 #[test]
 fn rejects_invalid_calls() {
     type Break = fn(&mut RunCalls<NodeIx>);
-    let overlap = "the calls of a thread overlap, or are not those of its records";
-    let stack = "a stack of a call does not exist, or was not called";
-    let moment = "the thread, stack or time of an outlier or a wait does not exist";
+    let overlap = "the calls of a thread overlap, or do not match its records";
+    let stack = "a call's stack does not exist, or has a call count of zero";
+    let moment = "an outlier or a wait has a thread, stack or time that does not exist";
     let cases: [(Break, &str); 11] = [
         (
             |run| run.thresholds.total_time = Threshold::Share(f64::NAN),
-            "a threshold of its calls is no share from 0 to 1",
+            "a threshold of its calls is not a fraction from 0 to 1",
         ),
         (
             |run| {
@@ -333,7 +333,7 @@ fn rejects_invalid_calls() {
                 first.begin = Nanoseconds(2);
                 run.threads.push(first);
             },
-            "threads that call are not in the order of their first calls",
+            "the threads of its calls are not in the order of their first calls",
         ),
         (|run| run.threads[0].calls += 1, overlap),
         (|run| run.threads[0].begin.0 += 1, overlap),
@@ -424,12 +424,12 @@ fn missing_or_misplaced_calls_are_damage() {
         let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
         let found = verification.damages.iter().map(|damage| &*damage.what);
         let found: Vec<&str> = found.collect();
-        let size = "its columns have not the size that it says";
+        let size = "its columns differ in size from its record";
         let expected = match elsewhere {
             None => vec![size],
             Some(_) => vec![
                 "the checksum does not match the content",
-                "nobody refers to it",
+                "no record refers to it",
                 size,
             ],
         };

@@ -74,7 +74,7 @@ fn reports_a_file_in_place_of_the_folder() {
     let file = folder.path().join("file");
     fs::write(&file, "hello").unwrap();
     for (path, says) in [
-        (file.clone(), "/file: not a store: it is no redb file"),
+        (file.clone(), "/file: not a store: it is not a redb file"),
         (file.join("store"), "/file: a store is a folder"),
     ] {
         for result in [Store::open(&path), Store::open_or_create(&path)] {
@@ -275,7 +275,7 @@ fn full_disk_leaves_the_store_unchanged() {
         let output = rerun("add_where_asked", "", &folder.path().join("new"), 30_000);
         assert!(String::from_utf8_lossy(&output.stdout).contains("error: cannot write"));
         assert!(snapshot(folder.path()).is_empty(), "nothing is left of it");
-        does_not_fit(folder.path(), "", 30_000, "make room and try again");
+        does_not_fit(folder.path(), "", 30_000, "free some space and try again");
         let store = Store::open_or_create(folder.path()).unwrap();
         add(&store, "v1", "small too", &of_stacks(&[&[4]]));
         assert_eq!(
@@ -324,7 +324,7 @@ fn reads_but_does_not_write_a_read_only_store() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("cannot write") && error.contains("get the permission"),
+            error.contains("cannot write") && error.contains("change the permissions"),
             "{error}"
         );
         let new = Store::open_or_create(&folder.path().join("new")).unwrap();

@@ -363,7 +363,7 @@ fn merge_skips_profiles_with_wrong_ids() {
     };
     assert_eq!(out.profiles, [claimed.id()]);
     assert!(
-        out.why.contains("not what its content address says"),
+        out.why.contains("its content does not match its id"),
         "{out:?}"
     );
     for run in [claimed, content] {

@@ -232,7 +232,7 @@ fn rejects_malformed_metrics() {
     for (broken, expected) in [
         (
             metrics(twice),
-            "its metrics over time are out of order, or two have one name",
+            "its metrics over time are out of order, or two have the same name",
         ),
         (backwards, "its last sample is before its first"),
     ] {
@@ -355,12 +355,12 @@ fn missing_or_misplaced_metrics_are_damage() {
         let verification = Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap();
         let found = verification.damages.iter().map(|damage| &*damage.what);
         let found: Vec<&str> = found.collect();
-        let size = "its columns have not the size that it says";
+        let size = "its columns differ in size from its record";
         let expected = match elsewhere {
             None => vec![size],
             Some(_) => vec![
                 "the checksum does not match the content",
-                "nobody refers to it",
+                "no record refers to it",
                 size,
             ],
         };

@@ -346,11 +346,11 @@ fn limits_apply_to_profiles_built_in_memory() {
     }
     let long = || "x".repeat(1 << 20);
     let many = || (0..257).map(|i: u32| i.to_string());
-    limit("a name that was given", |p| p.benchmark = Some(long()));
-    limit("a name that was given", |p| {
+    limit("a name given for it", |p| p.benchmark = Some(long()));
+    limit("a name given for it", |p| {
         p.labels = [(long(), String::new())].into()
     });
-    limit("a name that was given", |p| {
+    limit("a name given for it", |p| {
         p.metrics = [(long(), 1.0)].into()
     });
     limit("a name in it", |p| p.sample_types[0].event = long());
@@ -361,7 +361,7 @@ fn limits_apply_to_profiles_built_in_memory() {
     limit("256 labels", |p| {
         p.metrics = many().map(|i| (i, 1.0)).collect()
     });
-    limit("no finite number", |p| {
+    limit("not a finite number", |p| {
         p.metrics = [("m".to_owned(), f64::NAN)].into()
     });
 
@@ -405,7 +405,7 @@ fn rejects_an_invalid_profile() {
     refused(
         &store,
         &plain,
-        "it has not as many columns of costs as sample types",
+        "it does not have one column of costs per sample type",
     );
 }
 
@@ -435,7 +435,7 @@ fn rejects_a_tree_with_duplicate_stacks() {
     assert!(
         error
             .to_string()
-            .contains("two callees of one stack are out of order, or the same"),
+            .contains("two callees of a stack are out of order or equal"),
         "{error}"
     );
 }

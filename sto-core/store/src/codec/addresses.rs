@@ -1,7 +1,7 @@
 //! Addresses whose names may be found later.
 //!
-//! Most stacks differ in nothing but their frames. So what is packed is how many each node has, and what these
-//! cost where they are several; all else follows from the profile.
+//! Most address stacks differ from their node's stack only by address. So the pack has the number of address
+//! stacks per node, and their costs if a node has several; the rest follows from the profile.
 
 use super::bytes::{LONGEST_COLUMN, MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker};
 use super::slices::{add_up, pack_cells, unpack_cells};
@@ -15,7 +15,7 @@ use sto_model::tree::{AddressStack, Addresses, Interned, NodeIx, SelfCosts, Slic
 use sto_model::units::Cost;
 use sto_model::{Module, ModuleKind};
 
-/// A file as it is stored.
+/// A module as it is stored.
 #[derive(Serialize, Deserialize)]
 struct PackedModule {
     path: String,
@@ -25,7 +25,7 @@ struct PackedModule {
     alias: Option<String>,
 }
 
-/// The kinds of modules that have addresses, in the order of their numbers.
+/// The kinds of modules that can have addresses, by number.
 const KINDS: [ModuleKind; 4] = [
     ModuleKind::File,
     ModuleKind::Image,
@@ -264,7 +264,7 @@ fn read_stacks(
     }
 }
 
-/// For each node the end of its stacks.
+/// The end of each node's range of stacks.
 fn ends(stacks: &[AddressStack], nodes: usize) -> Vec<u32> {
     let mut ends = vec![0; nodes];
     for (ix, stack) in (1..).zip(stacks) {
@@ -276,13 +276,13 @@ fn ends(stacks: &[AddressStack], nodes: usize) -> Vec<u32> {
     ends
 }
 
-/// The stacks of a node.
+/// The range of a node's stacks.
 fn range(ends: &[u32], node: NodeIx) -> Range<usize> {
     let start = node.get().checked_sub(1).map_or(0, |before| ends[before]);
     start as usize..ends[node.get()] as usize
 }
 
-/// The stacks that may have called those of a node.
+/// The stacks that can be callers of a node's stacks.
 fn callers(
     tree: &StackTree,
     ends: &[u32],
@@ -296,7 +296,7 @@ fn callers(
     callers.chain(std::iter::repeat_n(None, roots))
 }
 
-/// How many stacks a pack says that it has.
+/// The number of stacks that a pack announces.
 pub(crate) fn announced_stacks(pack: &[u8]) -> Result<u32, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number32()?;
@@ -324,7 +324,7 @@ mod tests {
             .collect()
     }
 
-    /// `a` calls `b` from two places in it, and `b` has its samples at three addresses.
+    /// `a` calls `b` from two addresses, and `b` has samples at three addresses.
     fn profile() -> (Interned, Addresses) {
         let mut frames = FrameTable::new();
         for symbol in ["[m+0x10]", "[m+0x20]"] {

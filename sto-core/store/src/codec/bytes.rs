@@ -4,29 +4,29 @@ use super::DecodeError;
 use crate::tables::ZSTD_LEVEL;
 use sto_model::bytes::{Cursor, CursorError, push_varint};
 
-/// What the number of bytes is raised by where they stand in a column each.
+/// Added to the number of bytes if each byte position has a column of its own.
 const SPLIT: usize = 4;
 
-/// Bytes under construction.
+/// A pack under construction.
 #[derive(Default)]
 pub(super) struct Packer {
     bytes: Vec<u8>,
-    /// Whether a column is longer than what can be read back.
+    /// Whether a column is too long to be read back.
     too_long: bool,
 }
 
 impl Packer {
-    /// Appends a number of variable length.
+    /// Appends a varint.
     pub(super) fn number(&mut self, value: impl Into<u64>) {
         push_varint(&mut self.bytes, value.into());
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends what another one has.
+    /// Appends the bytes of another packer.
     pub(super) fn append(&mut self, other: Packer) {
         self.too_long |= other.too_long;
         self.raw(&other.bytes);
@@ -37,8 +37,8 @@ impl Packer {
         self.bytes.len()
     }
 
-    /// Appends a column: its length, its compressed length or 0 where it stands as it is, and the
-    /// shorter of the two forms.
+    /// Appends a column: its length, its compressed length (0 if it is not compressed), and the shorter
+    /// of the two forms.
     pub(super) fn column(&mut self, column: Packer) {
         let raw = column.bytes;
         self.too_long |= column.too_long || raw.len() > LONGEST_COLUMN;
@@ -50,8 +50,8 @@ impl Packer {
         self.raw(packed.as_ref().unwrap_or(&raw));
     }
 
-    /// Appends numbers of 32 bits, in as many bytes each as the largest takes, the lowest first: one number
-    /// after the other, or in a column for each byte, whichever is shorter.
+    /// Appends 32-bit numbers, each in as many bytes as the largest takes, lowest byte first. Either number by
+    /// number, or with a column for each byte position, whichever is shorter.
     pub(super) fn numbers(&mut self, numbers: &[u32]) {
         let width = numbers.iter().fold(1, |all, number| all | number).ilog2() as usize / 8 + 1;
         let byte = |number: &u32, at: usize| number.to_le_bytes()[at];
@@ -74,7 +74,7 @@ impl Packer {
         self.append(shorter);
     }
 
-    /// These bytes.
+    /// Continues with these bytes.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         Packer {
             bytes,
@@ -82,7 +82,7 @@ impl Packer {
         }
     }
 
-    /// The bytes, unless no reader would take them.
+    /// The bytes; an error if a column is too long for readers.
     pub(super) fn finish(self) -> Result<Vec<u8>, DecodeError> {
         if self.too_long {
             Err(DecodeError("one of its columns is longer than 1 GiB"))
@@ -92,18 +92,18 @@ impl Packer {
     }
 }
 
-/// Most bytes of a number of 32 bits, and of 64.
+/// Maximum length of a varint of 32 or 64 bits.
 pub(super) const MOST_BYTES_32: usize = 5;
 pub(super) const MOST_BYTES_64: usize = 10;
 
-/// A block of 128 KiB that repeats one byte takes zstd 4 bytes, and nothing packs tighter; so a
-/// longer column cannot come out of this many times fewer bytes.
+/// Maximum compression ratio. zstd stores a block of 128 KiB of one repeated byte in 4 bytes, and
+/// nothing compresses better.
 const MOST_EXPANSION: usize = 128 * 1024 / 4;
 
-/// Longest column: what hostile bytes can make a reader reserve.
+/// Maximum length of a column, which bounds the memory that hostile bytes can make a reader reserve.
 pub(super) const LONGEST_COLUMN: usize = 1 << 30;
 
-/// Bytes being read.
+/// A pack being read.
 #[derive(Clone, Copy)]
 pub(super) struct Unpacker<'a>(Cursor<'a>);
 
@@ -112,7 +112,7 @@ impl<'a> Unpacker<'a> {
         Unpacker(Cursor::new(bytes))
     }
 
-    /// Takes a number in its shortest form.
+    /// Reads a varint in its shortest form.
     #[inline]
     pub(super) fn number(&mut self) -> Result<u64, DecodeError> {
         let before = self.left();
@@ -124,29 +124,29 @@ impl<'a> Unpacker<'a> {
         Ok(number)
     }
 
-    /// Takes a number of 32 bits in its shortest form.
+    /// Reads a varint of 32 bits in its shortest form.
     #[inline]
     pub(super) fn number32(&mut self) -> Result<u32, DecodeError> {
         let before = self.left();
         let number = self.0.varint32().map_err(unreadable)?;
         let length = (before - self.left()) as u32;
-        // No branch depends on the length, as that would be mispredicted.
+        // Branch-free on the length, which would be mispredicted.
         if (length > 1) & (number >> (7 * (length - 1)) == 0) {
             return Err(LONGER);
         }
         Ok(number)
     }
 
-    /// The byte that is next.
+    /// The next byte, without consuming it.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.0.rest().first().copied()
     }
 
-    /// Passes over numbers up to the zero that has so many others before it, and returns how many it passed
-    /// over.
+    /// Skips numbers up to the zero with index `nth` among the zeros; returns the count of skipped
+    /// numbers.
     pub(super) fn skip_to_zero(&mut self, nth: usize) -> Option<usize> {
-        // Sums of bytes, which compilers make of vectors.
+        // A sum of bytes, which compilers vectorize.
         let count = |bytes: &[u8], what: fn(u8) -> bool| -> u8 {
             bytes.iter().map(|&byte| u8::from(what(byte))).sum()
         };
@@ -164,12 +164,12 @@ impl<'a> Unpacker<'a> {
         Some(numbers + usize::from(count(passed, |byte| byte < 0x80)))
     }
 
-    /// Takes bytes as they are.
+    /// Reads bytes unchanged.
     pub(super) fn raw(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         self.0.take(len as u64).map_err(unreadable)
     }
 
-    /// Passes over a column, and returns how many bytes it claims to have.
+    /// Skips a column; returns the length that it announces.
     pub(super) fn pass_column(&mut self) -> Result<u64, DecodeError> {
         let raw_len = self.len()?;
         let packed_len = self.len()?;
@@ -177,17 +177,17 @@ impl<'a> Unpacker<'a> {
         Ok(raw_len as u64)
     }
 
-    /// Takes a column of at most so many bytes.
+    /// Reads a column of at most `most` bytes.
     pub(super) fn column_within(&mut self, most: usize) -> Result<Vec<u8>, DecodeError> {
         match Unpacker(self.0).len()? > most {
             true => Err(DecodeError(
-                "a column has more bytes than what is in it can take",
+                "a column has more bytes than its content can take",
             )),
             false => self.column(),
         }
     }
 
-    /// Takes a column.
+    /// Reads a column.
     pub(super) fn column(&mut self) -> Result<Vec<u8>, DecodeError> {
         let raw_len = self.len()?;
         let packed_len = self.len()?;
@@ -196,7 +196,9 @@ impl<'a> Unpacker<'a> {
         }
         let packed = self.raw(packed_len)?;
         if raw_len > LONGEST_COLUMN || raw_len / MOST_EXPANSION > packed_len {
-            return Err(DecodeError("a column claims to be longer than it can be"));
+            return Err(DecodeError(
+                "a column announces more bytes than it can have",
+            ));
         }
         let raw = zstd::bulk::decompress(packed, raw_len)
             .map_err(|_| DecodeError("a column does not decompress"))?;
@@ -206,7 +208,7 @@ impl<'a> Unpacker<'a> {
         Ok(raw)
     }
 
-    /// Takes so many numbers of 32 bits.
+    /// Reads 32-bit numbers as written by [`Packer::numbers`].
     pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<u32>, DecodeError> {
         const OTHER: DecodeError = DecodeError("there are not as many numbers as announced");
         let form = self.len()?;
@@ -236,7 +238,7 @@ impl<'a> Unpacker<'a> {
                     }
                 }
             }
-            _ => return Err(DecodeError("a number has not 1 to 4 bytes")),
+            _ => return Err(DecodeError("a number does not have 1 to 4 bytes")),
         }
         Ok(numbers)
     }
@@ -245,12 +247,12 @@ impl<'a> Unpacker<'a> {
         usize::try_from(self.number()?).map_err(|_| ENDS_EARLY)
     }
 
-    /// Number of bytes left. As nothing takes less than a byte, no more things can follow.
+    /// Number of remaining bytes, which bounds the number of remaining items, as each takes at least one.
     pub(super) fn left(&self) -> usize {
         self.0.left()
     }
 
-    /// Checks that everything was read.
+    /// Checks that all bytes were read.
     pub(super) fn finish(self) -> Result<(), DecodeError> {
         if self.0.is_empty() {
             Ok(())
@@ -260,13 +262,13 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// The difference of two numbers modulo 2^32, small ones of either sign as small numbers.
+/// The difference of two numbers modulo 2^32, zigzag-encoded so that small differences are small numbers.
 pub(super) fn difference(value: u32, previous: u32) -> u32 {
     let difference = value.wrapping_sub(previous) as i32;
     ((difference << 1) ^ (difference >> 31)) as u32
 }
 
-/// The number of which this is the difference to another.
+/// Reverses [`difference`].
 pub(super) fn add_difference(previous: u32, difference: u32) -> u32 {
     previous.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
 }
@@ -322,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_of_few_bytes_come_back(numbers: Vec<u32>, shift in 0u32..32, repeat in 1usize..9) {
-            // Of some that come up again and again, whole numbers are shorter.
+            // Frequently repeated numbers are shorter number by number.
             let numbers: Vec<u32> = numbers.into_iter().map(|number| number >> shift).collect();
             let numbers = numbers.repeat(repeat);
             let mut packer = Packer::default();
@@ -366,7 +368,9 @@ mod tests {
         let bytes = packer.finish().unwrap();
         assert_eq!(
             Unpacker::new(&bytes).column(),
-            Err(DecodeError("a column claims to be longer than it can be"))
+            Err(DecodeError(
+                "a column announces more bytes than it can have"
+            ))
         );
     }
 }

@@ -1,7 +1,7 @@
-//! Kept calls: a piece of a thread's, and what all pieces of a profile have in common.
+//! Kept calls: pieces of a thread's calls, and the head that all pieces of a profile share.
 //!
-//! How long the calls of one function take is alike, and unlike what others take. So the times of calls stand by
-//! function, and in a column for each of their bytes.
+//! Calls of the same function take similar times. So the times of calls are grouped by function, with a
+//! column for each byte position.
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, MOST_BYTES_64, Packer, Unpacker, add_difference, difference};
@@ -13,29 +13,29 @@ use sto_model::trace::paths::FunctionNo;
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
-/// What the pieces of a profile's calls have in common.
+/// The data that all pieces of a profile's calls share.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[doc(hidden)]
 pub struct KeptHead {
-    /// By function: a stack that has it as its leaf, and how many frames it has there.
+    /// By function: a stack that ends in it, and the number of the function's frames there.
     pub functions: Vec<(NodeIx, u32)>,
-    /// The pieces, by thread, in order of time.
+    /// The pieces by thread, in order of time.
     pub pieces: Vec<PieceInfo>,
 }
 
-/// A piece of the calls of a thread.
+/// A piece of a thread's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct PieceInfo {
-    /// Index of the thread among those that called anything.
+    /// Index of the thread among those with calls.
     pub thread: u32,
-    /// When its first call began.
+    /// Start of the first call.
     pub begin: Nanoseconds,
-    /// Number of its calls.
+    /// Number of calls.
     pub calls: u32,
 }
 
-/// Packs what the pieces have in common.
+/// Packs the head.
 #[doc(hidden)]
 pub fn pack_kept_head(head: &KeptHead) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
@@ -69,7 +69,7 @@ pub fn pack_kept_head(head: &KeptHead) -> Result<Vec<u8>, DecodeError> {
     pack.finish()
 }
 
-/// Unpacks what the pieces have in common, in a tree of so many nodes.
+/// Unpacks the head of a profile whose tree has `tree` nodes.
 pub(crate) fn unpack_kept_head(pack: &[u8], tree: usize) -> Result<KeptHead, DecodeError> {
     const MANY: DecodeError = DecodeError("there are more functions, or pieces, than there can be");
     let mut pack = Unpacker::new(pack);
@@ -186,14 +186,14 @@ pub fn pack_piece(piece: &Piece) -> Result<Vec<u8>, DecodeError> {
     pack.finish()
 }
 
-/// Number of the nodes of a piece.
+/// The number of nodes in a packed piece.
 pub(crate) fn piece_nodes(pack: &[u8]) -> Result<u64, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number()?;
     pack.number()
 }
 
-/// Unpacks a piece of calls of so many functions, with the depths and functions of its calls.
+/// Unpacks a piece and the depths and functions of its calls; the head has `functions` functions.
 pub(crate) fn unpack_piece(
     pack: &[u8],
     functions: usize,
@@ -206,7 +206,7 @@ pub(crate) fn unpack_piece(
         count.filter(|&count| count <= most).ok_or(MANY)
     };
     let caller_count = count(MAX_DEPTH)?;
-    // A sequence of calls has two at least, and so has what it is in.
+    // A sequence of calls has at least two elements, and so has the node that contains it.
     let node_count = count(2 * PIECE)?;
     let callee_count = count(2 * PIECE)?;
     let item_count = count(PIECE)?;
@@ -248,7 +248,7 @@ pub(crate) fn unpack_piece(
         let size = size.filter(|&size| size <= callees_left).ok_or(MISSING)?;
         callees_left -= size;
         if function.is_none() && size == 0 {
-            return Err(DecodeError("a sequence of calls has none"));
+            return Err(DecodeError("a sequence of calls is empty"));
         }
         let callees = (0..size).map(|_| {
             let callee = called.number32()?.checked_add(1);
@@ -298,7 +298,7 @@ pub(crate) fn unpack_piece(
         rests: Vec::new(),
     };
     let called = piece.functions(call_count);
-    // Each call is made in the one before, or in what that is in.
+    // Each call's caller is the call before it or one of that call's callers.
     let mut most_depth = caller_count as u32;
     let nest = called.iter().all(|&(depth, _)| {
         let is_within = depth <= most_depth;
@@ -319,14 +319,14 @@ pub(crate) fn unpack_piece(
     Ok((piece, called))
 }
 
-/// The indices of calls by their functions, those of one function in order.
+/// The indices of calls grouped by function, in order within each.
 fn by_function(called: &[(u32, FunctionNo)]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..called.len() as u32).collect();
     order.sort_by_key(|&at| called[at as usize].1);
     order
 }
 
-/// Numbers in a column for each of their bytes, lowest first, as many as the largest has.
+/// Packs numbers with a column for each byte position, lowest first, up to the width of the largest.
 fn pack_bytes(pack: &mut Packer, numbers: impl Iterator<Item = u64> + Clone) {
     let all = numbers.clone().fold(0, |all, number| all | number);
     let width = (u64::BITS - all.leading_zeros()).div_ceil(8);
@@ -380,7 +380,7 @@ mod tests {
         Pieces::new(calls.iter().copied(), most, &functions).collect()
     }
 
-    /// The example of SPEC.md: `a` calls `b` twice and `c`, and is called again in the next piece.
+    /// The example of SPEC.md: `a` calls `b` twice and `c`, and again in the next piece.
     fn example() -> Vec<Piece> {
         let calls = [
             call(0, 0, 100, 60),
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn few_bytes_cannot_claim_more_calls_than_a_piece_may_have() {
-        // A chain of nodes, each of which is the one before it a thousand times.
+        // A chain of nodes, each of which repeats the one before it a thousand times.
         let nodes = (0..20u32).map(|index| DagNode {
             function: Some(FunctionNo(0)),
             callees: index

@@ -2,17 +2,17 @@
 
 use super::DecodeError;
 
-/// Bytes of a checksum.
+/// Length of a checksum in bytes.
 pub(crate) const CHECKSUM_LEN: usize = 8;
 
-/// Appends the checksum of a value that is to stand under this key.
+/// Appends the checksum of a value and its key.
 pub(crate) fn with_checksum(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let checksum = checksum(key, &body);
     body.extend_from_slice(&checksum);
     body
 }
 
-/// The value without its checksum, which must be right for this key.
+/// Verifies a value's checksum for this key, and removes it.
 pub(crate) fn without_checksum<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [u8], DecodeError> {
     let (body, stored) = stored
         .split_last_chunk::<CHECKSUM_LEN>()
@@ -23,8 +23,8 @@ pub(crate) fn without_checksum<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [
     Ok(body)
 }
 
-/// The first bytes of BLAKE3 over key and value, so that a value found under the wrong key does not
-/// pass either. Keys of one table have one length, so no length stands between the two.
+/// The first bytes of BLAKE3 over key and value. It covers the key, so that a value under the wrong key
+/// is found. All keys of a table have the same length, so no separator is needed.
 fn checksum(key: &[u8], body: &[u8]) -> [u8; CHECKSUM_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(key).update(body);

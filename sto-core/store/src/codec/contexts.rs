@@ -1,6 +1,6 @@
-//! What samples were taken in: threads, and labels.
+//! Contexts of samples: threads and labels.
 //!
-//! Many contexts have one set of labels, and many sets one label: each stands once.
+//! Many contexts share a set of labels, and many sets share a label; each is stored once.
 
 use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use sto_model::SampleLabel;
 use sto_model::tree::{Context, ProfileThread, label_sets};
 
-/// Labels, and sets of their indices.
+/// Distinct labels, and sets of indices into them.
 type Labels = (Vec<SampleLabel>, Vec<Vec<u32>>);
 
 pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(), DecodeError> {
@@ -22,7 +22,7 @@ pub(super) fn pack_contexts(pack: &mut Packer, contexts: &[Context]) -> Result<(
     let indices = sets().map(|set| set.iter().map(|label| label_indices[label]).collect());
     let both: Labels = (labels.into_iter().cloned().collect(), indices.collect());
     let set_indices: BTreeMap<&[SampleLabel], u32> = sets().copied().zip(1..).collect();
-    // 0 for none.
+    // 0 is the empty set.
     let index = |set: &[SampleLabel]| set_indices.get(set).copied().unwrap_or(0);
     let index_of: HashMap<*const SampleLabel, u32> = label_sets(contexts)
         .map(|set| (set.as_ptr(), index(set)))
@@ -94,7 +94,7 @@ pub(super) fn unpack_contexts(pack: &mut Unpacker<'_>) -> Result<Vec<Context>, D
     Ok(contexts)
 }
 
-/// The sets of labels, the empty one first.
+/// Unpacks the sets of labels; the empty set comes first.
 fn unpack_sets(list: &[u8]) -> Result<Vec<Arc<[SampleLabel]>>, DecodeError> {
     let (labels, indices): Labels = records::unpack(list)?;
     let is_in_order = |set: &Vec<u32>| !set.is_empty() && set.is_sorted_by(|a, b| a < b);

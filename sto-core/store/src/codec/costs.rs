@@ -1,4 +1,4 @@
-//! Self costs: which nodes, how many samples, what they stand for.
+//! Self costs: nodes, sample counts and values.
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_64, Packer, Unpacker};
@@ -6,7 +6,7 @@ use super::pairs::{PairPacker, Pairs};
 use crate::numbers::NodeNo;
 use sto_model::units::Cost;
 
-/// Packs costs by node: nodes in ascending order, none twice, none with a zero cost.
+/// Packs costs of distinct nodes in ascending order, without zero costs.
 pub(crate) fn pack_costs(costs: &[(NodeNo, Cost)]) -> Result<Vec<u8>, DecodeError> {
     check_sum(costs.iter().map(|&(_, cost)| cost))?;
     let mut pairs = PairPacker::default();
@@ -63,7 +63,7 @@ pub(crate) fn unpack_costs(
 
 pub(super) const TOO_FEW: DecodeError = DecodeError("there are fewer costs than announced");
 
-/// Checks that all costs together stay below 2^64, so that no sum of some of them can leave it.
+/// Checks that the sum of all costs is below 2^64, so that no partial sum overflows.
 pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), DecodeError> {
     costs
         .try_fold(Cost::ZERO, Cost::checked_add)
@@ -71,7 +71,7 @@ pub(super) fn check_sum(mut costs: impl Iterator<Item = Cost>) -> Result<(), Dec
         .ok_or(DecodeError("the counts add up to more than 2^64 - 1"))
 }
 
-/// The value of every sample, where it is always the same.
+/// The value per sample, if it is always the same.
 fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<u64> {
     let sampled = costs.clone().find(|cost| cost.samples > 0);
     let period = sampled.map_or(0, |cost| cost.value / cost.samples);
@@ -82,14 +82,14 @@ fn fixed_period(costs: impl Iterator<Item = Cost> + Clone) -> Option<u64> {
 const FIXED_PERIOD: u32 = 0;
 const OWN_VALUES: u32 = 1;
 
-/// Values of costs under construction: a period, where each sample stands for that, or a column.
+/// Values of costs under construction: a common value per sample, or a column of values.
 pub(super) struct ValuePacker {
     period: Option<u64>,
     values: Packer,
 }
 
 impl ValuePacker {
-    /// The values of these costs, which are to be pushed one by one.
+    /// Prepares for these costs, which the caller then pushes one by one.
     pub(super) fn new(costs: impl Iterator<Item = Cost> + Clone) -> Self {
         ValuePacker {
             period: fixed_period(costs),
@@ -124,7 +124,7 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// Takes at most so many values.
+    /// Reads at most `most` values.
     pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         match pack.number32()? {
             FIXED_PERIOD => pack.number().map(Values::Period),
@@ -141,25 +141,25 @@ impl Values {
     }
 }
 
-/// Values one after another.
+/// A reader of values.
 pub(super) enum ValueReader<'a> {
     Period(u64),
     Own(Unpacker<'a>),
 }
 
 impl ValueReader<'_> {
-    /// The next cost, which has so many samples.
+    /// Reads the value of a cost with this number of samples.
     pub(super) fn cost(&mut self, samples: u64) -> Result<Cost, DecodeError> {
         let value = match self {
             ValueReader::Period(period) => samples
                 .checked_mul(*period)
-                .ok_or(DecodeError("a value leaves 64 bits"))?,
+                .ok_or(DecodeError("a value takes more than 64 bits"))?,
             ValueReader::Own(values) => values.number()?,
         };
         Ok(Cost { samples, value })
     }
 
-    /// Checks that all were read.
+    /// Checks that all values were read.
     pub(super) fn finish(self) -> Result<(), DecodeError> {
         match self {
             ValueReader::Period(_) => Ok(()),

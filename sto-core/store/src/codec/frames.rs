@@ -1,11 +1,11 @@
-//! Frames: their strings once each, and columns of their indices.
+//! Frames: columns of indices into distinct strings.
 
 use super::DecodeError;
 use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
 use hashbrown::HashMap;
 use sto_model::{Frame, FrameKind};
 
-/// Packs frames in the order given; sorted ones, as [`Frame`] orders them, pack best.
+/// Packs frames in the given order; frames in ascending order compress best.
 pub(crate) fn pack_frames<'a>(
     frames: impl ExactSizeIterator<Item = Frame<'a>>,
 ) -> Result<Vec<u8>, DecodeError> {
@@ -30,9 +30,9 @@ pub(crate) fn pack_frames<'a>(
     pack.finish()
 }
 
-/// A column of strings: each is either new, or how many distinct ones back it came up first. Of a
-/// new one the bytes that it does not share with the new one before it stand in the text, and
-/// [`END`] after them.
+/// A column of strings. Each is either new or refers to an earlier one by the number of distinct strings
+/// since its first occurrence. A new string stores only the bytes after the prefix that it shares with
+/// the previous new one, and ends with [`END`].
 #[derive(Default)]
 struct Strings<'a> {
     distinct: HashMap<&'a str, u64>,
@@ -42,7 +42,7 @@ struct Strings<'a> {
     last: &'a str,
 }
 
-/// Ends a string: a byte that UTF-8 does not have.
+/// Ends a string; this byte never occurs in UTF-8.
 const END: u8 = 0xff;
 
 impl<'a> Strings<'a> {
@@ -74,9 +74,9 @@ pub(crate) struct FrameColumns {
 /// A column of strings.
 struct StringColumn {
     text: String,
-    /// For each distinct string, where it ends in the text; before them, a zero.
+    /// A zero, then the end in `text` of each distinct string.
     bounds: Vec<usize>,
-    /// For each frame, its string.
+    /// For each frame, the index of its string.
     indices: Vec<u32>,
 }
 
@@ -85,12 +85,12 @@ impl FrameColumns {
         self.kinds.len()
     }
 
-    /// Bytes of their distinct strings.
+    /// Length of the distinct strings.
     pub(crate) fn text_len(&self) -> usize {
         self.strings.iter().map(|column| column.text.len()).sum()
     }
 
-    /// Number of their distinct strings, of each column by itself.
+    /// Number of distinct strings, summed over the columns.
     pub(crate) fn string_count(&self) -> usize {
         let columns = self.strings.iter();
         columns.map(|column| column.bounds.len() - 1).sum()
@@ -115,11 +115,11 @@ impl StringColumn {
     }
 }
 
-/// How many bytes the columns of a pack of frames claim to have.
+/// The sum of the lengths that the columns of a pack announce.
 pub(crate) fn claimed_by_frames(pack: &[u8]) -> Result<u64, DecodeError> {
     let mut pack = Unpacker::new(pack);
     pack.number32()?;
-    // Three a column of strings, then kinds and lines.
+    // Three for each column of strings, then kinds and lines.
     (0..3 * 3 + 2).try_fold(0u64, |sum, _| Ok(sum + pack.pass_column()?))
 }
 
@@ -128,8 +128,8 @@ pub(crate) fn unpack_frames(pack: &[u8]) -> Result<FrameColumns, DecodeError> {
     PackedFrames::decompress(pack)?.unpack()
 }
 
-/// Frames of which all columns are decompressed, and no string is put together: what strings share with others
-/// makes them as long as they like.
+/// Frames with decompressed columns but shared prefixes not yet expanded: expanded strings can be much longer
+/// than the pack.
 pub(crate) struct PackedFrames {
     strings: [PackedStrings; 3],
     kinds: Vec<FrameKind>,
@@ -137,7 +137,7 @@ pub(crate) struct PackedFrames {
 }
 
 impl PackedFrames {
-    /// Decompresses their columns.
+    /// Decompresses the columns.
     pub(crate) fn decompress(pack: &[u8]) -> Result<Self, DecodeError> {
         let mut pack = Unpacker::new(pack);
         let count = pack.number32()? as usize;
@@ -160,13 +160,13 @@ impl PackedFrames {
         Ok(frames)
     }
 
-    /// How many bytes their strings will have.
+    /// Length of the strings after [`Self::unpack`].
     pub(crate) fn text_len(&self) -> u64 {
         let columns = self.strings.iter();
         columns.map(|column| column.text_len as u64).sum()
     }
 
-    /// Puts the strings together.
+    /// Expands the strings.
     pub(crate) fn unpack(self) -> Result<FrameColumns, DecodeError> {
         let [modules, symbols, files] = self.strings;
         Ok(FrameColumns {
@@ -194,15 +194,15 @@ fn unpack_column<T>(
     Ok(values)
 }
 
-/// A column of strings, not put together.
+/// A column of strings with shared prefixes.
 struct PackedStrings {
-    /// For each frame, its string.
+    /// For each frame, the index of its string.
     indices: Vec<u32>,
-    /// For each distinct string, how many bytes it shares with the one before.
+    /// For each distinct string, the length of the prefix shared with the previous one.
     shared: Vec<u32>,
-    /// What else they have.
+    /// The rest of each distinct string.
     endings: Vec<u8>,
-    /// Length of all of them.
+    /// Total length of the expanded strings.
     text_len: usize,
 }
 
@@ -216,7 +216,7 @@ impl PackedStrings {
                 return Ok(distinct - 1);
             }
             back.and_then(|back| distinct.checked_sub(back))
-                .ok_or(DecodeError("a string stands before the first one"))
+                .ok_or(DecodeError("a string refers to one before the first"))
         })?;
         let mut text_len = 0usize;
         let shared = unpack_column(pack, distinct as usize, |shared| {
@@ -250,7 +250,9 @@ impl PackedStrings {
             endings = &rest[1..];
             let same = Some(last + shared as usize)
                 .filter(|&end| end <= text.len())
-                .ok_or(DecodeError("a string shares more than there is"))?;
+                .ok_or(DecodeError(
+                    "a string shares more bytes than the one before it has",
+                ))?;
             let begin = text.len();
             text.extend_from_within(last..same);
             text.extend_from_slice(ending);

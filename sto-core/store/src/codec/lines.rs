@@ -1,4 +1,4 @@
-//! Line costs: which lines of which frames, self and total.
+//! Line costs: self and total cost by frame and line.
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
@@ -7,8 +7,7 @@ use super::pairs::{PairPacker, Pairs};
 use crate::numbers::FrameNo;
 use sto_model::tree::LineCost;
 
-/// Packs line costs: frames in ascending order, lines in ascending order within
-/// a frame, none twice.
+/// Packs line costs, with distinct frames and lines in ascending order.
 pub(crate) fn pack_lines(lines: &[LineCost<FrameNo>]) -> Result<Vec<u8>, DecodeError> {
     check_sum(lines.iter().map(|line| line.self_cost))?;
     if lines.len() > MOST_LINES {
@@ -74,11 +73,11 @@ pub(crate) fn unpack_lines(
         }
         let line_step = numbers.number32()?;
         if line_step == 0 {
-            return Err(DecodeError("a line stands twice, or has the number 0"));
+            return Err(DecodeError("a line occurs twice, or has the number 0"));
         }
         let next = frame.checked_add(frame_step);
         let next = next.filter(|&frame| frame < frames_end.0);
-        frame = next.ok_or(DecodeError("a line is of a frame that does not exist"))?;
+        frame = next.ok_or(DecodeError("a line's frame does not exist"))?;
         let next = line.checked_add(line_step);
         line = next.ok_or(DecodeError("a line number takes more than 32 bits"))?;
         lines.push(LineCost {
@@ -97,5 +96,5 @@ pub(crate) fn unpack_lines(
     Ok(lines)
 }
 
-/// Most lines of one pack: what hostile bytes can make a reader reserve.
+/// Maximum number of lines in a pack, which bounds the memory that hostile bytes can make a reader reserve.
 const MOST_LINES: usize = 1 << 24;

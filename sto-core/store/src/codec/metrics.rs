@@ -1,7 +1,7 @@
 //! Metrics over time.
 //!
-//! Most metrics are whole numbers, or decimals of a few digits, that stay as they are for long or change by a
-//! little; many are read at the same times. All come back bit for bit.
+//! Most metrics are integers or decimals of a few digits that stay constant for long or change little, and many
+//! are read at the same times. All values round-trip bit for bit.
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
@@ -68,7 +68,7 @@ pub(crate) fn unpack_metrics(pack: &[u8]) -> Result<RunMetrics, DecodeError> {
     if !names().is_sorted_by(|a, b| a < b) {
         return Err(DecodeError("metrics are out of order"));
     }
-    // Where each one's values begin is known once those before are passed over.
+    // A series' values are found by skipping those before it.
     let begins = head.series.iter().map(|_| {
         let begin = pack;
         pass_values(&mut pack).map(|()| begin)
@@ -82,7 +82,7 @@ pub(crate) fn unpack_metrics(pack: &[u8]) -> Result<RunMetrics, DecodeError> {
         let series = MetricSeries::new(name, kind, times, values);
         series.map_err(|_| DecodeError("the times or values of a metric break its rules"))
     });
-    // Of several errors, always the first.
+    // If several fail, this reports the first, independent of threads.
     let series: Vec<Result<MetricSeries, DecodeError>> = series.collect();
     Ok(RunMetrics {
         first: head.first,
@@ -91,21 +91,21 @@ pub(crate) fn unpack_metrics(pack: &[u8]) -> Result<RunMetrics, DecodeError> {
     })
 }
 
-/// How many bytes the times and values of a run's metrics take in memory.
+/// Bytes of memory for the times and values of a run's metrics.
 pub(crate) fn claimed_by_metrics(pack: &[u8]) -> Result<u64, DecodeError> {
     let head = Head::unpack(&mut Unpacker::new(pack))?;
     Ok((head.points + head.lists.iter().sum::<usize>()) as u64 * 8)
 }
 
-/// What stands before times and values.
+/// The part of the pack before times and values.
 struct Head {
     first: Nanoseconds,
     last: Nanoseconds,
     /// Lengths of the lists of times.
     lists: Vec<usize>,
-    /// Name, kind and index of the list of times.
+    /// Name, kind and index of the list of times of each series.
     series: Vec<(String, MetricKind, usize)>,
-    /// Number of values.
+    /// Total number of values.
     points: usize,
 }
 
@@ -119,7 +119,7 @@ impl Head {
         };
         let first = pack.number()?;
         let last = first.checked_add(pack.number()?);
-        let last = last.ok_or(DecodeError("a time leaves 64 bits"))?;
+        let last = last.ok_or(DecodeError("a time takes more than 64 bits"))?;
         let list_count = within(pack.number()?, MAX_METRICS)?;
         let lengths = pack.column_within(list_count * MOST_BYTES_32)?;
         let mut lengths = Unpacker::new(&lengths);
@@ -166,13 +166,13 @@ impl Head {
     }
 }
 
-/// The form of values as they are.
+/// The form of values as raw bits.
 const BITS: u32 = 0;
 
-/// Most decimal digits of values that are packed as whole numbers. Their number, and 1, is the form.
+/// Maximum number of decimal digits of values packed as integers. Form `1 + n` has `n` digits.
 const MOST_DIGITS: u32 = 9;
 
-/// Whole numbers that an `f64` has exactly are at most this far from 0.
+/// All integers up to this distance from 0 are exact in an `f64`.
 const EXACT: i64 = 1 << 53;
 
 fn pack_values(values: &[f64]) -> Packer {
@@ -196,7 +196,7 @@ fn pack_values(values: &[f64]) -> Packer {
     pack
 }
 
-/// The values times 10^digits, and 2^53 more, where all of them come back.
+/// The values times 10^digits, plus 2^53, if all of them round-trip.
 fn whole(values: &[f64], digits: u32) -> Option<Vec<u64>> {
     let scale = 10f64.powi(digits as i32);
     let whole = values.iter().map(|&value| {
@@ -234,7 +234,7 @@ fn unpack_values(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<f64>, Deco
     }
 }
 
-/// Passes over the values of a metric.
+/// Skips the values of a metric.
 fn pass_values(pack: &mut Unpacker<'_>) -> Result<(), DecodeError> {
     if pack.number32()? != BITS {
         for _ in 0..4 {
@@ -249,8 +249,8 @@ fn pass_values(pack: &mut Unpacker<'_>) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Packs whole numbers: the smallest, what all differences from it are multiples of, and of these multiples what
-/// is shorter, they or by how much each one is more than the one before. Of either, the differences from their
+/// Packs integers: the smallest, the greatest common divisor of the differences from it, and then either these
+/// multiples or their steps, whichever is shorter. Both are stored as differences from their median.
 /// median.
 fn pack_whole(numbers: &[u64]) -> Packer {
     let least = numbers.iter().copied().min().unwrap_or(0);
@@ -307,8 +307,8 @@ fn unpack_whole(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Decod
     Ok(numbers)
 }
 
-/// Packs numbers most of which are 0: how many are not, how many zeros stand before each of these, and a column for
-/// each byte of these, less 1.
+/// Packs numbers that are mostly 0: the number of others, the number of zeros before each of them, and a column
+/// for each byte position of the others minus 1.
 fn pack_changes(changes: impl Iterator<Item = u64>) -> Packer {
     let mut gaps = Packer::default();
     let (mut gap, mut others) = (0u32, Vec::new());
@@ -370,7 +370,7 @@ fn unpack_changes(pack: &mut Unpacker<'_>, count: usize) -> Result<Vec<u64>, Dec
     Ok(changes)
 }
 
-/// The median of numbers modulo 2^64, of either sign.
+/// The median of numbers read as signed 64-bit integers.
 fn median(numbers: &[u64]) -> u64 {
     let mut numbers: Vec<i64> = numbers.iter().map(|&number| number as i64).collect();
     let middle = numbers.len() / 2;

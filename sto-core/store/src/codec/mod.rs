@@ -1,7 +1,8 @@
-//! The bytes of records and columns, as SPEC.md specifies them.
+//! The bytes of records and columns, as specified in SPEC.md.
 //!
-//! Everything here is a pure function between values and bytes. Packing refuses what it could not
-//! read back; unpacking checks every length, range and order, and reserves memory only for counts
+//! All functions are pure conversions between values and bytes. Packing rejects values that could not be
+//! read back. Unpacking checks every length, range and order, and reserves memory only for counts
+//! that the available bytes can hold. The caller adds the location to a [`DecodeError`].
 //! that the bytes at hand can hold. Where in the store a [`DecodeError`] is, the caller knows.
 
 mod addresses;
@@ -45,13 +46,13 @@ pub(crate) use records::{
 pub(crate) use slices::{add_up, pack_slices, unpack_slices, unpack_slices_contexts};
 pub(crate) use sources::{pack_sources, unpack_sources};
 
-/// What is wrong with some bytes, or with what is to become bytes that can be read back.
+/// An error of packing or unpacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 #[doc(hidden)]
 pub struct DecodeError(pub(crate) &'static str);
 
-/// How many things a pack announces; all kinds of packs begin with that.
+/// The number of items that a pack announces, which is the first field of all packs.
 pub(crate) fn announced(pack: &[u8]) -> Result<u32, DecodeError> {
     bytes::Unpacker::new(pack).number32()
 }

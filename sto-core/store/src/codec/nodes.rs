@@ -1,7 +1,7 @@
 //! Nodes: a parent and a frame each, in about one byte.
 //!
-//! They stand in segments. A segment is a subtree in preorder below a node that stands before it, its
-//! *attach point*, or below none: what one profile added there.
+//! They are stored in segments. A segment is a subtree in preorder that one profile added; its parent, the
+//! *attach point*, is an earlier node, or none for a root.
 
 use super::DecodeError;
 use super::bytes::{MOST_BYTES_32, Packer, Unpacker, add_difference, difference};
@@ -10,7 +10,7 @@ use crate::tables::MOST_NODES;
 use std::ops::Range;
 use sto_model::tree::StackTree;
 
-/// Nodes of one executable, in the order of their numbers; parents stand before their children.
+/// Nodes of one executable, in the order of their numbers; parents come before their children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeColumns<Parent = NodeNo> {
     /// [`Number::NONE`] for roots.
@@ -19,7 +19,7 @@ pub(crate) struct NodeColumns<Parent = NodeNo> {
 }
 
 impl NodeColumns {
-    /// The nodes of a tree, whose nodes and frames have the numbers that they are to have.
+    /// The nodes of a tree whose nodes and frames already have the store's numbers.
     pub(crate) fn of(tree: &StackTree) -> Self {
         let parent = |node| tree.parent(node).map_or(NodeNo::NONE, |p| NodeNo(p.0));
         NodeColumns {
@@ -42,13 +42,13 @@ impl NodeColumns {
         self.frames.push(frame);
     }
 
-    /// Appends the nodes after these.
+    /// Appends the nodes that follow these.
     pub(crate) fn append(&mut self, mut next: NodeColumns) {
         self.parents.append(&mut next.parents);
         self.frames.append(&mut next.frames);
     }
 
-    /// Some of these nodes.
+    /// A range of these nodes.
     pub(crate) fn part(&self, range: Range<usize>) -> NodeColumns {
         NodeColumns {
             parents: self.parents[range.clone()].to_vec(),
@@ -63,8 +63,8 @@ impl<Parent> NodeColumns<Parent> {
     }
 }
 
-/// Packs the nodes with the numbers from `first` on, each below a node with a lower number. Nodes
-/// whose parent is the node before them or one of its ancestors pack best.
+/// Packs nodes that are numbered from `first`, each with a lower-numbered parent. Nodes whose parent is the
+/// previous node or one of its ancestors compress best.
 pub(crate) fn pack_nodes(first: NodeNo, nodes: &NodeColumns) -> Result<Vec<u8>, DecodeError> {
     let [mut attach_points, mut roots, mut ups] = [(); 3].map(|()| Packer::default());
     let mut segments = 0u32;
@@ -99,21 +99,21 @@ pub(crate) fn pack_nodes(first: NodeNo, nodes: &NodeColumns) -> Result<Vec<u8>, 
     pack.finish()
 }
 
-/// The segments of a pack's nodes, of which those that are needed can be unpacked.
+/// The segments of a pack of nodes, for unpacking only the needed ones.
 pub(crate) struct Segments<'a> {
     first: NodeNo,
-    /// How many nodes there are.
+    /// Number of nodes.
     len: u32,
-    /// The first number that no frame of the store has.
+    /// The end of the store's frame numbers.
     frames_end: FrameNo,
-    /// What the root of each segment stands below, or [`Number::NONE`], and its frame.
+    /// The parent (or [`Number::NONE`]) and the frame of each segment's root.
     pub(crate) roots: Vec<(NodeNo, FrameNo)>,
     /// The columns of all other nodes.
     rest: Unpacker<'a>,
 }
 
 impl<'a> Segments<'a> {
-    /// Unpacks the roots of nodes that have the numbers from `first` on and frames below `frames_end`.
+    /// Unpacks the roots of nodes that are numbered from `first`, with frames below `frames_end`.
     pub(crate) fn unpack(
         pack: &'a [u8],
         first: NodeNo,
@@ -161,7 +161,7 @@ impl<'a> Segments<'a> {
         Ok(Others { ups, frames })
     }
 
-    /// Reads the segments, whose other nodes these are.
+    /// Reads the segments with these other nodes.
     pub(crate) fn reader<'o, T>(&self, others: &'o Others) -> SegmentReader<'o, T> {
         SegmentReader {
             ups: Unpacker::new(&others.ups),
@@ -175,28 +175,28 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// The nodes of a pack that begin no segment, decompressed.
+/// The decompressed nodes of a pack that are not roots of segments.
 pub(crate) struct Others {
     ups: Vec<u8>,
     frames: Vec<u32>,
 }
 
-/// Reads segments one after another, and passes over those that are not needed. A `T` is what the caller makes
-/// of each node for those that stand below it.
+/// Reads segments in order and can skip some. A `T` is the caller's data for a node, which its children
+/// receive.
 pub(crate) struct SegmentReader<'a, T> {
     ups: Unpacker<'a>,
-    /// Frames of the nodes to come.
+    /// Frames of the remaining nodes.
     frames: &'a [u32],
     next: NodeNo,
     left: u32,
-    /// How many segments were read or passed over.
+    /// Number of segments read or skipped.
     passed: usize,
     frames_end: FrameNo,
     path: Vec<T>,
 }
 
 impl<T: Copy> SegmentReader<'_, T> {
-    /// Goes to a segment that stands after those read before. Returns the number of its root.
+    /// Goes to a segment after those read before; returns the number of its root.
     #[inline]
     pub(crate) fn begin(&mut self, segment: usize) -> Result<NodeNo, DecodeError> {
         let between = segment - self.passed;
@@ -204,7 +204,7 @@ impl<T: Copy> SegmentReader<'_, T> {
             (0, Some(0)) => 0,
             _ => self.ups.skip_to_zero(between).ok_or(NOT_ALL_SEGMENTS)?,
         };
-        // Each segment that was passed over has its root among its nodes.
+        // Each skipped segment's root is one of its nodes, but not in `frames`.
         let others = nodes.checked_sub(between).ok_or(NOT_ALL_SEGMENTS)?;
         self.frames = self.frames.get(others..).ok_or(NOT_ALL_SEGMENTS)?;
         self.take(nodes)?;
@@ -213,8 +213,8 @@ impl<T: Copy> SegmentReader<'_, T> {
         self.take(1)
     }
 
-    /// Reads the other nodes of the segment, of whose root this came: shows the number of each, what came of its
-    /// parent, and its frame.
+    /// Reads the other nodes of the segment. `root` is the caller's data for the root; `see` receives each
+    /// node's number, its parent's data and its frame.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -229,7 +229,7 @@ impl<T: Copy> SegmentReader<'_, T> {
             let &parent = self
                 .path
                 .last()
-                .ok_or(DecodeError("a node's path goes up above its segment"))?;
+                .ok_or(DecodeError("a node's path leaves its segment"))?;
             let (&frame, frames) = self.frames.split_first().ok_or(NOT_ALL_SEGMENTS)?;
             let frame = FrameNo(frame);
             if frame >= self.frames_end {
@@ -242,7 +242,7 @@ impl<T: Copy> SegmentReader<'_, T> {
         Ok(())
     }
 
-    /// The number of the next node, and passes over so many.
+    /// Skips this number of nodes; returns the number of the first one.
     #[inline]
     fn take(&mut self, nodes: usize) -> Result<NodeNo, DecodeError> {
         let number = self.next;
@@ -252,7 +252,7 @@ impl<T: Copy> SegmentReader<'_, T> {
         Ok(number)
     }
 
-    /// Checks that nothing is left after the last segment.
+    /// Checks that nothing follows the last segment.
     fn finish(self) -> Result<(), DecodeError> {
         self.ups.finish()?;
         match self.left == 0 && self.frames.is_empty() {
@@ -262,7 +262,7 @@ impl<T: Copy> SegmentReader<'_, T> {
     }
 }
 
-/// Unpacks the nodes that have the numbers from `first` on and frames below `frames_end`.
+/// Unpacks nodes that are numbered from `first`, with frames below `frames_end`.
 pub(crate) fn unpack_nodes(
     pack: &[u8],
     first: NodeNo,
@@ -274,7 +274,7 @@ pub(crate) fn unpack_nodes(
     let mut nodes = NodeColumns::with_capacity(segments.len as usize);
     for (segment, &(attach, frame)) in segments.roots.iter().enumerate() {
         if attach != NodeNo::NONE && attach >= reader.next {
-            return Err(DecodeError("a node's parent does not stand before it"));
+            return Err(DecodeError("a node's parent does not come before it"));
         }
         nodes.push(attach, frame);
         let root = reader.begin(segment)?;

@@ -1,9 +1,9 @@
-//! Pairs of numbers most of which are small: a byte for both.
+//! Pairs of mostly small numbers, one byte per pair.
 
 use super::DecodeError;
 use super::bytes::{ENDS_EARLY, MOST_BYTES_64, Packer, Unpacker};
 
-/// From here on, a number does not stand in its half of the byte.
+/// The smallest number that does not fit into half a byte.
 const LARGE: u64 = 15;
 
 /// Pairs under construction.
@@ -25,7 +25,7 @@ impl PairPacker {
         }
     }
 
-    /// Packs them: their bytes, then by how much the large ones of each half are larger than 15.
+    /// Appends the bytes, then the excess over 15 of the large numbers of each half.
     pub(super) fn finish(self, pack: &mut Packer) {
         let [high, low] = self.large;
         for column in [self.bytes, high, low] {
@@ -34,14 +34,14 @@ impl PairPacker {
     }
 }
 
-/// Pairs that are decompressed.
+/// Decompressed pairs.
 pub(super) struct Pairs {
     bytes: Vec<u8>,
     large: [Vec<u8>; 2],
 }
 
 impl Pairs {
-    /// Takes the columns of at most so many pairs.
+    /// Reads the columns of at most `most` pairs.
     pub(super) fn unpack(pack: &mut Unpacker<'_>, most: usize) -> Result<Self, DecodeError> {
         let bytes = pack.column_within(most)?;
         let longest = bytes.len() * MOST_BYTES_64;
@@ -64,14 +64,14 @@ impl Pairs {
     }
 }
 
-/// Pairs one after another.
+/// A reader of pairs.
 pub(super) struct PairReader<'a> {
     bytes: std::slice::Iter<'a, u8>,
     large: [Unpacker<'a>; 2],
 }
 
 impl PairReader<'_> {
-    /// Takes a pair.
+    /// Reads a pair.
     #[inline]
     pub(super) fn next(&mut self) -> Result<[u64; 2], DecodeError> {
         let byte = self.bytes.next().ok_or(ENDS_EARLY)?;
@@ -85,7 +85,7 @@ impl PairReader<'_> {
         Ok(pair)
     }
 
-    /// Checks that all were read.
+    /// Checks that all pairs were read.
     pub(super) fn finish(self) -> Result<(), DecodeError> {
         if self.bytes.len() > 0 {
             return Err(DecodeError("bytes are left over"));

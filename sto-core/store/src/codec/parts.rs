@@ -1,9 +1,9 @@
-//! Packs one after another.
+//! Concatenated packs.
 
 use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
 
-/// How many there are, and each with its length before it.
+/// Joins packs: their number, then each after its length.
 pub(crate) fn pack_parts(parts: &[Vec<u8>]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     pack.number(parts.len() as u64);
@@ -14,17 +14,17 @@ pub(crate) fn pack_parts(parts: &[Vec<u8>]) -> Result<Vec<u8>, DecodeError> {
     pack.finish()
 }
 
-/// The packs.
+/// Splits joined packs.
 pub(crate) fn unpack_parts(pack: &[u8]) -> Result<Vec<&[u8]>, DecodeError> {
     let mut unpacker = Unpacker::new(pack);
     let count = unpacker.number32()?;
-    // Each takes a byte at least.
+    // Each part takes at least one byte.
     if count as usize > pack.len() {
         return Err(DecodeError("it has more parts than bytes"));
     }
     let parts = (0..count).map(|_| {
         let length = usize::try_from(unpacker.number()?);
-        unpacker.raw(length.map_err(|_| DecodeError("a part is longer than memory"))?)
+        unpacker.raw(length.map_err(|_| DecodeError("a part's length is too large"))?)
     });
     let parts = parts.collect::<Result<_, _>>()?;
     unpacker.finish()?;

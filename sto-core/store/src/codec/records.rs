@@ -1,5 +1,5 @@
-//! Small records, through bincode 2 with its standard configuration: fields in order without
-//! names, integers little-endian in 1 to 9 bytes, lengths before strings and lists.
+//! Small records, encoded by bincode 2 with its standard configuration: fields in order without
+//! names, integers little-endian in 1 to 9 bytes, strings and lists after their lengths.
 
 use super::DecodeError;
 use super::bytes::{Packer, Unpacker};
@@ -10,51 +10,51 @@ use sto_model::limits::{MAX_GIVEN_NAME, MAX_PARENTS};
 use sto_model::units::{Cost, SampleType, UnixSeconds};
 use sto_model::{Build, Commit, CommitHash, GnuBuildId, ModuleRef, Profile};
 
-/// How much a store holds, and which numbers are free.
+/// The number of things in a store, and the next free numbers.
 ///
-/// Two stores with equal contents have the same things under the same numbers: so who worked
-/// something out in one of them can use it in the other.
+/// Stores with equal contents have the same things under the same numbers, so a plan made for one
+/// applies to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Contents {
-    /// Digest of everything that was ever done to the store, in its order.
+    /// Digest of all changes to the store, in order.
     pub(crate) history: [u8; 16],
     /// Number of builds.
     pub(crate) builds: u32,
-    /// Number of frames, and of the next one.
+    /// Number of frames, and the next frame's number.
     pub(crate) frames: FrameNo,
-    /// Number of executables, and of the next one.
+    /// Number of executables, and the next executable's number.
     pub(crate) executables: ExecutableNo,
     /// Number of profiles.
     pub(crate) profiles: u32,
-    /// Number of module lists, and of the next one.
+    /// Number of module lists, and the next list's number.
     pub(crate) modules: ModulesNo,
-    /// Number of the next build: builds that were removed leave theirs free.
+    /// The next build's number. The numbers of removed builds are not reused.
     pub(crate) next_build: BuildNo,
-    /// Number of the next profile.
+    /// The next profile's number.
     pub(crate) next_profile: ProfileNo,
 }
 
-/// Which profile stands for a reading of a source.
+/// The profile of a reading of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadingRecord {
     pub(crate) profile: ProfileId,
     pub(crate) from: CameFrom,
 }
 
-/// Where a profile came from, as the store knows that has it. It is no part of the profile, and goes into
-/// no other store.
+/// The origin of a profile in a store. It is not part of the profile and is not copied to other
+/// stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CameFrom {
-    /// Its source was read for this store.
+    /// The source was read for this store.
     ReadHere,
-    /// From the store at this path, by merging.
+    /// Merged from the store at this path.
     Store(String),
-    /// This store was exported from another one.
+    /// Part of an export from another store.
     Exported,
 }
 
 impl CameFrom {
-    /// The store that it was merged from.
+    /// The path of the store that the profile was merged from, if any.
     pub fn store(&self) -> Option<&str> {
         match self {
             CameFrom::Store(path) => Some(path),
@@ -68,7 +68,7 @@ impl CameFrom {
 pub(crate) struct ExecutableRecord {
     pub(crate) name: String,
     pub(crate) number: ExecutableNo,
-    /// Number of nodes, and of the next one.
+    /// Number of nodes, and the next node's number.
     pub(crate) nodes: NodeNo,
 }
 
@@ -80,20 +80,20 @@ pub(crate) struct BuildRecord {
     pub(crate) gnu_build_id: Option<Known<GnuBuildId>>,
     pub(crate) revision: Option<Known<String>>,
     pub(crate) number: BuildNo,
-    /// Number of its profiles.
+    /// Number of profiles.
     pub(crate) profiles: u32,
-    /// Samples of all its profiles.
+    /// Number of samples in all profiles.
     pub(crate) samples: u64,
-    /// Where its summed self costs stand, by sample type.
+    /// Self costs summed by sample type.
     pub(crate) sums: Vec<Sum>,
 }
 
-/// What is known of a build from one of its profiles: the one that was recorded first, and of those
-/// the one with the lowest id. So it does not matter in which order profiles came in.
+/// A fact about a build from one of its profiles: from the earliest recording, and of several the
+/// one with the lowest id. So the order in which profiles are added does not matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Known<T> {
     pub(crate) value: T,
-    /// Seconds since 1970; the largest number where the profile does not say.
+    /// Seconds since 1970; `u64::MAX` if the profile does not have a time.
     pub(crate) recorded: u64,
     pub(crate) profile: ProfileId,
 }
@@ -102,15 +102,15 @@ pub(crate) struct Known<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sum {
     pub(crate) sample_type: SampleType,
-    /// What all of them add up to.
+    /// Sum over all profiles.
     pub(crate) total: Cost,
-    /// Whether columns are added up in one of the build's own, whose number is this sum's index.
+    /// Whether the build has a column of sums, whose number is this sum's index.
     pub(crate) has_column: bool,
-    /// The columns that are not: those that came in last.
+    /// The latest profiles' columns, which are not in the column of sums.
     pub(crate) separate: Vec<(ProfileNo, TypeNo)>,
 }
 
-/// A commit that revisions of profiles name. It stands once, however many do.
+/// A commit that revisions of profiles name, stored once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommitRecord {
     pub(crate) hash: CommitHash,
@@ -123,33 +123,33 @@ pub(crate) struct CommitRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProfileRecord {
     pub(crate) number: ProfileNo,
-    /// Packed bytes of the columns that are its own.
+    /// Packed bytes of the columns that belong to this profile.
     pub(crate) columns: u64,
     pub(crate) modules: ModulesNo,
-    /// GNU build id of the main program, as this recording has it.
+    /// GNU build id of the main program in this recording.
     pub(crate) gnu_build_id: Option<GnuBuildId>,
-    /// Revision of the work tree, as it was given with this profile.
+    /// Revision of the work tree that was given with this profile.
     pub(crate) revision: Option<String>,
-    /// Packed bytes of its slices of time; 0 where none are kept.
+    /// Packed bytes of the slices of time; 0 if none are kept.
     pub(crate) slices: u64,
-    /// The profile; its modules are left out, as profiles share them.
+    /// The profile, without its modules, which profiles share.
     pub(crate) profile: Profile,
 }
 
 impl ProfileRecord {
-    /// The numbers of its sample types.
+    /// The numbers of the profile's sample types.
     pub(crate) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
         (0..self.profile.sample_types.len() as u32).map(TypeNo)
     }
 }
 
 impl BuildRecord {
-    /// The numbers of its sums.
+    /// The numbers of the build's sums.
     pub(crate) fn types(&self) -> impl Iterator<Item = TypeNo> + use<> {
         (0..self.sums.len() as u32).map(TypeNo)
     }
 
-    /// What its profiles say of it together; its commit has a record of its own.
+    /// The build's metadata from all its profiles, without the commit, which has its own record.
     pub(crate) fn build(&self) -> Build {
         Build {
             executable: self.executable.clone(),
@@ -162,7 +162,7 @@ impl BuildRecord {
 }
 
 impl CommitRecord {
-    /// What there is to keep of a commit, whatever the work tree was like.
+    /// The stored metadata of a commit, independent of the work tree's state.
     pub(crate) fn of(commit: &Commit) -> Self {
         CommitRecord {
             hash: commit.hash.clone(),
@@ -172,12 +172,12 @@ impl CommitRecord {
         }
     }
 
-    /// Whether it may be stored: git has no limits of its own.
+    /// Whether it is within the format's limits; git has none.
     pub(crate) fn is_within_limits(&self) -> bool {
         self.subject.len() <= MAX_GIVEN_NAME && self.parents.len() <= MAX_PARENTS
     }
 
-    /// The commit, of a work tree with this revision.
+    /// The commit of a work tree with this revision.
     pub(crate) fn at(self, revision: &str) -> Commit {
         let CommitRecord {
             hash,
@@ -195,14 +195,14 @@ impl CommitRecord {
     }
 }
 
-/// Longest record. bincode checks announced lengths against it before it reserves memory.
+/// Maximum length of a record. bincode checks announced lengths against it before it reserves memory.
 const LONGEST: usize = 16 << 20;
 
 fn config() -> impl bincode::config::Config {
     bincode::config::standard().with_limit::<LONGEST>()
 }
 
-/// The bytes of a record.
+/// Encodes a record.
 pub(crate) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
     bincode::serde::encode_to_vec(record, config())
         .ok()
@@ -210,7 +210,7 @@ pub(crate) fn pack(record: &impl Serialize) -> Result<Vec<u8>, DecodeError> {
         .ok_or(DecodeError("a record is longer than 16 MiB"))
 }
 
-/// The record in these bytes, all of which it takes.
+/// Decodes a record, which must use all bytes.
 pub(crate) fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, DecodeError> {
     match bincode::serde::decode_from_slice(bytes, config()) {
         Ok((record, read)) if read == bytes.len() => Ok(record),

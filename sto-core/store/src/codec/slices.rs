@@ -1,8 +1,7 @@
 //! Costs by context and slice of time.
 //!
-//! Contexts and slices make cells, most of them empty. A cell has few nodes, and those are named by
-//! their index among the nodes that have a self cost in the profile: these numbers are small, and
-//! the same in every store.
+//! Contexts and slices make cells, most of them empty. A cell refers to nodes by their index among the nodes
+//! with a self cost in the profile. These indices are small, and the same in every store.
 
 use super::DecodeError;
 use super::bytes::{LONGEST_COLUMN, Packer, Unpacker};
@@ -14,7 +13,7 @@ use sto_model::tree::{
 };
 use sto_model::units::Nanoseconds;
 
-/// Packs slices of the profile with these self costs by sample type, which they add up to.
+/// Packs slices of a profile with these self costs by sample type. The slices must add up to them.
 pub(crate) fn pack_slices(slices: &Slices, costs: &[SelfCosts]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let grid = slices.grid;
@@ -48,7 +47,7 @@ pub(crate) fn unpack_slices(pack: &[u8], costs: &[SelfCosts]) -> Result<Slices, 
     })
 }
 
-/// Unpacks the contexts of slices alone.
+/// Unpacks only the contexts of slices.
 pub(crate) fn unpack_slices_contexts(pack: &[u8]) -> Result<Vec<Context>, DecodeError> {
     let (_, contexts) = unpack_head(&mut Unpacker::new(pack))?;
     Ok(contexts)
@@ -60,7 +59,7 @@ fn unpack_head(pack: &mut Unpacker<'_>) -> Result<(SliceGrid, Vec<Context>), Dec
     let first = pack.number()?;
     let last = first.checked_add(pack.number()?);
     let grid = last.and_then(|last| SliceGrid::new(Nanoseconds(first), Nanoseconds(last), count));
-    let grid = grid.ok_or(DecodeError("a time leaves 64 bits"))?;
+    let grid = grid.ok_or(DecodeError("a time takes more than 64 bits"))?;
     Ok((grid, unpack_contexts(pack)?))
 }
 
@@ -151,7 +150,7 @@ pub(super) fn unpack_cells(
     Ok(slice_costs.into_iter().collect())
 }
 
-/// Whether no cost is zero, and those of each node over all contexts and slices are its self cost.
+/// Whether no cost is zero, and each node's costs over all contexts and slices add up to its self cost.
 pub(crate) fn add_up(slices: &SliceCosts, costs: &SelfCosts) -> bool {
     let mut left = costs.clone();
     let mut take = |SliceCost { node, cost, .. }: SliceCost| {
@@ -178,7 +177,7 @@ mod tests {
         Cost { samples, value }
     }
 
-    /// A thread as process, thread and name, and texts with which its samples are labelled as `k`.
+    /// Process id, thread id, name, and the values of the samples' label `k`.
     type ContextParts<'t> = (u32, u32, &'t str, &'t [&'t str]);
 
     fn slices(contexts: &[ContextParts], costs: &[(u32, u32, u32, Cost)]) -> Slices {
@@ -306,7 +305,7 @@ mod tests {
         let (slices, costs) = example();
         let pack = pack_slices(&slices, std::slice::from_ref(&costs)).unwrap();
         let costs = [costs];
-        // By the offsets of the bytes in the example.
+        // Offsets refer to the example.
         for (offset, byte, why) in [
             (0, 0, "the number of slices is out of range"),
             (0, 3, "a slice is not among those announced"),
@@ -331,7 +330,7 @@ mod tests {
                 "{offset}"
             );
         }
-        // Labels, or indices in a set, that do not ascend; a set of none.
+        // Labels, or indices in a set, that do not ascend, and an empty set.
         for list in [
             &b"\x02\x01k\0\x01v\x01k\0\x01a\x01\x01\0"[..],
             b"\x01\x01k\0\x01v\x01\x02\0\0",
@@ -346,7 +345,7 @@ mod tests {
         let long = [&[4u8], &[0xff; 9][..], &[1, 1], &pack[3..]].concat();
         assert_eq!(
             unpack_slices(&long, &costs),
-            Err(DecodeError("a time leaves 64 bits"))
+            Err(DecodeError("a time takes more than 64 bits"))
         );
     }
 

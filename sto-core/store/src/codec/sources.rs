@@ -5,7 +5,7 @@ use super::bytes::{MOST_BYTES_32, Packer, Unpacker};
 use sto_model::limits::{MAX_NAME, MAX_SOURCES};
 use sto_model::{SourceDigest, SourceDigests};
 
-/// Bytes of a digest.
+/// Length of a digest in bytes.
 const DIGEST: usize = 16;
 
 /// Packs the digests of a profile's source files.
@@ -29,7 +29,7 @@ pub(crate) fn unpack_sources(pack: &[u8]) -> Result<SourceDigests, DecodeError> 
     let mut pack = Unpacker::new(pack);
     let count = pack.number32()? as usize;
     if count > MAX_SOURCES {
-        return Err(DecodeError("there are more source files than may be"));
+        return Err(DecodeError("there are more source files than allowed"));
     }
     let [lengths, text, digests] = [
         pack.column_within(count * MOST_BYTES_32)?,

@@ -1,4 +1,4 @@
-//! Packs come back as they were, and no bytes make unpacking panic.
+//! Packs round-trip, and no bytes make unpacking panic.
 
 use super::*;
 use crate::numbers::*;
@@ -10,8 +10,7 @@ use sto_model::{Frame, FrameKind, GnuBuildId, ModuleRef};
 
 const FRAMES: FrameNo = FrameNo(40);
 
-/// The nodes of a pack: segments in preorder, below nodes of earlier packs, below others of this one,
-/// and roots.
+/// Nodes of a pack: segments in preorder below nodes of earlier packs and of this one, and roots.
 fn nodes(len: u32, first: u32) -> NodeColumns {
     let mut nodes = NodeColumns::default();
     let mut path: Vec<u32> = Vec::new();
@@ -32,7 +31,7 @@ fn nodes(len: u32, first: u32) -> NodeColumns {
 }
 
 fn frames() -> Vec<Frame<'static>> {
-    // The first bytes of `ü` and `û` are the same.
+    // `ü` and `û` share their first byte.
     let symbols = ["", "main", "<b>ü</b>", "<b>û</b>", "main"];
     let kinds = FrameKind::ALL.iter().zip(symbols.iter().cycle());
     kinds
@@ -200,7 +199,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Small packs are not compressed, so that the changes reach every field.
+    /// Small packs are not compressed, so the changes reach every field.
     #[test]
     fn changed_bytes_never_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

@@ -1,4 +1,4 @@
-//! Asking a store, and changing it: the file is opened, used and closed.
+//! Opens, uses and closes the file for reading and writing.
 
 use crate::error::{InternalError, StoreError};
 use crate::file::lock::Turn;
@@ -11,25 +11,25 @@ use redb::{Database, ReadableDatabase, WriteTransaction};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Where a store is.
+/// The storage of a store: its file or memory.
 pub(crate) enum Backing {
     Folder {
         /// The folder that the file is in.
         folder: PathBuf,
         file: PathBuf,
-        /// Whether the first profile makes the store where there is none.
+        /// Whether the first profile creates a missing store.
         may_create: bool,
         turn: Arc<Turn>,
     },
-    /// With what errors call it.
+    /// The database, and its name in errors.
     Memory(RwLock<Arc<Database>>, PathBuf),
 }
 
-/// Adds to a store, any number of times: it waits for other processes once, and has the file open until it is
+/// Adds to a store any number of times. It waits for other processes once, and holds the file open until it is
 /// dropped or [released](Writer::release).
 ///
-/// The file is opened by the first addition that changes it, and nobody else can read or write it from
-/// then on: but for this process, through the same [`Store`].
+/// The first addition that changes the file opens it. From then on, other processes can neither read nor
+/// write it; this process can, through the same [`Store`].
 pub struct Writer<'s> {
     store: &'s Store,
     file: Option<Open>,
@@ -39,20 +39,20 @@ pub struct Writer<'s> {
 struct Open {
     database: Arc<Database>,
     path: PathBuf,
-    /// Whether this is to make room.
+    /// Whether the open operation frees space.
     makes_room: bool,
 }
 
 impl Store {
-    /// What the store holds now, for any number of questions, whatever others write or prune meanwhile.
+    /// Takes a snapshot of the store's current content, for any number of queries. Later changes do not affect it.
     ///
-    /// The file is open until the last clone is dropped, and writers wait so long: so it should not be kept while a
-    /// user reads an answer, nor by who writes next. Only one that was taken while a [`Writer`] of this
-    /// [`Store`] had the file open keeps no writer of it waiting.
+    /// The file stays open until the last clone is dropped, and writers wait for that. So don't hold a snapshot
+    /// while a user reads an answer, or before writing. A snapshot taken while a [`Writer`] of this [`Store`]
+    /// has the file open does not block that writer.
     ///
     /// # Errors
-    /// Where there is no store, it is of another format version, damaged, or locked by a writer
-    /// for too long.
+    /// Returns an error if there is no store, it has another format version, is damaged, or another
+    /// process keeps it locked for too long.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let (exists, size) = (self.file_exists()?, self.file_size()?);
         let open = || match &self.backing {
@@ -71,7 +71,7 @@ impl Store {
         taken.map_err(|error| error.at(self.path(), "read"))
     }
 
-    /// Adds to the store; see [`Writer`].
+    /// Returns a [`Writer`] that adds to the store.
     pub fn writer(&self) -> Writer<'_> {
         Writer {
             store: self,
@@ -79,9 +79,9 @@ impl Store {
         }
     }
 
-    /// Works out a change, and writes it if there is any, in one transaction: opening for writing
-    /// alone would change the file, so that it is worked out before, and again when nobody else can
-    /// change anything. `bytes` says about how many it will take; `None` where it is to make room.
+    /// Plans a change, and writes it in one transaction if there is anything to change. The plan is made
+    /// first from a snapshot, because opening for writing would already change the file, and again
+    /// when nobody else can write. `bytes` estimates the size of the change; `None` if it frees space.
     pub(crate) fn change<T, New>(
         &self,
         plan: impl Fn(&Rows) -> Result<(T, Option<New>), InternalError>,
@@ -103,7 +103,7 @@ impl Store {
         })
     }
 
-    /// What errors name.
+    /// The path that errors name.
     #[doc(hidden)]
     pub fn path(&self) -> &Path {
         match &self.backing {
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    /// Whether the file is there. It must be, unless the first profile may make it.
+    /// Whether the file exists. It must, unless the first profile may create it.
     pub(crate) fn file_exists(&self) -> Result<bool, StoreError> {
         match &self.backing {
             Backing::Folder {
@@ -131,17 +131,16 @@ impl Store {
     }
 }
 
-/// A transaction that writes. Until it ends, what was committed last is what can be read: nobody else
-/// changes anything.
+/// Begins a write transaction. Readers see the last commit until it ends.
 pub(crate) fn begin(database: &Database) -> Result<WriteTransaction, InternalError> {
     let mut transaction = database.begin_write()?;
-    // Keeps what redb needs to recover in an instant, should this process be killed.
+    // Keeps the state from which redb recovers at once if this process is killed.
     transaction.set_quick_repair(true);
     Ok(transaction)
 }
 
 impl<'s> Writer<'s> {
-    /// The store that it adds to.
+    /// The store that this writer adds to.
     pub fn store(&self) -> &'s Store {
         self.store
     }
@@ -152,7 +151,7 @@ impl<'s> Writer<'s> {
             return;
         };
         let closed = guarded(|| {
-            // Whoever still reads from it closes it.
+            // If a snapshot still reads from the file, it closes it.
             let Some(mut database) = Arc::into_inner(open.database) else {
                 return Ok(());
             };
@@ -169,7 +168,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Does work that will write about this many bytes; `None` where it is to make room.
+    /// Runs work that writes about this many bytes, or `None` if it frees space.
     pub(crate) fn write<T>(
         &mut self,
         bytes: Option<u64>,
@@ -210,7 +209,7 @@ impl<'s> Writer<'s> {
                 Ok(done)
             }
             Err(error) => {
-                // What failed is not used any more.
+                // After a failure, the database must not be used any more.
                 turn.unshare();
                 let Open { database, path, .. } = open;
                 let _ = guarded(|| {
@@ -230,7 +229,7 @@ impl Drop for Writer<'_> {
     }
 }
 
-/// What errors name where there is no file.
+/// The name of a store in memory in errors.
 pub(crate) fn in_memory() -> &'static Path {
     Path::new("the store in memory")
 }

@@ -1,7 +1,6 @@
-//! Waiting for a turn: one process writes the file, or many read it.
+//! Waiting for access: one process writes the file, or many read it.
 //!
-//! The folder's lock is the queue of those that write: who has it is the next one, or writes the
-//! store anew.
+//! Writers queue for the folder's lock. Its holder writes next, or rewrites the store.
 
 use crate::error::{InternalError, StoreError};
 use crate::file::names::is_written_anew;
@@ -14,44 +13,43 @@ use sto_model::files::{Folder, Temporaries};
 #[cfg(target_os = "linux")]
 use sto_model::files::{User, user_of_process};
 
-/// How long an operation waits for other processes to be done with the store, or to change it: then
-/// its turn comes.
+/// How long an operation waits without any change to the store's file before it gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long it sleeps between two attempts.
+/// Pause between two attempts.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long who reads lets those pass who wait to write: most reads take less.
+/// How long a reader gives way to waiting writers. Most reads are shorter.
 const COURTESY: Duration = Duration::from_millis(500);
 
-/// Called with what an operation waits for.
+/// A callback that is told what an operation waits for.
 pub type OnWait = Arc<dyn Fn(&Waiting) + Send + Sync>;
 
-/// What an operation waits for: others have the store open, and one process writes it, or many read it. Whoever
-/// may read a store can lock it, so that this may be a stranger.
+/// The lock that an operation waits for: another process writes the store, or other processes read it. Everyone
+/// who can read a store can lock it, so a holder may belong to another user.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// What is locked: the store's file, or its folder.
+    /// The locked path: the store's file or its folder.
     pub path: PathBuf,
-    /// Who has it locked, as far as the system says: `process 123 (sto) of user 1000`.
+    /// The processes that hold the lock, like `process 123 (sto) of user 1000`, if the system tells.
     pub holders: Option<String>,
 }
 
-/// How a store is opened.
+/// Options for opening a store.
 #[derive(Clone, Default)]
 pub struct StoreOptions {
-    /// Whether there need not be one, as for [`Store::open_or_create`](crate::Store::open_or_create).
+    /// Whether the store may be missing, as for [`Store::open_or_create`](crate::Store::open_or_create).
     pub create: bool,
-    /// What is called when an operation on it has waited for a second.
+    /// The callback for operations that have waited for a second.
     pub on_wait: Option<OnWait>,
-    /// Where the temporary files that are made beside it are listed while they are there.
+    /// The list of temporary files next to the store, while they exist.
     pub temporaries: Temporaries,
 }
 
-/// How a process takes its turn at a store's file: it may say what it waits for.
+/// How operations of a [`Store`](crate::Store) take turns at its file with each other and other processes.
 ///
-/// What it has open for writing keeps out the process itself, too, so that who comes meanwhile shares it.
+/// A file that is open for writing is locked for this process, too, so its other operations share it.
 #[derive(Default)]
 pub(crate) struct Turn {
     on_wait: Option<OnWait>,
@@ -80,29 +78,29 @@ impl Turn {
         self.on_wait.as_ref()
     }
 
-    /// The file, where this process has it open for writing.
+    /// The file, if this process has it open for writing.
     pub(crate) fn shared(&self) -> Option<Arc<Database>> {
         self.open().upgrade()
     }
 
-    /// Shares the file with who comes while it is open.
+    /// Shares the open file with other operations of this process.
     pub(crate) fn share(&self, database: &Arc<Database>) {
         *self.open() = Arc::downgrade(database);
     }
 
-    /// Lets nobody else come to a file that failed.
+    /// Stops sharing a file after a failure.
     pub(crate) fn unshare(&self) {
         *self.open() = Weak::new();
     }
 }
 
-/// A folder that nobody else writes a store in, until this is dropped.
+/// An exclusive lock on a folder; nobody else writes a store in it until this is dropped.
 pub(crate) struct LockedFolder {
     pub(crate) folder: Arc<Folder>,
     _lock: File,
 }
 
-/// Keeps other processes from writing the store at this path, or any other in its folder. Waits for
+/// Locks the folder of the store at this path, so that other processes write no store in it. Waits for
 /// those that do.
 pub(crate) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, StoreError> {
     let path_of_folder = &Folder::path_of(path);
@@ -122,8 +120,8 @@ pub(crate) fn lock_folder(path: &Path, turn: &Turn) -> Result<LockedFolder, Stor
         .map_err(|error| error.at(path_of_folder, "lock"))
 }
 
-/// Waits a moment while somebody waits to write: many readers that come one after another would
-/// never let a writer in.
+/// Waits a moment if a writer is waiting. Otherwise a steady sequence of readers would keep every
+/// writer out.
 pub(crate) fn let_writers_pass(path: &Path) {
     let start = Instant::now();
     let Ok(path) = fs::canonicalize(path) else {
@@ -136,16 +134,16 @@ pub(crate) fn let_writers_pass(path: &Path) {
         return;
     };
     let writer_waits = || matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
-    // Who writes a store anew does not wait for its readers.
+    // A process that rewrites the store does not wait for readers.
     while start.elapsed() < COURTESY && writer_waits() && !is_written_anew(&path, &folder) {
         std::thread::sleep(PAUSE);
     }
 }
 
-/// How long it waits before it says so.
+/// How long an operation waits before it calls the callback.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Tries until a lock is free; gives up when nobody has changed the store's file for so long.
+/// Retries `open` until the lock is free. Gives up when the store's file has not changed for `patience`.
 pub(crate) fn locked<T>(
     path: &Path,
     file: &Path,
@@ -176,7 +174,7 @@ pub(crate) fn locked<T>(
                         by: holders(path),
                     });
                 }
-                // There is a queue, but it moves.
+                // The file has changed, so the queue moves.
                 (start, seen) = (Instant::now(), now);
             }
             result => return Ok(result?),
@@ -188,8 +186,8 @@ fn last_change(file: &Path) -> Option<SystemTime> {
     fs::metadata(file).and_then(|found| found.modified()).ok()
 }
 
-/// The processes that hold a lock on a file, as far as the system says: `process 123 (sto)`,
-/// and of which user where that is another one.
+/// The processes that hold a lock on a file, like `process 123 (sto)`, with the user if it is
+/// another one; `None` if the system does not tell.
 ///
 /// Linux lists them in `/proc/locks` (proc_locks(5)), by the file's device and inode.
 #[cfg(target_os = "linux")]
@@ -204,7 +202,7 @@ fn holders(path: &Path) -> Option<String> {
     let mut holders: Vec<u32> = locks
         .lines()
         .filter(|lock| lock.split_ascii_whitespace().any(|field| field == name))
-        // 1: FLOCK ADVISORY WRITE 123 fd:00:4567 0 EOF; a lock of one open file has -1.
+        // 1: FLOCK ADVISORY WRITE 123 fd:00:4567 0 EOF; locks of an open file description have pid -1.
         .filter_map(|lock| lock.split_ascii_whitespace().nth(4)?.parse().ok())
         .collect();
     holders.sort_unstable();
@@ -226,7 +224,7 @@ fn holders(path: &Path) -> Option<String> {
     (!others.is_empty()).then(|| others.join(", "))
 }
 
-/// Other systems do not say.
+/// Other systems do not list the holders of a lock.
 #[cfg(not(target_os = "linux"))]
 fn holders(_: &Path) -> Option<String> {
     None

@@ -1,11 +1,11 @@
 //! The store's redb file: one operation opens it, does its work in one transaction and closes it.
 //!
 //! ```text
-//! access        one operation
-//! open          find, make, open and check the file
-//! unrepaired    read it without writing, even after a crash
-//! lock          wait for a turn; who has the file locked
-//! temporary     files that are to become a store
+//! access        open the file for an operation, and close it
+//! open          find, create, open and check the file
+//! unrepaired    read the file without writing to it, even after a crash
+//! lock          wait for locks; find out who holds them
+//! temporary     temporary files next to the store
 //! ```
 //!
 #![doc = include_str!("file.md")]

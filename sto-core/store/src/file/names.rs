@@ -4,17 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use sto_model::files::Folder;
 
-/// The name of a file in its folder.
+/// The name of a file without its folder.
 pub(crate) fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// How the name of a store begins that is written anew; only who has the folder locked does that.
+/// Prefix of the temporary file that is to replace a store or become one. Its maker has the folder locked.
 pub(super) fn anew(path: &Path) -> OsString {
     named_after(path, "new-")
 }
 
-/// How the name of any other temporary file beside a store begins.
+/// Prefix of all other temporary files next to a store.
 pub(super) fn made(path: &Path) -> OsString {
     named_after(path, "made-")
 }
@@ -27,7 +27,7 @@ fn named_after(path: &Path, suffix: &str) -> OsString {
     name
 }
 
-/// Whether somebody writes the store at this path anew.
+/// Whether a process is rewriting the store at this path.
 pub(crate) fn is_written_anew(path: &Path, folder: &Folder) -> bool {
     folder.has_temporary(&anew(path))
 }

@@ -1,4 +1,4 @@
-//! Finding, making and opening the store's file.
+//! Finding, creating and opening the store's file.
 
 use crate::error::{InternalError, StoreError, cannot};
 use crate::file::lock::{LockedFolder, PATIENCE, Turn, let_writers_pass, lock_folder, locked};
@@ -20,7 +20,7 @@ use std::time::Duration;
 use sto_model::files::Folder;
 use sto_model::units::Bytes;
 
-/// The folder and the file of a store at a path, which is that of either.
+/// Splits the path of a store, which is its folder or its file, into both.
 pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     let is_file = match fs::metadata(path) {
         Ok(found) => found.is_file(),
@@ -33,7 +33,7 @@ pub(crate) fn paths_of(path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     })
 }
 
-/// Looks whether there is a store's file in a folder, without opening it as one.
+/// Checks whether a folder contains a store's file, without opening the file in redb.
 pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => {}
@@ -49,7 +49,7 @@ pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
         Ok(found) if !found.is_file() => return Err(not_a_store("it is not a regular file")),
         Ok(found) if found.len() == 0 => return Err(not_a_store("it is empty")),
         Ok(_) => {}
-        // Making the store would fail, as the link has its name.
+        // A new store could not be linked under the name of this symbolic link.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
             return Err(not_a_store("it is a symbolic link to nothing"));
         }
@@ -64,13 +64,13 @@ pub(crate) fn inspect(folder: &Path, path: &Path) -> Result<bool, StoreError> {
     } else {
         let start = magic.escape_ascii();
         Err(not_a_store(&format!(
-            "it is no redb file: it starts with \"{start}\""
+            "it is not a redb file: it starts with \"{start}\""
         )))
     }
 }
 
-/// What an error of looking at a path means: nothing is there, a file is where one of its folders
-/// should be, or the system does not say.
+/// Interprets an error of reading a path's metadata: returns `false` if nothing is there, and an error if a
+/// file is in the place of a folder or the system failed.
 fn missing(path: &Path, error: io::Error) -> Result<bool, StoreError> {
     match error.kind() {
         io::ErrorKind::NotFound => Ok(false),
@@ -89,12 +89,12 @@ fn not_a_folder(path: &Path) -> StoreError {
     }
 }
 
-/// Where the file itself is: a link to a store stays one, and temporary files stand beside what it leads to.
+/// Resolves symbolic links, so that a link to a store stays one and temporary files are next to its target.
 pub(crate) fn real_path(file: &Path) -> Result<PathBuf, StoreError> {
     fs::canonicalize(file).map_err(|error| cannot("read", file, error))
 }
 
-/// Size of a file; zero where there is none.
+/// The size of a file; zero if it does not exist.
 pub(crate) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Bytes(found.len())),
@@ -103,19 +103,19 @@ pub(crate) fn file_size(path: &Path) -> Result<Bytes, StoreError> {
     }
 }
 
-/// A store in memory.
+/// Creates an empty store in memory.
 pub(crate) fn in_memory() -> Result<Database, InternalError> {
     let database = builder().create_with_backend(InMemoryBackend::new())?;
     make_tables(&database)?;
     Ok(database)
 }
 
-/// Makes the folder, and in it an empty store with room for this many bytes; where another process
-/// is quicker, takes its store.
+/// Creates the folder and in it an empty store with room for this many bytes. Does nothing if another
+/// process is faster.
 pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let path = folder.join(FILE_NAME);
-    // One makes it at a time, so that nobody takes another's file for one that was left over.
+    // With the folder locked, no other process takes this temporary file for a leftover.
     let next = lock_if_possible(&path, turn);
     let result = next.and_then(|locked| match locked {
         Some(_) if path.exists() => Ok(()),
@@ -137,7 +137,7 @@ pub(crate) fn create(folder: &Path, bytes: u64, turn: &Turn) -> Result<(), Store
     result
 }
 
-/// Sees whether a store's file could be changed.
+/// Checks that a store's file could be changed.
 pub(crate) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError> {
     let file = real_path(file)?;
     let opened = File::options().append(true).open(&file);
@@ -145,7 +145,7 @@ pub(crate) fn check_writable(file: &Path, turn: &Turn) -> Result<(), StoreError>
     check_folder(&file, turn)
 }
 
-/// Sees whether [`create`] could make a store.
+/// Checks that [`create`] could create a store.
 pub(crate) fn check_creatable(folder: &Path, path: &Path, turn: &Turn) -> Result<(), StoreError> {
     let made = make_folders(folder)?;
     let checked = check_folder(path, turn);
@@ -153,12 +153,12 @@ pub(crate) fn check_creatable(folder: &Path, path: &Path, turn: &Turn) -> Result
     checked
 }
 
-/// Sees whether a temporary file could be made beside a file.
+/// Checks that a temporary file can be created next to a file.
 fn check_folder(path: &Path, turn: &Turn) -> Result<(), StoreError> {
     temporary_beside(path, turn).map(drop)
 }
 
-/// Makes a folder and those above it, and returns those that were missing, uppermost first.
+/// Creates a folder and its missing parents; returns those that were missing, uppermost first.
 fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let exists = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let mut missing: Vec<PathBuf> = folder
@@ -176,7 +176,7 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(missing)
 }
 
-/// Removes what [`make_folders`] made, where nothing came in.
+/// Removes the folders that [`make_folders`] created, unless they contain something now.
 fn remove_folders(made: &[PathBuf]) {
     for folder in made.iter().rev() {
         let _ = fs::remove_dir(folder);
@@ -189,7 +189,7 @@ fn create_file(path: &Path, turn: &Turn) -> Result<(), StoreError> {
     let made = file.map_err(InternalError::from).and_then(fresh);
     drop(made.map_err(|error| error.at(path, "make"))?);
     match new.publish(name_of(path)) {
-        // Who was quicker may have taken this file for one that was left over.
+        // Another process was faster, and may have removed this file as a leftover.
         Err(_) if path.exists() => Ok(()),
         published => published.map_err(|error| cannot("make", path, error)),
     }
@@ -202,8 +202,8 @@ fn make_tables(database: &Database) -> Result<(), InternalError> {
     Ok(())
 }
 
-/// Opens the file for writing once there is room for this many bytes more, where any are needed. Waits for
-/// other processes; those that come to read meanwhile [let this one pass](let_writers_pass).
+/// Opens the file for writing, after a check that the disk has room for this many bytes more (if any).
+/// Waits for other processes; new readers [give way to this writer](let_writers_pass).
 pub(crate) fn writing(
     path: &Path,
     bytes: Option<u64>,
@@ -212,8 +212,8 @@ pub(crate) fn writing(
     if let Some(database) = turn.shared() {
         return Ok(database);
     }
-    // While the folder is locked, nobody replaces this one by a rewritten file. Where the
-    // file system does not lock folders, nobody can.
+    // While the folder is locked, nobody replaces this file by a rewritten one. If the file
+    // system cannot lock folders, nobody can replace it at all.
     let next = lock_if_possible(path, turn)?;
     if let Some(locked) = &next {
         remove_leftovers(path, locked);
@@ -237,7 +237,7 @@ pub(crate) fn writing(
     Ok(database)
 }
 
-/// The lock on a store's folder; `None` where the file system has none.
+/// Locks the folder of a store; `None` if the file system cannot lock folders.
 fn lock_if_possible(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, StoreError> {
     match lock_folder(path, turn) {
         Err(error @ StoreError::InUse { .. }) => Err(error),
@@ -245,20 +245,20 @@ fn lock_if_possible(path: &Path, turn: &Turn) -> Result<Option<LockedFolder>, St
     }
 }
 
-/// Makes a new name in a folder outlive a power cut. Not every system syncs folders.
+/// Syncs a folder, so that a new name in it survives a power cut. Some systems cannot sync folders.
 pub(crate) fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
-/// An empty store in an empty file.
+/// Creates an empty store in an empty file.
 pub(crate) fn fresh(file: File) -> Result<Database, InternalError> {
     let database = builder().create_file(file)?;
     make_tables(&database)?;
     Ok(database)
 }
 
-/// Lets redb roll back what a failed operation left, and cut the file to what it needs: else a
-/// disk that it filled would stay full. What cannot be done now, the next writer does.
+/// Lets redb roll back a failed operation and truncate the file; otherwise a disk that the operation
+/// filled would stay full. If that fails, the next writer does it.
 pub(crate) fn recover(path: &Path) {
     let open = || builder().open(path);
     let _ = guarded(|| locked(path, path, (Duration::ZERO, &Turn::default()), open).map(drop));
@@ -266,30 +266,29 @@ pub(crate) fn recover(path: &Path) {
 
 /// Gives back the free space of a small file.
 ///
-/// redb doubles its file when it is full. In a small store that is most of the file, and moving its
-/// few pages takes some milliseconds. In a large one it takes too long for every profile, and the next
-/// one would double the file again.
+/// redb doubles a full file. In a small store, most of the file is then free, and moving its few pages
+/// takes some milliseconds. In a large store, that would take too long for every profile, and the next
+/// profile would double the file again.
 pub(crate) fn compact_small(database: &mut Database, path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.len() <= SMALL) {
         compact(database);
     }
 }
 
-/// Gives back free space, as far as that goes: what was to be written is written, and a file that stays
-/// larger is no failure.
+/// Gives back free space as far as possible. Errors are ignored: the data is already written.
 pub(crate) fn compact(database: &mut Database) {
     let _ = database.compact();
 }
 
-/// What becomes of the room after the end of a file.
+/// An operation on the disk space reserved after the end of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reserve {
     Keep,
     Release,
 }
 
-/// Has the file system keep some room after the end of a file, or release it to the disk, where it can: so
-/// that profiles can be removed when the disk is full. It is released while nobody else can write to the file.
+/// Reserves disk space after the end of the file or releases it, so that profiles can be removed when the
+/// disk is full. Errors are ignored. Release it only while nobody else can write to the file.
 pub(crate) fn reserve(file: &File, what: Reserve) {
     let how = match what {
         Reserve::Keep => FallocateFlags::KEEP_SIZE,
@@ -300,23 +299,23 @@ pub(crate) fn reserve(file: &File, what: Reserve) {
     }
 }
 
-/// The same for the file at this path.
+/// Like [`reserve`], for the file at this path.
 pub(crate) fn reserve_behind(path: &Path, what: Reserve) {
     let no_link = OFlags::NOFOLLOW.bits().cast_signed();
     let file = File::options().write(true).custom_flags(no_link).open(path);
     let _ = file.map(|file| reserve(&file, what));
 }
 
-/// What removing a profile takes, before it gives anything back.
+/// Bytes that removing a profile takes before it frees any.
 const RESERVE: u64 = 96 << 10;
 
-/// Longest file that is compacted after every profile.
+/// Maximum length of a file that is compacted after every profile.
 const SMALL: u64 = 4 << 20;
 
 /// The file, opened for reading.
 pub(crate) enum Reading {
     Clean(ReadOnlyDatabase),
-    /// What may be written to: by whom it is shared with, or, of a file that was not closed, in memory.
+    /// A writable database: one shared with this process's writer, or a crashed file repaired in memory.
     Whole(Arc<Database>),
 }
 
@@ -329,7 +328,7 @@ impl Reading {
     }
 }
 
-/// Opens the file for reading, and never writes to it. Waits for other processes that write.
+/// Opens the file for reading; never writes to it. Waits for writers in other processes.
 pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     if turn.shared().is_none() {
         let_writers_pass(path);
@@ -340,12 +339,12 @@ pub(crate) fn reading(path: &Path, turn: &Turn) -> Result<Reading, InternalError
     })
 }
 
-/// The same for who has the folder locked, and keeps this process from writing, too.
+/// Like [`reading`], for a caller that has locked the folder and excludes writers in this process.
 pub(crate) fn reading_first(path: &Path, turn: &Turn) -> Result<Reading, InternalError> {
     locked(path, path, (PATIENCE, turn), || read_only(path))
 }
 
-/// Opens a file that nobody else has.
+/// Opens the file for reading without waiting.
 pub(crate) fn read_only(path: &Path) -> Result<Reading, DatabaseError> {
     match builder().open_read_only(path) {
         Ok(database) => Ok(Reading::Clean(database)),
@@ -358,12 +357,10 @@ fn unrepaired(path: &Path) -> Result<Database, DatabaseError> {
     builder().create_with_backend(Unrepaired::new(File::open(path)?)?)
 }
 
-/// Opens the file as for writing, though nothing is written to it, and has redb check it: the
-/// checksum of every page in use, and whether what it takes for free is free. Waits for other
-/// processes that write.
+/// Opens the file without writing to it and lets redb check it: the checksums of all pages in use, and that
+/// pages marked as free are free. Waits for writers in other processes.
 ///
-/// Only what was checked can be walked through without fear of pages that refer to one another in
-/// a circle.
+/// Only a checked file can be traversed safely: damaged pages may refer to one another in a circle.
 pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalError> {
     let_writers_pass(path);
     let mut database = locked(path, path, (PATIENCE, turn), || unrepaired(path))?;
@@ -372,11 +369,11 @@ pub(crate) fn checked(path: &Path, turn: &Turn) -> Result<Database, InternalErro
     }
     Err(InternalError::damaged(
         REDB_FILE,
-        "its note of free pages is wrong: what is added may overwrite what is stored",
+        "its list of free pages is wrong: additions may overwrite stored data",
     ))
 }
 
-/// How errors name what is redb's own.
+/// The location of damage in redb's own data.
 const REDB_FILE: &str = "the redb file";
 
 fn builder() -> Builder {
@@ -417,7 +414,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create(folder.path(), 0, &Turn::default()).unwrap();
         let path = folder.path().join(FILE_NAME);
-        // flock(1) of util-linux; without a fork, the lock is of the process that we start.
+        // flock(1) of util-linux; with --no-fork, the started process itself holds the lock.
         let mut holder = Command::new("flock")
             .arg("--no-fork")
             .arg(&path)

@@ -1,7 +1,7 @@
-//! Temporary files beside a store: what is to become one, or only shows that there is room.
+//! Temporary files next to a store: future stores, and files that test for free disk space.
 //!
-//! Such a file gets the store's name when it is complete, so a store is there as a whole or not at all.
-//! What killed processes leave is removed by the next one that writes.
+//! A file gets the store's name only when it is complete, so a store is never visible half-written.
+//! The next writer removes the files of killed processes.
 
 use crate::error::{StoreError, cannot};
 use crate::file::lock::{LockedFolder, Turn};
@@ -11,14 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 use sto_model::files::{Folder, Temporary};
 
-/// A new, empty file beside a store.
+/// Creates an empty temporary file next to a store.
 pub(crate) fn temporary_beside(path: &Path, turn: &Turn) -> Result<Temporary, StoreError> {
     let folder = Folder::of(path).map(Arc::new);
     let new = folder.and_then(|folder| turn.temporaries().new_in(&folder, &made(path)));
     new.map_err(|error| cannot("make a file in", &Folder::path_of(path), error))
 }
 
-/// A new, empty file that is to replace the store, which only this user may open until it does.
+/// Creates an empty file that will replace the store. Until then only this user can open it.
 pub(crate) fn temporary_to_replace(
     path: &Path,
     locked: &LockedFolder,
@@ -27,7 +27,7 @@ pub(crate) fn temporary_to_replace(
     turn.temporaries().private_in(&locked.folder, &anew(path))
 }
 
-/// A new, empty file that is to become a store.
+/// Creates an empty file that will become a new store.
 pub(crate) fn temporary_to_publish(
     path: &Path,
     locked: &LockedFolder,
@@ -36,19 +36,20 @@ pub(crate) fn temporary_to_publish(
     turn.temporaries().new_in(&locked.folder, &anew(path))
 }
 
-/// Removes the temporary files that killed processes left beside a store.
+/// Removes the temporary files of killed processes next to a store.
 ///
-/// Another process may just be making the store as well. It finds that this one was quicker.
+/// This may also remove the file of a process that is just creating the same store; that process
+/// then finds the store already there.
 pub(crate) fn remove_leftovers(path: &Path, locked: &LockedFolder) {
     for start in [anew(path), made(path)] {
         locked.folder.remove_temporaries(&start);
     }
 }
 
-/// Checks that there is room for this many bytes more, while nothing is changed yet. redb leaves
-/// its file as large as it had become where the disk is full, and the disk stays full.
+/// Checks that the disk has room for this many bytes more before anything is changed. If the disk fills
+/// up during a write, redb does not shrink its file, and the disk stays full.
 pub(crate) fn check_room(path: &Path, bytes: u64, turn: &Turn) -> Result<(), StoreError> {
-    // An eighth more for the pages that lead to new ones; then what redb keeps for itself.
+    // Plus an eighth for branch pages, plus redb's own data.
     let room = bytes + bytes / 8 + (64 << 10);
     temporary_beside(path, turn)?
         .into_nameless()

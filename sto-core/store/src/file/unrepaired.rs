@@ -1,4 +1,4 @@
-//! Reading a file whose last writer was killed, without writing to it.
+//! Reads a file whose last writer was killed, without writing to it.
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -8,10 +8,10 @@ use std::io;
 use std::ops::Bound;
 use std::sync::Mutex;
 
-/// A redb file that redb may repair as it likes: what it writes stays in memory.
+/// A redb file whose repairs stay in memory.
 ///
-/// redb repairs such a file when it is opened for writing; but who only reads may not have the
-/// permission, or the disk may still be full.
+/// redb repairs such a file when it opens it for writing, but a reader may lack the permission to
+/// write, or the disk may still be full.
 #[derive(Debug)]
 pub(crate) struct Unrepaired {
     file: FileBackend,
@@ -21,7 +21,7 @@ pub(crate) struct Unrepaired {
 #[derive(Debug)]
 struct Written {
     len: u64,
-    /// What lies after this in the file was cut off, and is zeros now.
+    /// Bytes of the file after this offset were cut off and read as zeros.
     file_len: u64,
     pages: HashMap<u64, Box<[u8; PAGE]>>,
 }
@@ -46,7 +46,7 @@ impl Unrepaired {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A page as the file has it; zeros after its end.
+    /// Reads a page of the file; bytes after its end are zeros.
     fn page_of_file(&self, page: u64, file_len: u64) -> io::Result<Box<[u8; PAGE]>> {
         let mut bytes = Box::new([0; PAGE]);
         let start = page * PAGE as u64;
@@ -58,7 +58,7 @@ impl Unrepaired {
     }
 }
 
-/// Cuts a range of the file into pieces that lie in one page each: page, start in it, length.
+/// Splits a byte range of the file by page, into (page, start in the page, length).
 fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> {
     let end = offset + len as u64;
     let mut at = offset;
@@ -71,8 +71,8 @@ fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> 
     })
 }
 
-/// The end of what a reader locks where a writer locks up to here. A writer's last byte says to who comes to
-/// read that somebody writes, however it is locked (redb 4.4, `lock_whole_storage`).
+/// The end of a shared lock range in place of a writer's. A lock on a writer's last byte would tell
+/// new readers that somebody is writing, even if it is shared (redb 4.4, `lock_whole_storage`).
 fn as_readers_end(end: Bound<u64>) -> Bound<u64> {
     match end {
         Bound::Included(last) => Bound::Excluded(last),
@@ -145,8 +145,8 @@ impl StorageBackend for Unrepaired {
         self.file.close()
     }
 
-    // redb locks for writing, but nothing reaches the file: a reader's lock is enough, and all that
-    // a file opened for reading can have.
+    // redb locks for writing, but nothing is written to the file. A shared lock is enough, and the
+    // only one possible on a file opened for reading.
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         self.file.try_lock_shared_range(start, as_readers_end(end))
     }

@@ -1,4 +1,4 @@
-//! Calls of a thread by their number, compressed anew by themselves.
+//! Numbered calls of a thread, and their compression one group at a time.
 
 use super::{KeptCalls, each_stack, without_stack};
 use crate::codec::PieceInfo;
@@ -13,12 +13,12 @@ use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
 impl KeptCalls {
-    /// The calls of a thread, by its index in what [`KeptCalls::compressed`] gives of this part of the time, or of all of
-    /// it. They are numbered from 0 on, each before those that it made: the first record of the thread has the first
-    /// ones.
+    /// The calls of a thread, by its index in the result of [`KeptCalls::compressed`] for the same window
+    /// (or for all of the time). They are numbered from 0, callers before callees; the thread's first record
+    /// has the first numbers.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn numbered(
         &self,
         thread: usize,
@@ -46,7 +46,7 @@ impl KeptCalls {
         for &(info, part) in &pieces[first.saturating_sub(1)..] {
             let is_first = numbered.pieces.is_empty();
             numbered.pieces.push((number, info, part));
-            // What began before that part is not in it, but for what still goes on.
+            // Calls that ended before the window are not in it; calls that are still running are.
             number += match is_first && info.begin < begin {
                 true => {
                     numbered.read(0)?;
@@ -61,7 +61,7 @@ impl KeptCalls {
 
 const ALL: (Nanoseconds, Nanoseconds) = (Nanoseconds(0), Nanoseconds(u64::MAX));
 
-/// Whether something from one time to another is within such a part of the time, or goes on there.
+/// Whether a call overlaps a time range.
 pub(super) fn overlaps(
     (from, to): (Nanoseconds, Nanoseconds),
     (begin, end): (Nanoseconds, Nanoseconds),
@@ -69,25 +69,25 @@ pub(super) fn overlaps(
     from < end && (to > begin || from >= begin)
 }
 
-/// The calls of a thread by their number. What was read last is at hand, so those that are asked for in their order are
-/// read once.
+/// The calls of a thread by number. The piece that was read last is cached, so ascending queries read each
+/// piece once.
 #[derive(Debug)]
 pub struct NumberedCalls<'k> {
     kept: &'k KeptCalls,
     window: (Nanoseconds, Nanoseconds),
     /// The number of the first call of each piece.
     pieces: Vec<(u64, &'k PieceInfo, u32)>,
-    /// Index of the piece that was read.
+    /// Index of the cached piece.
     read: Option<usize>,
     calls: Vec<Call>,
 }
 
 impl NumberedCalls<'_> {
-    /// What those with these numbers, which one caller made with all that they called, become if they are compressed by
-    /// themselves, as those of a thread that takes so much time.
+    /// Compresses the calls with these numbers, which have one caller, together with their callees.
+    /// Thresholds are relative to `time`, the duration of the thread.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn compressed(
         &mut self,
         numbers: Range<u64>,
@@ -123,7 +123,7 @@ impl NumberedCalls<'_> {
             .collect())
     }
 
-    /// Reads a piece by its index: its calls, with their stacks as their functions.
+    /// Reads the calls of a piece; their functions are replaced by stacks.
     fn read(&mut self, ix: usize) -> Result<(), StoreError> {
         if self.read == Some(ix) {
             return Ok(());

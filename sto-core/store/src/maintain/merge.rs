@@ -1,4 +1,4 @@
-//! Union of stores: the profiles of one go into another.
+//! Merges the profiles of one store into another.
 
 use crate::codec::ProfileRecord;
 use crate::error::InternalError;
@@ -24,50 +24,50 @@ use sto_model::id::{BuildId, ExecutableId, ProfileId};
 use sto_model::units::{Bytes, UnixSeconds};
 use sto_model::{Build, ModuleRef, Origin, Profile};
 
-/// What a merge did, or has done so far.
+/// The result or the progress of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merged {
-    /// Number of profiles that the other store has.
+    /// Number of profiles in the other store.
     pub profiles: usize,
-    /// The profiles that went in, in the order in which they did.
+    /// The added profiles, in order of addition.
     pub added: Vec<ProfileId>,
-    /// Packed size of what was written for them.
+    /// Packed size of everything that was written for them.
     #[serde(rename = "stored_bytes")]
     pub stored: Bytes,
-    /// Number of profiles that stood here already; nothing was changed for them.
+    /// Number of profiles that were already in this store; nothing was changed for them.
     pub already_stored: usize,
-    /// Those of them that have other metrics, another time of recording or another revision there. They stay
-    /// as they are here. In the order of their ids.
+    /// The already stored profiles that have other metrics, another recording time or another revision in the other store. This
+    /// store keeps its own. In ascending order of ids.
     pub different: Vec<ProfileId>,
-    /// The profiles that claim a source of which another profile stands here. They did not go in, in the
-    /// order of their ids.
+    /// The profiles that were not added because this store has another profile of the same source, in ascending
+    /// order of ids.
     pub conflicts: Vec<Conflict>,
     /// The profiles that could not be merged, by reason.
     pub left_out: Vec<LeftOut>,
-    /// The tags that came with them, as `EXE@TAG`.
+    /// The added tags, as `EXE@TAG`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Tags there that stand for another build here, and stay as they are here.
+    /// Tags that name another build in this store, which keeps its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_tags: Vec<String>,
 }
 
-/// Two profiles that claim to be of the same source and build, and are not the same. Which of them is, no
-/// store can know that did not read the source: the one that is here counts, as a run counts once.
+/// Two different profiles that claim to be of the same source and build. Only a store that read the source
+/// can know which one is right, and a run must count once, so the profile in this store stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Conflict {
-    /// The profile there.
+    /// The profile in the other store.
     pub there: ProfileId,
-    /// The profile here, which stays.
+    /// The profile in this store, which stays.
     pub here: ProfileId,
-    /// The store that that one was merged from.
+    /// The store from which the profile in this store was merged, if it was.
     pub merged_from: Option<String>,
-    /// Whether that one was read here; where it was neither, it came when this store was exported from another.
+    /// Whether the source was read for this store. If not, and it was not merged either, this store was exported.
     pub read_here: bool,
-    /// What is not the same of them: `modules`, `labels`, ..., `stacks or counts`.
+    /// The differences: `modules`, `labels`, ..., `stacks or counts`.
     pub differ_in: Vec<String>,
 }
 
@@ -76,15 +76,15 @@ pub struct Conflict {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// The profiles; none where it is the tags, or what is known of commits.
+    /// The profiles; empty if it is the tags or the metadata of commits that could not be merged.
     pub profiles: Vec<ProfileId>,
-    /// Why the other store cannot give them (mostly [`StoreError::Damaged`]), or which rule they
-    /// break here ([`StoreError::Refused`]).
+    /// Why they cannot be read from the other store (mostly [`StoreError::Damaged`]), or which rule of this
+    /// store they break ([`StoreError::Refused`]).
     pub why: String,
 }
 
 impl Merged {
-    /// How many of [`Merged::profiles`] were dealt with.
+    /// Number of the [`Merged::profiles`] that were processed.
     pub fn done(&self) -> usize {
         self.added.len() + self.already_stored + self.conflicts.len() + self.profiles_left_out()
     }
@@ -94,13 +94,13 @@ impl Merged {
         self.left_out.iter().map(|out| out.profiles.len()).sum()
     }
 
-    /// Profiles that could not go in, and why.
+    /// Records profiles that could not be merged, and the reason.
     pub fn leave_out(&mut self, profiles: Vec<ProfileId>, why: impl ToString) {
         let why = why.to_string();
         self.left_out.push(LeftOut { profiles, why });
     }
 
-    /// What became of the profiles of another part of the same source, which were counted before.
+    /// Adds the result for another part of the same source, whose profiles were already counted.
     pub fn extend(&mut self, part: Merged) {
         self.added.extend(part.added);
         self.stored.0 += part.stored.0;
@@ -114,22 +114,21 @@ impl Merged {
 }
 
 impl Store {
-    /// Adds every profile of another store that is not here yet, and then its tags. A tag that stands
-    /// for another build here stays as it is here.
+    /// Adds all profiles of another store that this one lacks, and then its tags. A tag that names
+    /// another build in this store is not changed.
     ///
-    /// The result is the store into which all recordings were ingested. Each profile goes in in one
-    /// transaction, the oldest recording of a build first: after a failure those before it are
-    /// here, and merging again adds the others. A profile that is damaged in the other store, or whose
-    /// content is not that of its id, is left out. So is one of a source that another profile
-    /// stands for here: nothing that is here is changed by what others claim. Merging again, or a store
-    /// into itself, changes nothing.
+    /// The result equals a store into which all recordings were ingested. Each profile is added in its own
+    /// transaction, the oldest recording of a build first, so after a failure the profiles before it
+    /// are here, and merging again adds the others. A profile is left out if it is damaged, if its content
+    /// does not match its id, or if this store has another profile of its source. So nothing in this store
+    /// is changed by the claims of another. Merging again, or merging a store into itself, changes nothing.
     ///
-    /// Nobody else reads or writes this store from the first addition to the last. Memory holds the
-    /// stacks of one executable at a time. `progress` is called before each profile, and at the end, and may end
-    /// it there, as by [`Cancel::check`](sto_model::Cancel::check); a panic in it becomes an error.
+    /// Other processes cannot read or write this store from the first addition to the last. Memory holds the
+    /// stacks of one executable at a time. `progress` is called before each profile and at the end, and may
+    /// cancel the merge, like [`Cancel::check`](sto_model::Cancel::check). A panic in it becomes an error.
     ///
     /// # Errors
-    /// Where either store cannot be read at all, or this one cannot be written.
+    /// Returns an error if either store cannot be read at all, or this one cannot be written.
     pub fn merge(
         &self,
         other: &Snapshot,
@@ -159,18 +158,18 @@ impl Store {
 struct Source<'a> {
     rows: &'a Rows,
     path: &'a Path,
-    /// Module lists that were read already, by number.
+    /// Module lists that were already read, by number.
     modules: HashMap<ModulesNo, Arc<[ModuleRef]>>,
-    /// What it knows of commits; where that cannot be read, profiles have their revision all the same.
+    /// Metadata of commits. If it cannot be read, profiles still have their revisions.
     commits: Result<Commits, InternalError>,
 }
 
-/// A profile of the source, but for its stacks and counts.
+/// A profile of the source, without its stacks and counts.
 struct Listed {
     id: ProfileId,
-    /// Its build, as this profile alone says.
+    /// The build, as described by this profile only.
     build: Build,
-    /// With its modules.
+    /// The record, including the modules.
     record: ProfileRecord,
 }
 
@@ -183,7 +182,7 @@ impl Source<'_> {
     ) -> Result<Merged, StoreError> {
         let mut merged = Merged::default();
         let new = self.list((&snapshot, here), &mut merged)?;
-        // Nobody may read what is written to.
+        // The snapshot would keep the writer waiting.
         drop(snapshot);
         if new.is_empty() {
             progress(&merged)?;
@@ -223,9 +222,9 @@ impl Source<'_> {
                         merged.added.push(*id);
                         merged.stored.0 += stored.0;
                     }
-                    // Somebody else was quicker.
+                    // Another process added it in the meantime.
                     Ok(Ok(Put::Added(_))) => merged.already_stored += 1,
-                    // So it was, or the other store has two of a source.
+                    // Another process added one of this source, or the other store has two.
                     Ok(Ok(Put::OtherReading(known))) => merged.conflicts.push(Conflict {
                         there: *id,
                         here: known.profile,
@@ -253,7 +252,7 @@ impl Source<'_> {
         Ok(merged)
     }
 
-    /// What is known there of commits that profiles name which were here before.
+    /// Adds the metadata of commits that profiles of this store already named.
     fn merge_commits(&mut self, store: &Store, merged: &mut Merged) -> Result<(), StoreError> {
         match std::mem::replace(&mut self.commits, Ok(Commits::default())) {
             Ok(there) if there.is_empty() => Ok(()),
@@ -265,7 +264,7 @@ impl Source<'_> {
         }
     }
 
-    /// Profiles have gone in, so that their builds are here.
+    /// Adds the tags. Their builds already exist, because the profiles were added before.
     fn merge_tags(&self, store: &Store, mut merged: Merged) -> Result<Merged, StoreError> {
         let there = match guarded(|| self.rows.tags()) {
             Ok(tags) if tags.is_empty() => return Ok(merged),
@@ -288,8 +287,8 @@ impl Source<'_> {
         Ok(merged)
     }
 
-    /// The profiles that are not here yet: by executable, builds as [`Snapshot::builds`] lists them,
-    /// oldest recording first. That is how most profiles once went in, and packs best.
+    /// Lists the missing profiles by executable and build, in the order of [`Snapshot::builds`], oldest
+    /// recording first. Most profiles were first added in this order, and it packs best.
     fn list(
         &mut self,
         (snapshot, here): (&Snapshot, &HashMap<ProfileId, &StoredProfile>),
@@ -298,7 +297,7 @@ impl Source<'_> {
         let ids = self.rows.ids(Record::Profile);
         let ids = ids.map_err(|error| self.error(error))?;
         if ids.len() != self.rows.contents.profiles as usize {
-            let what = "it has not as many profiles as it should";
+            let what = "the number of profiles differs from the store's contents";
             return Err(self.error(InternalError::damaged("table records", what)));
         }
         merged.profiles = ids.len();
@@ -322,7 +321,7 @@ impl Source<'_> {
             match here.get(&id) {
                 None if replaced.contains_key(&id) => merged.already_stored += 1,
                 None => new.push(listed),
-                // What its id vouches for is here; only what it does not may be another.
+                // The stored content matches the id; only data that the id does not cover can differ.
                 Some(known) => match differences(known, record)[..] {
                     [] => {
                         merged.already_stored += 1;
@@ -345,7 +344,7 @@ impl Source<'_> {
         Ok(new)
     }
 
-    /// Whether a profile that is in both stores has the same metrics and calls over time in the other one.
+    /// Whether a profile of both stores has the same metrics and calls over time in each.
     fn has_the_same_beside(
         &self,
         other: &Snapshot,
@@ -401,14 +400,14 @@ impl Source<'_> {
     }
 }
 
-/// The corruption of a profile whose content is another than its id says.
+/// An error about a profile whose content does not match its id.
 pub(crate) fn not_its_content(id: ProfileId) -> InternalError {
     let location = record_location(Record::Profile, id.0);
-    InternalError::damaged(location, "it is not what its content address says")
+    InternalError::damaged(location, "its content does not match its id")
 }
 
-/// What a content address vouches for and is not the same of two profiles; their stacks and counts are not
-/// looked at.
+/// The data that a profile's id covers and that differs between two profiles, without comparing their stacks
+/// and counts.
 fn differences(here: &StoredProfile, there: &ProfileRecord) -> Vec<String> {
     let (a, b) = (&here.profile, &there.profile);
     let of_origin = |profile: &Profile| Origin {

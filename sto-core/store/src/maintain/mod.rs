@@ -1,12 +1,12 @@
-//! Work on whole stores.
+//! Operations on whole stores.
 //!
 //! ```text
-//! merge      all of it out of one store, into another
-//! replace    some profiles in a new file, which replaces the store or is written beside it
-//! packed     one profile in bytes that are sent
-//! rewrite    the tables of such a file
-//! verify     everything is read, hashed and counted again
-//! stats      where the bytes are
+//! merge      add the profiles of one store to another
+//! replace    write some profiles to a new file, as a replacement or an export
+//! packed     single profiles as bytes, for transfer
+//! rewrite    fill the tables of a new file
+//! verify     read, hash and count everything
+//! stats      bytes by part of the store
 //! ```
 
 pub(crate) mod merge;

@@ -1,6 +1,6 @@
-//! Single profiles on their way from one store to another: each is a store of its own, compressed by zstd.
+//! Single profiles for transfer between stores, each as a store of its own, compressed by zstd.
 //!
-//! The same profile, with the same metrics and commit, becomes the same bytes wherever it is.
+//! A profile with the same metrics and commit has the same bytes, whichever store it comes from.
 
 use crate::error::{InternalError, StoreError};
 use crate::file::open::read_only;
@@ -21,19 +21,20 @@ use sto_model::memory::{self, TooMuch};
 use sto_model::tree::Interned;
 use sto_model::units::Bytes;
 
-/// As much as makes it small; more takes longer than it saves on the way.
+/// Compression level. Higher levels take more time than they save in transfer.
 const ZSTD_LEVEL: i32 = 9;
 
-/// Most bytes of a store of one profile: these, and so many for each that came. Of a small one, most pages are empty.
+/// An unpacked store has at most `FREE + MAX_RATIO * packed size` bytes. A small store consists mostly of empty
+/// pages.
 const FREE: u64 = 64 << 20;
 const MAX_RATIO: u64 = 256;
 
 impl Snapshot {
-    /// Gives profiles of one build to `work`, each without tags and as bytes that [`Snapshot::unpack`] takes, as
-    /// [`Snapshot::load_each`] gives them whole.
+    /// Packs profiles of one build for [`Snapshot::unpack`], without tags, and passes each to `work`, like
+    /// [`Snapshot::load_each`].
     ///
     /// # Errors
-    /// As there, and where a profile is not what its id says.
+    /// Like [`Snapshot::load_each`]; also returns an error if a profile's content does not match its id.
     pub fn pack_each<E: From<StoreError> + Send>(
         &self,
         build: &Build,
@@ -50,7 +51,7 @@ impl Snapshot {
         })
     }
 
-    /// A profile by itself has no store to be looked for in.
+    /// A profile by itself, in a store without a path.
     fn packed(
         &self,
         build: &Build,
@@ -83,11 +84,11 @@ impl Snapshot {
         })
     }
 
-    /// The store that these bytes are, which errors call so. Nothing of it is checked yet; whoever
-    /// [merges](Store::merge) it does that.
+    /// Unpacks a store; errors refer to it by `name`. Its content is not checked here, but when it is
+    /// [merged](Store::merge).
     ///
     /// # Errors
-    /// Where they are none, or would take too much memory.
+    /// Returns an error if the bytes are not a packed store, or it would take too much memory.
     pub fn unpack(bytes: &[u8], name: &Path) -> Result<Snapshot, StoreError> {
         let not_a_store = |found: String| StoreError::NotAStore {
             path: name.to_owned(),
@@ -113,7 +114,7 @@ impl Snapshot {
             start.read_to_end(&mut magic)
         });
         if start.is_err() || magic != REDB_MAGIC {
-            return Err(not_a_store("it is no redb file".to_owned()));
+            return Err(not_a_store("it is not a redb file".to_owned()));
         }
         let read = || {
             Snapshot::of(
@@ -133,7 +134,7 @@ mod tests {
     use crate::test_profiles::add;
     use std::sync::Mutex;
 
-    /// The first profile of a store, and its bytes.
+    /// The first profile of a store, and its packed bytes.
     fn packed(store: &Store) -> (ProfileId, Vec<u8>) {
         let snapshot = store.snapshot().unwrap();
         let mut builds = snapshot.builds().unwrap();

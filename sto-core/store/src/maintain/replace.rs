@@ -1,9 +1,9 @@
-//! Putting a store that was written anew in place of the old one.
+//! Replaces a store by a rewritten one.
 //!
-//! The new file is made beside the old one and renamed over it: so the store is the old or the new
-//! one at any moment, whatever happens, and who reads the old one reads on. The work holds a
-//! reader's lock on the old file until then, which keeps writers out; who waited to write finds
-//! that the file was replaced, and opens the new one.
+//! The new file is written next to the old one and renamed over it, so the path always has either the old
+//! or the new store, and readers of the old one are not disturbed. Until the rename, the operation holds a
+//! shared lock on the old file, which keeps writers out. A writer that waited finds that the file was
+//! replaced, and opens the new one.
 
 use crate::error::{self, InternalError, StoreError};
 use crate::file::access::{Backing, begin};
@@ -30,43 +30,41 @@ use sto_model::files::{Folder, MemoryFile};
 use sto_model::id::ProfileId;
 use sto_model::units::Bytes;
 
-/// The sizes of a store's file before and after it was written anew.
+/// The sizes of a store's file before and after it was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Rewritten {
-    /// Its size before; zero in memory.
+    /// Size before; zero in memory.
     #[serde(rename = "bytes_before")]
     pub before: Bytes,
-    /// Its size now, or what it would be.
+    /// Size after, also for a trial run.
     #[serde(rename = "bytes_after")]
     pub after: Bytes,
-    /// Whether profiles were only taken out of it, as the disk had no room to write it anew: stacks that no
-    /// profile has any more are still in it.
+    /// Whether profiles were only removed from the file, because the disk had no room for a second copy. The file
+    /// then still contains stacks that no profile uses.
     #[serde(skip)]
     pub in_place: bool,
 }
 
 impl Store {
-    /// Writes the store anew, without the space that redb and removed profiles left free, and with
-    /// everything in an order that depends on the profiles alone: stores of the same profiles and
-    /// tags become the same bytes.
+    /// Rewrites the store without free space, in an order that depends only on its profiles: stores of the
+    /// same profiles and tags become identical files.
     ///
     /// # Errors
-    /// Where the store is damaged, the disk has no room for a second copy, or other processes write
-    /// for too long. The store is then as it was.
+    /// Returns an error if the store is damaged, the disk has no room for a second copy, or other processes
+    /// write for too long. The store is then unchanged.
     pub fn compact(&self) -> Result<Rewritten, StoreError> {
         self.rewrite(&BTreeSet::new(), true)
     }
 
-    /// Removes profiles, with the frames, stacks and builds that no other profile has, and the tags of
-    /// such builds. Ids that the
-    /// store does not have are passed over.
+    /// Removes profiles, with the frames, stacks and builds that no other profile uses, and the tags of
+    /// those builds. Ignores ids that are not in the store.
     ///
-    /// Where the disk has no room for a second copy, they are taken out of the file as it is, and then it is
-    /// written anew if there is room by now.
+    /// If the disk has no room for a second copy, removes the profiles from the file in place, and then rewrites
+    /// it if there is room.
     ///
     /// # Errors
-    /// As [`Store::compact`]; where the disk is full and fails meanwhile, some may be gone.
+    /// Like [`Store::compact`]; if the disk is full and an error occurs, some profiles may already be removed.
     pub fn prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
         let before = self.file_size()?;
         match self.rewrite(profiles, true) {
@@ -85,9 +83,9 @@ impl Store {
         })
     }
 
-    /// Takes profiles out of the file, and gives back what space that frees. A transaction needs room for
-    /// the pages that it changes, so that the first takes one profile, and each that follows, which has the
-    /// pages of those before, twice as many.
+    /// Removes profiles from the file in place and frees their space. A transaction needs room for the pages
+    /// that it changes. So the first removes one profile, and each later one, which can reuse the freed pages,
+    /// twice as many as the one before.
     fn remove(&self, profiles: &BTreeSet<ProfileId>) -> Result<(), StoreError> {
         let all: Vec<ProfileId> = profiles.iter().copied().collect();
         self.writer().write(None, |database| {
@@ -112,11 +110,11 @@ impl Store {
         })
     }
 
-    /// What [`Store::prune`] would come to, found out by doing it beside the store, or in memory where the
-    /// disk is full.
+    /// Returns the result of [`Store::prune`] without changing the store. It writes a temporary file next to the
+    /// store, or in memory if the disk is full.
     ///
     /// # Errors
-    /// As [`Store::compact`].
+    /// Like [`Store::compact`].
     pub fn try_prune(&self, profiles: &BTreeSet<ProfileId>) -> Result<Rewritten, StoreError> {
         self.rewrite(profiles, false)
     }
@@ -144,7 +142,7 @@ impl Store {
         let result = guarded(|| {
             let reading = open::reading_first(file, turn)?;
             let rows = Rows::open(&reading.begin()?)?;
-            // What was read is what stands in the folder that is written to.
+            // The file that was read must be the one in the locked folder.
             let name = name_of(file);
             let before = locked.folder.open_file(name)?.metadata;
             let read = file.symlink_metadata()?;
@@ -161,7 +159,7 @@ impl Store {
                 Ok(after)
             };
             let written = match written() {
-                // What would be given back is worth most where the disk is full.
+                // On a full disk, it is most useful to know how much space pruning would free.
                 Err(error) if !replace && error.is_of_full_disk() => {
                     write_file(&rows, &keep, false, MemoryFile::new()?.file())
                 }
@@ -182,25 +180,21 @@ impl Store {
 }
 
 impl Snapshot {
-    /// Writes some profiles, and the tags of their builds, into a file of their own, which is a store
-    /// in itself: it can be opened, and merged into another one. The same profiles and tags become the
-    /// same bytes.
+    /// Writes some profiles and the tags of their builds into a new file, which is a store that can be
+    /// opened or merged. The same profiles and tags give identical files.
     ///
-    /// Returns its size.
+    /// Returns the file's size.
     ///
     /// # Errors
-    /// Where the file exists already or cannot be written, or the store does not have one of the
-    /// profiles, or is damaged.
+    /// Returns an error if the file exists or cannot be written, a profile is not in the store, or the store
+    /// is damaged.
     pub fn export(&self, profiles: &BTreeSet<ProfileId>, path: &Path) -> Result<Bytes, StoreError> {
         let cannot = |source| error::cannot("make", path, source);
         Folder::of(path).map_err(cannot)?;
         let locked = lock_folder(path, self.turn())?;
         let name = name_of(path);
         if name.is_empty() || locked.folder.has(name).map_err(cannot)? {
-            let taken = io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "something of this name exists",
-            );
+            let taken = io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name exists");
             return Err(cannot(taken));
         }
         remove_leftovers(path, &locked);
@@ -226,7 +220,7 @@ impl Snapshot {
 }
 
 fn moved() -> io::Error {
-    io::Error::other("another user moved it or its folder meanwhile")
+    io::Error::other("another user moved it or its folder in the meantime")
 }
 
 fn rewrite_memory(
@@ -247,7 +241,7 @@ fn rewrite_memory(
     })
 }
 
-/// Writes chosen profiles into a new file; returns its size.
+/// Writes the selected profiles into a new file; returns its size.
 pub(crate) fn write_file(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,

@@ -1,10 +1,9 @@
-//! Writing a store anew with some of its profiles.
+//! Rewrites a store with some of its profiles.
 //!
-//! What comes out depends on these profiles and the tags of their builds alone: not on the order in
-//! which they came in, nor on what else the store had. Everything is numbered in an order of its own: executables and builds
-//! by name, profiles by their recording, frames as they compare, nodes in preorder. So stores of
-//! the same profiles and tags become the same bytes, and nodes and frames that no profile has any more are
-//! gone.
+//! The result depends only on these profiles and the tags of their builds, not on the order of addition or on
+//! other content of the store. Numbers are assigned in a fixed order: executables and builds by name,
+//! profiles by recording time, frames in ascending order, nodes in preorder. So stores of the same
+//! profiles and tags become identical files, and nodes and frames that no profile uses are gone.
 
 use crate::CameFrom;
 use crate::codec::{BuildRecord, ExecutableRecord, NodeColumns, ProfileRecord, ReadingRecord};
@@ -26,7 +25,7 @@ use std::sync::Arc;
 use sto_model::id::{BuildId, ExecutableId, ProfileId};
 use sto_model::{Build, FrameIx, ModuleRef, Profile};
 
-/// Writes the profiles that `keep` chooses into an empty store: this one's next state, or one to hand on.
+/// Writes the profiles selected by `keep` into an empty store, which replaces this one or is an export.
 pub(crate) fn rewrite(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,
@@ -48,16 +47,16 @@ pub(crate) fn rewrite(
     write_tags(rows, &executables, &mut new)?;
     write_commits(rows, &executables, &mut new)?;
     write_replaced(rows, keep, &mut new)?;
-    // Last, so that no addition to a store that was written anew leads to the same history.
+    // At the end, so that no sequence of additions gives the history of a rewritten store.
     let contents = &mut new.new.contents;
     contents.history = after(contents.history, b"written anew\0\0\0\0");
     new.flush()
 }
 
-/// An executable that some chosen profile is of.
+/// An executable with selected profiles.
 struct Executable {
     record: ExecutableRecord,
-    /// By version.
+    /// In order of version.
     builds: Vec<(BuildRecord, Vec<Chosen>)>,
 }
 
@@ -67,7 +66,7 @@ struct Chosen {
     from: CameFrom,
 }
 
-/// The chosen profiles, oldest recording first, by build and executable.
+/// The selected profiles by executable and build, oldest recording first.
 fn chosen(rows: &Rows, keep: &dyn Fn(ProfileId) -> bool) -> Result<Vec<Executable>> {
     let mut by_build: HashMap<BuildId, Vec<Chosen>> = HashMap::new();
     for Found { id, record, .. } in rows.records::<ProfileRecord>(Record::Profile)? {
@@ -121,8 +120,8 @@ impl Chosen {
     }
 }
 
-/// The nodes that have costs in the chosen profiles; frames of these, of their callers and of lines become
-/// used.
+/// Returns the nodes with costs in the selected profiles. Marks the frames of these nodes, their callers and
+/// line costs as used.
 fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks> {
     let record = &executable.record;
     let mut marks = Marks::none(record.nodes)?;
@@ -140,7 +139,7 @@ fn mark(rows: &Rows, executable: &Executable, used: &mut [bool]) -> Result<Marks
     Ok(picked.numbers.into_marks())
 }
 
-/// Writes the used frames in their order; returns the new number of each.
+/// Writes the used frames in order; returns the new number of each.
 fn write_frames(rows: &Rows, used: &[bool], to: &mut NewStore<'_>) -> Result<Vec<FrameNo>> {
     let stored = rows.frames()?;
     let order = frame_order(&stored, used);
@@ -200,7 +199,7 @@ fn write_executable(
                 modules,
                 &counts,
             )?;
-            // Else an addition that was planned before metrics were given would take them back.
+            // Without this, an addition that was planned before an annotation would revert it.
             for (metric, value) in &profile.metrics {
                 let history = after(to.new.contents.history, &value.to_le_bytes());
                 to.new.contents.history = after(history, metric.as_bytes());
@@ -242,7 +241,7 @@ fn write_nodes(
     Ok((0..executable.nodes.0).map(NodeNo).map(number).collect())
 }
 
-/// Hands on the tags of builds that are written.
+/// Copies the tags of the written builds.
 fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<()> {
     let builds = executables.iter().flat_map(|executable| &executable.builds);
     let ids: HashSet<BuildId> = builds.map(|(record, _)| record.build().id()).collect();
@@ -252,7 +251,7 @@ fn write_tags(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) ->
     Ok(())
 }
 
-/// Hands on what is known of commits that revisions of the chosen profiles name.
+/// Copies the metadata of commits that the selected profiles name.
 fn write_commits(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>) -> Result<()> {
     let builds = executables.iter().flat_map(|executable| &executable.builds);
     let profiles = builds.flat_map(|(_, profiles)| profiles);
@@ -264,7 +263,7 @@ fn write_commits(rows: &Rows, executables: &[Executable], to: &mut NewStore<'_>)
     Ok(())
 }
 
-/// Hands on in whose place the chosen profiles stand.
+/// Copies the ids of profiles that the selected profiles replaced.
 fn write_replaced(
     rows: &Rows,
     keep: &dyn Fn(ProfileId) -> bool,
@@ -278,10 +277,10 @@ fn write_replaced(
     Ok(())
 }
 
-/// A store that nobody else sees yet, so that it may be written in several transactions.
+/// A store that nobody else sees yet, so that it can be written in several transactions.
 struct NewStore<'a> {
     database: &'a Database,
-    /// Whether it is for somebody else, who need not know where profiles came from.
+    /// Whether this is an export, which does not contain the origins of profiles.
     is_export: bool,
     new: NewRows,
     /// The numbers of module lists.
@@ -289,7 +288,7 @@ struct NewStore<'a> {
     tags: Vec<Tag>,
 }
 
-/// Bytes that are gathered before they are written.
+/// Bytes to collect before they are written.
 const FULL: u64 = 32 << 20;
 
 impl<'a> NewStore<'a> {
@@ -341,7 +340,7 @@ mod tests {
         snapshot.read(|rows| Ok(rows.contents)).unwrap()
     }
 
-    /// Else an addition that was worked out before would be written into packs that are others by now.
+    /// Otherwise an addition that was planned before the rewrite would be written into different packs.
     #[test]
     fn a_store_written_anew_has_other_contents_than_before_though_it_has_the_same_profiles() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Where the bytes of a store are.
+//! Bytes and counts of a store's parts.
 //!
 #![doc = include_str!("sizes.md")]
 
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use sto_model::id::SourceDigest;
 use sto_model::units::Bytes;
 
-/// Where the bytes of a store are, and how much it holds.
+/// Bytes and counts of a store's parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StoreStats {
-    /// Size of the file; of a store in memory, about what it would be.
+    /// Size of the file. For a store in memory, the approximate size that a file would have.
     #[serde(rename = "file_bytes")]
     pub file: Bytes,
-    /// Where its bytes are, most first; they add up to its size.
+    /// The parts of the file, largest first. They add up to its size.
     pub parts: Vec<StorePart>,
     /// Number of builds.
     pub builds: u64,
@@ -31,39 +31,39 @@ pub struct StoreStats {
     pub profiles: u64,
     /// Number of frames.
     pub frames: u64,
-    /// Number of strings that packs of frames have; one that several have counts in each.
+    /// Number of strings in packs of frames; a string counts once in each pack that has it.
     pub strings: u64,
-    /// Number of nodes, of all executables.
+    /// Number of nodes of all executables.
     pub nodes: u64,
     /// Number of packs of frames and of nodes.
     pub packs: u64,
-    /// Packed bytes of nodes for each node; `None` without nodes.
+    /// Packed bytes of nodes per node; `None` without nodes.
     pub bytes_per_node: Option<f64>,
-    /// Packed bytes of what profiles have for themselves, for each profile; `None` without profiles.
+    /// Packed bytes of profiles' own data per profile; `None` without profiles.
     pub bytes_per_profile: Option<f64>,
     /// Number of distinct recordings that the profiles were read from.
     pub recordings: u64,
     /// Size of these recordings, each counted once.
     #[serde(rename = "source_bytes")]
     pub source: Bytes,
-    /// How many times smaller the whole file is; `None` without recordings.
+    /// Ratio of the recordings' size to the file's size; `None` without recordings.
     pub saving: Option<f64>,
-    /// The executables, by name.
+    /// The executables, in order of name.
     pub executables: Vec<ExecutableStats>,
 }
 
-/// A kind of bytes in a store.
+/// A part of a store's file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StorePart {
-    /// What they are: packed columns of a kind by its name (`frames`, `nodes`, `costs`, `lines`, `modules`,
-    /// `sums`, `slices`, `metrics`, `calls`, `kept calls`), records of a kind (`profile records`), `keys`, `checksums`, `free pages`, ...
+    /// The part's name: a kind of packed columns (`frames`, `nodes`, `costs`, `lines`, `modules`, `sums`, `slices`,
+    /// `metrics`, `calls`, `kept calls`), a kind of records (`profile records`), `keys`, `checksums`, `free pages`, ...
     pub part: String,
-    /// How many things they are in: columns, records, entries or pages; 0 where there is no number.
+    /// Number of columns, records, entries or pages; 0 if the part has no such number.
     pub count: u64,
-    /// Their number.
+    /// Number of bytes.
     pub bytes: Bytes,
-    /// Share of the file.
+    /// Fraction of the file.
     pub share: f64,
 }
 
@@ -71,30 +71,30 @@ pub struct StorePart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ExecutableStats {
-    /// Its name.
+    /// The executable's name.
     #[serde(rename = "executable")]
     pub name: String,
-    /// Number of its builds.
+    /// Number of builds.
     pub builds: u64,
-    /// Number of their profiles.
+    /// Number of profiles.
     pub profiles: u64,
-    /// Number of its nodes.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Packed bytes of its nodes, without checksums.
+    /// Packed bytes of the nodes, without checksums.
     pub node_bytes: Bytes,
-    /// Packed bytes of what its profiles have for themselves: costs, lines, records; and of the
-    /// sums of its builds.
+    /// Packed bytes of the profiles' own costs, lines and records, and of the sums of
+    /// builds.
     pub profile_bytes: Bytes,
 }
 
-/// Bytes of the keys of records and columns, as redb has them.
+/// Length in bytes of the keys of records, columns and segments in redb.
 const RECORD_KEY: u64 = 1 + 16;
 const COLUMN_KEY: u64 = 1 + 4 + 4;
 const SEGMENT_KEY: u64 = COLUMN_KEY + 4;
 
-/// The stats of a store; `file` is the size of its file.
+/// Computes the statistics of a store; `file` is the size of its file.
 ///
-/// redb walks through all its pages without looking out for circles: they must have been checked.
+/// redb traverses all pages without detecting cycles, so they must have been checked.
 pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreStats> {
     let transaction = database.begin_write()?;
     let redb = transaction.stats()?;
@@ -102,7 +102,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     let rows = Rows::open(&database.begin_read()?)?;
 
     let mut parts = Parts::default();
-    // By kind and owner, number of columns and their bytes.
+    // Number of columns and bytes by kind and owner.
     let mut columns: HashMap<(u8, u32), (u64, u64)> = HashMap::new();
     rows.each_segment(|(kind, owner, ..), bytes| {
         parts.add("keys", 1, SEGMENT_KEY);
@@ -114,7 +114,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
         *count += 1;
         *of_owner += bytes.len() as u64;
     })?;
-    // By the first column of each kind and owner.
+    // Bytes by the first column of each kind and owner.
     let mut packed: HashMap<Column, u64> = HashMap::new();
     let mut packs = 0;
     for ((kind, owner), (count, bytes)) in columns {
@@ -151,7 +151,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
 
     let page = redb.page_size() as u64;
     let used = redb.allocated_pages() * page;
-    // The file is a page of redb's header, and then pages that are used or free.
+    // The file is a header page of redb, followed by used and free pages.
     let in_trees = redb.stored_bytes() + redb.metadata_bytes() + redb.fragmented_bytes();
     let file = file.map_or(in_trees.max(used + page), |file| file.0);
     let free = file.saturating_sub(used + page);
@@ -209,7 +209,7 @@ pub(crate) fn stats(database: &Database, file: Option<Bytes>) -> Result<StoreSta
     })
 }
 
-/// Every executable by name, with what its nodes and profiles take.
+/// All executables by name, with the bytes of their nodes and profiles.
 fn executables(
     rows: &Rows,
     profiles: &[Found<ProfileRecord>],
@@ -249,7 +249,7 @@ fn executables(
     Ok(stats.into_values().collect())
 }
 
-/// Bytes by what they are.
+/// Counts and bytes by part.
 #[derive(Default)]
 struct Parts(BTreeMap<&'static str, (u64, u64)>);
 
@@ -273,7 +273,7 @@ impl Parts {
             share: bytes as f64 / file.max(1) as f64,
         });
         let mut parts: Vec<StorePart> = parts.collect();
-        // Stable: equals stay in the order of their names.
+        // Stable, so parts of equal size stay in order of name.
         parts.sort_by_key(|part| Reverse(part.bytes));
         parts
     }

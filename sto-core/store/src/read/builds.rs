@@ -20,7 +20,7 @@ use sto_model::id::{BuildId, ExecutableId, ProfileId};
 use sto_model::units::{Bytes, SampleType};
 use sto_model::{Build, FrameTable, ModuleRef};
 
-/// Every build with its profiles.
+/// All builds with their profiles, in the order of [`Snapshot::builds`](crate::Snapshot::builds).
 pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     let records: Vec<Found<BuildRecord>> = rows.records(Record::Build)?;
     let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
@@ -28,12 +28,12 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
         (
             records.len(),
             rows.contents.builds,
-            "it has not as many builds as it should",
+            "the number of builds differs from the store's contents",
         ),
         (
             profiles.len(),
             rows.contents.profiles,
-            "it has not as many profiles as it should",
+            "the number of profiles differs from the store's contents",
         ),
     ] {
         if found != expected as usize {
@@ -66,7 +66,7 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
             let location = format!("table records, build {}", build.id);
             return Err(InternalError::damaged(
                 location,
-                "it has not the profiles that it should",
+                "its profiles differ in number from its record, or its id is wrong",
             ));
         }
     }
@@ -93,7 +93,7 @@ pub(crate) fn builds(rows: &Rows) -> Result<Vec<StoredBuild>> {
     Ok(builds)
 }
 
-/// What is known of a build.
+/// The build with this id, if it exists.
 pub(crate) fn build(rows: &Rows, id: BuildId) -> Result<Option<Build>> {
     let record: Option<BuildRecord> = rows.record(Record::Build, id.0)?;
     let commits = Commits::read(rows)?;
@@ -108,10 +108,10 @@ fn known(record: &BuildRecord, commits: &Commits) -> Build {
     }
 }
 
-/// Every module list, by its number.
+/// All module lists, by number.
 pub(crate) fn module_lists(rows: &Rows) -> Result<Vec<Arc<[ModuleRef]>>> {
     let lists = (0..rows.contents.modules.0).into_par_iter();
-    // Guarded one by one: this is another thread.
+    // Each list is guarded by itself, as it is read on another thread.
     let lists = lists.map(|number| guarded(|| module_list(rows, ModulesNo(number))));
     lists.collect()
 }
@@ -149,7 +149,7 @@ fn stored_profile(
     })
 }
 
-/// The stacks and self costs of profiles of one executable.
+/// Loads the stacks and self costs of profiles of one executable.
 pub(crate) fn load(
     rows: &Rows,
     executable: ExecutableId,
@@ -169,7 +169,7 @@ pub(crate) fn load(
     })
 }
 
-/// The sample types of profiles, and the self costs by these; all of the profiles must be meant.
+/// Reads the sample types and self costs of profiles; all of them must fulfil `is_meant`.
 fn self_costs(
     rows: &Rows,
     executable: &ExecutableRecord,
@@ -187,7 +187,7 @@ fn self_costs(
         let packed = packed.collect::<Result<Vec<_>>>()?;
         Ok((record.profile.sample_types, packed))
     };
-    // Guarded one by one: these may be other threads.
+    // Each profile is guarded by itself, as it may be read on another thread.
     let packed = profiles.par_iter().map(|id| guarded(|| read(id)));
     let packed: Vec<_> = packed.collect::<Result<_>>()?;
     PackedCosts::check(packed.iter().flat_map(|(_, packed)| packed))?;
@@ -198,7 +198,7 @@ fn self_costs(
     unpacked.collect()
 }
 
-/// The stacks of a build, and its self costs over all its profiles, or over some of them.
+/// Loads the stacks of a build and its self costs, summed over all or some of its profiles.
 pub(crate) fn load_build(
     rows: &Rows,
     id: BuildId,
@@ -239,7 +239,7 @@ pub(crate) fn load_build(
     })
 }
 
-/// The self costs of some profiles of a build, added up by sample type. A few of them are in memory at a time.
+/// Sums the self costs of some profiles of a build by sample type. Only a few profiles are in memory at a time.
 fn added_up(
     rows: &Rows,
     executable: &ExecutableRecord,
@@ -265,13 +265,13 @@ fn added_up(
     Ok((types, sums.collect::<Result<_>>()?))
 }
 
-/// The stacks that costs are of, and the costs by their nodes there.
+/// Loads the stacks that have costs and their callers, with the costs by node.
 fn cut_out(
     rows: &Rows,
     executable: &ExecutableRecord,
     read_costs: impl FnOnce() -> Result<Vec<Vec<NodeCosts>>> + Send,
 ) -> Result<Loaded> {
-    // Guarded one by one: these may be other threads.
+    // Each is guarded by itself, as it may run on another thread.
     let (costs, packs) = rayon::join(
         || guarded(read_costs),
         || guarded(|| rows.node_packs(executable)),
@@ -303,7 +303,7 @@ pub(crate) fn build_of(rows: &Rows, record: &ProfileRecord) -> Result<BuildRecor
         .ok_or_else(|| InternalError::damaged("table records", "a profile's build does not exist"))
 }
 
-/// Every frame of the store.
+/// All frames of the store.
 pub(crate) fn load_frames(rows: &Rows) -> Result<FrameTable> {
     let stored = rows.frames()?;
     table_of(&chosen_order(

@@ -1,4 +1,4 @@
-//! The rules that calls over time keep, in a store and on the way in.
+//! Rules for calls over time, checked when they are stored and when they are loaded.
 
 use crate::codec::{
     DecodeError, claimed_by_arguments, claimed_by_calls, unpack_arguments, unpack_calls,
@@ -13,16 +13,16 @@ use sto_model::trace::{
 use sto_model::tree::{Interned, NodeIx, StackTree};
 use sto_model::units::{Bytes, Nanoseconds};
 
-/// Checks what the types of a profile's calls leave open.
+/// Checks the rules that the types do not enforce.
 pub(crate) fn check(run: &RunCalls<NodeIx>, interned: &Interned) -> Result<()> {
     let broken = broken_rule(run, interned.tree.len());
-    // A store gives back stacks that cost something, and their callers: by these, nodes are named.
+    // Calls name nodes by index in the loaded tree, which only has stacks with costs and their callers.
     let rule = "it has calls over time, and stacks without a cost";
     let broken = broken.or_else(|| (!all_have_costs(interned)).then_some(rule));
     broken.map_or(Ok(()), |why| Err(InternalError::Refused(why)))
 }
 
-/// Whether each node has a self cost, or is a caller of one that has.
+/// Whether each node has a self cost or a descendant with one.
 fn all_have_costs(interned: &Interned) -> bool {
     let tree: &StackTree = &interned.tree;
     let mut has_cost = vec![false; tree.len()];
@@ -37,7 +37,7 @@ fn all_have_costs(interned: &Interned) -> bool {
     has_cost.into_iter().all(|has_cost| has_cost)
 }
 
-/// The first rule that the calls of a run, in a tree of so many nodes, do not keep.
+/// Returns the first rule that the calls of a run break; the tree has `nodes` nodes.
 fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
     let RunCalls {
         thresholds,
@@ -73,28 +73,28 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
     let rules = [
         (
             [call_duration, call_gap, total_time].iter().all(is_share),
-            "a threshold of its calls is no share from 0 to 1",
+            "a threshold of its calls is not a fraction from 0 to 1",
         ),
         (
             threads.len() <= MAX_CALL_THREADS
                 && records.max(outliers.len()).max(waits.len()) <= MAX_CALL_RECORDS
                 && stacks(run).count() <= MAX_CALL_RECORDS
                 && meanwhile.clone().count() <= MAX_CALL_RECORDS,
-            "its calls are of more than 1048576 threads, or have more than 2^26 records or stacks",
+            "its calls have more than 1048576 threads, or more than 2^26 records or stacks",
         ),
         (
             threads
                 .iter()
                 .all(|of| of.thread.name.len().max(of.thread.program.len()) <= MAX_GIVEN_NAME),
-            "the name of a thread that calls is longer than 4096 bytes",
+            "a thread's name is longer than 4096 bytes",
         ),
         (
             threads.is_sorted_by_key(|thread| thread.begin),
-            "threads that call are not in the order of their first calls",
+            "the threads of its calls are not in the order of their first calls",
         ),
         (
             threads.iter().all(holds_together),
-            "the calls of a thread overlap, or are not those of its records",
+            "the calls of a thread overlap, or do not match its records",
         ),
         (
             threads
@@ -108,7 +108,7 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
                             && stacks.all(|stack| is_node(stack.stack) && stack.calls > 0)
                     }
                 }),
-            "a stack of a call does not exist, or was not called",
+            "a call's stack does not exist, or has a call count of zero",
         ),
         (
             of_outliers
@@ -117,18 +117,18 @@ fn broken_rule(run: &RunCalls<NodeIx>, nodes: usize) -> Option<&'static str> {
                 .all(|call| is_call(&call))
                 && outliers.iter().all(|outlier| outlier.calls > 0)
                 && meanwhile.all(|of| is_thread(of.thread) && of.stack.is_none_or(is_node)),
-            "the thread, stack or time of an outlier or a wait does not exist",
+            "an outlier or a wait has a thread, stack or time that does not exist",
         ),
         (
             arguments.len() <= MAX_CALL_RECORDS
                 && arguments.iter().map(|of| of.calls.len()).sum::<usize>() <= MAX_CALL_RECORDS,
-            "it has more than 2^26 calls by their arguments",
+            "it has more than 2^26 calls by argument",
         ),
         (
             arguments
                 .iter()
                 .all(|of| is_thread(of.thread) && is_node(of.stack) && has_sound_calls(of)),
-            "calls by an argument are of no thread or stack, out of order, or no calls",
+            "calls by argument have no such thread or stack, are out of order, or are invalid",
         ),
     ];
     rules.iter().find(|(kept, _)| !kept).map(|&(_, why)| why)
@@ -138,7 +138,7 @@ fn stacks(run: &RunCalls<NodeIx>) -> impl Iterator {
     run.threads.iter().flat_map(ThreadCalls::expression_stacks)
 }
 
-/// Whether calls are in the order of their argument, which is a number, and took no longer by themselves than in all.
+/// Whether calls are in ascending order of their arguments, which are finite, and no self time exceeds the total time.
 fn has_sound_calls(of: &CallsWith<NodeIx>) -> bool {
     let is_call =
         |call: &CallsAt| call.value.is_finite() && call.calls > 0 && call.own <= call.duration;
@@ -147,10 +147,10 @@ fn has_sound_calls(of: &CallsWith<NodeIx>) -> bool {
         && of.calls.is_sorted_by(|a, b| a.value <= b.value)
 }
 
-/// Whether a thread has records, a call before those that it made, of which none overlaps another; and begins, ends
-/// and has as many calls as these.
+/// Whether a thread has records, callers come before callees, no calls of one caller overlap, and the thread's
+/// begin, end and number of calls match the records.
 fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
-    // When calls end that the next record may be made by, innermost last.
+    // Ends of the calls that may be callers of the next record, innermost last.
     let mut callers: Vec<Nanoseconds> = Vec::new();
     let mut free = Nanoseconds(0);
     let mut last_end = Nanoseconds(0);
@@ -176,7 +176,7 @@ fn holds_together(thread: &ThreadCalls<NodeIx>) -> bool {
     begin == Some(thread.begin) && last_end == thread.end && calls == Some(thread.calls)
 }
 
-/// The calls of this profile, whose tree has so many nodes, unpacked.
+/// Unpacks the calls of a profile whose tree has `nodes` nodes.
 pub(crate) fn unpacked(
     packs: &CallPacks,
     [at, at_arguments]: [impl ToString + Copy; 2],

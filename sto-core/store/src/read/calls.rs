@@ -9,7 +9,7 @@ use crate::read::rows::Rows;
 use crate::{Loaded, LoadedCalls};
 use sto_model::id::{ExecutableId, ProfileId};
 
-/// The calls of a profile, where it has any.
+/// Loads the calls over time of a profile, if it has any.
 pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedCalls>> {
     let record = builds::profile_record(rows, id)?;
     let Some(packs) = CallPacks::read(rows, record.number)? else {

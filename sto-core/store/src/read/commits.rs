@@ -1,4 +1,4 @@
-//! Commits that revisions name: what is known of each, once for the whole store.
+//! Metadata of commits that revisions name, stored once for all profiles.
 
 use crate::codec::CommitRecord;
 use crate::error::Result;
@@ -8,19 +8,19 @@ use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_model::{Commit, CommitHash};
 
-/// The address of a commit's record.
+/// The record id of a commit.
 pub(crate) fn address(hash: &CommitHash) -> [u8; 16] {
     let mut address = [0; 16];
     address.copy_from_slice(&blake3::hash(hash.as_bytes()).as_bytes()[..16]);
     address
 }
 
-/// What is known of commits, by their ids.
+/// Metadata of commits, by commit id.
 #[derive(Default)]
 pub(crate) struct Commits(HashMap<CommitHash, CommitRecord>);
 
 impl Commits {
-    /// All that a store knows, but for what no store may.
+    /// Reads all commits, except those that exceed the format's limits.
     pub(crate) fn read(rows: &Rows) -> Result<Self> {
         let records = rows.records(Record::Commit)?.into_iter();
         let commits = records.filter_map(|Found { record, .. }: Found<CommitRecord>| {
@@ -30,7 +30,7 @@ impl Commits {
         Ok(Commits(commits.collect()))
     }
 
-    /// The commit that a revision names, where something is known of it.
+    /// The commit that a revision names, if its metadata is known.
     pub(crate) fn of_revision(&self, revision: Option<&String>) -> Option<Commit> {
         let revision = revision?;
         let record = self.0.get(&CommitHash::of_revision(revision)?)?;
@@ -41,7 +41,7 @@ impl Commits {
         self.0.is_empty()
     }
 
-    /// Those that revisions name, in the order of their ids.
+    /// The commits that revisions name, in the order of their ids.
     pub(crate) fn named<'a>(
         &self,
         revisions: impl Iterator<Item = &'a String>,

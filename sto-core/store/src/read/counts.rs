@@ -1,4 +1,4 @@
-//! The counts of one profile, in the numbers of a store: everything that is its own.
+//! Data that belongs to one profile only, with the store's numbers.
 
 use crate::codec::{
     ProfileRecord, announced, pack_addresses, pack_arguments, pack_calls, pack_costs, pack_lines,
@@ -17,43 +17,43 @@ use sto_model::trace::{PackedCalls, RunCalls};
 use sto_model::tree::{Interned, LineCost, NodeIx};
 use sto_model::units::{Bytes, Cost};
 
-/// Self costs by node of the executable: nodes in ascending order, none twice.
+/// Self costs by node of the executable, in ascending order of distinct nodes.
 pub(crate) type NodeCosts = Vec<(NodeNo, Cost)>;
 
-/// The counts of a profile, by sample type.
+/// The costs of a profile by sample type, and its side data.
 pub(crate) struct Counts {
     pub(crate) costs: Vec<NodeCosts>,
     pub(crate) lines: Vec<Vec<LineCost<FrameNo>>>,
-    /// Its slices of time, packed: they are the same in every store.
+    /// Packed slices of time, in the same bytes in every store.
     pub(crate) slices: Option<Vec<u8>>,
     pub(crate) beside: Beside,
 }
 
-/// What a profile has beside what its id is of, packed: the same in every store.
+/// Packed data of a profile that its id does not cover, in the same bytes in every store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
-    /// Its metrics over time.
+    /// Metrics over time.
     pub(crate) metrics: Option<Vec<u8>>,
-    /// Its calls over time.
+    /// Calls over time.
     pub(crate) calls: Option<CallPacks>,
-    /// All its calls.
+    /// All calls.
     pub(crate) kept: Option<Arc<PackedCalls>>,
-    /// The digests of its source files.
+    /// Digests of source files.
     pub(crate) sources: Option<Vec<u8>>,
-    /// Its addresses whose names may be found later.
+    /// Addresses whose names may be found later.
     pub(crate) addresses: Option<Vec<u8>>,
 }
 
-/// Calls over time, packed. They name nodes by their indices in the profile's own tree.
+/// Packed calls over time. They refer to nodes by index in the profile's own tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallPacks {
     pub(crate) calls: Vec<u8>,
-    /// The calls by their arguments, where there are any.
+    /// Calls by their arguments, if any.
     pub(crate) arguments: Option<Vec<u8>>,
 }
 
 impl CallPacks {
-    /// The columns of a profile's calls, and of their arguments.
+    /// The columns of a profile's calls and of their arguments.
     pub(crate) fn columns(profile: ProfileNo) -> [Column; 2] {
         [Column::Calls(profile), Column::Arguments(profile)]
     }
@@ -66,7 +66,7 @@ impl CallPacks {
         })
     }
 
-    /// What a store has of a profile; none where it has no calls over time.
+    /// Reads the calls of a profile; `None` if it has no calls over time.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Option<CallPacks>> {
         let Some(calls) = rows.optional_column(Column::Calls(profile))? else {
             return Ok(None);
@@ -77,10 +77,10 @@ impl CallPacks {
 }
 
 impl Beside {
-    /// What an interned profile has.
+    /// Packs the side data of an interned profile.
     ///
     /// # Errors
-    /// Where these are too many to be packed.
+    /// Returns an error if the data exceeds the format's limits.
     pub(crate) fn of(interned: &Interned) -> Result<Beside> {
         let metrics = interned.metrics.as_ref().map(pack_metrics).transpose();
         let sources = &interned.sources;
@@ -96,7 +96,7 @@ impl Beside {
         })
     }
 
-    /// What a store has of a profile, but for all its calls.
+    /// Reads the side data of a profile, except for kept calls.
     pub(crate) fn read(rows: &Rows, profile: ProfileNo) -> Result<Beside> {
         Ok(Beside {
             metrics: rows.optional_column(Column::Metrics(profile))?,
@@ -107,12 +107,12 @@ impl Beside {
         })
     }
 
-    /// Whether both have the same metrics and calls.
+    /// Whether both have the same metrics and calls over time.
     pub(crate) fn is_same(&self, other: &Beside) -> bool {
         self.metrics == other.metrics && self.calls == other.calls
     }
 
-    /// The columns that there are of a profile with this number but for all its calls, in the order of their kinds.
+    /// The columns of this data, except for kept calls, under a profile's number, in the order of their kinds.
     pub(crate) fn columns(self, profile: ProfileNo) -> impl Iterator<Item = (Column, Vec<u8>)> {
         let metrics = (Column::Metrics(profile), self.metrics);
         let (calls, arguments) = self
@@ -130,18 +130,18 @@ impl Beside {
     }
 }
 
-/// Sizes of what is a profile's own, with checksums.
+/// Bytes of a profile's own columns, including checksums.
 pub(crate) struct Sizes {
     pub(crate) columns: u64,
-    /// How many of them are its slices of time.
+    /// The part of `columns` that is slices of time.
     pub(crate) slices: u64,
 }
 
 impl Counts {
-    /// The counts of an interned profile, whose nodes and frames have these numbers, and what it has beside them.
+    /// Converts an interned profile and its side data. `nodes` and `frames` give the store's numbers by index.
     ///
     /// # Errors
-    /// Where its slices are too many to be packed.
+    /// Returns an error if the slices exceed the format's limits.
     pub(crate) fn of(
         interned: &Interned,
         beside: Beside,
@@ -165,7 +165,7 @@ impl Counts {
         })
     }
 
-    /// The counts that a store has of a profile, whose executable has the nodes below this one.
+    /// Reads a profile of an executable whose nodes are numbered below `nodes_end`.
     pub(crate) fn read(rows: &Rows, record: &ProfileRecord, nodes_end: NodeNo) -> Result<Counts> {
         let profile = record.number;
         let costs = record.types();
@@ -184,7 +184,7 @@ impl Counts {
         })
     }
 
-    /// The same counts in another store, where nodes and frames have these numbers.
+    /// Converts to the numbers of another store, given by `nodes` and `frames`.
     pub(crate) fn renumbered(self, nodes: &[NodeNo], frames: &[FrameNo]) -> Counts {
         let costs = self.costs.iter().map(|costs| {
             let numbered = costs.iter();
@@ -201,7 +201,7 @@ impl Counts {
         }
     }
 
-    /// Writes them under a profile's number.
+    /// Adds the columns to `new` under a profile's number.
     pub(crate) fn write(&self, new: &mut NewRows, profile: ProfileNo) -> Result<Sizes> {
         let costs = self.costs.par_iter().map(|costs| pack_costs(costs));
         let lines = self.lines.par_iter().map(|lines| pack_lines(lines));
@@ -231,7 +231,7 @@ fn in_order(mut costs: NodeCosts) -> NodeCosts {
     costs
 }
 
-/// Line costs by other numbers or indices of their frames, in the order of those.
+/// Line costs with the numbers or indices of their frames replaced, in ascending order.
 pub(crate) fn renumbered_lines<A: Copy, B: Copy + Ord>(
     lines: &[LineCost<A>],
     frame: impl Fn(A) -> B,
@@ -247,15 +247,15 @@ pub(crate) fn renumbered_lines<A: Copy, B: Copy + Ord>(
     lines
 }
 
-/// A column of self costs of an executable with the nodes below this one.
+/// Reads a column of self costs of an executable whose nodes are numbered below `nodes_end`.
 pub(crate) fn read_costs(rows: &Rows, column: Column, nodes_end: NodeNo) -> Result<NodeCosts> {
     PackedCosts::read(rows, column, nodes_end)?.unpack()
 }
 
-/// A column of self costs that was read, and not unpacked: a few bytes may stand for any number of them.
+/// A packed column of self costs. A few bytes may unpack to any number of costs.
 pub(crate) struct PackedCosts {
     column: Column,
-    /// The first number that no node of the executable has.
+    /// The end of the executable's node numbers.
     nodes_end: NodeNo,
     body: Vec<u8>,
 }
@@ -273,12 +273,12 @@ impl PackedCosts {
         unpack_costs(&self.body, self.nodes_end).map_err(|error| error.at(self.column))
     }
 
-    /// Checks that these can be unpacked together.
+    /// Checks that all of these together fit in memory when unpacked.
     pub(crate) fn check<'a>(all: impl Iterator<Item = &'a PackedCosts>) -> Result<()> {
         let mut costs = 0;
         for packed in all {
             let announced = announced(&packed.body).map_err(|error| error.at(packed.column))?;
-            // More are damage.
+            // A column with more costs than nodes is damaged, which unpacking reports.
             costs += u64::from(announced.min(packed.nodes_end.0));
         }
         memory::check(Bytes(costs * size_of::<(NodeNo, Cost)>() as u64))?;
@@ -286,7 +286,7 @@ impl PackedCosts {
     }
 }
 
-/// The line costs of a profile in one sample type.
+/// Reads the line costs of a profile for one sample type.
 pub(crate) fn read_lines(
     rows: &Rows,
     profile: ProfileNo,

@@ -1,4 +1,4 @@
-//! Cutting profiles out of the nodes of an executable: their trees, in an order of their own.
+//! Extracts profiles from the nodes of an executable, with their own trees and frame tables.
 
 use crate::codec::{
     ExecutableRecord, ProfileRecord, announced_stacks, unpack_addresses, unpack_slices,
@@ -19,16 +19,16 @@ use sto_model::tree::{AddressStack, Interned, LineCost, NodeIx, SelfCosts, Stack
 use sto_model::units::Bytes;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 
-/// The nodes of an executable and the frames of its store: what profiles are cut out of.
+/// The nodes of an executable and the frames of its store, from which profiles are extracted.
 pub(crate) struct ExecutableTree<'a> {
     frames: &'a Frames,
     packs: Vec<NodePack>,
-    /// The first number that no node has.
+    /// The end of the node numbers.
     nodes_end: NodeNo,
 }
 
 impl<'a> ExecutableTree<'a> {
-    /// Unpacks all of an executable's nodes.
+    /// Unpacks all nodes of an executable.
     pub(crate) fn unpack(
         rows: &Rows,
         frames: &'a Frames,
@@ -45,12 +45,12 @@ impl<'a> ExecutableTree<'a> {
         })
     }
 
-    /// All that is a profile's own, with the stacks and frames that it is of: as it went in.
+    /// Loads a profile with its stacks, frames and side data, as it was added.
     pub(crate) fn profile(&self, rows: &Rows, record: &ProfileRecord) -> Result<Interned> {
         self.of(record, Counts::read(rows, record, self.nodes_end)?)
     }
 
-    /// The same of counts that were read already.
+    /// Like [`Self::profile`], for counts that were already read.
     pub(crate) fn of(&self, record: &ProfileRecord, counts: Counts) -> Result<Interned> {
         let Counts {
             costs,
@@ -105,19 +105,19 @@ impl<'a> ExecutableTree<'a> {
     }
 }
 
-/// A tree of picked nodes, with frames of its own.
+/// A tree of selected nodes with its own frame table.
 pub(crate) struct Cut {
     pub(crate) frames: FrameTable,
-    /// By the store's number of a frame, its index in `frames`.
+    /// Index in `frames` by the store's frame number.
     frame_indices: Vec<FrameIx>,
     pub(crate) tree: StackTree,
     picked: PickedNos,
-    /// By number among the picked nodes, the index in `tree`.
+    /// Index in `tree` by number in the selection.
     indices: Vec<NodeIx>,
 }
 
 impl Cut {
-    /// The tree of these nodes, and the frames of it and of lines.
+    /// Builds the tree of the selected nodes. `frames` also contains the frames of `lines`.
     pub(crate) fn of(
         picked: Picked,
         stored: &Frames,
@@ -138,14 +138,14 @@ impl Cut {
         })
     }
 
-    /// Costs by node of the tree.
+    /// Converts the nodes of costs to indices in the tree.
     pub(crate) fn by_index(&self, costs: NodeCosts) -> SelfCosts {
         let numbered = costs.into_iter();
         let index = |node| self.indices[self.picked.get(node).get()];
         let mut indexed: SelfCosts = numbered.map(|(node, cost)| (index(node), cost)).collect();
-        // Where many nodes have costs, sorting by counting is quicker than comparing them.
+        // If many nodes have costs, a counting sort is faster than comparisons.
         if indexed.len() < self.tree.len() / 16 {
-            // Stable: that makes use of the pieces that are in order already.
+            // A stable sort is fast on the parts that are already in order.
             indexed.sort_by_key(|&(node, _)| node);
             return indexed;
         }
@@ -162,7 +162,7 @@ pub(crate) fn frames_of(lines: &[Vec<LineCost<FrameNo>>]) -> impl Iterator<Item 
     lines.iter().flatten().map(|line| line.frame)
 }
 
-/// Line costs by the indices of their frames.
+/// Converts the frames of line costs to indices.
 pub(crate) fn by_index(
     lines: &[Vec<LineCost<FrameNo>>],
     indices: &[FrameIx],
@@ -172,7 +172,7 @@ pub(crate) fn by_index(
     lines.collect()
 }
 
-/// Frames with their numbers, in the order in which they compare.
+/// Frames with their numbers, in the order of [`Frame`].
 pub(crate) type InOrder<'a> = Vec<(Frame<'a>, FrameNo)>;
 
 /// The frames with these numbers.
@@ -184,7 +184,7 @@ pub(crate) fn chosen_order(stored: &Frames, numbers: impl Iterator<Item = FrameN
     frame_order(stored, &chosen)
 }
 
-/// By number of a frame, its index in an order.
+/// Index in an order by frame number.
 pub(crate) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
     let mut indices = vec![FrameIx(u32::MAX); stored.end().get()];
     for (index, &(_, number)) in (0..).zip(order) {
@@ -193,10 +193,10 @@ pub(crate) fn indices_of(order: &InOrder<'_>, stored: &Frames) -> Vec<FrameIx> {
     indices
 }
 
-/// A table of these frames.
+/// Builds a table of these frames.
 pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
     let mut frames = FrameTable::new();
-    // In their order, frames mostly have strings of the one before: those are not looked up again.
+    // Neighbours in this order often share strings, which saves looking them up again.
     let mut last: [Option<(&'f str, StringIx)>; 3] = [None; 3];
     for (index, (frame, _)) in (0..).zip(order) {
         let strings = [frame.symbol, frame.module, frame.file];
@@ -208,19 +208,19 @@ pub(crate) fn table_of<'f>(order: &InOrder<'f>) -> Result<FrameTable> {
         if frames.insert_row(frame.row(strings)) != FrameIx(index) {
             return Err(InternalError::damaged(
                 "table columns, frames",
-                "a frame stands twice",
+                "a frame occurs twice",
             ));
         }
     }
     Ok(frames)
 }
 
-/// The chosen frames.
+/// The chosen frames in order.
 pub(crate) fn frame_order<'a>(stored: &'a Frames, chosen: &[bool]) -> InOrder<'a> {
     let numbers = FrameNo(0).onward().zip(chosen);
     let numbers = numbers.filter_map(|(number, chosen)| chosen.then_some(number));
     let mut order: InOrder<'_> = numbers.map(|number| (stored.get(number), number)).collect();
-    // Packs are sorted already, and a stable sort makes use of that.
+    // Packs are already sorted, which a stable sort takes advantage of.
     order.par_sort_by(|(a, _), (b, _)| a.cmp(b));
     order
 }

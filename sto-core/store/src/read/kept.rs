@@ -1,4 +1,4 @@
-//! The pieces of all calls of a profile, as they stand in a store.
+//! Reads the pieces of a profile's kept calls.
 
 use crate::codec::{
     DecodeError, KeptHead, PieceInfo, ProfileRecord, piece_nodes, unpack_kept_head, unpack_piece,
@@ -12,19 +12,19 @@ use sto_model::trace::PackedCalls;
 use sto_model::trace::log::Call;
 use sto_model::units::Bytes;
 
-/// The calls of a piece, and those that the first is made in.
+/// The calls of a piece, and the callers of its first call.
 pub(crate) struct PieceCalls {
     pub(crate) callers: Vec<Call>,
     pub(crate) calls: Vec<Call>,
 }
 
-/// What the pieces of a profile, whose tree has so many nodes, have in common.
+/// Reads the data common to all pieces of a profile, whose tree has `nodes` nodes.
 pub(crate) fn head(rows: &Rows, record: &ProfileRecord, nodes: usize) -> Result<KeptHead> {
     let column = Column::CallTrees(record.number, 0);
     unpack_kept_head(&rows.column(column)?, nodes).map_err(|error| error.at(column))
 }
 
-/// A piece of a profile.
+/// Reads a piece of a profile.
 pub(crate) fn read_piece(
     rows: &Rows,
     profile: ProfileNo,
@@ -35,7 +35,7 @@ pub(crate) fn read_piece(
     let unpacked = unpack_piece(&rows.column(column)?, head.functions.len());
     let (piece, functions) = unpacked.map_err(|error| error.at(column))?;
     if piece.begin != info.begin || functions.len() != info.calls as usize {
-        let other = DecodeError("it is not the piece that stands there");
+        let other = DecodeError("it is a different piece");
         return Err(other.at(column));
     }
     Ok(PieceCalls {
@@ -44,8 +44,8 @@ pub(crate) fn read_piece(
     })
 }
 
-/// How many bytes all kept calls of a profile take, and how many nodes the graphs of their pieces have, of which there
-/// are so many.
+/// The packed size of a profile's kept calls in `pieces` pieces, and the number of nodes in the graphs of
+/// these pieces.
 pub(crate) fn size(rows: &Rows, profile: ProfileNo, pieces: usize) -> Result<(Bytes, u64)> {
     let head = rows.column(Column::CallTrees(profile, 0))?.len() as u64;
     let parts = 1..=pieces as u32;
@@ -62,7 +62,7 @@ pub(crate) fn size(rows: &Rows, profile: ProfileNo, pieces: usize) -> Result<(By
         })
 }
 
-/// How many columns the kept calls of a profile have.
+/// Number of columns of a profile's kept calls.
 pub(crate) fn parts(rows: &Rows, profile: ProfileNo) -> Result<u32> {
     let column = Column::CallTrees(profile, 0);
     let Some(head) = rows.optional_column(column)? else {
@@ -72,7 +72,7 @@ pub(crate) fn parts(rows: &Rows, profile: ProfileNo) -> Result<u32> {
     Ok(head.pieces.len() as u32 + 1)
 }
 
-/// All kept calls of a profile, as they are packed.
+/// The packed kept calls of a profile, if any.
 pub(crate) fn packed(rows: &Rows, profile: ProfileNo) -> Result<Option<Arc<PackedCalls>>> {
     let parts = parts(rows, profile)?;
     if parts == 0 {

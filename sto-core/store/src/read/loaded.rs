@@ -1,4 +1,4 @@
-//! What a store says of what it holds, and what comes out of it.
+//! Types of the data that a store returns.
 
 use crate::codec::CameFrom;
 use sto_model::id::{BuildId, ProfileId};
@@ -7,51 +7,51 @@ use sto_model::tree::{LineCost, NodeIx, SelfCosts, Slices, StackTree};
 use sto_model::units::{Bytes, SampleType};
 use sto_model::{Build, Commit, FrameTable, GnuBuildId, Profile, SourceDigests};
 
-/// Whether a profile was stored, or stood there already.
+/// The result of adding a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is new, and took this many bytes of packed records.
+    /// The profile is new.
     New {
-        /// Its content address.
+        /// The profile's content id.
         id: ProfileId,
-        /// Packed size of what was written for it.
+        /// Packed size of everything that was written for it.
         stored: Bytes,
-        /// How much of that are its slices of time; zero where none are kept.
+        /// Packed size of its slices of time; zero if none are kept.
         slices: Bytes,
-        /// How much of it are its metrics over time; zero where it has none.
+        /// Packed size of its metrics over time; zero if it has none.
         metrics: Bytes,
-        /// How much of it are its calls over time; zero where it has none.
+        /// Packed size of its calls over time; zero if it has none.
         calls: Bytes,
-        /// How much of it are all its calls; zero where these are not kept.
+        /// Packed size of all its calls; zero if they are not kept.
         kept: Bytes,
-        /// The profile that stood for this source and build before, and is gone: it came from another
-        /// store, and what is read here counts.
+        /// The profile that this one replaced for the same source and build. That one came from another store,
+        /// and a profile whose source was read for this store takes precedence.
         instead_of: Option<(ProfileId, CameFrom)>,
     },
-    /// The same source is already stored for this build, as this profile.
+    /// The source is already stored for this build, as this profile.
     AlreadyStored(ProfileId),
-    /// The same, and only now the profile was given metrics or calls over time, which it had not or had otherwise.
+    /// The source is already stored; only its metrics or calls over time were added or replaced.
     Given {
-        /// Its content address.
+        /// The profile's content id.
         id: ProfileId,
-        /// Packed size of all its metrics over time; zero where these were not changed.
+        /// Packed size of its metrics over time; zero if unchanged.
         metrics: Bytes,
-        /// Packed size of its calls over time; zero where these were not changed.
+        /// Packed size of its calls over time; zero if unchanged.
         calls: Bytes,
-        /// Packed size of all its calls, where these are kept from now on.
+        /// Packed size of all its calls, if they are newly kept.
         kept: Bytes,
     },
 }
 
 impl Added {
-    /// The profile that now stands for the source.
+    /// The profile that represents the source now.
     pub fn id(&self) -> ProfileId {
         match *self {
             Added::New { id, .. } | Added::AlreadyStored(id) | Added::Given { id, .. } => id,
         }
     }
 
-    /// Whether all its calls are kept from now on.
+    /// Whether this addition stored all calls of the profile.
     #[doc(hidden)]
     pub fn keeps_calls(&self) -> bool {
         match *self {
@@ -60,7 +60,7 @@ impl Added {
         }
     }
 
-    /// Whether it was not stored before.
+    /// Whether the profile was not stored before.
     pub fn is_new(&self) -> bool {
         matches!(self, Added::New { .. })
     }
@@ -69,32 +69,32 @@ impl Added {
 /// A stored build and its profiles.
 #[derive(Clone, Debug)]
 pub struct StoredBuild {
-    /// Its content address.
+    /// The build's content id.
     pub id: BuildId,
-    /// What is known of it.
+    /// The build's metadata.
     pub build: Build,
     /// Its profiles, oldest recording first, then by id.
     pub profiles: Vec<StoredProfile>,
-    /// Its tags, in the order of their names.
+    /// Names of the build's tags, in ascending order.
     pub tags: Vec<String>,
 }
 
 /// A stored profile.
 #[derive(Clone, Debug)]
 pub struct StoredProfile {
-    /// Its content address.
+    /// The profile's content id.
     pub id: ProfileId,
-    /// Everything about it but its stacks and counts.
+    /// The profile's metadata.
     pub profile: Profile,
-    /// GNU build id of the main program, as this recording has it.
+    /// GNU build id of the main program in this recording.
     pub gnu_build_id: Option<GnuBuildId>,
-    /// Revision of the work tree, as it was given with this profile.
+    /// Revision of the work tree that was given with this profile.
     pub revision: Option<String>,
-    /// The commit of that revision, where it was known.
+    /// The commit of that revision, if its metadata is known.
     pub commit: Option<Commit>,
-    /// Packed size of what is its own: its counts and its record. Frames and stacks belong to all.
+    /// Packed size of the profile's own counts and record. Frames and stacks are shared and not included.
     pub stored: Bytes,
-    /// How much of that are its slices of time; zero where none are kept.
+    /// The part of `stored` that is slices of time; zero if none are kept.
     pub slices: Bytes,
 }
 
@@ -109,13 +109,13 @@ pub struct Loaded {
     pub costs: Vec<Vec<SelfCosts>>,
 }
 
-/// Stacks of a build, and what they cost in all its profiles together, or in some of them.
+/// Stacks of a build and their costs, summed over all or some of its profiles.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadedBuild {
-    /// How many profiles were added up.
+    /// Number of profiles in the sums.
     pub profiles: usize,
-    /// What they measured, in the order in which it came up.
+    /// The sample types of the profiles, in order of first occurrence.
     pub sample_types: Vec<SampleType>,
     /// The frames that the tree uses.
     pub frames: FrameTable,
@@ -129,11 +129,11 @@ pub struct LoadedBuild {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadedLines {
-    /// The frames that the lines are of.
+    /// The frames with line costs.
     pub frames: FrameTable,
     /// Line costs by sample type, in the order of frame and line.
     pub lines: Vec<Vec<LineCost>>,
-    /// Digests of source files, where debug info has them.
+    /// Digests of source files, if debug info contains them.
     pub sources: SourceDigests,
 }
 
@@ -143,9 +143,9 @@ pub struct LoadedLines {
 pub struct LoadedSlices {
     /// The frames that the tree uses.
     pub frames: FrameTable,
-    /// The stacks of the profile, as [`Snapshot::load`](crate::Snapshot::load) gives them for it alone.
+    /// The stacks of the profile, as [`Snapshot::load`](crate::Snapshot::load) returns them for this profile.
     pub tree: StackTree,
-    /// The costs. They add up to the self costs that [`Snapshot::load`](crate::Snapshot::load) gives.
+    /// The costs, which add up to the self costs that [`Snapshot::load`](crate::Snapshot::load) returns.
     pub slices: Slices,
 }
 
@@ -155,7 +155,7 @@ pub struct LoadedSlices {
 pub struct LoadedCalls {
     /// The frames that the tree uses.
     pub frames: FrameTable,
-    /// The stacks of the profile, as [`Snapshot::load`](crate::Snapshot::load) gives them for it alone.
+    /// The stacks of the profile, as [`Snapshot::load`](crate::Snapshot::load) returns them for this profile.
     pub tree: StackTree,
     /// The calls.
     pub calls: RunCalls<NodeIx>,

@@ -1,4 +1,4 @@
-//! Metrics over time: what they must keep to go in, and how they come out.
+//! Metrics over time: their rules, and loading them.
 
 use crate::codec::{ProfileRecord, claimed_by_metrics, unpack_metrics};
 use crate::error::{InternalError, Result};
@@ -10,18 +10,18 @@ use sto_model::limits::{MAX_METRICS, MAX_POINTS};
 use sto_model::memory;
 use sto_model::units::Bytes;
 
-/// Checks what the types of a profile's metrics leave open.
+/// Checks the rules that the types do not enforce.
 pub(crate) fn check(run: &RunMetrics) -> Result<()> {
     let names = || run.series.iter().map(|series| series.name());
     let rules = [
         (run.first <= run.last, "its last sample is before its first"),
         (
             names().is_sorted_by(|a, b| a < b),
-            "its metrics over time are out of order, or two have one name",
+            "its metrics over time are out of order, or two have the same name",
         ),
         (
             run.series.len() <= MAX_METRICS && run.points() <= MAX_POINTS,
-            "it has more than 65536 metrics over time, or 2^26 values of them",
+            "it has more than 65536 metrics over time, or more than 2^26 values in them",
         ),
     ];
     match rules.iter().find(|(kept, _)| !kept) {
@@ -30,7 +30,7 @@ pub(crate) fn check(run: &RunMetrics) -> Result<()> {
     }
 }
 
-/// The metrics over time of a profile with this record, where it has any.
+/// The metrics over time of a profile with this record, if it has any.
 pub(crate) fn of_record(
     rows: &Rows,
     id: ProfileId,
@@ -43,17 +43,17 @@ pub(crate) fn of_record(
     check_size(rows, id, record).map(|()| None)
 }
 
-/// Checks that what a profile does not seem to have is not gone: nothing but its size says that there should be any.
+/// Checks that a profile's columns have the size in its record. Otherwise a lost optional column would go unnoticed.
 pub(crate) fn check_size(rows: &Rows, id: ProfileId, record: &ProfileRecord) -> Result<()> {
     if rows.own_bytes(record.number)? != record.columns {
         let location = record_location(Record::Profile, id.0);
-        let what = "its columns have not the size that it says";
+        let what = "its columns differ in size from its record";
         return Err(InternalError::damaged(location, what));
     }
     Ok(())
 }
 
-/// Metrics over time, unpacked; errors name where they stand.
+/// Unpacks metrics over time; errors name the location `at`.
 pub(crate) fn unpacked(pack: &[u8], at: impl ToString + Copy) -> Result<RunMetrics> {
     let claimed = claimed_by_metrics(pack).map_err(|error| error.at(at))?;
     memory::check(Bytes(claimed))?;

@@ -1,24 +1,24 @@
-//! Reading.
+//! Reading a store.
 //!
 //! ```text
 //! rows        records and columns <-> redb
-//! packs       frames and nodes by their numbers
-//! counts      what is a profile's own
-//! picked      the nodes that some costs need
-//! preorder    trees in an order of their own
-//! call_rules  what calls over time keep
-//! cut         the tree of some costs
-//! commits     what is known of commits
-//! builds      builds are listed, stacks and costs come out
+//! packs       frames and nodes by number
+//! counts      the data of one profile
+//! picked      select the nodes with costs
+//! preorder    order the selected nodes as a tree
+//! call_rules  rules for calls over time
+//! cut         extract a profile's tree
+//! commits     metadata of commits
+//! builds      list builds; load stacks and costs
 //! slices      costs by context and slice of time
 //! metrics     metrics over time
 //! sources     digests of source files
 //! calls       calls over time
-//! kept        pieces of all calls
-//! loaded      what comes out
-//! whole       profiles as they went in
-//! rest        what they have beside stacks and costs, as bytes
-//! snapshot    one state of the store, and the questions that it answers
+//! kept        pieces of kept calls
+//! loaded      types of loaded data
+//! whole       load whole profiles, as they were added
+//! rest        a profile's data besides stacks and costs, as bytes
+//! snapshot    queries of one state of the store
 //! ```
 
 pub(crate) mod builds;

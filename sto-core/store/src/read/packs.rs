@@ -1,8 +1,8 @@
-//! Numbered things in packs: frames, and the nodes of an executable.
+//! Numbered items in packs: frames, and the nodes of an executable.
 //!
-//! The packs of one kind and owner follow one another without gap. What a profile adds goes into a
-//! new pack after the others; small packs at the end are merged with it, as in a log-structured
-//! merge tree, so that a store of many profiles has few packs, and an added profile rewrites little.
+//! The packs of one kind and owner have consecutive numbers without gaps. A profile's new items go into a
+//! new pack after the others. Small packs at the end are merged into it, as in a log-structured
+//! merge tree, so that a store of many profiles has few packs and adding one rewrites little.
 
 use crate::codec::{
     DecodeError, ExecutableRecord, FrameColumns, NodeColumns, PackedFrames, Segments, announced,
@@ -19,18 +19,18 @@ use sto_model::Frame;
 use sto_model::memory;
 use sto_model::units::Bytes;
 
-/// A pack as it stands in the store, with its checksum.
+/// A packed column with its checksum.
 pub(crate) struct Pack<N> {
     pub(crate) column: Column,
-    /// Number of the first thing in it.
+    /// Number of the first item.
     pub(crate) first: N,
-    /// How many things it has. It is only believed once the checksum was checked.
+    /// Number of items. Only trustworthy after the checksum was verified.
     len: u32,
     stored: Vec<u8>,
 }
 
 impl<N: Number> Pack<N> {
-    /// The numbers of the things in it.
+    /// The numbers of the items.
     pub(crate) fn numbers(&self) -> Range<N> {
         self.first..self.first.plus(self.len as usize)
     }
@@ -45,19 +45,19 @@ impl<N: Number> Pack<N> {
         } else {
             Err(InternalError::damaged(
                 self.column,
-                "it has not as many things as it announces",
+                "the number of items in it differs from what it announces",
             ))
         }
     }
 
-    /// What it says, its checksum being right.
+    /// Decodes the pack after verifying its checksum.
     fn of<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, DecodeError>) -> Result<T> {
         read(self.body()?).map_err(|error| error.at(self.column))
     }
 }
 
 impl Pack<FrameNo> {
-    /// The frames in it.
+    /// Unpacks the frames.
     pub(crate) fn frames(&self) -> Result<FrameColumns> {
         let frames = self.of(unpack_frames)?;
         self.check_len(frames.len())?;
@@ -66,13 +66,13 @@ impl Pack<FrameNo> {
 }
 
 impl Pack<NodeNo> {
-    /// The segments of nodes in it, their roots unpacked.
+    /// Unpacks the roots of the pack's node segments.
     pub(crate) fn segments(&self, frames_end: FrameNo) -> Result<Segments<'_>> {
         let unpack = |body| Segments::unpack(body, self.first, frames_end);
         unpack(self.body()?).map_err(|error| error.at(self.column))
     }
 
-    /// The nodes in it.
+    /// Unpacks the nodes.
     pub(crate) fn nodes(&self, frames_end: FrameNo) -> Result<NodeColumns> {
         let nodes = self.of(|pack| unpack_nodes(pack, self.first, frames_end))?;
         self.check_len(nodes.len())?;
@@ -80,11 +80,11 @@ impl Pack<NodeNo> {
     }
 }
 
-/// Nodes that follow one another, unpacked or not.
+/// A range of consecutive nodes, packed or unpacked.
 pub(crate) enum NodePack {
     Packed {
         pack: Pack<NodeNo>,
-        /// The first number that no frame of the store has.
+        /// The end of the store's frame numbers.
         frames_end: FrameNo,
     },
     Unpacked {
@@ -102,7 +102,7 @@ impl NodePack {
         }
     }
 
-    /// The nodes.
+    /// The nodes, unpacked if necessary.
     pub(crate) fn nodes(&self) -> Result<Cow<'_, NodeColumns>> {
         match self {
             NodePack::Packed { pack, frames_end } => Ok(Cow::Owned(pack.nodes(*frames_end)?)),
@@ -110,7 +110,7 @@ impl NodePack {
         }
     }
 
-    /// The same nodes, unpacked for good.
+    /// Converts to the unpacked form.
     pub(crate) fn unpacked(self) -> Result<Self> {
         let first = self.numbers().start;
         let nodes = self.nodes()?.into_owned();
@@ -119,7 +119,7 @@ impl NodePack {
 }
 
 impl Rows {
-    /// The packs of all things below a number, in order: in the column that begins with each.
+    /// Reads the packs of all items below `end`, in order. `column` gives the column of a pack by its first number.
     pub(crate) fn packs<N: Number>(
         &self,
         end: N,
@@ -134,7 +134,7 @@ impl Rows {
             if len == 0 || len > end.number() - first.number() {
                 return Err(InternalError::damaged(
                     column,
-                    "it has not as many things as it should",
+                    "the number of items differs from the store's contents",
                 ));
             }
             packs.push(Pack {
@@ -148,7 +148,7 @@ impl Rows {
         Ok(packs)
     }
 
-    /// The packs of an executable's nodes.
+    /// Reads the packs of an executable's nodes.
     pub(crate) fn node_packs(&self, executable: &ExecutableRecord) -> Result<Vec<NodePack>> {
         let column = |first| Column::Nodes(executable.number, first);
         let packs = self.packs(executable.nodes, column)?;
@@ -159,7 +159,7 @@ impl Rows {
             .collect())
     }
 
-    /// Every frame of the store, by its number.
+    /// Reads all frames of the store.
     pub(crate) fn frames(&self) -> Result<Frames> {
         let packs = self.packs(self.contents.frames, Column::Frames)?;
         let claimed = packs.iter().map(|pack| pack.of(claimed_by_frames));
@@ -181,11 +181,11 @@ impl Rows {
     }
 }
 
-/// The packs at the end that are to be merged with `new` things after them.
+/// The packs at the end that are to be merged with `new` items after them.
 ///
-/// A pack goes in where it is no larger than all after it together, unless it is full: it has `most`
-/// things. So a thing is packed again about as often as the number of things doubles, and the packs
-/// that are not full become smaller by half from one to the next.
+/// A pack is merged if it is not larger than everything after it and not full (`most` items). So an item is
+/// packed again about as often as the number of items doubles, and packs that are not full
+/// get smaller from one to the next, roughly by half.
 pub(crate) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] {
     let mut len = new;
     let mut kept = packs.len();
@@ -200,7 +200,7 @@ pub(crate) fn outgrown<N>(packs: &[Pack<N>], new: u32, most: u32) -> &[Pack<N>] 
     &packs[kept..]
 }
 
-/// The frames of a store, by number, as their packs have them.
+/// The frames of a store by number.
 pub(crate) struct Frames {
     /// Packs with the number of their first frame.
     packs: Vec<(FrameNo, FrameColumns)>,
@@ -208,12 +208,12 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// The first number that no frame has.
+    /// The end of the frame numbers.
     pub(crate) fn end(&self) -> FrameNo {
         self.end
     }
 
-    /// The frame with a number below [`Self::end`].
+    /// The frame with this number, which must be below [`Self::end`].
     pub(crate) fn get(&self, number: FrameNo) -> Frame<'_> {
         let pack = self.packs.partition_point(|&(first, _)| first <= number) - 1;
         let (first, pack) = &self.packs[pack];

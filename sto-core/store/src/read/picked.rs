@@ -1,4 +1,4 @@
-//! The nodes that some costs need, out of packs of which a few are unpacked at a time.
+//! Selects the nodes with costs and their callers, unpacking only a few packs at a time.
 
 use crate::codec::NodeColumns;
 use crate::error::Result;
@@ -10,19 +10,19 @@ use std::ops::Range;
 use sto_model::memory;
 use sto_model::units::Bytes;
 
-/// Marks on the nodes of an executable.
+/// A set of nodes of an executable.
 pub(crate) struct Marks(Vec<u64>);
 
 impl Marks {
-    /// None on the nodes below this one.
+    /// An empty set for the nodes below `end`.
     pub(crate) fn none(end: NodeNo) -> Result<Self> {
         let words = end.get().div_ceil(64);
-        // With them, what [`PickedNos`] has for each word.
+        // Includes the memory of [`PickedNos`].
         memory::check(Bytes((words * size_of::<(u64, u64, u32)>()) as u64))?;
         Ok(Marks(vec![0; words]))
     }
 
-    /// One on each node that has a cost.
+    /// The set of nodes with a cost.
     pub(crate) fn of<'a>(
         costs: impl IntoIterator<Item = &'a NodeCosts>,
         end: NodeNo,
@@ -32,7 +32,7 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Marks each node that has a cost.
+    /// Adds each node with a cost.
     pub(crate) fn set_all<'a>(&mut self, costs: impl IntoIterator<Item = &'a NodeCosts>) {
         for &(node, _) in costs.into_iter().flatten() {
             self.set(node);
@@ -49,16 +49,16 @@ impl Marks {
         self.0[node.get() / 64] >> (node.0 % 64) & 1 == 1
     }
 
-    /// Whether any of these nodes may have one: a word has marks of 64.
+    /// Returns `false` only if no node of the range is in the set; works on words of 64 nodes.
     fn may_have_any(&self, nodes: Range<NodeNo>) -> bool {
         let words = nodes.start.get() / 64..nodes.end.get().div_ceil(64);
         self.0[words].iter().any(|&word| word != 0)
     }
 }
 
-/// The number among the picked nodes of each node that is marked.
+/// Maps the nodes of a set to their numbers in the selection.
 pub(crate) struct PickedNos {
-    /// By 64 nodes: which of them are marked, and how many before them.
+    /// For each 64 nodes: which are in the set, and the number of set nodes before them.
     words: Vec<(u64, u32)>,
 }
 
@@ -75,37 +75,37 @@ impl PickedNos {
         }
     }
 
-    /// The marks.
+    /// Converts back to the set.
     pub(crate) fn into_marks(self) -> Marks {
         Marks(self.words.into_iter().map(|(word, _)| word).collect())
     }
 
-    /// That of a node that is marked.
+    /// The number of a node, which must be in the set.
     #[inline]
     pub(crate) fn get(&self, node: NodeNo) -> PickedNo {
         let (word, before) = self.words[node.get() / 64];
         PickedNo(before + (word & ((1 << (node.0 % 64)) - 1)).count_ones())
     }
 
-    /// Whether a node is marked.
+    /// Whether a node is in the set.
     pub(crate) fn has(&self, node: NodeNo) -> bool {
         self.words[node.get() / 64].0 >> (node.0 % 64) & 1 == 1
     }
 }
 
-/// The marked nodes of an executable and their callers.
+/// The selected nodes of an executable and their callers.
 pub(crate) struct Picked {
-    /// In the order of their numbers.
+    /// In ascending order of their numbers.
     pub(crate) nodes: NodeColumns<PickedNo>,
     pub(crate) numbers: PickedNos,
 }
 
 impl Picked {
-    /// Picks them out of the packs, of which those are unpacked that have any.
+    /// Selects the marked nodes and their callers, unpacking only the packs that contain some.
     pub(crate) fn of(packs: &[NodePack], mut marks: Marks) -> Result<Self> {
         let mut parts = Vec::new();
         let mut len = 0;
-        // Callers stand before what they call.
+        // Backwards, as callers have lower numbers than their callees.
         for batch in packs.rchunks(2 * rayon::current_num_threads()) {
             let unpacked = batch.par_iter().map(|pack| {
                 let is_needed = marks.may_have_any(pack.numbers());
@@ -122,7 +122,7 @@ impl Picked {
                 len += part.len();
                 parts.push(part);
             }
-            // Each node's parent and frame here and in the tree, and its index there.
+            // Five numbers per node: parent and frame here and in the tree, and the index there.
             memory::check(Bytes(len as u64 * 5 * size_of::<u32>() as u64))?;
         }
         let numbers = PickedNos::of(marks);
@@ -144,7 +144,7 @@ impl Picked {
     }
 }
 
-/// The marked nodes of a pack and their callers there. Those become marked as others do.
+/// Returns the marked nodes of a pack and their callers in it. Marks all callers.
 fn marked(first: NodeNo, nodes: &NodeColumns, marks: &mut Marks) -> NodeColumns {
     for (i, &parent) in nodes.parents.iter().enumerate().rev() {
         if parent != NodeNo::NONE && marks.has(first.plus(i)) {

@@ -1,12 +1,12 @@
-//! Putting picked nodes into an order that depends on them alone.
+//! Orders selected nodes independently of their numbers in the store.
 
 use crate::codec::NodeColumns;
 use crate::numbers::{Number, PickedNo};
 use sto_model::FrameIx;
 use sto_model::tree::{NodeIx, StackTree};
 
-/// The tree of the nodes in preorder, siblings in the order of their frames; and for each node its
-/// index there. `frames` gives the tree's frame for each of the store's.
+/// The tree of the nodes in preorder, siblings in the order of their frames, and the index in the tree of each
+/// node. `frames` maps the store's frame numbers to the tree's frames.
 pub(crate) fn preorder(
     nodes: &NodeColumns<PickedNo>,
     frames: &[FrameIx],
@@ -33,9 +33,9 @@ pub(crate) fn preorder(
 
 const NONE: u32 = u32::MAX;
 
-/// Linked lists of siblings, in the order of their frames.
+/// Linked lists of siblings in the order of their frames.
 struct Siblings {
-    /// Slot 0 has the first root, slot `n + 1` the first child of node `n`.
+    /// Slot 0 holds the first root, slot `n + 1` the first child of node `n`.
     first: Vec<u32>,
     /// By node, the next sibling.
     next: Vec<u32>,
@@ -48,7 +48,7 @@ impl Siblings {
             next: vec![NONE; nodes.len()],
         };
         let frame_of = |node: u32| frames[nodes.frames[node as usize].get()];
-        // What one profile added is in order already; only where several did are lists out of it.
+        // Nodes of one profile are already in order; only lists with nodes of several need sorting.
         let mut unsorted = Vec::new();
         for node in (0..nodes.len() as u32).rev() {
             let slot = nodes.parents[node as usize].0.wrapping_add(1) as usize;

@@ -1,4 +1,4 @@
-//! What profiles have beside their stacks and costs, for who keeps these in tables of their own.
+//! A profile's data besides stacks and costs as bytes, for callers that keep it in tables of their own.
 
 use crate::codec::{
     DecodeError, pack_lines, pack_parts, pack_slices, unpack_lines, unpack_parts, unpack_slices,
@@ -13,7 +13,7 @@ use sto_model::FrameIx;
 use sto_model::trace::PackedCalls;
 use sto_model::tree::Interned;
 
-/// What bytes of a profile are not, or why a profile does not become such.
+/// An error of packing or unpacking such data.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RestError(String);
@@ -30,13 +30,13 @@ impl From<InternalError> for RestError {
     }
 }
 
-/// Packs what a profile has besides frames, tree and costs, in the bytes that every store has of it: line costs by sample
-/// type, costs by slice of time, metrics over time, calls over time, these by their arguments, digests of source
-/// files, and all calls. SPEC.md, *Columns*, specifies each; where there is none, it is empty. Their number comes first, and
-/// before each its length, as numbers there.
+/// Packs the data of a profile besides frames, tree and costs, in the bytes of a store's columns: line costs by
+/// sample type, costs by slice of time, metrics over time, calls over time, calls by argument, digests of source
+/// files, and all calls. SPEC.md, *Columns*, specifies each; missing data is empty. The number of parts comes
+/// first, and before each part its length, both as varints.
 ///
 /// # Errors
-/// Where something of it is more than what a store takes, or its temporary file cannot be read.
+/// Returns an error if the data exceeds the format's limits, or its temporary file cannot be read.
 pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
     let numbered = |lines| renumbered_lines(lines, |frame: FrameIx| FrameNo(frame.0));
     let lines = interned.lines.iter();
@@ -64,11 +64,11 @@ pub fn pack_rest(interned: &Interned) -> Result<Vec<u8>, RestError> {
     Ok(pack_parts(&parts).map_err(refused)?)
 }
 
-/// Adds what [`pack_rest`] packed to a profile that has frames, tree and costs.
+/// Unpacks the output of [`pack_rest`] into a profile that has frames, tree and costs.
 ///
 /// # Errors
-/// Where the bytes are not of such a profile, or what is in them would take more memory than
-/// [it may](sto_model::memory).
+/// Returns an error if the bytes do not match the profile, or the data would take more memory than
+/// [allowed](sto_model::memory).
 pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestError> {
     let damaged = |part: &'static str| move |error: DecodeError| error.at(part);
     let parts = unpack_parts(bytes).map_err(damaged("its parts"))?;
@@ -76,7 +76,7 @@ pub fn unpack_rest(interned: &mut Interned, bytes: &[u8]) -> Result<(), RestErro
     let Some((lines, [slices, of_time, calls, arguments, sources, kept @ ..])) =
         parts.split_at_checked(types)
     else {
-        return Err(InternalError::damaged("its parts", "they are too few").into());
+        return Err(InternalError::damaged("its parts", "some are missing").into());
     };
     let end = FrameNo(interned.frames.len() as u32);
     let lines = lines.iter().map(|pack| {

@@ -1,4 +1,4 @@
-//! Reading and writing whole records and columns: with checksums, and columns cut into segments.
+//! Reads and writes whole records and columns: adds checksums and cuts columns into segments.
 
 use crate::codec::{self, CHECKSUM_LEN, Contents, ReadingRecord, with_checksum, without_checksum};
 use crate::error::{InternalError, Result, refused, unspooled};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use sto_model::id::{ProfileId, ReadingId};
 use sto_model::trace::PackedCalls;
 
-/// The tables, as one transaction that reads sees them.
+/// The tables in a read transaction.
 pub(crate) struct Rows {
     meta: ReadOnlyTable<&'static str, &'static [u8]>,
     records: ReadOnlyTable<RecordKey, &'static [u8]>,
@@ -24,22 +24,22 @@ pub(crate) struct Rows {
     pub(crate) contents: Contents,
 }
 
-/// Records and columns that are to be written together, and the contents of the store then.
+/// Records and columns to be written together, and the store's contents after that.
 #[derive(Default)]
 pub(crate) struct NewRows {
     records: Vec<(RecordKey, Vec<u8>)>,
     columns: Vec<(Column, Vec<u8>)>,
-    /// Columns that are replaced or removed.
+    /// Columns to be replaced or removed.
     removed: Vec<Column>,
     removed_records: Vec<RecordKey>,
-    /// Every call of a profile, which need not fit in memory.
+    /// Kept calls of profiles; they need not fit in memory.
     kept: Vec<(ProfileNo, Arc<PackedCalls>)>,
     bytes: u64,
     pub(crate) contents: Contents,
 }
 
 impl NewRows {
-    /// Nothing yet, on top of a store with these contents.
+    /// No changes yet to a store with these contents.
     pub(crate) fn after(contents: Contents) -> Self {
         NewRows {
             contents,
@@ -61,7 +61,7 @@ impl NewRows {
         Ok(())
     }
 
-    /// Adds a column; returns its size with the checksum.
+    /// Adds a column; returns its size including the checksum.
     pub(crate) fn column(&mut self, column: Column, body: Vec<u8>) -> u64 {
         let stored = with_checksum(&checksum_key(column), body);
         let len = stored.len() as u64;
@@ -70,12 +70,12 @@ impl NewRows {
         len
     }
 
-    /// Removes a column, before others are written; of kept calls all pieces.
+    /// Removes a column before new ones are written. For kept calls, removes all pieces.
     pub(crate) fn remove_column(&mut self, column: Column) {
         self.removed.push(column);
     }
 
-    /// Adds every call of a profile; returns their size with the checksums.
+    /// Adds all calls of a profile; returns their size including checksums.
     pub(crate) fn kept_calls(&mut self, profile: ProfileNo, kept: Arc<PackedCalls>) -> u64 {
         let len = kept.bytes() + u64::from(kept.pack_count()) * CHECKSUM_LEN as u64;
         self.bytes += len;
@@ -83,12 +83,12 @@ impl NewRows {
         len
     }
 
-    /// Removes a record, before others are written.
+    /// Removes a record before new ones are written.
     pub(crate) fn remove_record(&mut self, kind: Record, id: [u8; 16]) {
         self.removed_records.push((kind as u8, id));
     }
 
-    /// Packed bytes of columns of a kind.
+    /// Packed bytes of the columns of a kind.
     pub(crate) fn bytes_of(&self, is_of_kind: impl Fn(Column) -> bool) -> u64 {
         let columns = self.columns.iter();
         let of_kind = columns.filter(|(column, _)| is_of_kind(*column));
@@ -100,12 +100,12 @@ impl NewRows {
         self.kept.iter().map(|(_, kept)| kept.bytes()).sum()
     }
 
-    /// Packed bytes of all that was added.
+    /// Packed bytes of all additions.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Writes everything.
+    /// Writes everything to the tables.
     pub(crate) fn write(&self, transaction: &WriteTransaction) -> Result<()> {
         let mut records = transaction.open_table(RECORDS)?;
         for key in &self.removed_records {
@@ -149,8 +149,8 @@ impl NewRows {
         }
         let mut in_order: Vec<_> = self.columns.iter().collect();
         in_order.sort_unstable_by_key(|&(column, _)| column.key());
-        // redb halves a page that is full, and what comes in order fills only the last one. So every
-        // other end comes later, and finds room.
+        // redb splits a full page in half, and ascending insertion fills only the last one. So every
+        // second end is inserted later, into the halves.
         let (sooner, later) = (
             in_order.iter().step_by(2),
             in_order.iter().skip(1).step_by(2),
@@ -166,7 +166,7 @@ impl NewRows {
     }
 }
 
-/// Makes the tables of an empty store.
+/// Creates the tables of an empty store.
 pub(crate) fn create(transaction: &WriteTransaction) -> Result<()> {
     transaction
         .open_table(META)?
@@ -174,7 +174,7 @@ pub(crate) fn create(transaction: &WriteTransaction) -> Result<()> {
     NewRows::default().write(transaction)
 }
 
-/// Checks that this code knows the store's format, then reads how much the store holds.
+/// Checks the format version and features, then reads the store's contents.
 fn contents(meta: &ReadOnlyTable<&'static str, &'static [u8]>) -> Result<Contents> {
     let missing = |what| InternalError::damaged("table meta", what);
     let version = meta
@@ -188,14 +188,12 @@ fn contents(meta: &ReadOnlyTable<&'static str, &'static [u8]>) -> Result<Content
     }
     if let Some(names) = meta_value::<Vec<String>>(meta, META_FEATURES)? {
         let names = names.join(", ");
-        return Err(InternalError::Newer(format!(
-            "what this sto does not know: {names}"
-        )));
+        return Err(InternalError::Newer(format!("unknown features: {names}")));
     }
     meta_value(meta, META_CONTENTS)?.ok_or_else(|| missing("it has no contents"))
 }
 
-/// The fact about the whole store under a key, if it is there.
+/// The value under a key of the meta table, if any.
 fn meta_value<T: for<'de> Deserialize<'de>>(
     meta: &ReadOnlyTable<&'static str, &'static [u8]>,
     key: &str,
@@ -209,7 +207,7 @@ fn meta_value<T: for<'de> Deserialize<'de>>(
     value.transpose()
 }
 
-/// A redb file without the table that every store has is somebody else's.
+/// A redb file without the meta table belongs to another program.
 fn not_ours(error: redb::TableError) -> InternalError {
     match error {
         redb::TableError::TableDoesNotExist(_) | redb::TableError::TableTypeMismatch { .. } => {
@@ -245,12 +243,12 @@ impl Rows {
         })
     }
 
-    /// The profile that stands for a reading.
+    /// The profile of a reading and its origin.
     pub(crate) fn reading(&self, reading: ReadingId) -> Result<Option<ReadingRecord>> {
         self.record(Record::Reading, reading.0)
     }
 
-    /// Of each profile that stands in the place of others, these.
+    /// The profiles that were replaced, by the profile that replaced them.
     pub(crate) fn replaced(&self) -> Result<BTreeMap<ProfileId, Vec<ProfileId>>> {
         let mut replaced: BTreeMap<ProfileId, Vec<ProfileId>> = BTreeMap::new();
         for Found { id, record, .. } in self.records(Record::Replaced)? {
@@ -259,17 +257,17 @@ impl Rows {
         Ok(replaced)
     }
 
-    /// Whether there is a record of a kind under an id, readable or not.
+    /// Whether a record exists, readable or not.
     pub(crate) fn has_record(&self, kind: Record, id: [u8; 16]) -> Result<bool> {
         Ok(self.records.get((kind as u8, id))?.is_some())
     }
 
-    /// The fact about the whole store under a key, if it is there.
+    /// The value under a key of the meta table, if any.
     pub(crate) fn meta<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
         meta_value(&self.meta, key)
     }
 
-    /// The record of a kind under an id.
+    /// Reads a record.
     pub(crate) fn record<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
@@ -281,7 +279,7 @@ impl Rows {
             .transpose()
     }
 
-    /// The ids of every record of a kind, in order.
+    /// The ids of all records of a kind, in ascending order.
     pub(crate) fn ids(&self, kind: Record) -> Result<Vec<[u8; 16]>> {
         let mut ids = Vec::new();
         let of_kind = self.records.range(records_of(kind))?;
@@ -289,7 +287,7 @@ impl Rows {
         Ok(ids)
     }
 
-    /// Every record of a kind, in the order of their ids.
+    /// All records of a kind, in ascending order of their ids.
     pub(crate) fn records<T: for<'de> Deserialize<'de>>(
         &self,
         kind: Record,
@@ -304,7 +302,7 @@ impl Rows {
         records.into_iter().collect()
     }
 
-    /// Shows every entry of the table of facts about the store.
+    /// Visits every entry of the meta table.
     pub(crate) fn each_meta(&self, mut see: impl FnMut(&str, &[u8])) -> Result<()> {
         for entry in self.meta.iter()? {
             let (key, value) = entry?;
@@ -313,27 +311,27 @@ impl Rows {
         Ok(())
     }
 
-    /// Shows every entry of the table of records, in the order of their keys.
+    /// Visits every entry of the table of records, in key order.
     pub(crate) fn each_record(&self, see: impl FnMut(RecordKey, &[u8])) -> Result<()> {
         each(self.records.iter()?, "table records", see)
     }
 
-    /// Shows every entry of the table of columns, in the order of their keys.
+    /// Visits every entry of the table of columns, in key order.
     pub(crate) fn each_segment(&self, see: impl FnMut(SegmentKey, &[u8])) -> Result<()> {
         each(self.columns.iter()?, "table columns", see)
     }
 
-    /// Shows every entry of the table of ends, in the order of their keys.
+    /// Visits every entry of the table of ends, in key order.
     pub(crate) fn each_end(&self, see: impl FnMut(ColumnKey, &[u8])) -> Result<()> {
         each(self.ends.iter()?, "table ends", see)
     }
 
-    /// Whether there is a column of which only some profiles have one.
+    /// Whether an optional column exists.
     pub(crate) fn has_column(&self, column: Column) -> Result<bool> {
         Ok(self.ends.get(column.key())?.is_some())
     }
 
-    /// The bodies and checksums of the columns that a profile owns, in bytes.
+    /// The size of the columns that a profile owns, bodies and checksums.
     pub(crate) fn own_bytes(&self, profile: ProfileNo) -> Result<u64> {
         let mut bytes = 0;
         for column in Column::first_of(profile) {
@@ -352,13 +350,13 @@ impl Rows {
         Ok(bytes)
     }
 
-    /// The body of a column of which only some profiles have one.
+    /// Reads the body of an optional column.
     pub(crate) fn optional_column(&self, column: Column) -> Result<Option<Vec<u8>>> {
         let is_there = self.has_column(column)?;
         is_there.then(|| self.column(column)).transpose()
     }
 
-    /// The body of a column.
+    /// Reads the body of a column and verifies its checksum.
     pub(crate) fn column(&self, column: Column) -> Result<Vec<u8>> {
         let mut stored = self.stored_column(column)?;
         let body_len = open_column(column, &stored)?.len();
@@ -366,7 +364,7 @@ impl Rows {
         Ok(stored)
     }
 
-    /// A column as it stands, its segments put together.
+    /// Reads a column with its checksum and joins its segments.
     pub(crate) fn stored_column(&self, column: Column) -> Result<Vec<u8>> {
         let missing = |what| InternalError::damaged(column, what);
         let end = self.ends.get(column.key())?;
@@ -375,7 +373,7 @@ impl Rows {
         for (entry, segment) in self.columns.range(segments_of(column))?.zip(0..) {
             let (key, bytes) = entry?;
             if key.value().3 != segment {
-                return Err(missing("a piece of it is missing"));
+                return Err(missing("a segment of it is missing"));
             }
             stored.extend_from_slice(bytes.value());
         }
@@ -384,19 +382,19 @@ impl Rows {
     }
 }
 
-/// The keys of a kind's records.
+/// The key range of a kind's records.
 fn records_of(kind: Record) -> RangeInclusive<RecordKey> {
     (kind as u8, [0; 16])..=(kind as u8, [0xff; 16])
 }
 
-/// The keys of a column's segments, from the first to any that there could be.
+/// The key range of a column's segments.
 fn segments_of(column: Column) -> RangeInclusive<SegmentKey> {
     let (kind, owner, part) = column.key();
     (kind, owner, part, 0)..=(kind, owner, part, u32::MAX)
 }
 
-/// Shows entries of a table, in the order of their keys: these must ascend, as where a page refers back to one
-/// above it, there is no end.
+/// Visits the entries of a table. Fails if keys do not ascend, because damaged pages that refer back to a page
+/// above them would make the loop endless.
 fn each<K>(
     entries: redb::Range<'_, K, &'static [u8]>,
     table: &str,
@@ -417,25 +415,25 @@ where
     Ok(())
 }
 
-/// The body of a column as it stands.
+/// Verifies a stored column's checksum and returns its body.
 pub(crate) fn open_column(column: Column, stored: &[u8]) -> Result<&[u8]> {
     without_checksum(&checksum_key(column), stored).map_err(|error| error.at(column))
 }
 
-/// A record that was read together with all others of its kind.
+/// A record from a list of all records of its kind.
 pub(crate) struct Found<T> {
     pub(crate) id: [u8; 16],
-    /// Its packed size.
+    /// Packed size of the record.
     pub(crate) bytes: u64,
     pub(crate) record: T,
 }
 
-/// How errors name a record.
+/// The location of a record in errors.
 pub(crate) fn record_location(kind: Record, id: [u8; 16]) -> String {
     format!("table records, {} {}", kind.name(), ProfileId(id))
 }
 
-/// The record in these bytes, whose checksum must be right for this kind and id.
+/// Decodes a record after verifying its checksum for this kind and id.
 pub(crate) fn read_record<T: for<'de> Deserialize<'de>>(
     kind: Record,
     id: [u8; 16],

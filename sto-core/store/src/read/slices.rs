@@ -1,4 +1,4 @@
-//! Costs by context and slice of time: what they must keep to go in, and how they come out.
+//! Costs by context and slice of time: their rules, and loading them.
 
 use crate::codec::{DecodeError, ProfileRecord, add_up, unpack_slices, unpack_slices_contexts};
 use crate::error::{InternalError, Result};
@@ -9,7 +9,7 @@ use crate::{Loaded, LoadedSlices};
 use sto_model::id::{ExecutableId, ProfileId};
 use sto_model::tree::{Context, Interned, Slices, label_sets};
 
-/// Checks what the types of a profile's slices leave open.
+/// Checks the rules that the types do not enforce.
 pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
     let Slices {
         grid,
@@ -20,7 +20,7 @@ pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
     let rules = [
         (
             costs.len() == interned.costs.len(),
-            "it has not as many columns of slices as sample types",
+            "its slices do not have one column per sample type",
         ),
         (
             contexts.is_sorted_by(|a, b| a < b),
@@ -59,7 +59,7 @@ pub(crate) fn check(slices: &Slices, interned: &Interned) -> Result<()> {
     }
 }
 
-/// The slices of a profile, where it has them.
+/// Loads the slices of a profile, if it has any.
 pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {
@@ -79,7 +79,7 @@ pub(crate) fn load(rows: &Rows, id: ProfileId) -> Result<Option<LoadedSlices>> {
     }))
 }
 
-/// The contexts of a profile, where it has slices.
+/// Loads the contexts of a profile's slices, if it has any.
 pub(crate) fn contexts(rows: &Rows, id: ProfileId) -> Result<Option<Vec<Context>>> {
     let record = builds::profile_record(rows, id)?;
     if record.slices == 0 {

@@ -1,4 +1,4 @@
-//! One state of a store, and the questions that it answers.
+//! One state of a store, and queries of it.
 
 use crate::error::InternalError;
 use crate::file::lock::Turn;
@@ -19,15 +19,15 @@ use sto_model::tree::Context;
 use sto_model::units::Bytes;
 use sto_model::{Build, FrameTable, RunMetrics};
 
-/// One state of a store: every answer is of it, whatever others write or prune meanwhile.
+/// One state of a store. All queries see this state, whatever others write or prune in the meantime.
 ///
-/// Clones are cheap, and any number of threads may ask, and ask several stores at once. What it reads is in
-/// the store's file, which is open [until the last clone is dropped](Store::snapshot).
+/// Clones are cheap, and any number of threads may query it and other snapshots at the same time. The data
+/// is read from the store's file, which stays open [until the last clone is dropped](Store::snapshot).
 #[derive(Clone)]
 pub struct Snapshot(Arc<Taken>);
 
 struct Taken {
-    // Goes before the file that it is read from.
+    // Dropped before the file that it reads from.
     rows: Rows,
     _file: Closing,
     path: PathBuf,
@@ -35,7 +35,7 @@ struct Taken {
     turn: Arc<Turn>,
 }
 
-/// A file that is closed when all was read. redb panics on some damaged files only then, too.
+/// A file that is closed after `rows`. On some damaged files, redb only panics at that point.
 struct Closing(Option<Reading>);
 
 impl Drop for Closing {
@@ -49,16 +49,16 @@ impl Drop for Closing {
 }
 
 impl Snapshot {
-    /// What the store at this path holds now: [`Store::snapshot`] for who asks and does not write, with the
-    /// file opened once.
+    /// Opens the store at this path and takes a snapshot of it. Like [`Store::snapshot`], but opens
+    /// the file only once.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Like [`Store::open`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Snapshot, StoreError> {
         Store::at(path, options)?.snapshot()
     }
 
-    /// What a file of this size holds now; errors name this path.
+    /// Takes a snapshot of an open file of this size. Errors name this path.
     pub(crate) fn of(
         file: Reading,
         (path, size): (&Path, Bytes),
@@ -73,7 +73,7 @@ impl Snapshot {
         })))
     }
 
-    /// Does work that reads.
+    /// Runs a query.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Rows) -> Result<T, InternalError>,
@@ -81,62 +81,62 @@ impl Snapshot {
         guarded(|| work(&self.0.rows)).map_err(|error| error.at(self.path(), "read"))
     }
 
-    /// How it takes its turn at other files.
+    /// The store's lock state, for operations on other stores.
     pub(crate) fn turn(&self) -> &Turn {
         &self.0.turn
     }
 
-    /// What errors name.
+    /// The path that errors name.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Size of the store's file; zero in memory, and where nothing was stored yet.
+    /// The size of the store's file; zero in memory and if nothing was stored yet.
     pub fn file_size(&self) -> Bytes {
         self.0.size
     }
 
-    /// Whether it has a profile.
+    /// Whether the store has a profile.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn has(&self, profile: ProfileId) -> Result<bool, StoreError> {
         self.read(|rows| rows.has_record(Record::Profile, profile.0))
     }
 
-    /// The profile that stands for a source in a build, if there is one, and where it came from.
+    /// The profile of a source in a build, if any, and its origin.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn reading(&self, reading: ReadingId) -> Result<Option<(ProfileId, CameFrom)>, StoreError> {
         let found = self.read(|rows| rows.reading(reading))?;
         Ok(found.map(|found| (found.profile, found.from)))
     }
 
-    /// Every build with its profiles, ordered by executable name, then by its first recording,
-    /// then by version.
+    /// All builds with their profiles, ordered by executable name, then by first recording, then
+    /// by version.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn builds(&self) -> Result<Vec<StoredBuild>, StoreError> {
         self.read(builds::builds)
     }
 
-    /// What is known of a build, by all its profiles; `None` where the store does not have it.
+    /// A build with the metadata of all its profiles; `None` if it is not in the store.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn build(&self, build: BuildId) -> Result<Option<Build>, StoreError> {
         self.read(|rows| builds::build(rows, build))
     }
 
-    /// Loads the stacks and self costs of profiles that belong to one executable.
+    /// Loads the stacks and self costs of profiles of one executable.
     ///
-    /// The tree is in preorder and depends on the profiles alone, not on the order in which they
-    /// were added: children stand in the order of their frames.
+    /// The tree is in preorder, children in the order of their frames. It does not depend on the order
+    /// in which profiles were added.
     ///
     /// # Errors
-    /// Where a profile does not exist, or the store is damaged.
+    /// Returns an error if a profile does not exist or the store is damaged.
     pub fn load(
         &self,
         executable: ExecutableId,
@@ -145,20 +145,20 @@ impl Snapshot {
         self.read(|rows| builds::load(rows, executable, profiles))
     }
 
-    /// Loads the stacks of a build and their self costs, added up over its profiles. They were added
-    /// up as the profiles came in, so many are read as fast as one.
+    /// Loads the stacks of a build and their self costs, summed over its profiles. The sums are kept
+    /// up to date as profiles are added, so loading many profiles is as fast as one.
     ///
     /// # Errors
-    /// Where the build does not exist, or the store is damaged.
+    /// Returns an error if the build does not exist or the store is damaged.
     pub fn load_build(&self, build: BuildId) -> Result<LoadedBuild, StoreError> {
         self.read(|rows| builds::load_build(rows, build, None))
     }
 
-    /// Loads the same over some of a build's profiles, each named once. However many they are, a few of them
-    /// are in memory at a time.
+    /// Like [`Snapshot::load_build`], summed over some of the build's distinct profiles. Only a few profiles are
+    /// in memory at a time.
     ///
     /// # Errors
-    /// Where the build does not exist or has not all of these profiles, or the store is damaged.
+    /// Returns an error if the build does not exist or lacks one of these profiles, or the store is damaged.
     pub fn load_sum(
         &self,
         build: BuildId,
@@ -167,44 +167,44 @@ impl Snapshot {
         self.read(|rows| builds::load_build(rows, build, Some(profiles)))
     }
 
-    /// Loads every frame of the store, in the order in which frames compare.
+    /// Loads all frames of the store, in their order.
     ///
     /// # Errors
-    /// Where the store is damaged or cannot be read.
+    /// Returns an error if the store is damaged or cannot be read.
     pub fn load_frames(&self) -> Result<FrameTable, StoreError> {
         self.read(builds::load_frames)
     }
 
-    /// Loads the line costs of a profile, and what is known of the text that they are of.
+    /// Loads the line costs of a profile and the digests of its source files.
     ///
     /// # Errors
-    /// Where the profile does not exist, or the store is damaged.
+    /// Returns an error if the profile does not exist or the store is damaged.
     pub fn load_lines(&self, profile: ProfileId) -> Result<LoadedLines, StoreError> {
         self.read(|rows| builds::load_lines(rows, profile))
     }
 
-    /// Loads the costs of a profile by context and slice of time; `None` where they were not kept.
+    /// Loads the costs of a profile by context and slice of time; `None` if they were not kept.
     ///
     /// # Errors
-    /// Where the profile does not exist, or the store is damaged.
+    /// Returns an error if the profile does not exist or the store is damaged.
     pub fn load_slices(&self, profile: ProfileId) -> Result<Option<LoadedSlices>, StoreError> {
         self.read(|rows| slices::load(rows, profile))
     }
 
-    /// Loads what samples of a profile were taken in, in ascending order; `None` where its slices of
-    /// time were not kept.
+    /// Loads the contexts (threads and labels) of a profile's samples, in ascending order; `None` if its
+    /// slices of time were not kept.
     ///
     /// # Errors
-    /// As [`Snapshot::load_slices`].
+    /// Like [`Snapshot::load_slices`].
     pub fn load_contexts(&self, profile: ProfileId) -> Result<Option<Vec<Context>>, StoreError> {
         self.read(|rows| slices::contexts(rows, profile))
     }
 
-    /// Loads the metrics over time of a profile; `None` where it has none.
+    /// Loads the metrics over time of a profile; `None` if it has none.
     ///
     /// # Errors
-    /// Where the profile does not exist, the metrics would take more memory than [they may](sto_model::memory), or the
-    /// store is damaged.
+    /// Returns an error if the profile does not exist, the metrics would take more memory than
+    /// [allowed](sto_model::memory), or the store is damaged.
     pub fn load_metrics(&self, profile: ProfileId) -> Result<Option<RunMetrics>, StoreError> {
         self.read(|rows| {
             let record = builds::profile_record(rows, profile)?;
@@ -212,19 +212,19 @@ impl Snapshot {
         })
     }
 
-    /// Loads the calls over time of a profile; `None` where it has none.
+    /// Loads the calls over time of a profile; `None` if it has none.
     ///
     /// # Errors
-    /// Where the profile does not exist, the calls would take more memory than [they may](sto_model::memory), or the
-    /// store is damaged.
+    /// Returns an error if the profile does not exist, the calls would take more memory than
+    /// [allowed](sto_model::memory), or the store is damaged.
     pub fn load_calls(&self, profile: ProfileId) -> Result<Option<LoadedCalls>, StoreError> {
         self.read(|rows| calls::load(rows, profile))
     }
 
-    /// Whether addresses of a profile are kept whose names may be found later.
+    /// Whether a profile has addresses whose names may be found later.
     ///
     /// # Errors
-    /// Where the profile does not exist, or the store is damaged.
+    /// Returns an error if the profile does not exist or the store is damaged.
     pub fn has_addresses(&self, profile: ProfileId) -> Result<bool, StoreError> {
         self.read(|rows| {
             let record = builds::profile_record(rows, profile)?;
@@ -232,10 +232,10 @@ impl Snapshot {
         })
     }
 
-    /// The profiles that are gone, each with the one that stands in its place since names of its functions were found.
+    /// Removed profiles, each with the profile that replaced it when names of its functions were found.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// Returns an error if the store is damaged.
     pub fn replaced(&self) -> Result<BTreeMap<ProfileId, ProfileId>, StoreError> {
         self.read(|rows| {
             let replaced = rows.records(Record::Replaced)?.into_iter();
@@ -245,10 +245,10 @@ impl Snapshot {
         })
     }
 
-    /// Whether a profile's costs by context and slice of time are kept.
+    /// Whether a profile has costs by context and slice of time.
     ///
     /// # Errors
-    /// As [`Snapshot::load_slices`].
+    /// Like [`Snapshot::load_slices`].
     pub fn has_slices(&self, profile: ProfileId) -> Result<bool, StoreError> {
         self.read(|rows| Ok(builds::profile_record(rows, profile)?.slices > 0))
     }

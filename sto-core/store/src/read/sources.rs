@@ -8,7 +8,7 @@ use crate::tables::Column;
 use sto_model::SourceDigests;
 use sto_model::id::ProfileId;
 
-/// Those of a profile with this record; none where it has none.
+/// The source digests of a profile with this record; empty if it has none.
 pub(crate) fn of_record(
     rows: &Rows,
     id: ProfileId,

@@ -1,4 +1,4 @@
-//! Profiles as they went in.
+//! Loads whole profiles, as they were added.
 
 use crate::StoreError;
 use crate::codec::ExecutableRecord;
@@ -12,12 +12,12 @@ use sto_model::id::{ExecutableId, ProfileId};
 use sto_model::tree::Interned;
 
 impl Snapshot {
-    /// Loads profiles of one executable as they went in, with their slices, metrics and calls, and gives each to
-    /// `work`, on every core. As many as there are cores are in memory at a time.
+    /// Loads whole profiles of one executable, with their slices, metrics and calls, and passes each to `work`, on
+    /// all cores. The number of profiles in memory is at most the number of cores.
     ///
     /// # Errors
-    /// Where a profile does not exist or is of another executable, or the store is damaged; and those of `work`.
-    /// Of several, it is that of the first profile; of those after it, some may have been given.
+    /// Returns an error if a profile does not exist or belongs to another executable, if the store is damaged, or
+    /// if `work` does. Of several errors, returns that of the first profile; `work` may have seen later ones.
     pub fn load_each<E: From<StoreError> + Send>(
         &self,
         executable: ExecutableId,
@@ -35,7 +35,7 @@ impl Snapshot {
         let (executable, frames) = stored;
         let tree = self.read(|rows| ExecutableTree::unpack(rows, &frames, &executable))?;
         let load = |&id: &ProfileId| {
-            // Guarded one by one: these may be other threads.
+            // Each profile is guarded by itself, as it may be read on another thread.
             let interned = self.read(|rows| {
                 let record = profile_record(rows, id)?;
                 match build_of(rows, &record)?.executable == executable.name {

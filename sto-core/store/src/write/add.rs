@@ -1,4 +1,4 @@
-//! Adding a profile: what was read here counts, and what another store claims does not get in its way.
+//! Adds a profile. Profiles whose source was read for this store take precedence over other stores' claims.
 
 use crate::codec::{ProfileRecord, ReadingRecord, pack_metrics};
 use crate::error::{InternalError, refused};
@@ -18,28 +18,28 @@ use sto_model::tree::Interned;
 use sto_model::units::Bytes;
 use sto_model::{Build, Profile};
 
-/// What becomes of a profile that is to go in.
+/// The result of adding a profile.
 pub(crate) enum Put {
     Added(Added),
-    /// Another profile stands for its source here: nothing was changed.
+    /// Nothing was changed: the store has another profile of the same source.
     OtherReading(ReadingRecord),
 }
 
 impl Writer<'_> {
-    /// Adds a profile in one transaction: all of it, or nothing.
+    /// Adds a profile in one transaction.
     ///
-    /// A source is in a build once. Where it was added here before, it stays as it was then, whatever the
-    /// profile has now; only [metrics over time](sto_model::RunMetrics) go in then, too, in place of such of the same name, and
-    /// [calls over time](sto_model::trace::RunCalls) in place of others.
-    /// Where it came from another store by [`Store::merge`](crate::Store::merge), this one replaces it.
+    /// A build has one profile per source. If the source was read for this store before, its profile stays
+    /// unchanged, except that [metrics over time](sto_model::RunMetrics) are added, replacing metrics of the same
+    /// name, and [calls over time](sto_model::trace::RunCalls) replace earlier ones. If the source's profile came
+    /// from another store by [`Store::merge`](crate::Store::merge), this profile replaces it.
     ///
-    /// What is known of the build is kept; only what was not known of it yet (GNU build id,
-    /// revision) is filled in.
+    /// The build's known metadata is kept; only missing metadata (GNU build id, revision) is
+    /// filled in.
     ///
     /// # Errors
-    /// Where the profile breaks the rules of its types, or the file cannot be written (say, a full
-    /// disk): the store is then as it was. Only where it is not certain that the disk has all that was
-    /// written, the profile may be there.
+    /// Returns an error if the profile breaks a rule of its types, or the file cannot be written (for example, on
+    /// a full disk). The store is then unchanged, except if the final sync to disk fails: then the
+    /// profile may be stored.
     pub fn add(
         &mut self,
         build: &Build,
@@ -55,11 +55,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Puts a profile in the place of another one of its source, with the names that were found since, in one
-    /// transaction. From then on that one is known as [replaced](crate::Snapshot::replaced).
+    /// Replaces a profile by another one of the same source whose function names were found later, in one
+    /// transaction. The old profile is then listed as [replaced](crate::Snapshot::replaced).
     ///
     /// # Errors
-    /// As [`Writer::add`], and where the other one is not there any more.
+    /// Like [`Writer::add`]; also returns an error if the old profile does not exist any more.
     pub fn replace(
         &mut self,
         gone: ProfileId,
@@ -84,8 +84,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a profile with this content address, which keeps the rules of its types, and says in whose place it
-    /// stands.
+    /// Adds a profile that keeps the rules of its types. `id` is its content id, `replaced` the profiles that
+    /// it replaces.
     pub(crate) fn put(
         &mut self,
         id: ProfileId,
@@ -95,8 +95,8 @@ impl Writer<'_> {
         (from, replaced): (CameFrom, &[ProfileId]),
     ) -> Result<Put, StoreError> {
         let plan = |rows: &Rows| plan(rows, id, build, profile, interned, (&from, replaced));
-        // All work is done while others may still read, and before anything is changed: opening
-        // for writing alone changes the file.
+        // Plans while others may still read, and before anything is changed: opening the file for writing
+        // would already change it.
         let (seen, planned) = self
             .store()
             .snapshot()?
@@ -122,7 +122,7 @@ impl Writer<'_> {
     }
 }
 
-/// What becomes of the profile, and what is to be written for it.
+/// Decides how to add the profile, and collects the rows to write.
 fn plan(
     rows: &Rows,
     id: ProfileId,
@@ -138,7 +138,7 @@ fn plan(
     let mut beside = Beside::of(interned)?;
     match &known {
         Some(known) if is_first_reading(known) && known.profile == id => {
-            // What is known of it beside its content is not lost.
+            // Keeps the stored data that the id does not cover.
             let record = profile_record(rows, id)?;
             beside = together(rows, id, &record, interned, beside)?;
             if beside.kept.is_none() {
@@ -149,13 +149,13 @@ fn plan(
             profile.to_mut().metrics = of_run;
         }
         Some(known) if is_first_reading(known) => {}
-        // What was read here, only names found here replace.
+        // A profile that was read here is only replaced by one with names that were found here.
         Some(known)
             if known.profile != id
                 && replaced.contains(&known.profile)
                 && (known.from != CameFrom::ReadHere || *from == CameFrom::ReadHere) => {}
         Some(known) if *from == CameFrom::ReadHere => {
-            // Calls are of nodes by their indices in its tree.
+            // Calls and addresses refer to nodes by index in their own profile's tree.
             if known.profile != id {
                 (beside.calls, beside.kept, beside.addresses) = (None, None, None);
             }
@@ -190,7 +190,7 @@ fn plan(
     Ok((Put::Added(added), Some(new)))
 }
 
-/// Gives metrics and calls over time to a profile that was read here before.
+/// Adds metrics and calls over time to a stored profile.
 fn give(
     rows: &Rows,
     id: ProfileId,
@@ -211,7 +211,7 @@ fn give(
     if all.addresses == before.addresses {
         (all.addresses, before.addresses) = (None, None);
     }
-    // These are of the reading that is stored.
+    // These belong to the stored reading.
     (all.sources, before.sources) = (None, None);
     if all.is_same(&Beside::default()) && all.addresses.is_none() && kept.is_none() {
         return Ok((Put::Added(Added::AlreadyStored(id)), None));
@@ -242,7 +242,7 @@ fn give(
     Ok((Put::Added(given), Some(new)))
 }
 
-/// What was known of a profile with this record, and what is said now.
+/// Merges the stored and the new side data of a profile with this record.
 fn together(
     rows: &Rows,
     id: ProfileId,

@@ -1,4 +1,4 @@
-//! Counting profiles to their build.
+//! Updates a build's record and sums when profiles are added.
 
 use super::take_number;
 use crate::codec::{BuildRecord, Contents, Known, Sum, pack_costs};
@@ -12,25 +12,25 @@ use sto_model::id::ProfileId;
 use sto_model::units::Cost;
 use sto_model::{Build, Profile};
 
-/// A build to which profiles are counted.
+/// A build being updated.
 pub(crate) struct Tally {
     record: BuildRecord,
-    /// One for each of the record's.
+    /// One for each sum of the record.
     sums: Vec<Adding>,
 }
 
-/// What is known of a sum while profiles are counted to it.
+/// A sum being updated.
 #[derive(Default)]
 struct Adding {
-    /// The build's own column, where there is one, and those that are separate: all of them, unless
-    /// they were not needed.
+    /// The build's own column, if it has one, and the separate columns. Either all of them, or none if they
+    /// are not needed.
     columns: Vec<NodeCosts>,
-    /// Whether the build's own column, which comes first, is new.
+    /// Whether the build's own column, which is the first, must be written.
     is_new: bool,
 }
 
 impl Tally {
-    /// A build that no profile was counted to.
+    /// A new build without profiles.
     pub(crate) fn new(build: &Build, contents: &mut Contents) -> Result<Self> {
         let record = BuildRecord {
             executable: build.executable.clone(),
@@ -46,7 +46,7 @@ impl Tally {
         Ok(Tally::again(record))
     }
 
-    /// A build whose profiles are to be counted to it anew.
+    /// An existing build, reset so that its profiles can be added again.
     pub(crate) fn again(record: BuildRecord) -> Self {
         Tally {
             record: BuildRecord {
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// A build as a store has it; the executable has the nodes below this one.
+    /// A stored build; the executable's nodes are numbered below `nodes_end`.
     pub(crate) fn of(
         rows: &Rows,
         record: BuildRecord,
@@ -86,8 +86,8 @@ impl Tally {
         })
     }
 
-    /// Counts the profile with this number and these costs, one column a sample type. The build is
-    /// as this profile has it.
+    /// Adds a profile with this number and these costs, one column per sample type. `build` is the build's metadata
+    /// in this profile.
     pub(crate) fn add(
         &mut self,
         id: ProfileId,
@@ -139,7 +139,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Writes the build, and those of its sums that are new.
+    /// Writes the build's record and its new sums.
     pub(crate) fn write(&self, new: &mut NewRows) -> Result<()> {
         let record = &self.record;
         for (sum, adding) in record.types().zip(&self.sums) {
@@ -153,7 +153,7 @@ impl Tally {
     }
 }
 
-/// One of a build's sums: of a sample type, over its profiles.
+/// Computes one of a build's sums over its profiles.
 pub(crate) fn sum(
     rows: &Rows,
     build: &BuildRecord,
@@ -163,11 +163,11 @@ pub(crate) fn sum(
     added(unpacked(&columns(rows, build, sum, nodes_end)?)?)
 }
 
-/// Costs that are added up column by column. What is added up takes no more than twice what it comes to.
+/// Adds columns of costs. The pending columns are never larger than the sum.
 #[derive(Default)]
 pub(crate) struct Adder {
     sum: NodeCosts,
-    /// What is to be added, once that is as much as the sum: so each cost is moved a few times at most.
+    /// Pending columns, added when they are as large as the sum, so that each cost is moved only a few times.
     next: Vec<NodeCosts>,
     waiting: usize,
 }
@@ -195,7 +195,7 @@ impl Adder {
     }
 }
 
-/// The columns that a sum is the sum of: the build's own first, if there is one.
+/// The columns of a sum: the build's own column first, if it has one, then the separate ones.
 fn columns(
     rows: &Rows,
     build: &BuildRecord,
@@ -219,7 +219,7 @@ fn unpacked(columns: &[PackedCosts]) -> Result<Vec<NodeCosts>> {
 const TOO_MANY: InternalError =
     InternalError::Refused("its build would have counts of more than 2^64 - 1");
 
-/// Believes the profile that was recorded first.
+/// Keeps the value of the profile with the earliest recording.
 fn learn<T: Clone>(
     known: &mut Option<Known<T>>,
     value: Option<&T>,
@@ -237,13 +237,13 @@ fn learn<T: Clone>(
     }
 }
 
-/// The costs of columns, node by node.
+/// Adds columns node by node.
 fn added(mut columns: Vec<NodeCosts>) -> Result<NodeCosts> {
     if columns.len() < 2 {
         return Ok(columns.pop().unwrap_or_default());
     }
     let mut all = columns.concat();
-    // Stable, as that is quick with runs that are in order.
+    // A stable sort is fast on ascending runs.
     all.sort_by_key(|&(node, _)| node);
     let mut sums: NodeCosts = Vec::with_capacity(all.len());
     for (node, cost) in all {

@@ -1,4 +1,4 @@
-//! The rules that a profile must keep.
+//! The rules for profiles.
 
 use crate::codec::{CommitRecord, add_up};
 use crate::error::{InternalError, Result};
@@ -10,7 +10,7 @@ use sto_model::tree::{Interned, LineCost, NodeIx, SelfCosts, StackTree};
 use sto_model::units::Cost;
 use sto_model::{Build, CommitHash, FrameIx, Profile, StringIx};
 
-/// Checks what the types of a profile leave open, so that nothing is stored that cannot be read.
+/// Checks the rules that the types do not enforce, so that everything stored can be read.
 pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Result<()> {
     let Interned {
         frames,
@@ -31,24 +31,24 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         (profile.build == build.id(), "it names another build"),
         (
             costs.len() == profile.sample_types.len() && lines.len() == costs.len(),
-            "it has not as many columns of costs as sample types",
+            "it does not have one column of costs per sample type",
         ),
         (
             build.commit.as_ref().is_none_or(|commit| {
                 let named = build.revision.as_deref().and_then(CommitHash::of_revision);
                 named.as_ref() == Some(&commit.hash)
             }),
-            "its commit is not that of its revision",
+            "its commit does not match its revision",
         ),
         (is_preorder(tree), "its tree is not in preorder"),
         (
-            // As the store gives them back: ids and slices name nodes by their indices in that order.
+            // Ids and slices refer to nodes by index in the order in which the store returns them.
             frames.iter().is_sorted_by(|(_, a), (_, b)| a < b),
             "its frames are out of order",
         ),
         (
             siblings_ascend(tree),
-            "two callees of one stack are out of order, or the same",
+            "two callees of a stack are out of order or equal",
         ),
         (
             tree.frames().iter().all(|frame| frame.get() < frames.len()),
@@ -75,7 +75,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         ),
         (
             sources.len() <= MAX_SOURCES && sources.keys().all(|path| path.len() <= MAX_NAME),
-            "it has digests of more than 65536 source files, or the path of one is too long",
+            "it has digests of more than 65536 source files, or a path that is too long",
         ),
     ];
     if let Some((_, why)) = rules.iter().find(|(kept, _)| !kept) {
@@ -97,7 +97,7 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
                 .all(|(slices, costs)| add_up(slices, costs));
         if !addresses.are_of(tree, costs) || !add_up {
             return Err(InternalError::Refused(
-                "its addresses are not of its stacks",
+                "its addresses do not match its stacks",
             ));
         }
     }
@@ -107,8 +107,8 @@ pub(crate) fn check(build: &Build, profile: &Profile, interned: &Interned) -> Re
         .map_or(Ok(()), |calls| call_rules::check(calls, interned))
 }
 
-/// The first limit that a profile does not keep. Reading a file cuts or refuses what is beyond them; a
-/// profile of another store, or of a program that makes its own, may never have been in a file.
+/// Returns the first limit that a profile exceeds. Reading a file truncates or rejects larger data, but a
+/// profile of another store or program may never have been in a file.
 fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Option<&'static str> {
     let Interned {
         frames,
@@ -159,7 +159,7 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
         ),
         (
             given.all(|name| name.len() <= MAX_GIVEN_NAME),
-            "a name that was given to it is longer than 4096 bytes",
+            "a name given for it is longer than 4096 bytes",
         ),
         (
             profile.labels.len() <= MAX_LABELS && profile.metrics.len() <= MAX_LABELS,
@@ -167,7 +167,7 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
         ),
         (
             profile.metrics.values().all(|value| value.is_finite()),
-            "a metric is no finite number",
+            "a metric is not a finite number",
         ),
         (
             profile.sample_types.len() <= MAX_SAMPLE_TYPES,
@@ -188,7 +188,7 @@ fn beyond_limits(build: &Build, profile: &Profile, interned: &Interned) -> Optio
     limits.iter().find(|(kept, _)| !kept).map(|&(_, why)| why)
 }
 
-/// Most frames of a stack of a tree in preorder.
+/// The maximum depth of a tree in preorder.
 fn depth(tree: &StackTree) -> usize {
     let mut depths: Vec<u32> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
@@ -213,9 +213,9 @@ fn is_preorder(tree: &StackTree) -> bool {
     })
 }
 
-/// Whether the children of each node, and the roots, stand in the order of their frames.
+/// Whether the children of each node, and the roots, are in the order of their frames.
 fn siblings_ascend(tree: &StackTree) -> bool {
-    // In preorder, the sibling before is what was last left on the way back to the parent.
+    // In preorder, the previous sibling is the last node popped on the way back to the parent.
     let mut path: Vec<(NodeIx, FrameIx)> = Vec::new();
     tree.nodes().all(|node| {
         let parent = tree.parent(node);

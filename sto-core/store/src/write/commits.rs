@@ -1,4 +1,4 @@
-//! Adding what is known of commits that revisions name.
+//! Adds metadata of commits that revisions name.
 
 use crate::codec::{CommitRecord, ProfileRecord};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::tables::Record;
 use crate::{Store, StoreError};
 use sto_model::Build;
 
-/// Adds what is known of a build's commit, unless it stands there already.
+/// Adds the metadata of a build's commit, unless it is stored already.
 pub(super) fn plan(rows: &Rows, new: &mut NewRows, build: &Build) -> Result<()> {
     if let Some(commit) = &build.commit {
         add(rows, new, &CommitRecord::of(commit))?;
@@ -26,7 +26,7 @@ fn add(rows: &Rows, new: &mut NewRows, commit: &CommitRecord) -> Result<bool> {
 }
 
 impl Store {
-    /// Adds what another store knows of commits that revisions of profiles here name, in one transaction.
+    /// Adds another store's metadata of commits that profiles of this store name, in one transaction.
     pub(crate) fn add_commits(&self, there: Commits) -> Result<(), StoreError> {
         self.change(
             |rows| {

@@ -1,4 +1,4 @@
-//! The frames of a profile: which the store has, and a pack of those that it lacks.
+//! Finds a profile's frames in the store, and adds a pack of the missing ones.
 
 use super::take_number;
 use crate::codec::{FrameColumns, pack_frames};
@@ -10,7 +10,7 @@ use crate::tables::{Column, MOST_FRAMES};
 use rayon::prelude::*;
 use sto_model::{Frame, FrameIx, FrameTable, StringIx};
 
-/// Finds the store's numbers of a profile's frames, and adds those it lacks.
+/// Returns the store's numbers of a profile's frames, after adding the missing ones.
 pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Result<Vec<FrameNo>> {
     let packs = rows.packs(rows.contents.frames, Column::Frames)?;
     let found: Vec<Found> = packs
@@ -56,7 +56,7 @@ pub(super) fn plan(rows: &Rows, new: &mut NewRows, frames: &FrameTable) -> Resul
     Ok(numbers)
 }
 
-/// Writes frames with the numbers from `first` on, in packs.
+/// Writes frames in packs, numbered from `first`.
 pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>]) -> Result<()> {
     let chunks = frames.par_chunks(MOST_FRAMES as usize);
     let packs = chunks.map(|chunk| pack_frames(chunk.iter().copied()));
@@ -67,16 +67,16 @@ pub(crate) fn write_packs(new: &mut NewRows, first: FrameNo, frames: &[Frame<'_>
     Ok(())
 }
 
-/// What a pack has of a profile's frames.
+/// The frames of a profile that a pack contains.
 struct Found {
     numbers: Vec<(FrameIx, FrameNo)>,
-    /// Bytes of all strings of the pack.
+    /// Length of all strings of the pack.
     text_len: usize,
 }
 
 fn find(pack: &Pack<FrameNo>, frames: &FrameTable) -> Result<Found> {
     let stored = pack.frames()?;
-    // Next to one another, frames mostly have the module and file of the one before.
+    // Neighbouring frames mostly have the same module and file.
     type Last<'a> = Option<(&'a str, Option<StringIx>)>;
     let (mut module, mut file): (Last<'_>, Last<'_>) = (None, None);
     fn find<'a>(last: &mut Last<'a>, string: &'a str, frames: &FrameTable) -> Option<StringIx> {

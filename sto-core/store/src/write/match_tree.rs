@@ -1,39 +1,39 @@
-//! Finding a profile's tree among an executable's nodes, and adding what is missing.
+//! Finds a profile's tree in an executable's nodes, and adds the missing nodes.
 
 use crate::codec::{DecodeError, NodeColumns, Others, Segments};
 use crate::numbers::{FrameNo, NodeNo, Number};
 use sto_model::FrameIx;
 use sto_model::tree::{NodeIx, StackTree};
 
-/// A search for the nodes of a profile's tree among those of the store, whose packs pass by once, in
-/// their order.
+/// A search for the nodes of a profile's tree in the store's packs, which are visited once, in
+/// order.
 ///
-/// Only segments whose root the profile has are unpacked, and no pack where it has none. Memory is some
-/// bytes a node of the profile and of one pack.
+/// Only segments whose root the profile contains are unpacked, and packs without such segments are not. Memory
+/// is a few bytes per node of the profile and of one pack.
 pub(crate) struct TreeMatch<'a> {
     tree: &'a StackTree,
-    /// By frame of the profile, its number in the store.
+    /// The store's frame number by the profile's frame index.
     frames: &'a [FrameNo],
-    /// By frame of the store, its index in the profile, where it has it.
+    /// The profile's frame index by the store's frame number, if the profile has the frame.
     frame_of: Vec<FrameIx>,
     children: Children,
-    /// The first number that no node of the store has.
+    /// The end of the store's node numbers.
     stored_end: NodeNo,
-    /// By node of the profile, its number in the store.
+    /// The store's node number by the profile's node index.
     numbers: Vec<NodeNo>,
-    /// Numbers in the store of what was found, ascending, with the slots of their children.
+    /// The store's numbers of found nodes, ascending, with the slots of their children.
     found: Vec<(NodeNo, Slot)>,
-    /// What is looked for below nodes that were found.
+    /// The children that are expected below found nodes.
     expected: Filter,
-    /// For how many nodes that was made.
+    /// Number of missing nodes when the filter was built.
     expected_for: u32,
 }
 
 const NO_FRAME: FrameIx = FrameIx(u32::MAX);
 
 impl<'a> TreeMatch<'a> {
-    /// A search among the nodes below `stored_end`, with frames below `frames_end`. `frames` are the store's numbers
-    /// of the tree's frames; those from `frames_end` on are new.
+    /// Starts a search in nodes below `stored_end` with frames below `frames_end`. `frames` are the store's
+    /// numbers of the tree's frames; those from `frames_end` are new.
     pub(crate) fn new(
         tree: &'a StackTree,
         frames: &'a [FrameNo],
@@ -61,7 +61,7 @@ impl<'a> TreeMatch<'a> {
         search
     }
 
-    /// Expects no longer what was found, as no node stands in a store twice: a smaller filter is quicker.
+    /// Rebuilds the filter without the found nodes, which cannot occur again, if that makes it much smaller.
     pub(crate) fn forget_what_was_found(&mut self) {
         let missing = self.missing();
         if missing > self.expected_for / 2 {
@@ -78,15 +78,15 @@ impl<'a> TreeMatch<'a> {
         }
     }
 
-    /// Whether the profile has one of these roots, by what was found so far.
+    /// Whether the profile may contain one of these roots, given the nodes found so far.
     pub(crate) fn expects(&self, roots: &[(NodeNo, FrameNo)]) -> bool {
         roots
             .iter()
             .any(|&(attach, frame)| self.find_below(attach, frame).is_some())
     }
 
-    /// Looks at the next nodes of the store; `others` are those of the segments, where it was known already that
-    /// they are needed.
+    /// Visits the next nodes of the store. `others` are the other nodes of the segments, if the caller has already
+    /// decompressed them.
     pub(crate) fn pass(
         &mut self,
         segments: &Segments<'_>,
@@ -110,7 +110,7 @@ impl<'a> TreeMatch<'a> {
         Ok(())
     }
 
-    /// Sets the number of a node that was found, and returns the slot of its children.
+    /// Sets the number of a found node; returns the slot of its children.
     fn set(&mut self, node: NodeIx, number: NodeNo) -> Slot {
         let slot = Slot(node.0 + 1);
         self.numbers[node.get()] = number;
@@ -119,7 +119,7 @@ impl<'a> TreeMatch<'a> {
         slot
     }
 
-    /// The node of the profile that has this frame below a node that stands before, or below none.
+    /// The node of the profile with this frame below an earlier node of the store, or below none.
     fn find_below(&self, parent: NodeNo, frame: FrameNo) -> Option<NodeIx> {
         if !self.expected.may_have(parent, frame) {
             return None;
@@ -135,29 +135,29 @@ impl<'a> TreeMatch<'a> {
         self.find(slot, frame)
     }
 
-    /// The node of the profile in this slot with this frame of the store.
+    /// The node of the profile in this slot with this frame number of the store.
     fn find(&self, slot: Slot, frame: FrameNo) -> Option<NodeIx> {
         let frame = self.frame_of[frame.get()];
         (frame != NO_FRAME).then(|| self.children.find(slot, frame))?
     }
 
-    /// Expects the children in a slot below a number of the store.
+    /// Expects the children in a slot below a node of the store.
     fn expect_below(&mut self, number: NodeNo, slot: Slot) {
         for &frame in self.children.frames(slot) {
             self.expected.insert(number, self.frames[frame.get()]);
         }
     }
 
-    /// How many nodes were not found.
+    /// Number of nodes not found so far.
     pub(crate) fn missing(&self) -> u32 {
         let missing = self.numbers.iter();
         missing.filter(|&&number| number == NodeNo::NONE).count() as u32
     }
 
-    /// Gives the nodes that were not found the next numbers, in preorder.
+    /// Gives the missing nodes the next numbers, in preorder.
     ///
-    /// Returns the number of every node of the profile's tree, and the new nodes; the error says
-    /// why they cannot be added.
+    /// Returns the numbers of all nodes of the profile's tree and the new nodes, or the reason why they
+    /// cannot be added.
     pub(crate) fn finish(self) -> Result<(Vec<NodeNo>, NodeColumns), &'static str> {
         if self.stored_end.get() + self.missing() as usize >= NodeNo::NONE.get() {
             return Err("its executable would have more than 2^32 - 2 stacks");
@@ -176,13 +176,13 @@ impl<'a> TreeMatch<'a> {
     }
 }
 
-/// Where [`Children`] has those of a node.
+/// The position of a node's children in [`Children`].
 #[derive(Clone, Copy)]
 struct Slot(u32);
 
 const ROOTS: Slot = Slot(0);
 
-/// The children of every node of a tree, with their frames, in the order of those.
+/// The children of every node of a tree, in the order of their frames.
 struct Children {
     /// Slot 0 is for roots, slot `n + 1` for the children of node `n`.
     starts: Vec<u32>,
@@ -190,7 +190,7 @@ struct Children {
     nodes: Vec<NodeIx>,
 }
 
-/// Most children that are looked through one by one; more are halved.
+/// Maximum number of children for a linear search; more take a binary search.
 const FEW: usize = 16;
 
 impl Children {
@@ -237,14 +237,14 @@ impl Children {
     }
 }
 
-/// Pairs of a parent and a frame: those that are in it are always found, others seldom.
+/// A Bloom filter of (parent, frame) pairs.
 struct Filter {
     words: Vec<u64>,
     shift: u32,
 }
 
 impl Filter {
-    /// A filter for so many pairs, with 16 to 32 bits for each.
+    /// A filter for this number of pairs, with 16 to 32 bits for each.
     fn new(pairs: usize) -> Self {
         let words = pairs.div_ceil(4).next_power_of_two().max(2);
         Filter {
@@ -253,7 +253,7 @@ impl Filter {
         }
     }
 
-    /// The word that is a pair's, and two bits of it: of a product (Knuth, volume 3, section 6.4).
+    /// The index of a pair's word and its two bits in it, by multiplicative hashing (Knuth, volume 3, section 6.4).
     fn bits(&self, parent: NodeNo, frame: FrameNo) -> (usize, u64) {
         let pair = u64::from(parent.0) << 32 | u64::from(frame.0);
         let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Metrics that are known only after the recording: given to profiles that are stored already.
+//! Adds metrics that become known after the recording to stored profiles.
 
 use crate::codec::ProfileRecord;
 use crate::error::{InternalError, StoreError};
@@ -11,29 +11,29 @@ use std::collections::BTreeMap;
 use sto_model::id::ProfileId;
 use sto_model::limits::{MAX_GIVEN_NAME, MAX_LABELS};
 
-/// What became of metrics that were to be given to profiles, or would have, where other values were
-/// not to be replaced. Each one is counted once.
+/// The result of adding metrics to profiles, or the expected result if metrics with other values may not be
+/// replaced. Each metric counts once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotated {
     /// Metrics that their profiles did not have.
     pub new: usize,
-    /// Metrics that their profiles have with this value.
+    /// Metrics that their profiles already had with the same value.
     pub unchanged: usize,
-    /// Metrics that their profiles have, or had, with another value; in the order of profiles and
+    /// Metrics that their profiles had with another value, in the order of profiles and
     /// names.
     pub different: Vec<OtherValue>,
 }
 
-/// A metric that a profile has with another value than the one to be given.
+/// A metric that a profile has with another value than the new one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherValue {
     /// The profile.
     pub profile: ProfileId,
     /// The metric.
     pub metric: String,
-    /// Its value before.
+    /// The value before.
     pub stored: f64,
-    /// The value to be given.
+    /// The new value.
     pub given: f64,
 }
 
@@ -41,13 +41,13 @@ pub struct OtherValue {
 pub type Metrics = BTreeMap<ProfileId, BTreeMap<String, f64>>;
 
 impl Store {
-    /// Gives metrics to stored profiles, in one transaction. Where any of them has another value
-    /// already, it is replaced if `may_replace`; else nothing at all is changed.
+    /// Adds metrics to stored profiles, in one transaction. Other values are replaced if `may_replace`;
+    /// otherwise a single other value means that nothing is changed.
     ///
     /// # Errors
-    /// Where the store has not all of these profiles, a metric is no finite number, its name is
-    /// empty or longer than 4096 bytes, a profile would have more than 256 of them, or the file
-    /// cannot be written: the store is then as it was.
+    /// Returns an error if a profile does not exist, a metric is not a finite number, its name is empty or
+    /// longer than 4096 bytes, a profile would have more than 256 metrics, or the file cannot be
+    /// written. The store is then unchanged.
     pub fn annotate(&self, metrics: &Metrics, may_replace: bool) -> Result<Annotated, StoreError> {
         self.change(
             |rows| plan(rows, metrics, may_replace),
@@ -56,12 +56,12 @@ impl Store {
         )
     }
 
-    /// Gives metrics to stored profiles as [`Store::annotate`] does, and chooses the profiles in the same
-    /// transaction, so that none of them is gone by then. Who chooses is given all that is stored, maybe several
-    /// times, and is answered with what was chosen last; where that is an error, nothing is changed.
+    /// Like [`Store::annotate`], with profiles chosen in the same transaction, so that none of them can be
+    /// removed in between. `choose` receives all builds and may be called several times; the result contains its
+    /// last choice. If it returns an error, nothing is changed.
     ///
     /// # Errors
-    /// As [`Store::annotate`].
+    /// Like [`Store::annotate`].
     pub fn annotate_chosen<E>(
         &self,
         choose: impl Fn(&[StoredBuild]) -> Result<Metrics, E>,
@@ -107,7 +107,9 @@ fn plan(
             }
         }
         if known.len() > MAX_LABELS {
-            return Err(InternalError::Refused("a profile has 256 metrics at most"));
+            return Err(InternalError::Refused(
+                "it would have more than 256 metrics",
+            ));
         }
         if *known != before {
             new.record(Record::Profile, profile.0, &record)?;
@@ -122,11 +124,11 @@ fn plan(
 fn check(metric: &str, value: f64) -> Result<(), InternalError> {
     if !(1..=MAX_GIVEN_NAME).contains(&metric.len()) {
         return Err(InternalError::Refused(
-            "a metric's name has 1 to 4096 bytes",
+            "a metric's name must have 1 to 4096 bytes",
         ));
     }
     if !value.is_finite() {
-        return Err(InternalError::Refused("a metric is a finite number"));
+        return Err(InternalError::Refused("a metric must be a finite number"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Adding a profile: what is to be written for it.
+//! Adds and removes profiles, metrics, tags and commits.
 
 pub(crate) mod add;
 mod build;
@@ -28,8 +28,8 @@ pub(crate) use build::{Adder, Tally, sum};
 pub(crate) use check::check;
 pub(crate) use remove::Removal;
 
-/// What is to be written so that a store of these rows holds one more profile, with what it has beside what its id
-/// is of, which came from there; perhaps in place of another one of its build.
+/// Collects the rows that add a profile and its side data to a store, possibly as a replacement of another
+/// profile of its build.
 pub(crate) fn plan(
     rows: &Rows,
     id: ProfileId,
@@ -66,8 +66,8 @@ pub(crate) fn plan(
     Ok(new)
 }
 
-/// Adds a profile, and counts it to its build. Frames, nodes and the list of modules with this
-/// number stand in the store already, or are among what is new.
+/// Adds a profile to the new rows and to its build. Its frames, nodes and module list must be in the store or
+/// among the new rows.
 pub(crate) fn add(
     new: &mut NewRows,
     tally: &mut Tally,
@@ -100,7 +100,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// The history of a store once something was done to it.
+/// The digest of a store's history after another change.
 pub(crate) fn after(history: [u8; 16], done: &[u8]) -> [u8; 16] {
     digest(&[&history, done])
 }
@@ -118,13 +118,11 @@ fn digest(parts: &[&[u8]]) -> [u8; 16] {
 pub(crate) fn take_number<N: Number>(next: &mut N) -> Result<N> {
     let number = *next;
     let following = number.number().checked_add(1);
-    *next = N::new(following.ok_or(InternalError::Refused(
-        "the store has given out all its numbers",
-    ))?);
+    *next = N::new(following.ok_or(InternalError::Refused("the store has no free numbers left"))?);
     Ok(number)
 }
 
-/// Adds a list of modules, unless there is an equal one, which its digest finds; returns its number.
+/// Adds a list of modules, unless an equal one is stored; returns its number.
 pub(crate) fn plan_modules(
     new: &mut NewRows,
     modules: &[ModuleRef],

@@ -1,4 +1,4 @@
-//! The nodes of a profile: which the store has, and a pack of those that it lacks.
+//! Finds a profile's nodes in the store, and adds a pack of the missing ones.
 
 use super::take_number;
 use crate::codec::{ExecutableRecord, NodeColumns, pack_nodes};
@@ -13,10 +13,10 @@ use sto_model::Build;
 use sto_model::id::ExecutableId;
 use sto_model::tree::StackTree;
 
-/// Finds the store's numbers of a tree's nodes, and adds those it lacks, and the executable. With
-/// them comes the first number that no node of the executable has then.
+/// Returns the store's numbers of a tree's nodes, after adding the missing ones and the executable, and the
+/// new end of the executable's node numbers.
 ///
-/// The stored packs pass by a few at a time, so that memory does not hold all their nodes.
+/// Stored packs are visited a few at a time, so that memory does not hold all their nodes.
 pub(super) fn plan(
     rows: &Rows,
     new: &mut NewRows,
@@ -72,7 +72,7 @@ pub(super) fn plan(
     Ok((numbers, executable.nodes))
 }
 
-/// Writes nodes with the numbers from `first` on, in packs.
+/// Writes nodes in packs, numbered from `first`.
 pub(crate) fn write_packs(
     new: &mut NewRows,
     executable: ExecutableNo,

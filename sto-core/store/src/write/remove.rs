@@ -1,5 +1,5 @@
-//! Removing profiles from the rows of a store, in place: their records and columns go, and their builds
-//! are counted anew. Stacks, frames and module lists stay until the store is written anew.
+//! Removes profiles in place: deletes their records and columns and recomputes their builds. Stacks, frames
+//! and module lists stay until the store is rewritten.
 
 use super::{Tally, after};
 use crate::codec::{BuildRecord, ExecutableRecord, ProfileRecord};
@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use sto_model::Build;
 use sto_model::id::{BuildId, ExecutableId, ProfileId};
 
-/// Profiles that go, and those that stay of their builds, in the order of their numbers.
+/// The profiles to remove, and the remaining profiles of their builds, in ascending order of numbers.
 pub(crate) struct Removal {
     gone: Vec<(ProfileId, ProfileRecord)>,
     left: BTreeMap<BuildId, Vec<(ProfileId, ProfileRecord)>>,
-    /// Those in whose place they stand.
+    /// The profiles that the removed ones had replaced.
     replaced: Vec<ProfileId>,
 }
 
 impl Removal {
-    /// Finds what is to go; ids that the store does not have are passed over.
+    /// Finds the profiles to remove; ignores ids that are not in the store.
     pub(crate) fn of(rows: &Rows, ids: &BTreeSet<ProfileId>) -> Result<Self> {
         let profiles: Vec<Found<ProfileRecord>> = rows.records(Record::Profile)?;
         let profiles = profiles.into_iter();
@@ -45,7 +45,7 @@ impl Removal {
         })
     }
 
-    /// Removes everything; returns the builds that have no profile any more.
+    /// Removes everything; returns the builds without remaining profiles.
     pub(crate) fn write(&self, rows: &Rows, new: &mut NewRows) -> Result<BTreeSet<BuildId>> {
         self.write_profiles(new);
         let mut empty = BTreeSet::new();
@@ -66,7 +66,7 @@ impl Removal {
         Ok(empty)
     }
 
-    /// Removes what is the profiles' own.
+    /// Removes the profiles' own records and columns.
     pub(crate) fn write_profiles(&self, new: &mut NewRows) {
         for (id, record) in &self.gone {
             for sample_type in record.types() {
@@ -93,7 +93,7 @@ impl Removal {
         new.contents.history = after(new.contents.history, b"profiles removed");
     }
 
-    /// A build to which only those of its profiles are counted that are left.
+    /// Recomputes a build from its remaining profiles.
     pub(crate) fn without(
         &self,
         rows: &Rows,

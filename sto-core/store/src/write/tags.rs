@@ -1,4 +1,4 @@
-//! Tags: names that users give to builds, one list for the whole store.
+//! Tags: names for builds, in one list for the whole store.
 
 use crate::codec::{self, with_checksum};
 use crate::error::{InternalError, StoreError, refused};
@@ -12,7 +12,7 @@ use std::fmt;
 use sto_model::id::{BuildId, ExecutableId};
 use sto_model::limits::MAX_GIVEN_NAME;
 
-/// A name for a build. Of one executable, a name stands for one build; it can be moved to another.
+/// A name for a build. Within an executable, a name refers to one build and can be moved to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tag {
@@ -21,33 +21,33 @@ pub struct Tag {
     /// The name.
     #[serde(rename = "tag")]
     pub name: String,
-    /// The version of the build that it stands for.
+    /// The version of the tagged build.
     #[serde(rename = "build")]
     pub version: String,
 }
 
-/// What became of a tag that was to be set.
+/// The result of setting a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tagged {
-    /// It is new.
+    /// The tag is new.
     New,
-    /// It stood for this build already: nothing was changed.
+    /// The build already had this tag; nothing was changed.
     Unchanged,
-    /// It stood for the build of this version before.
+    /// The tag was moved from the build of this version.
     Moved(String),
-    /// It stands for the build of this version, and was not to be moved: nothing was changed.
+    /// The tag belongs to the build of this version, and moving was not allowed; nothing was changed.
     Taken(String),
 }
 
 impl fmt::Display for Tag {
-    /// `EXE@TAG`.
+    /// Writes `EXE@TAG`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.executable, self.name)
     }
 }
 
 impl Tag {
-    /// The content address of the build that it stands for.
+    /// The id of the tagged build.
     pub fn build(&self) -> BuildId {
         BuildId::of(ExecutableId::of(&self.executable), &self.version)
     }
@@ -56,8 +56,8 @@ impl Tag {
         (&self.executable, &self.name)
     }
 
-    /// Whether a tag may be called like this: 1 to 4096 bytes without white space, control
-    /// characters and `@`, which do not begin with `-`.
+    /// Whether a tag can have this name: 1 to 4096 bytes without white space, control characters
+    /// and `@`, not starting with `-`.
     pub fn is_name(name: &str) -> bool {
         let is_taken = |c: char| c.is_whitespace() || c.is_control() || c == '@';
         (1..=MAX_GIVEN_NAME).contains(&name.len())
@@ -67,7 +67,7 @@ impl Tag {
 }
 
 impl StoredBuild {
-    /// Its tags, in the order of their names.
+    /// The build's tags, in order of name.
     pub fn tags(&self) -> impl Iterator<Item = Tag> {
         self.tags.iter().map(|name| Tag {
             executable: self.build.executable.clone(),
@@ -78,22 +78,22 @@ impl StoredBuild {
 }
 
 impl Store {
-    /// Gives a build a tag, in one transaction. Where the tag stands for another build of the
-    /// executable, it is moved only if `may_move`.
+    /// Gives a build a tag, in one transaction. A tag of another build of the executable is only
+    /// moved if `may_move`.
     ///
     /// # Errors
-    /// Where the store has no such build, the name [cannot be a tag's](Tag::is_name), or the file
-    /// cannot be written: the store is then as it was.
+    /// Returns an error if the build does not exist, the name [is not allowed](Tag::is_name), or the file
+    /// cannot be written. The store is then unchanged.
     pub fn tag(&self, tag: &Tag, may_move: bool) -> Result<Tagged, StoreError> {
         self.change_tags(|rows| plan(rows, tag, may_move))
     }
 
-    /// Gives a build a tag as [`Store::tag`] does, and chooses the build in the same transaction, so that it is
-    /// not gone by then. Who chooses is given all that is stored, maybe several times, and is answered with what was
-    /// chosen last; where that is an error, nothing is changed.
+    /// Like [`Store::tag`], with a build chosen in the same transaction, so that it cannot be removed in between.
+    /// `choose` receives all builds and may be called several times; the result contains its last choice. If it
+    /// returns an error, nothing is changed.
     ///
     /// # Errors
-    /// As [`Store::tag`].
+    /// Like [`Store::tag`].
     pub fn tag_chosen<E>(
         &self,
         choose: impl Fn(&[StoredBuild]) -> Result<Tag, E>,
@@ -108,11 +108,11 @@ impl Store {
         })
     }
 
-    /// Takes a tag away, which is chosen in the same transaction, as for [`Store::tag_chosen`]. One that is not
-    /// there is passed over.
+    /// Removes a tag that is chosen in the same transaction, as for [`Store::tag_chosen`]. Does nothing if the tag
+    /// does not exist.
     ///
     /// # Errors
-    /// Where the store is damaged, or the file cannot be written: the store is then as it was.
+    /// Returns an error if the store is damaged or the file cannot be written. The store is then unchanged.
     pub fn untag_chosen<E>(
         &self,
         choose: impl Fn(&[StoredBuild]) -> Result<Tag, E>,
@@ -127,7 +127,7 @@ impl Store {
         })
     }
 
-    /// Adds these tags where there is none of their name, and their build is here.
+    /// Adds the tags whose name is free and whose build exists.
     pub(crate) fn add_tags(&self, new: &[Tag]) -> Result<Vec<Tag>, StoreError> {
         self.change_tags(|rows| {
             let mut tags = rows.tags()?;
@@ -158,7 +158,7 @@ impl Store {
     }
 }
 
-/// What becomes of a tag that is to be set, and all tags then, where that changes them.
+/// Returns the result of setting a tag, and all tags after that if they change.
 fn plan(
     rows: &Rows,
     tag: &Tag,
@@ -192,24 +192,24 @@ fn plan(
     Ok((tagged, is_changed.then_some(tags)))
 }
 
-/// Room that is asked for before tags are written: they mostly take much less.
+/// Disk space to check for before tags are written. They usually take much less.
 const TAGS_BYTES: u64 = 64 << 10;
 
 impl Rows {
-    /// Every tag, by executable and name.
+    /// All tags, by executable and name.
     pub(crate) fn tags(&self) -> Result<Vec<Tag>, InternalError> {
         let tags: Vec<Tag> = self.meta(META_TAGS)?.unwrap_or_default();
         if !tags.is_sorted_by(|a, b| a.key() < b.key()) {
             return Err(InternalError::damaged(
                 "table meta, tags",
-                "they are out of order, or one stands twice",
+                "they are out of order, or one occurs twice",
             ));
         }
         Ok(tags)
     }
 }
 
-/// Writes the tags, sorted, in place of those that there were.
+/// Replaces the stored tags by these, which must be sorted.
 pub(crate) fn write(transaction: &WriteTransaction, tags: &[Tag]) -> Result<(), InternalError> {
     let mut meta = transaction.open_table(META)?;
     if tags.is_empty() {

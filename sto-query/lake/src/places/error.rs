@@ -101,7 +101,7 @@ impl fmt::Display for Why {
             Why::Credentials(Advice::Azure) => {
                 "it does not accept the credentials; set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY to those of an account that may use it"
             }
-            Why::NoPermission => "this user may not; get the permission, or name another place",
+            Why::NoPermission => "this user may not; change the permissions, or name another place",
             Why::NoBucket => "there is no such bucket; make it, or name another one",
             Why::NoHost => "nobody knows a machine of this name; see how it is spelled",
             Why::NoAnswer => "the machine does not answer; see that it is up, and try again",

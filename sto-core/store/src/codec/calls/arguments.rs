@@ -1,4 +1,4 @@
-//! Calls by what they were called with.
+//! Calls by argument.
 
 use super::columns::{Nodes, columns, more};
 use crate::codec::DecodeError;
@@ -8,7 +8,7 @@ use sto_model::trace::{CallsAt, CallsWith};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
-/// Packs calls by their arguments, which were checked by [`check`](crate::read::call_rules::check).
+/// Packs calls by argument, which [`check`](crate::read::call_rules::check) has accepted.
 pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let calls = || all.iter().flat_map(|of| &of.calls);
@@ -36,7 +36,7 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
         counts.number(of.calls.len() as u64);
     }
     for call in calls() {
-        // Whole numbers end in zeros, which become the highest.
+        // Reversed, because the low bits of integers in an `f64` are zeros.
         values.number(call.value.to_bits().reverse_bits());
         numbers.number(call.calls - 1);
         durations.number(call.duration.0);
@@ -48,7 +48,7 @@ pub(crate) fn pack_arguments(all: &[CallsWith<NodeIx>]) -> Result<Vec<u8>, Decod
     pack.finish()
 }
 
-/// Unpacks calls by their arguments. Whether they keep their rules is not looked at.
+/// Unpacks calls by argument. Does not check their rules.
 pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let (lists, mut calls_left) = head(&mut pack)?;
@@ -104,14 +104,14 @@ pub(crate) fn unpack_arguments(pack: &[u8]) -> Result<Vec<CallsWith<NodeIx>>, De
     Ok(all)
 }
 
-/// How many bytes these take in memory.
+/// Bytes of memory for the unpacked calls.
 pub(crate) fn claimed_by_arguments(pack: &[u8]) -> Result<u64, DecodeError> {
     let (lists, calls) = head(&mut Unpacker::new(pack))?;
     let lists = lists as u64 * size_of::<CallsWith<NodeIx>>() as u64;
     Ok(lists + calls as u64 * size_of::<CallsAt>() as u64)
 }
 
-/// How many lists of calls there are, and how many calls are in them.
+/// The number of lists of calls, and the total number of calls in them.
 fn head(pack: &mut Unpacker<'_>) -> Result<(usize, usize), DecodeError> {
     let mut count = || {
         let count = usize::try_from(pack.number()?).ok();
@@ -122,4 +122,4 @@ fn head(pack: &mut Unpacker<'_>) -> Result<(usize, usize), DecodeError> {
 
 const MANY: DecodeError = DecodeError("there are more calls by arguments than a run may have");
 const FEWER: DecodeError = DecodeError("there are not as many calls by arguments as announced");
-const LONGER: DecodeError = DecodeError("calls took longer by themselves than in all");
+const LONGER: DecodeError = DecodeError("the self time of calls exceeds their total time");

@@ -1,11 +1,11 @@
-//! Columns of numbers, and the stacks, times and counts of calls in them.
+//! Columns of numbers, and readers for stacks, times and counts of calls.
 
 use crate::codec::DecodeError;
 use crate::codec::bytes::{Unpacker, add_difference};
 use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 
-/// Reads nodes, each by its difference to the one before.
+/// Reads nodes, each stored as the difference to the previous one.
 pub(in crate::codec) struct Nodes<'a> {
     pub(in crate::codec) column: Unpacker<'a>,
     last: u32,
@@ -22,9 +22,9 @@ impl<'a> Nodes<'a> {
     }
 }
 
-pub(super) const MANY_CALLS: DecodeError = DecodeError("the calls are more than 64 bits can count");
+pub(super) const MANY_CALLS: DecodeError = DecodeError("a number of calls takes more than 64 bits");
 
-/// Takes columns of at most so many bytes each.
+/// Reads columns of at most `most` bytes each.
 pub(in crate::codec) fn columns<const N: usize>(
     pack: &mut Unpacker<'_>,
     most: usize,
@@ -38,7 +38,7 @@ pub(in crate::codec) fn columns<const N: usize>(
 
 pub(in crate::codec) fn later(time: Nanoseconds, by: u64) -> Result<Nanoseconds, DecodeError> {
     let time = time.0.checked_add(by).map(Nanoseconds);
-    time.ok_or(DecodeError("a time leaves 64 bits"))
+    time.ok_or(DecodeError("a time takes more than 64 bits"))
 }
 
 pub(in crate::codec) fn more(calls: u64) -> Result<u64, DecodeError> {

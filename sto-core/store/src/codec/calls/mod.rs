@@ -1,7 +1,7 @@
 //! Calls over time.
 //!
-//! Most records follow closely on one another, and what is called next is near in the tree. So times are written as
-//! lengths since the record before, and stacks by how far they are from the last one.
+//! Most records follow each other closely, and successive calls are near each other in the tree. So times are
+//! stored as the gap since the previous record, and stacks as the difference to the previous one.
 
 mod arguments;
 pub(super) mod columns;
@@ -24,7 +24,8 @@ use sto_model::tree::NodeIx;
 use sto_model::units::Nanoseconds;
 use threads::{pack_threads, unpack_threads};
 
-/// Packs the calls of a run but for their arguments, which were checked by [`check`](crate::read::call_rules::check).
+/// Packs the calls of a run, which [`check`](crate::read::call_rules::check) has accepted, without the calls by
+/// argument.
 pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError> {
     let mut pack = Packer::default();
     let CallThresholds {
@@ -54,7 +55,7 @@ pub(crate) fn pack_calls(run: &RunCalls<NodeIx>) -> Result<Vec<u8>, DecodeError>
     pack.finish()
 }
 
-/// Unpacks the calls of a run but for their arguments. Whether they keep their rules is not looked at.
+/// Unpacks the calls of a run without the calls by argument. Does not check their rules.
 pub(crate) fn unpack_calls(pack: &[u8]) -> Result<RunCalls<NodeIx>, DecodeError> {
     let mut pack = Unpacker::new(pack);
     let head = Head::unpack(&mut pack)?;
@@ -73,7 +74,7 @@ pub(crate) fn unpack_calls(pack: &[u8]) -> Result<RunCalls<NodeIx>, DecodeError>
     })
 }
 
-/// How many bytes the calls of a run take in memory.
+/// Bytes of memory for the unpacked calls of a run.
 pub(crate) fn claimed_by_calls(pack: &[u8]) -> Result<u64, DecodeError> {
     let head = Head::unpack(&mut Unpacker::new(pack))?;
     let each = [
@@ -90,7 +91,7 @@ pub(crate) fn claimed_by_calls(pack: &[u8]) -> Result<u64, DecodeError> {
         .sum())
 }
 
-/// What stands before the columns.
+/// The part of the pack before the columns.
 struct Head {
     thresholds: CallThresholds,
     threads: usize,

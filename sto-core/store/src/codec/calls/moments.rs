@@ -75,7 +75,7 @@ pub(super) fn unpack_outliers(
         let size = usize::try_from(sizes.number()?).unwrap_or(usize::MAX);
         if size > others.left() {
             return Err(DecodeError(
-                "there is less than announced of what others did meanwhile",
+                "there are fewer activities of other threads than announced",
             ));
         }
         let meanwhile = (0..size).map(|_| {
@@ -186,7 +186,7 @@ pub(super) fn unpack_waits(
     Ok(waits)
 }
 
-/// A call by its thread, its stack and its time since the thread's first call.
+/// Packs a call: its thread, its stack, and its start relative to the thread's first call.
 fn pack_call(
     run: &RunCalls<NodeIx>,
     thread: u32,
@@ -201,7 +201,7 @@ fn pack_call(
     lengths.number(call.end.0 - call.begin.0);
 }
 
-/// Reads what [`pack_call`] wrote.
+/// Reads calls written by [`pack_call`].
 struct Calls<'a> {
     of: &'a [ThreadCalls<NodeIx>],
     threads: Unpacker<'a>,

@@ -1,4 +1,4 @@
-//! What threads called: long calls, and expressions.
+//! Records of threads: long calls, and expressions.
 
 use super::columns::{MANY_CALLS, Nodes, columns, later, more};
 use super::threads::Threads;
@@ -53,7 +53,7 @@ pub(super) fn pack_records(pack: &mut Packer, run: &RunCalls<NodeIx>) {
     }
 }
 
-/// Unpacks so many records with so many stacks.
+/// Unpacks this number of records and stacks.
 pub(super) fn unpack_records(
     pack: &mut Unpacker<'_>,
     (record_count, stack_count): (usize, usize),

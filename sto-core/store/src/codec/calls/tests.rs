@@ -145,7 +145,7 @@ fn packs_that_break_their_rules_are_refused() {
     let longer = [&pack[..], b"\0"].concat();
     let left = DecodeError("bytes are left over");
     assert_eq!(unpack_calls(&longer), Err(left));
-    // By the offsets of the bytes in the example.
+    // Offsets refer to the example.
     refused(&[(0, 2)], "the form of a threshold is unknown");
     refused(&[(20, 3)], "there are fewer threads than announced");
     refused(&[(40, 0xff)], "a name is not UTF-8");
@@ -178,7 +178,7 @@ fn few_bytes_cannot_claim_more_than_a_run_may_have() {
     }
 }
 
-/// Kind, gap, length, and stacks of a record.
+/// Kind, gap, length and stacks of a record.
 type RecordParts = (u8, u64, u64, Vec<(u32, u64, u64)>);
 
 fn records() -> impl Strategy<Value = Vec<RecordParts>> {

@@ -1,4 +1,4 @@
-//! The threads of a run that called something.
+//! The threads of a run that made calls.
 
 use super::columns::columns;
 use crate::codec::DecodeError;
@@ -35,7 +35,7 @@ pub(super) fn pack_threads(pack: &mut Packer, run: &RunCalls<NodeIx>) {
     }
 }
 
-/// Threads that have no records yet, and how many they have.
+/// Threads without their records, and the number of records of each.
 pub(super) type Threads = Vec<(ThreadCalls<NodeIx>, usize)>;
 
 pub(super) fn unpack_threads(

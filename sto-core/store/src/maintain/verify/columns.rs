@@ -1,4 +1,4 @@
-//! Which columns a store has, and which of them belong to nothing.
+//! Checks that columns are complete and belong to something.
 
 use super::damages::{Concerns, Corruptions};
 use crate::codec::DecodeError;
@@ -9,31 +9,31 @@ use crate::tables::{Column, ColumnKey, SEGMENT};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Every column by its key, whether there can be such a column or not.
+/// All columns by key, including keys of unknown kinds.
 pub(super) struct Columns {
     found: BTreeMap<ColumnKey, Found>,
-    /// Whether the table could be read to its end.
+    /// Whether the tables could be read to their ends.
     is_complete: bool,
 }
 
 #[derive(Default)]
 struct Found {
-    /// Size, with the checksum.
+    /// Size including the checksum.
     bytes: u64,
     segments: u32,
     has_end: bool,
     error: Option<DecodeError>,
-    /// Whether it belongs to something.
+    /// Whether a record refers to it.
     is_owned: bool,
 }
 
-const MISSING: DecodeError = DecodeError("a piece of it is missing");
+const MISSING: DecodeError = DecodeError("a segment of it is missing");
 
 impl Found {
     fn add(&mut self, bytes: &[u8], is_of_right_size: bool) {
         if !is_of_right_size {
             self.error = Some(DecodeError(
-                "its pieces are not of the size that they should be",
+                "its segments do not have the size that they should",
             ));
         }
         self.bytes += bytes.len() as u64;
@@ -41,7 +41,7 @@ impl Found {
 }
 
 impl Columns {
-    /// Reads the tables of columns once, for their keys and sizes.
+    /// Reads the keys and sizes of all columns.
     pub(super) fn read(rows: &Rows, damages: &mut Corruptions) -> Self {
         let mut found: BTreeMap<_, Found> = BTreeMap::new();
         let seen = guarded(|| {
@@ -79,8 +79,8 @@ impl Columns {
         }
     }
 
-    /// Marks the packs of all things below a number, and returns for each the number of its first thing and of
-    /// the next pack's.
+    /// Marks the packs of all items below `end`. Returns for each pack its first item's number and that of the
+    /// next pack.
     pub(super) fn own_packs<N: Number>(
         &mut self,
         end: N,
@@ -98,7 +98,7 @@ impl Columns {
         firsts.iter().copied().zip(ends).collect()
     }
 
-    /// Bytes of the columns that a profile owns, with checksums; `None` where not all could be seen.
+    /// Size of the columns that a profile owns, including checksums; `None` if not all columns could be read.
     pub(super) fn own_bytes(&self, profile: ProfileNo) -> Option<u64> {
         let bytes = Column::first_of(profile).into_iter().flat_map(|column| {
             let (kind, owner, first) = column.key();
@@ -109,8 +109,8 @@ impl Columns {
             .then(|| bytes.map(|(_, found)| found.bytes).sum())
     }
 
-    /// Finds pieces that do not fit together, and checks the columns that nobody refers to:
-    /// their checksums, and that there are none.
+    /// Reports segments that do not fit together and columns that no record refers to, after verifying the checksums
+    /// of the latter.
     pub(super) fn leftovers(&self, rows: &Rows, damages: &mut Corruptions) {
         let found: Vec<Corruptions> = self
             .found
@@ -122,12 +122,12 @@ impl Columns {
                     let location = format!("table columns, kind {kind} {owner}/{part}");
                     damages.add(
                         location,
-                        "no such kind of column is known",
+                        "the kind of this column is unknown",
                         Concerns::Nothing,
                     );
                     return damages;
                 };
-                // Who reads a column that has an owner meets most of this, but not all.
+                // Reading an owned column finds most of these errors, but not all.
                 if let Some(DecodeError(what)) = found.error {
                     damages.add(column, what, Concerns::Nothing);
                 } else if !found.is_owned {
@@ -138,7 +138,7 @@ impl Columns {
                     damages.keep(body, Concerns::Nothing);
                 }
                 if !found.is_owned && self.is_complete {
-                    damages.add(column, "nobody refers to it", Concerns::Nothing);
+                    damages.add(column, "no record refers to it", Concerns::Nothing);
                 }
                 damages
             })

@@ -1,4 +1,4 @@
-//! What is wrong with a store, and whom it concerns.
+//! Corruption of a store, and the data that it concerns.
 
 use crate::codec::BuildRecord;
 use crate::error::{InternalError, StoreError};
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 use sto_model::id::ProfileId;
 use sto_model::memory::TooMuch;
 
-/// Something that is wrong with a store.
+/// Corruption found in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Corruption {
-    /// Where: a table and a record or column in it, or the redb file.
+    /// The location: a table and a record or column in it, or the redb file.
     #[serde(rename = "place")]
     pub location: String,
-    /// What is wrong there.
+    /// A description of the damage.
     pub what: String,
-    /// Whose data it is.
+    /// The data that is lost or cannot be trusted.
     #[serde(flatten)]
     pub concerns: Concerns,
 }
 
-/// Whose data is damaged: what is lost, or cannot be trusted.
+/// The data that corruption concerns: it is lost or cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "concerns", rename_all = "lowercase")]
 pub enum Concerns {
-    /// Every profile of the store.
+    /// All profiles of the store.
     Everything,
-    /// Every profile of an executable.
+    /// All profiles of an executable.
     Executable {
-        /// Its name.
+        /// Name of the executable.
         executable: String,
     },
-    /// What is known of this build as a whole; its profiles have their own data.
+    /// The record and the sums of a build; its profiles have their own data.
     Build {
-        /// Name of its executable.
+        /// Name of the executable.
         executable: String,
-        /// Its version.
+        /// Version of the build.
         version: String,
     },
     /// Some profiles.
@@ -45,7 +45,7 @@ pub enum Concerns {
         /// Their ids.
         profiles: Vec<ProfileId>,
     },
-    /// No profile that is there: nobody reads what is damaged, or what is missing left no trace.
+    /// No existing profile: the damaged data is not used, or the missing data left no trace.
     Nothing,
 }
 
@@ -58,11 +58,11 @@ impl Concerns {
     }
 }
 
-/// What was found so far.
+/// The corruption found so far.
 #[derive(Default)]
 pub(super) struct Corruptions {
     found: Vec<Corruption>,
-    /// Something takes too much memory to be read: it may be sound.
+    /// Set if data takes too much memory to be read. It may be undamaged.
     too_much: Option<TooMuch>,
 }
 
@@ -80,7 +80,7 @@ impl Corruptions {
         });
     }
 
-    /// Takes what something was worked out to be, or why it could not be.
+    /// Returns the value, or records the error as corruption.
     pub(super) fn keep<T>(
         &mut self,
         found: Result<T, InternalError>,
@@ -107,8 +107,8 @@ impl Corruptions {
         }
     }
 
-    /// Takes damage to the file as a whole; what else keeps it from being read is an error, unless
-    /// damage explains that.
+    /// Records damage to the file as a whole. Returns other errors, unless damage that was already found
+    /// explains them.
     pub(super) fn file(&mut self, error: StoreError) -> Result<(), StoreError> {
         match error {
             StoreError::Damaged { location, what, .. } => {
@@ -129,8 +129,8 @@ impl Corruptions {
         &self.found
     }
 
-    /// All damages, each once: what breaks a page is met by everyone who reads it. An error where
-    /// something could not be looked at.
+    /// Returns the distinct findings (several readers may report the same broken page), or an error if some data
+    /// could not be examined.
     pub(super) fn finish(mut self) -> Result<Vec<Corruption>, TooMuch> {
         let mut known = HashSet::new();
         self.found.retain(|damage| known.insert(damage.clone()));

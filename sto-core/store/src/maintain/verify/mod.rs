@@ -1,15 +1,15 @@
-//! Verifying a store: everything is read, hashed and counted again.
+//! Verifies a store: reads, hashes and counts everything.
 //!
 //! ```text
-//! damages    what was found, and whom it concerns
+//! damages    corruption, and the data that it concerns
 //! records    executables, builds, profiles, module lists: checksums, ids, numbers, references, counts
-//! columns    what columns there are; those that nobody refers to
+//! columns    existing columns, and those that no record refers to
 //! shared     packs of frames and nodes, module lists
-//! profiles   costs and lines of every profile, and the sums of builds
+//! profiles   costs and lines of all profiles, and the sums of builds
 //! ```
 //!
-//! A damage ends no search: what can still be read is. Nothing is written. Reads are guarded one by
-//! one, on whichever thread they are.
+//! Corruption does not end the verification; the rest is still read. Nothing is written. Each read is
+//! guarded by itself, on its own thread.
 
 mod columns;
 mod damages;
@@ -35,21 +35,21 @@ use sto_model::units::Bytes;
 
 pub use damages::{Concerns, Corruption};
 
-/// What verifying a store found.
+/// The result of verifying a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Verification {
-    /// Whether nothing is wrong.
+    /// Whether the store is undamaged.
     pub sound: bool,
-    /// What was checked.
+    /// The number of checked things.
     pub checked: Checked,
-    /// Number of profiles that no damage concerns.
+    /// Number of profiles that no corruption concerns.
     pub sound_profiles: u64,
-    /// Everything that is wrong, in the order of tables and keys. None in a sound store.
+    /// All corruption, in the order of tables and keys. Empty for a sound store.
     pub damages: Vec<Corruption>,
 }
 
-/// How much of each thing was found in a store, and checked.
+/// The number of things of each kind that were found and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Checked {
@@ -61,7 +61,7 @@ pub struct Checked {
     pub profiles: u64,
     /// Number of frames.
     pub frames: u64,
-    /// Number of nodes, of all executables.
+    /// Number of nodes of all executables.
     pub nodes: u64,
     /// Number of records.
     pub records: u64,
@@ -71,13 +71,13 @@ pub struct Checked {
     pub bytes: Bytes,
 }
 
-/// Called with what was checked so far; may end it there.
+/// Called with the progress so far; may cancel the verification.
 pub(crate) type Progress<'a> = dyn FnMut(&Checked) -> Result<(), Cancelled> + 'a;
 
 /// Verifies the store in this file.
 ///
-/// Memory: all frames, and 16 bytes for each; 8 a node, of one executable at a time; what the profiles of one build
-/// add up to, twice; and the profiles that are being read.
+/// Memory holds all frames and 16 bytes for each; 8 bytes per node of one executable at a time; twice
+/// the sums of one build; and the profiles that are being read.
 pub(crate) fn verify(
     path: &Path,
     turn: &Turn,
@@ -91,7 +91,7 @@ pub(crate) fn verify(
     if let Err(error) = guarded(|| open::checked(path, turn).map(drop)) {
         damages.file(error.at(path, "read"))?;
     }
-    // Read as every reader does, so that no damage hides behind a repair.
+    // Reads like every other reader, so that no repair hides damage.
     let read = guarded(|| {
         let file = open::reading(path, turn)?;
         let rows = Rows::open(&file.begin()?)?;
@@ -132,7 +132,7 @@ fn walk(
     records::tags(rows, damages);
     shared::module_lists(rows, &records, &mut columns, damages);
     checked.frames = shared::frames(rows, &mut columns, damages);
-    // What keeps stacks from being read was found already.
+    // Errors here were already reported when the packs were checked.
     let stored = damages.keep(guarded(|| rows.frames()), Concerns::Everything);
     for (id, executable) in &records.executables {
         progress(checked)?;

@@ -1,4 +1,4 @@
-//! The columns of profiles, and the sums of builds over them.
+//! Checks the columns of profiles and the sums of builds.
 
 use super::columns::Columns;
 use super::damages::{Concerns, Corruptions};
@@ -27,13 +27,13 @@ use sto_model::{Build, Profile};
 /// An executable and its nodes.
 pub(super) struct Tree<'a> {
     pub(super) id: ExecutableId,
-    /// What its profiles are cut out of, where all of it can be read.
+    /// The stacks of its profiles, if they can be read.
     pub(super) stacks: Option<ExecutableTree<'a>>,
-    /// The first number that no node has, as its record has it.
+    /// The end of the node numbers, according to the executable's record.
     pub(super) nodes_end: NodeNo,
 }
 
-/// Checks all profiles of an executable, and the sums of its builds. A few profiles at a time are
+/// Checks all profiles of an executable and the sums of its builds. A few profiles at a time are
 /// in memory.
 pub(super) fn check(
     rows: &Rows,
@@ -58,7 +58,7 @@ pub(super) fn check(
         for batch in profiles.chunks(2 * rayon::current_num_threads()) {
             progress()?;
             for (_, profile) in batch {
-                // What keeps their number from being read is found below.
+                // An error here is reported again and recorded below.
                 let kept_parts = guarded(|| parts(rows, profile.number)).unwrap_or(1);
                 own(profile, kept_parts, columns);
             }
@@ -84,7 +84,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// `kept_parts` is how many columns its kept calls have.
+/// Marks the columns of a profile, whose kept calls have `kept_parts` columns.
 fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     for sample_type in profile.types() {
         columns.own(Column::Costs(profile.number, sample_type));
@@ -103,7 +103,7 @@ fn own(profile: &ProfileRecord, kept_parts: u32, columns: &mut Columns) {
     }
 }
 
-/// Checks what a profile owns, and returns its costs by sample type, where they could be read.
+/// Checks the columns of a profile; returns its costs by sample type, if they can be read.
 fn profile_columns(
     rows: &Rows,
     id: ProfileId,
@@ -120,7 +120,7 @@ fn profile_columns(
         let location = record_location(Record::Profile, id.0);
         damages.add(
             location,
-            "its columns have not the size that it says",
+            "its columns differ in size from its record",
             concerns.clone(),
         );
     }
@@ -160,7 +160,7 @@ fn profile_columns(
         .collect()
 }
 
-/// Checks that a profile is what its content address says. Its columns were found sound.
+/// Checks that a profile's content matches its id. Its columns were found sound.
 fn check_id(
     rows: &Rows,
     stacks: &ExecutableTree<'_>,
@@ -169,7 +169,7 @@ fn check_id(
     record: &ProfileRecord,
     costs: &[Option<NodeCosts>],
 ) -> Result<()> {
-    // What keeps the list from being read was found already.
+    // An error here was already reported when module lists were checked.
     let Ok(modules) = module_list(rows, record.modules) else {
         return Ok(());
     };
@@ -181,7 +181,7 @@ fn check_id(
         slices: (record.slices > 0)
             .then(|| rows.column(Column::Slices(record.number)))
             .transpose()?,
-        // They are of its tree.
+        // They refer to the nodes of this tree.
         beside: Beside {
             addresses: Beside::read(rows, record.number)?.addresses,
             ..Beside::default()
@@ -203,24 +203,24 @@ fn check_id(
     }
 }
 
-/// The sums of a build, added up again.
+/// Recomputes the sums of a build.
 struct Sums<'a> {
     rows: &'a Rows,
     build: &'a BuildRecord,
-    /// Where its record stands.
+    /// The location of the build's record.
     location: String,
     nodes_end: NodeNo,
     sums: Vec<Adding>,
 }
 
-/// What the columns of one sample type add up to.
+/// The recomputed sum of one sample type.
 struct Adding {
-    /// Number of the columns, and of those that the sum says are separate.
+    /// Number of columns, and of those that the record lists as separate.
     columns: usize,
     separate: usize,
-    /// What all of them add up to, where they could be read.
+    /// The sum of all columns; `None` if one could not be read.
     total: Option<Cost>,
-    /// What those add up to that are not separate; `None` where one could not be read.
+    /// The sum of the columns that are not separate; `None` if one could not be read.
     sum: Option<Adder>,
 }
 
@@ -273,12 +273,12 @@ impl Sums<'_> {
         let sums = self.build.sums.iter().zip(&mut adding);
         for (number, (sum, adding)) in self.build.types().zip(sums) {
             if !types.insert(&sum.sample_type) {
-                self.wrong("two sums are of one sample type", damages);
+                self.wrong("two sums have the same sample type", damages);
             } else if adding.columns == 0 {
                 self.wrong("no profile has the sample type of a sum", damages);
             }
             if adding.columns > 0 && adding.total.is_some_and(|total| total != sum.total) {
-                self.wrong("a total is not that of its profiles' costs", damages);
+                self.wrong("a total differs from its profiles' costs", damages);
             }
             if adding.separate != sum.separate.len() {
                 self.wrong(
@@ -288,7 +288,7 @@ impl Sums<'_> {
             }
             if !sum.has_column {
                 if adding.separate != adding.columns {
-                    self.wrong("a profile's costs are in no sum", damages);
+                    self.wrong("a profile's costs are not in any sum", damages);
                 }
                 continue;
             }

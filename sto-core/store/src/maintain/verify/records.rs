@@ -1,5 +1,5 @@
-//! The records: with checksums, under the address of what they are, numbered without gap, and in agreement
-//! with one another.
+//! Checks the records: their checksums, ids and numbers, and that they agree with each
+//! other.
 
 use super::damages::{Concerns, Corruption, Corruptions};
 use crate::CameFrom;
@@ -17,10 +17,10 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use sto_model::id::{BuildId, ExecutableId, ProfileId, ReadingId};
 
-/// Every record that could be read.
+/// All records that can be read.
 #[derive(Default)]
 pub(super) struct Records {
-    /// Number of entries, readable or not.
+    /// Number of records, readable or not.
     pub(super) entries: u64,
     pub(super) executables: BTreeMap<ExecutableId, ExecutableRecord>,
     pub(super) builds: BTreeMap<BuildId, BuildRecord>,
@@ -28,11 +28,11 @@ pub(super) struct Records {
     /// Numbers of module lists by digest.
     pub(super) lists: BTreeMap<[u8; 16], ModulesNo>,
     readings: BTreeMap<ReadingId, ReadingRecord>,
-    /// By their addresses.
+    /// By record id.
     commits: BTreeMap<[u8; 16], CommitRecord>,
-    /// By the profile that is gone.
+    /// The replacing profile by the replaced one.
     replaced: BTreeMap<ProfileId, ProfileId>,
-    /// Kinds of those that could not be read.
+    /// The kinds of records that could not be read.
     broken: Vec<Record>,
 }
 
@@ -55,7 +55,7 @@ impl Records {
                     }
                     None => damages.add(
                         format!("table records, kind {kind} {}", ProfileId(id)),
-                        "no such kind of record is known",
+                        "the kind of this record is unknown",
                         Concerns::Nothing,
                     ),
                 }
@@ -91,7 +91,7 @@ impl Records {
         }
     }
 
-    /// Whom a record concerns, whether it could be read or not.
+    /// The data that a record concerns, even if the record cannot be read.
     fn concerned(&self, kind: Record, id: [u8; 16]) -> Concerns {
         match kind {
             Record::Executable => {
@@ -114,12 +114,12 @@ impl Records {
                 None => Concerns::Nothing,
             },
             Record::Reading => self.profiles_where(|profile| profile.profile.reading().0 == id),
-            // A profile has its revision all the same.
+            // Without its commit, a profile still has its revision.
             Record::Commit | Record::Replaced => Concerns::Nothing,
         }
     }
 
-    /// The profiles of each build, by their ids.
+    /// The profiles of each build, in ascending order of ids.
     pub(super) fn by_build(&self) -> ByBuild<'_> {
         let mut builds = ByBuild::new();
         for (&id, record) in &self.profiles {
@@ -131,7 +131,7 @@ impl Records {
         builds
     }
 
-    /// The profiles of which something is so; nothing, where there are none.
+    /// The profiles that fulfil a condition; [`Concerns::Nothing`] if there are none.
     pub(super) fn profiles_where(&self, is_so: impl Fn(&ProfileRecord) -> bool) -> Concerns {
         let ids = self.profiles.iter().filter(|(_, record)| is_so(record));
         match ids.map(|(&id, _)| id).collect::<Vec<_>>() {
@@ -168,7 +168,7 @@ impl Records {
         self.profiles.iter().filter(is_sound).count() as u64
     }
 
-    /// Checks what can be seen from records alone.
+    /// Checks everything that only needs records.
     pub(super) fn check(
         &self,
         by_build: &ByBuild<'_>,
@@ -213,10 +213,10 @@ impl Records {
                 wrong("its build does not exist");
             }
             if !profile.profile.modules.is_empty() {
-                wrong("it has a module list of its own");
+                wrong("its record contains a module list");
             }
             match self.readings.get(&profile.profile.reading()) {
-                None => wrong("nothing says that it stands for its source"),
+                None => wrong("its source has no reading record"),
                 Some(known) if known.profile != id => {
                     let from = match &known.from {
                         CameFrom::ReadHere => "was read here".to_owned(),
@@ -225,7 +225,7 @@ impl Records {
                     };
                     let other = known.profile;
                     wrong(&format!(
-                        "another profile of its source is there, {other}, which {from}"
+                        "there is another profile of its source, {other}, which {from}"
                     ));
                 }
                 Some(_) => {}
@@ -235,14 +235,14 @@ impl Records {
             let profile = self.profiles.get(&reading.profile);
             if profile.is_none_or(|profile| profile.profile.reading() != id) {
                 let location = record_location(Record::Reading, id.0);
-                let what = "no profile of this source is there";
+                let what = "there is no profile of this source";
                 damages.add(location, what, Concerns::Nothing);
             }
         }
         for (&id, by) in &self.replaced {
             if !self.profiles.contains_key(by) || self.profiles.contains_key(&id) {
                 let location = record_location(Record::Replaced, id.0);
-                let what = "the profile that stands in its place is not there, or it is";
+                let what = "the profile that replaced it does not exist, or it still exists itself";
                 damages.add(location, what, Concerns::Nothing);
             }
         }
@@ -276,25 +276,25 @@ impl Records {
             wrong("its executable does not exist");
         }
         if profiles.len() != build.profiles as usize {
-            wrong("it has not the profiles that it should");
+            wrong("its profiles differ in number from its record");
         }
         let samples = profiles
             .iter()
             .map(|(_, record)| record.profile.quality.samples)
             .try_fold(0u64, u64::checked_add);
         if samples != Some(build.samples) {
-            wrong("its samples are not those of its profiles");
+            wrong("its samples differ from those of its profiles");
         }
         if known(profiles, |record| record.gnu_build_id.as_ref()) != build.gnu_build_id {
-            wrong("its GNU build id is not what its profiles say");
+            wrong("its GNU build id differs from its profiles");
         }
         if known(profiles, |record| record.revision.as_ref()) != build.revision {
-            wrong("its revision is not what its profiles say");
+            wrong("its revision differs from its profiles");
         }
     }
 
-    /// Checks that there are as many things of a kind as should be, with numbers below the next one, each
-    /// once.
+    /// Checks that the number of things of a kind is as expected, and that their numbers are distinct and below
+    /// the next free one.
     fn check_numbers(
         &self,
         kind: Record,
@@ -305,9 +305,9 @@ impl Records {
         let mut taken = HashSet::new();
         for (id, number) in numbers {
             let what = if number >= next {
-                format!("its number is {number}, but there are {next} of its kind")
+                format!("its number is {number}, but the next free one is {next}")
             } else if !taken.insert(number) {
-                format!("its number, {number}, is another one's")
+                format!("its number, {number}, is also another one's")
             } else {
                 continue;
             };
@@ -317,7 +317,7 @@ impl Records {
         let (found, count) = (taken.len() + broken, count as usize);
         let what = match found < count {
             true => format!("{} of {count} records are missing", count - found),
-            false => format!("there are {found} records, and should be {count}"),
+            false => format!("there are {found} records instead of {count}"),
         };
         if found != count {
             let location = format!("table records, {}", kind.name());
@@ -326,9 +326,9 @@ impl Records {
     }
 }
 
-const OTHER_ID: &str = "it is not what its content address says";
+const OTHER_ID: &str = "its content does not match its id";
 
-/// What the profiles of a build say together: the one that was recorded first is believed.
+/// A fact about a build from its profiles; the earliest recording takes precedence.
 fn known<T: Clone>(
     profiles: &[(ProfileId, &ProfileRecord)],
     value: impl Fn(&ProfileRecord) -> Option<&T>,
@@ -343,7 +343,7 @@ fn known<T: Clone>(
     all.min_by_key(|known| (known.recorded, known.profile))
 }
 
-/// Checks the list of tags. It has no part in any profile.
+/// Checks the list of tags, which concerns no profile.
 pub(super) fn tags(rows: &Rows, damages: &mut Corruptions) {
     let tags = damages.keep(guarded(|| rows.tags()), Concerns::Nothing);
     for tag in tags.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! What profiles share: frames, the nodes of executables, module lists.
+//! Checks data that profiles share: frames, the nodes of executables, module lists.
 
 use super::columns::Columns;
 use super::damages::{Concerns, Corruptions};
@@ -15,7 +15,7 @@ use sto_model::id::FrameId;
 use sto_model::memory;
 use sto_model::units::Bytes;
 
-/// Checks the lists of modules, and that each profile has one.
+/// Checks the module lists, and that the list of each profile exists.
 pub(super) fn module_lists(
     rows: &Rows,
     records: &Records,
@@ -31,7 +31,7 @@ pub(super) fn module_lists(
         let unpacked = unpack_modules(&body).map_err(|error| error.at(column));
         damages.keep(unpacked, concerns.clone());
         if blake3::hash(&body).as_bytes()[..digest.len()] != digest[..] {
-            damages.add(column, "it is not what its content address says", concerns);
+            damages.add(column, "its content does not match its id", concerns);
         }
     }
     let lists: HashSet<ModulesNo> = records.lists.values().copied().collect();
@@ -48,7 +48,7 @@ pub(super) fn module_lists(
     }
 }
 
-/// Checks every pack of frames, and that no frame stands twice. Returns the number of frames.
+/// Checks all packs of frames, and that frames are distinct. Returns the number of frames.
 pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Corruptions) -> u64 {
     let end = rows.contents.frames;
     let packs = Packs {
@@ -69,13 +69,13 @@ pub(super) fn frames(rows: &Rows, columns: &mut Columns, damages: &mut Corruptio
     let mut twice = frames.windows(2).filter(|pair| pair[0].0 == pair[1].0);
     if let Some([(_, one), (_, other)]) = twice.next() {
         let more = twice.count();
-        let what = format!("frames {one} and {other} are the same, and {more} more stand twice");
+        let what = format!("frames {one} and {other} are equal, as are {more} more pairs");
         damages.add("table columns, frames", what, Concerns::Everything);
     }
     frames.len() as u64
 }
 
-/// Checks every pack of an executable's nodes, and that no node stands twice. Returns their number.
+/// Checks all packs of an executable's nodes, and that nodes are distinct. Returns their number.
 pub(super) fn nodes(
     rows: &Rows,
     executable: &ExecutableRecord,
@@ -104,25 +104,25 @@ pub(super) fn nodes(
             NodeNo::NONE => "as a root".to_owned(),
             parent => format!("below node {parent}"),
         };
-        let what = format!("frame {frame} stands twice {below}, and {more} more nodes stand twice");
+        let what = format!("frame {frame} occurs twice {below}, and {more} more nodes occur twice");
         let location = format!("table columns, nodes {}", executable.number);
         damages.add(location, what, concerns);
     }
     nodes.len() as u64
 }
 
-/// The packs of an owner's things.
+/// The packs of an owner's items.
 struct Packs<'a, N, C: Fn(N) -> Column> {
     rows: &'a Rows,
-    /// The column that begins with a thing.
+    /// The column of a pack by the number of its first item.
     column: C,
-    /// The first number that no thing has.
+    /// The end of the item numbers.
     end: N,
     concerns: Concerns,
 }
 
 impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
-    /// Unpacks every pack, a few at a time, and returns what is worked out of all their things.
+    /// Unpacks all packs, a few at a time; returns the results for all items.
     fn check<T: Send>(
         &self,
         columns: &mut Columns,
@@ -139,7 +139,7 @@ impl<N: Number, C: Fn(N) -> Column + Sync> Packs<'_, N, C> {
             let unpacked = batch.par_iter().map(|&(first, end)| {
                 let found = unpack(first)?;
                 if found.len() != (end.number() - first.number()) as usize {
-                    let what = "it has not as many things as it should";
+                    let what = "the number of items in it differs from what it should be";
                     return Err(InternalError::damaged((self.column)(first), what));
                 }
                 Ok(found)

@@ -1,4 +1,4 @@
-//! Stores whose checksums are right and whose content is not: every rule is checked.
+//! Stores with right checksums and wrong content: every rule is checked.
 
 use super::*;
 use crate::codec::{
@@ -32,7 +32,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// What verifying says once something was changed in the store.
+/// Verifies a store after a change.
 fn after(tamper: impl FnOnce(&Rows, &mut NewRows, &WriteTransaction)) -> Verification {
     let (folder, file) = store();
     {
@@ -55,7 +55,7 @@ fn future_versions_and_features_are_refused_by_name() {
         (
             META_FEATURES,
             &features[..],
-            "has what this sto does not know: samples, traces; upgrade sto",
+            "has unknown features: samples, traces; upgrade sto",
         ),
         (
             META_VERSION,
@@ -94,7 +94,7 @@ fn costs(profile: u32) -> Column {
     Column::Costs(ProfileNo(profile), TypeNo(0))
 }
 
-/// Exactly one damage is found, of which this is a part.
+/// Checks that exactly one damage was found, at this location and with this description.
 #[track_caller]
 fn finds(verification: &Verification, location: &str, what: &str) {
     let [damage] = &verification.damages[..] else {
@@ -104,7 +104,7 @@ fn finds(verification: &Verification, location: &str, what: &str) {
     assert!(damage.what.contains(what), "{damage:?}");
 }
 
-/// Changes the record of build v1.
+/// Verifies a store after a change to the record of build v1.
 fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
     after(|rows, new, _| {
         let id = BuildId::of(sto_model::id::ExecutableId::of("demo"), "v1");
@@ -114,7 +114,7 @@ fn build(change: impl FnOnce(&mut BuildRecord)) -> Verification {
     })
 }
 
-/// A store in which the record of a profile says other things, with the right checksum.
+/// A store with a changed profile record and its right checksum.
 fn with_profile(
     number: u32,
     change: impl FnOnce(&mut ProfileRecord),
@@ -159,7 +159,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
         ),
         (
             |p| p.profile.metrics = [("seconds".to_owned(), f64::NAN)].into(),
-            "no finite number",
+            "not a finite number",
         ),
     ];
     for (change, expected) in changes {
@@ -176,7 +176,7 @@ fn a_profile_that_breaks_a_rule_here_is_left_out_and_the_rest_goes_in() {
     }
 }
 
-/// What verifying says of it.
+/// Verifies a store after a change to a profile's record.
 fn profile(number: u32, change: impl FnOnce(&mut ProfileRecord)) -> Verification {
     let (folder, _) = with_profile(number, change);
     Store::verify(folder.path(), None, &mut |_| Ok(())).unwrap()
@@ -211,7 +211,7 @@ fn no_frame_stands_twice() {
         new.column(FRAMES, pack_frames(frames.into_iter()).unwrap());
     });
     let location = "table columns, frames";
-    let twice = "frames 0 and 2 are the same";
+    let twice = "frames 0 and 2 are equal";
     assert!(
         verification
             .damages
@@ -235,7 +235,7 @@ fn no_node_stands_twice() {
     finds(
         &verification,
         "table columns, nodes 0",
-        "stands twice below node 0",
+        "occurs twice below node 0",
     );
     let concerns = &verification.damages[0].concerns;
     assert_eq!(
@@ -255,7 +255,7 @@ fn the_packs_have_as_many_things_as_they_should() {
         record.nodes.0 += 1;
         new.record(Record::Executable, id.0, &record).unwrap();
     });
-    finds(&verification, "nodes 0/3", "not as many things");
+    finds(&verification, "nodes 0/3", "number of items");
     let verification = after(|_, new, _| new.remove_column(FRAMES));
     finds(&verification, "frames 0/0", "missing");
 }
@@ -263,14 +263,22 @@ fn the_packs_have_as_many_things_as_they_should() {
 #[test]
 fn what_a_build_says_is_what_its_profiles_say() {
     finds(&build(|b| b.samples += 1), "build", "its samples");
-    finds(&build(|b| b.profiles += 1), "build", "has not the profiles");
-    finds(&build(|b| b.version.push('x')), "build", "content address");
+    finds(
+        &build(|b| b.profiles += 1),
+        "build",
+        "its profiles differ in number",
+    );
+    finds(
+        &build(|b| b.version.push('x')),
+        "build",
+        "does not match its id",
+    );
     let verification = build(|b| b.sums.clear());
     let what = &verification.damages[0].what;
     assert!(what.contains("has no sum"), "{what}");
     let verification = build(|b| b.sums.push(b.sums[0].clone()));
     let what = &verification.damages[0].what;
-    assert!(what.contains("two sums are of one"), "{what}");
+    assert!(what.contains("two sums have the same"), "{what}");
     let verification = profile(0, |p| p.revision = Some("abc".to_owned()));
     finds(&verification, "build", "revision");
     let Concerns::Build { version, .. } = &verification.damages[0].concerns else {
@@ -304,7 +312,7 @@ fn sums_are_what_the_profiles_add_up_to() {
     let sum = |change: fn(&mut Sum)| build(|b| change(&mut b.sums[0]));
     finds(&sum(|s| s.total.samples += 1), "build", "total");
     let verification = sum(|s| s.separate.truncate(1));
-    finds(&verification, "build", "in no sum");
+    finds(&verification, "build", "not in any sum");
     let verification = sum(|s| s.separate.push((ProfileNo(1), TypeNo(0))));
     finds(&verification, "build", "another build");
     let verification = sum(|s| s.separate[0].0 = ProfileNo(2));
@@ -317,11 +325,11 @@ fn sums_are_what_the_profiles_add_up_to() {
 #[test]
 fn a_profile_is_what_it_says() {
     let verification = profile(1, |p| p.profile.quality.lost += 1);
-    finds(&verification, "profile", "content address");
+    finds(&verification, "profile", "does not match its id");
     assert_eq!(verification.sound_profiles, 2);
     let verification = profile(1, |p| p.profile.source.0[0] ^= 1);
     let what = &verification.damages[0].what;
-    assert!(what.contains("nothing says that it stands for"), "{what}");
+    assert!(what.contains("has no reading record"), "{what}");
     finds(&profile(1, |p| p.columns += 1), "profile", "size");
     let verification = profile(1, |p| p.modules = ModulesNo(7));
     finds(&verification, "modules 7/0", "no such list");
@@ -332,7 +340,9 @@ fn a_profile_is_what_it_says() {
     );
     let verification = profile(2, |p| p.number = ProfileNo(9));
     assert!(
-        verification.damages[0].what.contains("but there are 3"),
+        verification.damages[0]
+            .what
+            .contains("but the next free one is 3"),
         "{verification:#?}"
     );
 }
@@ -342,7 +352,7 @@ fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
     let verification = after(|_, new, _| {
         new.column(costs(99), pack_costs(&[]).unwrap());
     });
-    finds(&verification, "costs 99/0", "nobody refers to it");
+    finds(&verification, "costs 99/0", "no record refers to it");
     assert_eq!(verification.damages[0].concerns, Concerns::Nothing);
     assert_eq!(verification.sound_profiles, 3);
 
@@ -362,8 +372,8 @@ fn what_nobody_refers_to_is_found_and_concerns_no_profile() {
     let [record, column] = found[..] else {
         panic!("{found:?}")
     };
-    assert!(record.starts_with("no such kind of record"), "{record}");
-    assert!(column.starts_with("no such kind of column"), "{column}");
+    assert!(record.starts_with("the kind of this record"), "{record}");
+    assert!(column.starts_with("the kind of this column"), "{column}");
 }
 
 #[test]
@@ -384,10 +394,13 @@ fn a_column_without_its_end_or_beginning_is_missing_a_piece() {
             panic!("{verification:#?}")
         };
         assert!(
-            damage.what.contains("a piece of it is missing"),
+            damage.what.contains("a segment of it is missing"),
             "{damage:?}"
         );
-        assert!(unowned.what.contains("nobody refers to it"), "{unowned:?}");
+        assert!(
+            unowned.what.contains("no record refers to it"),
+            "{unowned:?}"
+        );
         assert_eq!(damage.concerns, Concerns::Nothing);
         assert_eq!(verification.sound_profiles, 3);
     }
@@ -476,16 +489,16 @@ fn a_missing_record_or_column_is_found() {
     assert!(
         found
             .clone()
-            .any(|what| what.contains("has not the profiles")),
+            .any(|what| what.contains("its profiles differ in number")),
         "{verification:#?}"
     );
     assert!(
-        found.clone().any(|what| what == "nobody refers to it"),
+        found.clone().any(|what| what == "no record refers to it"),
         "{verification:#?}"
     );
 }
 
-/// Changes the tags, of which there is `kept`, of v1.
+/// Verifies a store after a change to its tags; v1 has the tag `kept`.
 fn with_tags(change: impl FnOnce(&mut Vec<Tag>)) -> Verification {
     let mut tags = vec![tag("kept", "v1")];
     change(&mut tags);
@@ -507,7 +520,7 @@ fn a_tag_stands_once_and_for_a_build_that_exists() {
     finds(&missing, "tag lost of demo", "its build does not exist");
     assert_eq!(missing.sound_profiles, 3);
     let twice = with_tags(|tags| tags.push(tag("kept", "v2")));
-    finds(&twice, "table meta, tags", "one stands twice");
+    finds(&twice, "table meta, tags", "one occurs twice");
 }
 
 #[test]
@@ -520,7 +533,7 @@ fn tags_have_a_checksum() {
     assert_eq!(without.sound_profiles, 3);
 }
 
-/// A store in which a column of a profile's own has other content, with the right checksum.
+/// A store with a changed column of a profile and its right checksum.
 fn with_column(column: Column, pack: impl FnOnce(&Rows) -> Vec<u8>) -> tempfile::TempDir {
     let (folder, file) = store();
     let database = open::writing(&file, Some(0), &Turn::default()).unwrap();
@@ -549,7 +562,7 @@ fn a_forged_profile_takes_no_other_ones_place() {
     ];
     let forged = records.map(|change| with_profile(1, change).0);
     let columns = [
-        // Other counts with the same sum, those of another profile, other stacks.
+        // Other counts with the same sum, another profile's counts, and other stacks.
         with_column(costs(1), |rows| {
             let mut costs = costs_of(1)(rows);
             costs[0].1.samples += 1;
@@ -581,15 +594,15 @@ fn a_forged_profile_takes_no_other_ones_place() {
             .unwrap();
         assert!(!merged.left_out.is_empty(), "{case}");
         for out in &merged.left_out {
-            let is_named = out.why.contains("not what its content address says");
+            let is_named = out.why.contains("its content does not match its id");
             assert!(is_named, "{case}: {out:?}");
         }
         let verified = Store::verify(folder.path(), None, &mut |_| Ok(()))
             .unwrap()
             .damages;
-        let found = |damage: &Corruption| damage.what.contains("content address");
+        let found = |damage: &Corruption| damage.what.contains("does not match its id");
         assert!(verified.iter().any(found), "{case}: {verified:?}");
-        // The true ones go in all the same, and are whole.
+        // The undamaged profiles are then added and are complete.
         let all = here
             .merge(&sound.snapshot().unwrap(), &mut |_| Ok(()))
             .unwrap();
@@ -638,7 +651,7 @@ fn one_profile_stands_for_a_source() {
         panic!("{found:?}")
     };
     assert!(
-        profile.contains("another profile of its source is there, 0707"),
+        profile.contains("there is another profile of its source, 0707"),
         "{profile}"
     );
     assert!(profile.contains("was read here"), "{profile}");
