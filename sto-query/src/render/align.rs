@@ -1,4 +1,4 @@
-//! How the times of two runs go together, as a table with the path through both.
+//! The alignment of two runs in time, as a table with a picture of the path.
 
 use super::header::full_name;
 use crate::correlate::{Alignment, Doubt, Fit};
@@ -7,17 +7,17 @@ use crate::text::{
 };
 use sto_core::units::Nanoseconds;
 
-/// Rows of the path.
+/// Number of rows of the table.
 const ROWS: usize = 20;
-/// Columns of the path, at the most and at the least.
+/// Largest and smallest width of the picture, in columns.
 const COLUMNS: (usize, usize) = (40, 12);
-/// Nearly constant parts that are shown.
+/// Maximum number of nearly constant parts to list.
 const CONSTANT: usize = 2;
-/// Columns before it.
+/// Width of the other columns of the table.
 const BEFORE: usize = 28;
 
-/// The report as text: how well they go together, where that is doubtful, and the path, a row for each of equally
-/// spaced times of the first run.
+/// Returns the report as text: the quality of the alignment, where it is doubtful, and the path at
+/// equally spaced times of the first run.
 pub fn text(alignment: &Alignment, style: Style) -> String {
     let [first, second] = &alignment.runs;
     let names = [full_name(&first.subject), full_name(&second.subject)];
@@ -67,7 +67,7 @@ pub fn text(alignment: &Alignment, style: Style) -> String {
     text + &line(style, &basis, 0)
 }
 
-/// Where an alignment is not to be trusted, a paragraph each.
+/// Returns a paragraph for each part in which the alignment is unreliable.
 pub(super) fn doubts(fit: &Fit, style: Style) -> String {
     let metric = printable(&fit.metric);
     let span = |[from, to]: [f64; 2]| format!("{} to {}", time(from), time(to));
@@ -111,7 +111,8 @@ pub(super) fn doubts(fit: &Fit, style: Style) -> String {
     text
 }
 
-/// The time of the second run at a time of the first: the mean of those that belong to the nearest.
+/// Returns the time of the second run that is aligned with `at`: the mean over all pairs of the
+/// nearest time of the first run.
 fn second_at(path: &[[f64; 2]], at: f64) -> f64 {
     let nearest = path
         .iter()
@@ -124,7 +125,7 @@ fn second_at(path: &[[f64; 2]], at: f64) -> f64 {
     sum / count
 }
 
-/// `1.250 s`, `-20 ms`.
+/// Formats a signed time: `1.250 s`, `-20 ms`.
 pub(super) fn time(seconds_since: f64) -> String {
     let size = Nanoseconds((seconds_since.abs() * 1e9).round() as u64);
     let sign = if seconds_since < 0.0 && size.0 > 0 {

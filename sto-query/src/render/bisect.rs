@@ -1,21 +1,22 @@
-//! Which commit made a finding, as text.
+//! The result of a bisection, as text.
 
 use crate::commits::ShownCommit;
 use crate::commits::bisect::{BisectState, BisectedCommit, Bisection};
 use crate::text::{Cell, Column, Style, Table, counted, paragraph, printable, some_of};
 use sto_core::model::CommitHash;
 
-/// Digits of a commit's id that are shown.
+/// Number of digits of a commit's id to show.
 const DIGITS: usize = 12;
-/// Commits that a table shows: the likeliest.
+/// Maximum number of commits in the table.
 const SHOWN: usize = 10;
-/// Probability from which on a commit is shown.
+/// Probability below which a commit without runs is not listed.
 const LEAST: f64 = 0.001;
-/// Names of other functions.
+/// Maximum number of other functions to name.
 const OTHERS: usize = 5;
 
-/// The report as text: the commit, how sure that is, and what was sought; `subjects` are of commits that the
-/// caller knows.
+/// Returns the report as text: the first bad commit, its probability, and the regression.
+///
+/// `subjects` has the subject lines of the commits that the caller knows.
 pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> String {
     let mut text = String::new();
     let sentence = sentence(bisection, subjects);
@@ -51,7 +52,7 @@ pub fn text(bisection: &Bisection, subjects: &[ShownCommit], style: Style) -> St
     text
 }
 
-/// One line for while it is going on: `12 runs, 5 commits left, 63 % sure of 0123456789ab`.
+/// Returns the progress in one line: `12 runs, 5 commits left, 63 % sure of 0123456789ab`.
 pub fn progress(bisection: &Bisection) -> String {
     let left = bisection
         .commits
@@ -106,7 +107,7 @@ fn table(bisection: &Bisection, subjects: &[ShownCommit]) -> Table {
     ]);
     let mut shown: Vec<&BisectedCommit> = bisection.commits.iter().collect();
     shown.retain(|commit| commit.first >= LEAST || commit.runs > 0 || commit.skipped.is_some());
-    // Stable: of equals those that follow others stand first.
+    // The sort is stable: of equally likely commits, the earlier in the list comes first.
     let mut ranked = shown.clone();
     ranked.sort_by(|a, b| b.first.total_cmp(&a.first));
     ranked.truncate(SHOWN);
@@ -133,7 +134,7 @@ fn subject<'a>(commit: &CommitHash, subjects: &'a [ShownCommit]) -> &'a str {
     found.map_or("", |known| known.subject.as_str())
 }
 
-/// `97 %`; nothing is wholly sure.
+/// Formats a probability: `97 %`. Never rounds to 0 % or 100 %.
 fn certainty(p: f64) -> String {
     match p {
         p if (0.995..1.0).contains(&p) => ">99 %".to_owned(),

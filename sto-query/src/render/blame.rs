@@ -1,4 +1,4 @@
-//! A source file with the cost of each line.
+//! A source file with the cost of each line, as text.
 
 use super::header::{full_name, header};
 use super::hot::{times, words};
@@ -9,10 +9,12 @@ use crate::text::{Style, counted, display_width, paragraph, percent, printable};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
-/// Functions that are shown of one line: of a generic one there may be hundreds.
+/// Maximum number of functions to list at one line. A generic function can have hundreds of
+/// instances.
 const MAX_FUNCTIONS: usize = 3;
 
-/// The file as text: one line of source a line, what it costs before it; above its first line what a function costs.
+/// Returns the file as text: each line of source after its costs, and above the first line of a
+/// function the function's costs.
 pub fn text(report: &Blame, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if let Some(since) = &report.since {
@@ -44,13 +46,13 @@ pub fn text(report: &Blame, style: Style) -> String {
     text
 }
 
-/// What stands before the source.
+/// Layout of the columns to the left of the source.
 struct Columns {
     heading: String,
     has_was: bool,
-    /// Columns of the number.
+    /// Width of the line number.
     number: usize,
-    /// Where the source begins.
+    /// Column at which the source begins.
     source: usize,
 }
 
@@ -88,7 +90,7 @@ fn what_is_compared(since: &BlamedSince) -> String {
     format!("Since {build} ({runs}): {tested}; {was}.")
 }
 
-/// The functions that begin at a line, those that cost most.
+/// Formats the most expensive functions that begin at a line.
 fn functions(here: &[BlamedFunction], columns: &Columns, style: Style) -> String {
     let mut largest: Vec<&BlamedFunction> = here.iter().collect();
     let weight = |cost: CostShare| (cost.value, cost.samples);

@@ -1,4 +1,4 @@
-//! Functions whose cost goes with a metric, as a table.
+//! Functions whose cost correlates with a metric, as a table.
 
 use crate::text::{Cell, Column, Style, Table, counted, not_shown, probability, title};
 use sto_core::Hint;
@@ -6,7 +6,7 @@ use sto_core::Hint;
 use crate::correlate::{Bottlenecks, Combination};
 use std::fmt::Write;
 
-/// The report as text: one function a line.
+/// Returns the report as text, with one function per line.
 pub fn text(report: &Bottlenecks, style: Style) -> String {
     let runs: usize = report
         .benchmarks

@@ -1,15 +1,15 @@
-//! What comparisons with a benchmark are worth, as text.
+//! The reliability of comparisons of a benchmark, as text.
 
 use super::header::header;
 use crate::compare::{Calibration, FalseReports, ReportedMetric};
 use crate::text::{Cell, Column, Style, Table, counted, paragraph, percent, printable};
 
-/// Functions of false reports that are listed; how many more there are is said.
+/// Maximum number of falsely reported functions to list.
 const LISTED: usize = 5;
 const TOO_LITTLE: &str = "TOO LITTLE DATA";
 
-/// The calibration as text: how often comparisons of equal builds report anything, and how large a
-/// change they find.
+/// Returns the calibration as text: the false-positive rate of comparisons of equal builds, and the
+/// smallest change that comparisons detect.
 pub fn text(calibration: &Calibration, style: Style) -> String {
     let mut text = header(&calibration.subject, style) + "\n\n";
     match calibration.false_reports {
@@ -53,7 +53,7 @@ fn reports(calibration: &Calibration, reports: FalseReports, style: Style) -> St
     text + &table.render(style) + &metrics(calibration, style)
 }
 
-/// How often what is measured of whole runs is reported.
+/// Formats how often metrics of whole runs are reported falsely.
 fn metrics(calibration: &Calibration, style: Style) -> String {
     let metric = |metric: &ReportedMetric| {
         let reports = metric.false_reports;
@@ -101,7 +101,7 @@ fn visible(calibration: &Calibration, style: Style) -> String {
     text
 }
 
-/// `+12%`, rounded up; above a tenfold, `12x`.
+/// Formats a growth, rounded up: `+12%`, or `12x` from a tenfold growth on.
 fn growth(change: Option<f64>) -> String {
     match change {
         None => "not found".to_owned(),

@@ -1,4 +1,4 @@
-//! Metrics by how well they explain a target, as a table.
+//! Metrics ranked by how well they explain a target, as a table.
 
 use super::align::{doubts, time};
 use super::header::full_name;
@@ -8,12 +8,12 @@ use crate::text::{
     title,
 };
 
-/// Less than this by chance is an answer.
+/// Significance level.
 const ALPHA: f64 = 0.05;
-/// Columns that a note names.
+/// Maximum number of columns to name in a note.
 const NAMED: usize = 3;
 
-/// The report as text: what explains the target best, and one metric a line.
+/// Returns the report as text: the best explanation of the target, then one metric per line.
 pub fn text(ranked: &RankedMetrics, style: Style) -> String {
     let mut text = style.bold(&title(style, &answer(ranked)));
     if ranked.by.is_none()
@@ -76,7 +76,7 @@ pub fn text(ranked: &RankedMetrics, style: Style) -> String {
     text + &line(style, &basis(ranked), 0)
 }
 
-/// What explains the target.
+/// Returns a sentence that names the metric that explains the target best.
 fn answer(ranked: &RankedMetrics) -> String {
     let target = printable(&ranked.target);
     if ranked.rows < RankedMetrics::LEAST_ROWS {
@@ -113,7 +113,7 @@ fn answer(ranked: &RankedMetrics) -> String {
     format!("{name} explains {target} best: it {goes}{when} (q {chance})")
 }
 
-/// Which correlators rank the first metric so.
+/// Returns a sentence about the correlators that rank the first metric among the first three.
 fn agreement(first: &RankedMetric) -> String {
     let all = first.scores.len();
     let differs = first
@@ -144,7 +144,7 @@ fn score(ranked: &RankedMetrics, metric: &RankedMetric) -> String {
     }
 }
 
-/// What was compared.
+/// Describes the rows that were compared and the metrics that were left out.
 fn basis(ranked: &RankedMetrics) -> String {
     let rows = counted(ranked.rows as u64, noun(ranked));
     let mut text = match (&ranked.runs[..], &ranked.time) {
@@ -201,7 +201,7 @@ fn basis(ranked: &RankedMetrics) -> String {
     text
 }
 
-/// What stands for a time.
+/// Returns what one row of the data is called.
 fn noun(ranked: &RankedMetrics) -> &'static str {
     match ranked.runs.is_empty() {
         true => "row",
@@ -209,7 +209,7 @@ fn noun(ranked: &RankedMetrics) -> &'static str {
     }
 }
 
-/// A number with three digits.
+/// Formats a number with three significant digits.
 fn short(number: f64) -> String {
     let size = number.abs();
     let decimals = match size {

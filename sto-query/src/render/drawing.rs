@@ -1,4 +1,4 @@
-//! What was drawn into a file, as text.
+//! Confirmation that a drawing was written to a file.
 
 use super::header::header;
 use crate::answer::Answer;
@@ -6,7 +6,7 @@ use crate::text::{Style, paragraph, printable};
 use crate::tree::Subject;
 use serde::Serialize;
 
-/// The file, and a line for each selection that was drawn.
+/// Returns the report as text: the file, and a line for each selection that was drawn.
 pub fn text(report: &DrawnFile, style: Style) -> String {
     let mut text = format!("wrote {}\n", printable(&report.file));
     for subject in &report.subjects {
@@ -18,15 +18,16 @@ pub fn text(report: &DrawnFile, style: Style) -> String {
     text
 }
 
-/// What a drawing in a file shows.
+/// A drawing that was written to a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DrawnFile {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// What was drawn: one selection, or a baseline and a candidate.
+    /// The selections that were drawn: one, or a baseline and a candidate.
     pub subjects: Vec<Subject>,
-    /// A sentence about functions whose calls took unusually long in the candidate alone; `null` without any.
+    /// A sentence about functions whose calls took unusually long only in the candidate; `null` if
+    /// there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_outliers: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! What was sent to a place, or taken from one, as text.
+//! Reports of pushes and pulls, as text.
 
 use super::merge::write_rest;
 use crate::exchange::{Pulled, Pushed};
 use crate::text::{Style, bytes, counted};
 
-/// What was sent: `sent 12 profiles (84 kB) to /srv/profiles; 38 were there`.
+/// Returns the report of a push: `sent 12 profiles (84 kB) to /srv/profiles; 38 were there`.
 pub fn push(report: &Pushed, _: Style) -> String {
     let (place, there) = (&report.place, report.already_there);
     let profiles = counted(report.sent.len() as u64, "profile");
@@ -18,7 +18,8 @@ pub fn push(report: &Pushed, _: Style) -> String {
     }
 }
 
-/// What was taken: `took 12 profiles (84 kB) from /srv/profiles; 38 were here`; then what was not.
+/// Returns the report of a pull: `took 12 profiles (84 kB) from /srv/profiles; 38 were here`, then
+/// the profiles that were not taken.
 pub fn pull(report: &Pulled, style: Style) -> String {
     let (place, here) = (&report.place, report.merged.already_stored);
     let profiles = counted(report.merged.added.len() as u64, "profile");

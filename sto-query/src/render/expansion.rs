@@ -5,7 +5,7 @@ use crate::expand::{Direction, Expansion, Method};
 use crate::text::{Cell, Column, Style, Table, counted, title};
 use crate::tree::{Link, folded_name};
 
-/// The report as text: one branch a line, indented by how far it grew.
+/// Returns the report as text, with one call path per line, indented by its depth.
 pub fn text(report: &Expansion, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let head = format!(

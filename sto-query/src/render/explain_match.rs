@@ -1,17 +1,16 @@
-//! Why two symbols are one function, or are not, as text.
+//! Whether two symbols are the same function and why, as text.
 
 use crate::functions::{Rule, SymbolKey, SymbolMatch};
 use crate::text::{Style, paragraph, printable};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
-/// Where the symbols and what was taken out of them begin: after the longest rule's name.
+/// Column at which symbols begin. The longest rule name fits to the left of it.
 const COLUMN: usize = 24;
 
-/// The report as text: each symbol, what each rule took out of it, and its key.
+/// Returns the report as text: each symbol, the parts that each rule removed from it, and its key.
 ///
-/// Nothing is shortened, as every character may be the one that differs: long names go on on the
-/// next line.
+/// Names are wrapped, not shortened, as any character may be the one that differs.
 pub fn text(report: &SymbolMatch, style: Style) -> String {
     let mut text = String::new();
     for symbol in &report.symbols {
@@ -68,7 +67,7 @@ fn write_symbol(text: &mut String, report: &SymbolKey, style: Style) {
     write_row(text, &style.bold("key"), "key".len(), &report.key, style);
 }
 
-/// A heading of this many columns, and after it a value that may take several lines.
+/// Writes a heading that is `columns` wide, followed by a value that is wrapped if necessary.
 fn write_row(text: &mut String, heading: &str, columns: usize, value: &str, style: Style) {
     let _ = write!(text, "{heading}{:1$}", "", COLUMN - columns);
     let width = style.width.map(|width| {

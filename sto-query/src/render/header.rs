@@ -1,4 +1,4 @@
-//! The line that says what a report is about.
+//! The heading of a report: program, build, samples and time ranges.
 
 use crate::listing::ProfileSummary;
 use crate::text::{Style, counted, grouped, printable, quantity, seconds, some_of, title};
@@ -7,10 +7,11 @@ use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::Cost;
 
-/// The event of stacks that name none, as folded ones; "samples of samples" would say nothing.
+/// Event of stacks that don't name one, such as folded stacks. It is not shown, as "samples of
+/// samples" would be redundant.
 const NO_EVENT: &str = "samples";
 
-/// What self is where inlined frames were taken out of the stacks.
+/// Explains what self includes if inlined frames were removed from the stacks.
 pub(super) fn with_inlined(style: Style) -> String {
     let separately = style
         .words
@@ -18,8 +19,8 @@ pub(super) fn with_inlined(style: Style) -> String {
     format!("Self is with what was inlined into a function{separately}.")
 }
 
-/// What a report is about: `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`, and in a line of its
-/// own what was taken of their time.
+/// Returns the heading of a report: `demo@v1: 1,234 samples of cpu-clock (1.23 s) in 2 profiles`,
+/// and on a second line the time range if only a part of the runs was selected.
 pub(super) fn header(subject: &Subject, style: Style) -> String {
     let line = first_line(subject, style);
     match taken(&subject.windows) {
@@ -28,7 +29,7 @@ pub(super) fn header(subject: &Subject, style: Style) -> String {
     }
 }
 
-/// The first line of a [header].
+/// Returns the first line of a [header].
 pub(super) fn first_line(subject: &Subject, style: Style) -> String {
     let samples = counted(subject.samples, "sample");
     let mut what = format!(": {samples}");
@@ -45,7 +46,7 @@ pub(super) fn first_line(subject: &Subject, style: Style) -> String {
     style.bold(line.trim_end())
 }
 
-/// What was taken of the time of runs: `2.500 s to 4.000 s of 10.200 s`.
+/// Describes the selected time ranges of runs: `2.500 s to 4.000 s of 10.200 s`.
 pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
     let part = |window: &RunWindow| {
         let part = format!("{} to {}", seconds(window.from), seconds(window.to));
@@ -65,7 +66,8 @@ pub(in crate::render) fn taken(windows: &[RunWindow]) -> Option<String> {
     })
 }
 
-/// `1,234 samples of cpu-clock`; a profile of several events has [a line](write_events) for each.
+/// Formats `1,234 samples of cpu-clock`. The events of a profile with several are listed by
+/// [`write_events`].
 pub(super) fn samples_of_event(profile: &ProfileSummary) -> String {
     let samples = counted(profile.samples, "sample");
     match &profile.events[..] {
@@ -74,7 +76,7 @@ pub(super) fn samples_of_event(profile: &ProfileSummary) -> String {
     }
 }
 
-/// Of a profile of several events, a line each: `641 of cpu-clock (643 ms)`.
+/// Writes one line per event, `641 of cpu-clock (643 ms)`, if a profile has several.
 pub(super) fn write_events(text: &mut String, profile: &ProfileSummary, totals: &[Cost]) {
     if profile.events.len() == 1 {
         return;
@@ -90,7 +92,7 @@ pub(super) fn write_events(text: &mut String, profile: &ProfileSummary, totals: 
     }
 }
 
-/// `EXE@BUILD`.
+/// Formats `EXE@BUILD`.
 pub(super) fn full_name(subject: &Subject) -> String {
     format!(
         "{}@{}",
@@ -99,7 +101,7 @@ pub(super) fn full_name(subject: &Subject) -> String {
     )
 }
 
-/// What a report is about where that is one function or several: `parse`, or `3 functions (a, b, c)`.
+/// Names the functions that a report is about: `parse`, or `3 functions (a, b, c)`.
 pub(super) fn functions(names: &[&str]) -> String {
     const NAMED: usize = 5;
     if let [only] = names {

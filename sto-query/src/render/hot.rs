@@ -1,4 +1,4 @@
-//! What lines and functions cost, in a few words beside them.
+//! The costs of lines and functions in a few words, for editors.
 
 use super::header::full_name;
 use super::source::{cut, with_spaces};
@@ -6,11 +6,14 @@ use crate::hot::{DoubtfulFile, HotCosts, HotSpot, HotSpots};
 use crate::text::{Style, counted, display_width, printable, some_of};
 use std::borrow::Cow;
 
-/// Files that a note names.
+/// Maximum number of files to name in a note.
 const MAX_NAMED: usize = 3;
 
-/// The lines as tools read them that take a user to each: `demo.c:127: 2.5 % self, 12.4 % total: return 0;`. The text of a
-/// line is cut where the terminal is narrower; nothing is coloured, as some of these tools are terminals.
+/// Returns one line per hot spot in the format that editors parse to jump to a line: `demo.c:127:
+/// 2.5 % self, 12.4 % total: return 0;`.
+///
+/// The text of a source line is cut at the width of the terminal. Nothing is coloured, as some of
+/// the editors run in a terminal.
 pub fn spots(report: &HotSpots, style: Style) -> String {
     report.spots.iter().map(|spot| line(spot, style)).collect()
 }
@@ -32,7 +35,7 @@ fn line(spot: &HotSpot, style: Style) -> String {
     format!("{place}{costs}{what}\n")
 }
 
-/// What a user is told of them beside them, in sentences.
+/// Returns sentences that explain the list of hot spots.
 pub fn spots_notes(report: &HotSpots) -> Vec<String> {
     let runs = counted(report.subject.profiles.len() as u64, "profile");
     let build = full_name(&report.subject);
@@ -58,7 +61,7 @@ pub fn spots_notes(report: &HotSpots) -> Vec<String> {
     notes
 }
 
-/// That nothing is listed of a file, and what can be done.
+/// Explains why a file has no costs, and the remedy.
 pub fn doubtful(file: &DoubtfulFile) -> String {
     format!(
         "{} may be {}: name the one that is meant, or its folder",
@@ -67,7 +70,9 @@ pub fn doubtful(file: &DoubtfulFile) -> String {
     )
 }
 
-/// `12.4 % self · 31 % total · ×1.8 since v1.2`: a change is a ratio, and the build since which it is.
+/// Formats costs: `12.4 % self · 31 % total · ×1.8 since v1.2`.
+///
+/// A change is the ratio of the totals and the build since which the function changed.
 pub fn words(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
     let mut words = vec![
         format!("{} self", percent(costs.self_cost.share)),
@@ -77,18 +82,18 @@ pub fn words(costs: &HotCosts, change: Option<(f64, &str)>) -> String {
     words.join(" · ")
 }
 
-/// `×1.8 since v1.2`
+/// Formats `×1.8 since v1.2`.
 fn change_words(ratio: f64, since: &str) -> String {
     let since: Cow<'_, str> = printable(since);
     format!("{} since {since}", times(ratio))
 }
 
-/// `×1.8`
+/// Formats `×1.8`.
 pub(super) fn times(change: f64) -> String {
     format!("×{}", ratio(change))
 }
 
-/// A ratio as a person says it: `12`, `1.8`, `0.04`.
+/// Formats a ratio: `12`, `1.8`, `0.04`.
 pub fn ratio(ratio: f64) -> String {
     let decimals = match ratio {
         ..0.095 => 2,
@@ -98,7 +103,7 @@ pub fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// A share as a person says it: `31 %`, `12.4 %`, `0.04 %`.
+/// Formats a share: `31 %`, `12.4 %`, `0.04 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = if percent < 0.095 { 2 } else { 1 };

@@ -1,4 +1,4 @@
-//! What a function or line costs, as an editor shows it where the pointer rests.
+//! The costs of a function or line, as shown in the hover of an editor.
 
 use super::hot::{percent, words};
 use crate::hot::{FunctionNo, HotCosts, HotFunction, HotHistory, HotIndex, HotLine};
@@ -6,26 +6,28 @@ use crate::text::{counted, printable, shorten};
 use crate::tree::CostShare;
 use std::fmt::Write;
 
-/// Callers and callees that are shown of a function.
+/// Maximum number of callers and of callees to show.
 const MOST_CALLS: usize = 5;
 
-/// Longer names are cut in their middle.
+/// Width from which on names are shortened in the middle.
 const NAME_WIDTH: usize = 120;
 
-/// Heights of a column, from nothing to all.
+/// Characters for a bar, from empty to full height.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// How a hover is written.
+/// Markup of a hover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoverForm {
-    /// As Markdown, in which names are code.
+    /// Markdown, with names as code.
     Markdown,
-    /// As it is.
+    /// Plain text.
     Text,
 }
 
-/// What a function costs: over builds, where these are known; its callers and callees; where it was inlined; and how many
-/// runs that rests on. A change is a ratio, and the build since which it is.
+/// Returns the hover of a function: its costs, their history if known, its callers and callees, the
+/// functions it was inlined into, and the number of runs.
+///
+/// A change is the ratio of the totals and the build since which the function changed.
 pub fn function(
     index: &HotIndex,
     function: HotFunction<'_>,
@@ -55,7 +57,7 @@ pub fn function(
     text
 }
 
-/// What a line costs, and how many runs that rests on.
+/// Returns the hover of a line: its costs and the number of runs.
 pub fn line(index: &HotIndex, line: &HotLine, form: HoverForm) -> String {
     let mut text = format!(
         "{}\n\n{}\n",
@@ -70,7 +72,7 @@ pub fn line(index: &HotIndex, line: &HotLine, form: HoverForm) -> String {
     text
 }
 
-/// Self and total over builds, as columns, where there are several builds.
+/// Draws self and total over builds as bars, if there are at least two builds.
 fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<String> {
     let (first, last) = (history.builds.first()?, history.builds.last()?);
     if history.builds.len() < 2 {
@@ -85,7 +87,7 @@ fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<S
         format!("{name} {}  {last}\n", columns(shares, largest))
     };
     let [from, to] = [first, last].map(|build| printable(&shorten(&build.build, 40)).into_owned());
-    // A name in the block could end it.
+    // Names stay outside of the code block, as they could end it.
     let builds = counted(history.builds.len() as u64, "build");
     let caption = format!("{builds}, {} to {}", form.name(&from), form.name(&to));
     let rows = row("self ", &selfs) + &row("total", &totals);
@@ -95,7 +97,7 @@ fn plot(history: &HotHistory, function: FunctionNo, form: HoverForm) -> Option<S
     })
 }
 
-/// A column a share; what is not zero shows.
+/// Returns one bar per share. Shares above zero have at least the lowest visible bar.
 fn columns(shares: &[f64], largest: f64) -> String {
     let highest = BLOCKS.len() - 1;
     let height = |share: &f64| match share / largest * highest as f64 {
@@ -123,7 +125,7 @@ fn calls(
     }
 }
 
-/// `338 of 2,716 samples of cpu-clock, in 1 run of demo@v1`
+/// Formats `338 of 2,716 samples of cpu-clock, in 1 run of demo@v1`.
 fn basis(index: &HotIndex, costs: &HotCosts, form: HoverForm) -> String {
     let subject = index.subject();
     let event = match &subject.sample_type {
@@ -156,7 +158,7 @@ impl HoverForm {
         )
     }
 
-    /// A name that shows as it is, whatever is in it.
+    /// Returns a name that is displayed literally, shortened to the maximum width.
     fn name(self, name: &str) -> String {
         let name = printable(name);
         let name = shorten(&name, NAME_WIDTH);
@@ -166,7 +168,7 @@ impl HoverForm {
         }
     }
 
-    /// A name within a sentence.
+    /// Returns a name that is displayed literally within a sentence.
     fn escaped(self, text: &str) -> String {
         let text = printable(text);
         match self {
@@ -176,7 +178,7 @@ impl HoverForm {
     }
 }
 
-/// A name as code: between more backticks than it has in a row.
+/// Formats a name as code, delimited by more backticks than it has in a row.
 fn code(name: &str) -> String {
     let runs = name.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
@@ -186,11 +188,11 @@ fn code(name: &str) -> String {
     }
 }
 
-/// Text in which nothing is markup: every mark of ASCII may have a backslash before it.
+/// Escapes Markdown: every ASCII punctuation character may follow a backslash.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        // Between digits and letters they are none: `v1.2` stays as it is read.
+        // These are not markup between letters and digits, and `v1.2` stays readable.
         if character.is_ascii_punctuation() && !"._-".contains(character) {
             escaped.push('\\');
         }

@@ -1,4 +1,4 @@
-//! What went into a store, as text.
+//! Profiles that were added to a store, as text.
 
 use super::header::{samples_of_event, write_events};
 use super::ls::short_id;
@@ -10,12 +10,13 @@ use sto_core::Hint;
 use sto_core::ingest::{IngestedCalls, IngestedMetrics};
 use sto_core::units::Bytes;
 
-/// Modules without symbols that are shown of one file; JSON has all.
+/// Maximum number of modules without symbols to show for one file; JSON lists all.
 const MAX_MODULES: usize = 5;
-/// A module is named where locations in it without a symbol are on the stacks of one in so many samples.
+/// A module is shown if at least one in this many samples has a location in it without a symbol.
 const FEW_SAMPLES: u64 = 1000;
 
-/// The summary as text: each file with its profiles, their quality, and what has no symbols.
+/// Returns the summary as text: each file with its profiles, their quality, and the modules without
+/// symbols.
 pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     let mut text = String::new();
     for recording in &summary.answer.recordings {
@@ -40,7 +41,7 @@ pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     text
 }
 
-/// The line that says where the profiles are.
+/// Returns a line with the path of the store.
 pub(super) fn place(summary: &InStore<IngestSummary>) -> String {
     let what = match summary.answer.is_dataset {
         false => "store",
@@ -142,14 +143,14 @@ fn calls_over_time(calls: &IngestedCalls) -> String {
     )
 }
 
-/// Whether a module is worth a line beside so many samples: it has some of them without a symbol, and
-/// not too few.
+/// Returns `true` if the samples with an unresolved location in a module are a significant part of
+/// all samples.
 pub(super) fn is_worth_naming(module: &FoundSymbols, samples: u64) -> bool {
     let count = module.unresolved_samples;
     count > 0 && count.saturating_mul(FEW_SAMPLES) >= samples
 }
 
-/// The modules that have locations without a symbol, most of them first.
+/// Writes the modules that have locations without a symbol, in the given order.
 pub(super) fn write_modules(text: &mut String, unresolved: &[&FoundSymbols], style: Style) {
     if unresolved.is_empty() {
         return;

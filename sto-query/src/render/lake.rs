@@ -1,9 +1,10 @@
-//! What a dataset of Parquet files got.
+//! Profiles that were added to a dataset of Parquet files, as text.
 
 use crate::exchange::AddedToLake;
 use crate::text::{bytes, counted};
 
-/// A line of how many profiles a dataset got, how many bytes these are there, and how many it had.
+/// Returns one line with the number and size of the added profiles, and the number that the dataset
+/// already had.
 pub fn text(added: &AddedToLake) -> String {
     let had = match added.kept {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! A history as a drawing with a table beside it.
+//! A commit history as a graph with a table.
 
 use crate::commits::{CommitLog, Judgement, LoggedCommit};
 use crate::compare::Verdict;
@@ -7,12 +7,13 @@ use crate::text::{
 };
 use sto_core::Hint;
 
-/// Digits of a commit's id that are shown, as git shows them.
+/// Number of digits of a commit's id to show, as in git.
 const DIGITS: usize = 7;
-/// Columns of branches and tags, where the width is limited.
+/// Maximum width of branches and tags in a terminal.
 const REFS_WIDTH: usize = 24;
 
-/// The report as text: one commit a line, newest first, below what a sentence says of it where it got worse.
+/// Returns the report as text: one commit per line, newest first. A line below each regression
+/// explains it.
 pub fn text(log: &CommitLog, style: Style) -> String {
     let mut text = style.bold(&title(style, &subject(log)));
     let mut table = Table::new(vec![
@@ -51,7 +52,8 @@ pub fn text(log: &CommitLog, style: Style) -> String {
     text
 }
 
-/// What is known of a measured commit, in lines to keep with it in the repository; `None` where nothing judged it.
+/// Returns the verdict on a commit as a text to store as a git note; `None` if the commit was not
+/// judged.
 pub fn note(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
     let verdict = logged.verdict?;
     let name = match verdict {
@@ -78,7 +80,7 @@ pub fn note(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
     Some(text)
 }
 
-/// `6 commits; demo (startup): cost of a run by cpu-clock`.
+/// Formats `6 commits; demo (startup): mean cost of a run by cpu-clock`.
 fn subject(log: &CommitLog) -> String {
     let commits = counted(log.commits.len() as u64, "commit");
     let Some(executable) = &log.executable else {
@@ -125,13 +127,13 @@ fn row(log: &CommitLog, logged: &LoggedCommit, lane: &str) -> Vec<Cell> {
     ]
 }
 
-/// `2.72 s`.
+/// Formats the mean cost of a run: `2.72 s`.
 fn cost(log: &CommitLog, logged: &LoggedCommit) -> Option<String> {
     let (cost, measured) = logged.cost.zip(log.sample_type.as_ref())?;
     Some(quantity(cost, measured.unit).unwrap_or_else(|| grouped(cost)))
 }
 
-/// `+12.3%`.
+/// Formats `+12.3%`.
 fn signed(ratio: f64) -> String {
     format!("{:+.1}%", (ratio - 1.0) * 100.0)
 }
@@ -143,7 +145,8 @@ fn shortened(refs: &str) -> String {
     }
 }
 
-/// Of what a commit is compared with, what it changed least from: a merge has what either side had.
+/// Returns the comparison with the parent from which the commit changed least. A merge inherits the
+/// changes of its other parents.
 fn least(logged: &LoggedCommit) -> Option<&Judgement> {
     let known = logged.compared.iter();
     known.min_by(|a, b| {
@@ -156,7 +159,7 @@ fn change(logged: &LoggedCommit) -> Option<f64> {
     least(logged)?.change
 }
 
-/// What says why a commit got worse.
+/// Returns the comparison that explains a regression.
 fn worst(logged: &LoggedCommit) -> Option<&Judgement> {
     let is_worse = logged.verdict == Some(Verdict::Regression);
     least(logged).filter(|_| is_worse)
@@ -166,7 +169,7 @@ fn is_better(logged: &LoggedCommit) -> bool {
     logged.compared.iter().all(|judged| judged.improvements > 0)
 }
 
-/// Whether a line does more than to go on with lanes.
+/// Returns `true` if a line of the graph has more than vertical lines.
 fn is_needed(lane: &str) -> bool {
     lane.contains(|c: char| !matches!(c, '|' | ' '))
 }

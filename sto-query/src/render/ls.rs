@@ -1,4 +1,4 @@
-//! What a store has, as a table.
+//! The builds and profiles of a store, as a table.
 
 use crate::listing::{BuildList, ListedBuild, ListedProfile, ProfileSummary};
 use crate::select::{full_name, shortened_revision};
@@ -10,19 +10,19 @@ use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::id::ProfileId;
 
-/// Digits of an id that are shown: more than enough to name one in a store.
+/// Number of digits of an id to show: enough to be unique in a store.
 const ID_DIGITS: usize = 12;
-/// Column where profiles begin.
+/// Column at which profiles begin.
 const INDENT: usize = 2;
 
-/// The beginning of an id that stands for it.
+/// Returns the abbreviated id of a profile.
 pub(super) fn short_id(id: &ProfileId) -> String {
     let mut digits = id.to_string();
     digits.truncate(ID_DIGITS);
     digits
 }
 
-/// The report as text: each build with its profiles, then the sums.
+/// Returns the report as text: each build with its profiles, then the totals.
 pub fn text(report: &BuildList, style: Style) -> String {
     if report.totals.profiles == 0 {
         let add = style.words.within("; `", Hint::AddProfile, "` adds one");
@@ -58,7 +58,7 @@ fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
         ),
     ];
     for (what, value) in known {
-        // A build without a name bears its build id: once is enough.
+        // The version of a build without a name is its build id: don't print it twice.
         if let Some(value) = value.filter(|value| *value != build.version) {
             let value = style.fit(&printable(&value), what.len() + 3);
             let _ = writeln!(text, "  {what} {value}");
@@ -66,7 +66,7 @@ fn write_origin(text: &mut String, listed: &ListedBuild, style: Style) {
     }
 }
 
-/// The profiles of a build, each with what is known of it below.
+/// Formats the profiles of a build, each with its details below.
 fn profiles(profiles: &[ListedProfile], style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text("profile"),
@@ -126,7 +126,7 @@ fn details(profile: &ProfileSummary) -> Vec<String> {
     details
 }
 
-/// Writes items with commas between them, as many on a line as fit.
+/// Writes items separated by commas, as many on a line as fit.
 pub(super) fn write_wrapped(text: &mut String, items: &[String], style: Style) {
     let mut line = String::new();
     for item in items {

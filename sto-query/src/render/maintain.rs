@@ -1,4 +1,4 @@
-//! What was done to a store and to its runs, in a line or two.
+//! Reports of commands that maintain a store, in a line or two.
 
 use crate::annotate::AnnotatedRuns;
 use crate::average::StoredAverage;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::store::Rewritten;
 
-/// What became of metrics.
+/// Returns how many metrics were attached.
 pub fn annotate(report: &AnnotatedRuns, _: Style) -> String {
     let parts = [
         (report.new, "new"),
@@ -32,7 +32,8 @@ pub fn annotate(report: &AnnotatedRuns, _: Style) -> String {
     }
 }
 
-/// What became of an average: `demo@history: the mean of 12 profiles, 2,716 samples on 57 stacks`.
+/// Returns the report of a stored average: `demo@history: the mean of 12 profiles, 2,716 samples on
+/// 57 stacks`.
 pub fn average(report: &StoredAverage, style: Style) -> String {
     let name = name(&report.executable, &report.build);
     let stored = if report.already_stored {
@@ -49,7 +50,7 @@ pub fn average(report: &StoredAverage, style: Style) -> String {
     )
 }
 
-/// A compacted store as text.
+/// Returns the sizes of a store before and after it was compacted.
 pub fn compact(report: &Rewritten, _: Style) -> String {
     format!(
         "the store's file: {} -> {}\n",
@@ -58,7 +59,7 @@ pub fn compact(report: &Rewritten, _: Style) -> String {
     )
 }
 
-/// An exported file as text.
+/// Returns the path and size of an exported store.
 pub fn export_store(report: &ExportedStore, _: Style) -> String {
     format!(
         "wrote {} to {} ({})\n",
@@ -68,7 +69,7 @@ pub fn export_store(report: &ExportedStore, _: Style) -> String {
     )
 }
 
-/// What went from a store: a line a build, then the sizes.
+/// Returns the removed profiles, with one line per build, then the sizes.
 pub fn prune(report: &Pruned, style: Style) -> String {
     let mut text = String::new();
     for build in &report.builds {
@@ -120,7 +121,7 @@ pub fn prune(report: &Pruned, style: Style) -> String {
     text
 }
 
-/// Tags, one a line.
+/// Returns the tags, one per line.
 pub fn tag(report: &TagList, style: Style) -> String {
     if report.tags.is_empty() {
         let set = style.words.within("; `", Hint::SetTag, "` gives it one");

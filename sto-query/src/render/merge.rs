@@ -1,4 +1,4 @@
-//! What a merge did, as text.
+//! The result of a merge, as text.
 
 use super::ls::short_id;
 use crate::answer::InStore;
@@ -9,10 +9,11 @@ use sto_core::Hint;
 use sto_core::id::ProfileId;
 use sto_core::store::{Conflict, Merged};
 
-/// Ids that are shown of one list; JSON has all.
+/// Maximum number of ids to show in one list; JSON lists all.
 const MAX_IDS: usize = 10;
 
-/// The report as text: what came from each store, and what did not.
+/// Returns the report as text: the profiles that were added from each store, and those that were
+/// not.
 pub fn text(report: &InStore<Merges>, style: Style) -> String {
     let mut text = String::new();
     for source in &report.answer.sources {
@@ -42,7 +43,7 @@ fn write_source(text: &mut String, source: &MergedStore, style: Style) {
     write_rest(text, source, style);
 }
 
-/// What did not go in as it was there, and tags.
+/// Writes what was not merged or differs from the source, and the tags.
 pub(super) fn write_rest(text: &mut String, source: &Merged, style: Style) {
     if !source.different.is_empty() {
         let different = counted(source.different.len() as u64, "profile");

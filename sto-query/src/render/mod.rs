@@ -1,7 +1,8 @@
-//! Reports as text, JSON, SVG, HTML, and in the formats of CI systems: one file an output.
+//! Reports as text, JSON, SVG, HTML, and in the formats of CI systems; one file per output.
 //!
-//! Names in a profile are whatever a program, or whoever made the file, put there. Text and SVG
-//! show them through [`printable`](crate::text::printable); JSON has them as they are, escaped by the serializer.
+//! Names in a profile come from the recorded program or whoever made the file and can contain
+//! anything. Text and SVG escape them with [`printable`](crate::text::printable), JSON with its
+//! serializer.
 
 pub mod align;
 pub mod bisect;

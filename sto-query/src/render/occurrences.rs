@@ -1,11 +1,11 @@
-//! Where a function takes more than a share, as a table.
+//! Runs in which a function exceeds a share, as a table.
 
 use super::header::functions;
 use super::series::minute;
 use crate::history::Occurrences;
 use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
 
-/// The report as text: one run a line.
+/// Returns the report as text, with one run per line.
 pub fn text(report: &Occurrences, style: Style) -> String {
     let names: Vec<&str> = report.functions.iter().map(String::as_str).collect();
     let function = functions(&names);

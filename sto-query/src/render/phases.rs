@@ -1,4 +1,4 @@
-//! The phases of a run as a table.
+//! The phases of a run, as a table.
 
 use super::header::header;
 use crate::phases::{Cycle, Phase, PhaseChange, Phases};
@@ -6,11 +6,13 @@ use crate::text::{
     Cell, Column, Style, Table, counted, line, not_shown, percent, printable, seconds, title,
 };
 
-/// Functions that are shown of a phase, and fewer where there are many phases.
+/// Number of functions to show for each phase, and the number of phases above which only one is
+/// shown.
 const FUNCTIONS: usize = 2;
 const MANY: usize = 6;
 
-/// The report as text: how the run repeats, then its phases with what differs from one to the next.
+/// Returns the report as text: how the run repeats, then its phases with the differences between
+/// them.
 pub fn text(report: &Phases, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     if report.runs > 1 {
@@ -75,7 +77,7 @@ pub fn text(report: &Phases, style: Style) -> String {
     text
 }
 
-/// A line of a phase.
+/// A line of the table.
 struct Row<'a> {
     what: &'static str,
     share: Option<f64>,
@@ -83,7 +85,8 @@ struct Row<'a> {
     function: &'a str,
 }
 
-/// What differs from the phase before; of the first phase, and where that is nothing, what costs most.
+/// Returns the differences from the previous phase, or the most expensive functions if there are
+/// none.
 fn rows(phase: &Phase, shown: usize) -> Vec<Row<'_>> {
     let change = |what, is_of: fn(&PhaseChange) -> bool| {
         let changes = phase.changes.iter().filter(move |change| is_of(change));
@@ -117,7 +120,8 @@ fn rows(phase: &Phase, shown: usize) -> Vec<Row<'_>> {
     rows
 }
 
-/// `It repeats itself every 200 ms, 49 times: in one part of that more of gather (3% to 95%), in the other ...`.
+/// Formats `It repeats itself about every 200 ms, 49 times, between gather (95% and 3%) and scatter
+/// (80% and 1%).`
 fn repeats(cycle: &Cycle) -> String {
     let times = format!(
         "It repeats itself about every {}, {:.0} times",

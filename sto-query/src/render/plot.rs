@@ -1,23 +1,23 @@
-//! Plots: an axis, coordinates, and numbers of runs over time with what was to be expected of each.
+//! Plots: an axis, coordinates, and values of runs over time with the expected range of each.
 //!
-//! Positions across are in percent, so that a plot takes the width that there is, while its text and
-//! its dots keep their size; lines are in a picture of their own, which is stretched.
+//! Horizontal positions are in percent, so that a plot fills the available width while its text and
+//! dots keep their size. Lines are in a nested SVG, which is stretched.
 
 use crate::series::LevelShift;
 use maud::{Markup, Render, html};
 use std::ops::Range;
 
-/// Steps of an axis, at the most.
+/// Maximum number of steps of an axis.
 const STEPS: f64 = 5.0;
 
-/// An axis from nothing, so that distances are proportions.
+/// An axis that begins at zero.
 pub(super) struct Axis {
     step: f64,
     end: f64,
 }
 
 impl Axis {
-    /// An axis to at least this value, whose steps are 1, 2 or 5 times a power of ten.
+    /// Returns an axis up to at least `largest`, whose steps are 1, 2 or 5 times a power of ten.
     pub(super) fn over(largest: f64) -> Axis {
         let rough = largest.max(1e-6) / STEPS;
         let power = 10f64.powf(rough.log10().floor());
@@ -32,12 +32,12 @@ impl Axis {
         }
     }
 
-    /// The part of the axis' length.
+    /// Returns the position of a value as a part of the axis' length.
     pub(super) fn part(&self, value: f64) -> f64 {
         value / self.end
     }
 
-    /// The values at its steps, from nothing to its end.
+    /// Returns the values of the ticks, from zero to the end of the axis.
     pub(super) fn ticks(&self) -> impl ExactSizeIterator<Item = f64> {
         let steps = (self.end / self.step).round() as u32;
         let step = self.step;
@@ -45,7 +45,7 @@ impl Axis {
     }
 }
 
-/// A coordinate: a hundredth of a pixel is enough.
+/// A coordinate in pixels, written with at most two decimals.
 #[derive(Clone, Copy)]
 pub(super) struct Px(pub(super) f64);
 
@@ -67,7 +67,7 @@ impl Render for Percent {
     }
 }
 
-/// A vertical line, and what it says where a pointer rests on it.
+/// Draws a vertical line with an optional tooltip.
 pub(super) fn vertical(
     class: &str,
     x: f64,
@@ -83,34 +83,34 @@ pub(super) fn vertical(
 
 /// A run in a plot.
 pub(super) struct Point {
-    /// Its index among all runs.
+    /// Index among all runs.
     pub(super) at: usize,
-    /// What is plotted.
+    /// The plotted value.
     pub(super) value: f64,
-    /// The mean of what was to be expected, and the band around it.
+    /// Mean and range of the expected values.
     pub(super) expected: Option<(f64, Range<f64>)>,
-    /// Whether it stands out.
+    /// Whether the point is highlighted.
     pub(super) is_marked: bool,
-    /// The run, and what is plotted, for people.
+    /// Tooltip.
     pub(super) text: String,
 }
 
-/// A number of the runs over time; some runs may have none.
+/// A value of runs over time. Runs can lack the value.
 pub(super) struct Series {
     /// Number of all runs.
     pub(super) runs: usize,
-    /// Those that have the number.
+    /// Runs that have the value.
     pub(super) points: Vec<Point>,
-    /// Pixels between the top of the picture and that of the plot, and between the plot's ends.
+    /// Distance in pixels from the top of the SVG to the top of the plot.
     pub(super) top: f64,
     pub(super) height: f64,
 }
 
-/// Percent of the width that stay free at each end, for the dots there.
+/// Margin at the left and right for dots, in percent of the width.
 pub(super) const MARGIN: f64 = 2.0;
 
 impl Series {
-    /// An axis for all of it.
+    /// Returns the vertical axis of the series.
     pub(super) fn axis(&self) -> Axis {
         let highest = |point: &Point| match &point.expected {
             Some((_, band)) => point.value.max(band.end),
@@ -119,24 +119,23 @@ impl Series {
         Axis::over(self.points.iter().map(highest).fold(0.0, f64::max))
     }
 
-    /// Where a run is across, in percent of the width.
+    /// Returns the horizontal position of a run in percent of the width.
     pub(super) fn x(&self, at: usize) -> f64 {
         let steps = self.runs.saturating_sub(1).max(1) as f64;
         MARGIN + (100.0 - 2.0 * MARGIN) * at as f64 / steps
     }
 
-    /// Where a value is.
+    /// Returns the vertical position of a value in pixels.
     pub(super) fn y(&self, axis: &Axis, value: f64) -> f64 {
         self.top + self.height * (1.0 - axis.part(value))
     }
 
-    /// The top and the bottom of the plot.
+    /// Returns the vertical positions of the top and the bottom of the plot.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.top, self.top + self.height)
     }
 
-    /// Lines at the steps of the axis, the band of what was to be expected with its mean, and the line
-    /// through the points.
+    /// Draws the grid, the range and mean of the expected values, and the line through the points.
     pub(super) fn curves(&self, axis: &Axis) -> Markup {
         let known = || {
             let points = self.points.iter();
@@ -167,7 +166,7 @@ impl Series {
         }
     }
 
-    /// A line before the run from which on the numbers are others.
+    /// Draws a vertical line before the first run of a new level.
     pub(super) fn change(&self, change: &LevelShift, shown: impl Fn(f64) -> String) -> Markup {
         let x = (self.x(change.at) + self.x(change.at.saturating_sub(1))) / 2.0;
         let (before, after) = (shown(change.before), shown(change.after));
@@ -175,7 +174,7 @@ impl Series {
         vertical("change", x, self.ends(), Some(&about))
     }
 
-    /// A dot for each point.
+    /// Draws a dot for each point.
     pub(super) fn dots(&self, axis: &Axis) -> Markup {
         html! {
             @for point in &self.points {

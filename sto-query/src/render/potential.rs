@@ -1,11 +1,11 @@
-//! Potentials as a table.
+//! Optimization potentials of functions, as a table.
 
 use super::header::{header, with_inlined};
 use super::top::MAX_MODULE_WIDTH;
 use crate::potential::Potentials;
 use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown, paragraph, percent};
 
-/// The report as text: one function a line.
+/// Returns the report as text, with one function per line.
 pub fn text(report: &Potentials, style: Style) -> String {
     let mut text = String::new();
     for selection in &report.selections {

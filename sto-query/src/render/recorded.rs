@@ -1,4 +1,4 @@
-//! What several runs of a command brought into the store, as text: once for all runs of a build.
+//! Profiles of several runs of a command, as text, summed up for each build.
 
 use super::header::samples_of_event;
 use super::ingest;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use sto_stats::Group;
 
-/// The runs as text: of one alone as [`ingest::text`] has it.
+/// Returns the runs as text. A single run is reported by [`ingest::text`].
 pub fn text(summary: &InStore<IngestSummary>, style: Style) -> String {
     if let [_] = &summary.answer.recordings[..] {
         return ingest::text(summary, style);
@@ -93,7 +93,7 @@ fn write_build(
     write_modules(text, runs, style);
 }
 
-/// Where locations have no symbol, of the run where most have none.
+/// Writes the modules with unresolved locations, each with the counts of the run that has the most.
 fn write_modules(text: &mut String, runs: &[(&IngestedFile, &IngestedProfile)], style: Style) {
     let mut worst: BTreeMap<&str, &FoundSymbols> = BTreeMap::new();
     for (recording, run) in runs {

@@ -1,4 +1,4 @@
-//! The runs of a store as a table.
+//! The runs of a store, as a table.
 
 use super::ls::short_id;
 use super::series::minute;
@@ -6,7 +6,7 @@ use crate::listing::{ListedRun, RunList};
 use crate::text::{Cell, Column, Style, Table, counted, grouped, not_shown};
 use std::fmt::Write;
 
-/// The report as text: one run a line, with its metrics.
+/// Returns the report as text: one run per line, with its metrics.
 pub fn text(report: &RunList, style: Style) -> String {
     let mut table = Table::new(vec![
         Column::text("recorded").dispensable(2),
@@ -27,7 +27,7 @@ pub fn text(report: &RunList, style: Style) -> String {
     text + &counted(runs as u64, "run") + "\n"
 }
 
-/// `demo@v1 (startup) seconds=1.83`.
+/// Formats `demo@v1 (startup) seconds=1.83`.
 fn about(run: &ListedRun) -> String {
     let mut about = format!("{}@{}", run.executable, run.build);
     if let Some(benchmark) = &run.profile.benchmark {

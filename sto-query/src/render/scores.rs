@@ -1,10 +1,10 @@
-//! The functions of one run against those before it, as a table.
+//! Scores of the functions of a run against the runs before it, as a table.
 
 use super::series::{judged, minute, rests_on, subject};
 use crate::series::{LevelShift, Scores};
 use crate::text::{Cell, Column, Style, Table, counted, not_shown, paragraph, title};
 
-/// The report as text: one function a line, and under it its level shifts.
+/// Returns the report as text: one function per line, with its level shifts below.
 pub fn text(report: &Scores, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let mut text = format!("{}\n", style.bold(&subject(&report.history, &runs)));
@@ -69,7 +69,7 @@ fn changed(change: &LevelShift, style: Style) -> String {
     paragraph(style, "    ", &sentence, 4)
 }
 
-/// `0.25`, `0.004`, `3e-7`.
+/// Formats a probability: `0.25`, `0.004`, `3e-7`.
 pub(super) fn probability(p: f64) -> String {
     match p {
         0.01.. => format!("{p:.2}"),

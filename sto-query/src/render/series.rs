@@ -1,4 +1,4 @@
-//! One function over the runs of a history, as a table with bars.
+//! The share of a function over the runs of a history, as a table with bars.
 
 use super::header::functions;
 use crate::history::{HistorySubject, RunSummary};
@@ -8,16 +8,16 @@ use crate::text::{
 };
 use std::fmt::Write;
 
-/// Columns of a build's name, where the width is limited.
+/// Maximum width of a build's name in a terminal.
 const BUILD_WIDTH: usize = 16;
-/// Columns of the bars, and the width below which they are as narrow as names get.
+/// Width of the bars, and the terminal width below which they shrink to [`MIN_NAME_WIDTH`].
 const BAR_WIDTH: usize = 22;
 const NARROW: usize = 80;
-/// Observations that are shown; of a longer series the newest.
+/// Maximum number of observations to show; the newest are kept.
 const MAX_POINTS: usize = 60;
 
-/// The report as text: one observation a line, oldest first, with its share, the band that the
-/// observations before it lead to expect, and a bar; lines between them say where it changed.
+/// Returns the report as text: one observation per line, oldest first, with its share, the range
+/// expected from the observations before it, and a bar. Level shifts have lines of their own.
 pub fn text(report: &FunctionSeries, style: Style) -> String {
     let runs = counted(report.history.runs as u64, "run");
     let sentence = format!(
@@ -60,7 +60,7 @@ pub fn text(report: &FunctionSeries, style: Style) -> String {
     text
 }
 
-/// `demo`, or `demo (startup), 12 runs`.
+/// Formats `demo, 12 runs` or `demo (startup), 12 runs`.
 pub(super) fn subject(history: &HistorySubject, runs: &str) -> String {
     let name = printable(&history.executable);
     match &history.benchmark {
@@ -69,7 +69,7 @@ pub(super) fn subject(history: &HistorySubject, runs: &str) -> String {
     }
 }
 
-/// `2026-11-21 07:05 v2`, or `5 runs of v2, the last 2026-11-21 07:05`.
+/// Formats `2026-11-21 07:05 v2`, or `5 runs of v2, the last 2026-11-21 07:05`.
 pub(super) fn judged(newest: &RunSummary, runs: usize) -> String {
     let (recorded, build) = (minute(newest.recorded.as_deref()), printable(&newest.build));
     match runs {
@@ -78,7 +78,7 @@ pub(super) fn judged(newest: &RunSummary, runs: usize) -> String {
     }
 }
 
-/// What is to be said of a change that one run shows.
+/// Returns a warning if a level shift rests on a single run.
 pub(super) fn rests_on(change: &LevelShift) -> &'static str {
     match change.runs {
         1 => ", rests on one run",
@@ -86,7 +86,7 @@ pub(super) fn rests_on(change: &LevelShift) -> &'static str {
     }
 }
 
-/// `2026-11-21 07:05`.
+/// Formats `2026-11-21 07:05`.
 pub(super) fn minute(recorded: Option<&str>) -> String {
     let minute = recorded.and_then(|time| time.get(..16));
     minute.map_or_else(String::new, |time| time.replace('T', " "))

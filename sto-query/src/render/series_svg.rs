@@ -1,4 +1,4 @@
-//! One function over the runs of a history, as a drawing.
+//! The share of a function over the runs of a history, as an SVG.
 
 use super::header::functions;
 use super::plot::{Point, Px, Series};
@@ -9,7 +9,7 @@ use maud::html;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 360.0;
-/// Room for the numbers to the left, and for the title and the runs above and below.
+/// Margins around the plot for its labels.
 const LEFT: f64 = 64.0;
 const TOP: f64 = 44.0;
 const RIGHT: f64 = 16.0;
@@ -20,8 +20,8 @@ const STYLE: &str = "text{font:12px sans-serif}.title{font-size:14px}.grid{strok
     .mean{stroke:#1a7f37}.values{stroke:#0969da}.change{stroke:#d1242f;stroke-dasharray:4 3}\
     circle{fill:#0969da}.marked{fill:#d1242f}";
 
-/// The report as an SVG: the shares as points on a line, the band of two standard deviations around
-/// the mean of the observations before, and a vertical line where the share has a level shift.
+/// Returns the report as an SVG: the shares as points on a line, the expected range (two standard
+/// deviations around the mean of the observations before), and a vertical line at each level shift.
 pub fn svg(report: &FunctionSeries) -> String {
     let series = Series {
         runs: report.points.len(),

@@ -1,4 +1,4 @@
-//! What is known of profiles, as text.
+//! The details of profiles, as text.
 
 use super::header::{samples_of_event, write_events};
 use super::ls::{short_id, write_wrapped};
@@ -12,16 +12,16 @@ use sto_core::Hint;
 use sto_core::model::{Commit, MetricKind};
 use sto_core::units::Unit;
 
-/// Modules without symbols that are shown of one profile; JSON has all.
+/// Maximum number of modules without symbols to show for one profile; JSON lists all.
 const MAX_MODULES: usize = 10;
 
-/// Metrics over time that are shown of one profile; JSON has all.
+/// Maximum number of metrics over time to show for one profile; JSON lists all.
 const MAX_METRICS: usize = 10;
 
-/// Keys of samples' labels that are shown of one profile; JSON has all.
+/// Maximum number of keys of sample labels to show for one profile; JSON lists all.
 const MAX_KEYS: usize = 10;
 
-/// The report as text: each profile with its origin and quality.
+/// Returns the report as text: each profile with its origin and quality.
 pub fn text(report: &ShownBuild, style: Style) -> String {
     let mut text = String::new();
     let name = printable(&full_name(&report.build)).into_owned();

@@ -1,4 +1,4 @@
-//! A function's source with the cost of each line.
+//! The source of a function with the cost of each line, as text.
 
 use super::header::header;
 use crate::source::{FileSource, FunctionSource, LineSource};
@@ -8,10 +8,10 @@ use std::fmt::Write;
 use sto_core::Hint;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns that a tab leads to.
+/// Tab stops.
 const TAB: usize = 4;
 
-/// The report as text: one line of source a line, self and total before it.
+/// Returns the report as text: each line of source after its self and total.
 pub fn text(report: &FunctionSource, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let closures = match report.with_closures {
@@ -100,7 +100,7 @@ fn line(line: &LineSource, width: usize, column: usize, style: Style) -> String 
     }
 }
 
-/// A line of source that begins at this column, up to the right edge: what stands first says most.
+/// Cuts a line of source that begins at `column` at the right edge of the terminal.
 pub(super) fn cut(source: &str, column: usize, style: Style) -> String {
     let Some(width) = style.width.map(|width| width.saturating_sub(column)) else {
         return source.to_owned();
@@ -116,7 +116,7 @@ pub(super) fn cut(source: &str, column: usize, style: Style) -> String {
     source.chars().take_while(fits).collect::<String>() + "…"
 }
 
-/// A line of source with spaces for its tabs.
+/// Replaces tabs by spaces.
 pub(super) fn with_spaces(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut column = 0;

@@ -1,14 +1,14 @@
-//! Where the bytes of a store are, as a table.
+//! The sizes of the parts of a store, as a table.
 
 use crate::text::{
     Cell, Column, Style, Table, bytes, counted, grouped, paragraph, percent, saving,
 };
 use sto_core::store::StoreStats;
 
-/// Column where tables begin.
+/// Column at which tables begin.
 const INDENT: usize = 2;
 
-/// The report as text: the parts of the file, most bytes first, then how much it holds.
+/// Returns the report as text: the parts of the file, largest first, then the number of objects.
 pub fn text(report: &StoreStats, style: Style) -> String {
     let mut parts = Table::new(vec![
         Column::number("bytes"),

@@ -1,4 +1,4 @@
-//! Names that were found for stored profiles, as text.
+//! Symbols that were found for stored profiles, as text.
 
 use super::ingest::write_modules;
 use super::ls::short_id;
@@ -7,7 +7,8 @@ use crate::maintain::{FoundSymbols, SymbolizedProfile, SymbolizedProfiles};
 use crate::text::{Style, bytes, counted, grouped, printable};
 use std::fmt::Write;
 
-/// A line or two a profile, then what still has no symbols.
+/// Returns the report as text: a line or two per profile, then the modules that still have no
+/// symbols.
 pub fn text(report: &InStore<SymbolizedProfiles>, style: Style) -> String {
     let SymbolizedProfiles {
         profiles, modules, ..

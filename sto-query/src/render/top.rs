@@ -1,14 +1,14 @@
-//! The most expensive functions as a table.
+//! The most expensive functions, as a table.
 
 use super::header::{header, with_inlined};
 use crate::text::{Cell, Column, Style, Table, counted, grouped, percent, title};
 use crate::tree::Top;
 use sto_core::model::FrameKind;
 
-/// Widest column of modules; longer names are shortened where the width is limited.
+/// Maximum width of module names in a terminal.
 pub(super) const MAX_MODULE_WIDTH: usize = 20;
 
-/// The report as text: one function a line, self and total in percent and samples.
+/// Returns the report as text: one function per line, with self and total in percent and samples.
 pub fn text(report: &Top, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![

@@ -6,14 +6,15 @@ use crate::text::{Cell, Column, Style, Table, counted, percent, printable, short
 use crate::tree::{CallTree, CallTreeNode, Link, folded_name};
 use sto_core::model::FrameKind;
 
-/// Branchings that are drawn to the left of a name; of those further out only their number is.
+/// Maximum number of branching levels drawn to the left of a name. Levels further out are shown as
+/// a number.
 const DRAWN_LEVELS: u32 = 6;
 
-/// The report as text: one stack a line, total and self in percent, callers above what they call; stacks
-/// that are folded in one line.
+/// Returns the report as text: one stack per line, with total and self in percent, callers above
+/// their callees. Consecutive folded stacks share a line.
 ///
-/// Only a stack with several children indents them; a chain of calls reads straight down. A
-/// module is named where it is not the caller's.
+/// Only the children of a stack with several children are indented: a chain of calls has no
+/// indentation. The module is shown if it differs from the caller's.
 pub fn text(report: &CallTree, style: Style) -> String {
     let mut text = header(&report.subject, style) + "\n";
     let mut table = Table::new(vec![
@@ -71,7 +72,8 @@ pub fn text(report: &CallTree, style: Style) -> String {
     text
 }
 
-/// What follows a name: source line, module, inlined, calls that go deeper than shown.
+/// Returns the text after a name: source line, module, "inlined", and a mark if callees are cut
+/// off.
 fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
     let mut notes = String::new();
     if node.line > 0 {
@@ -99,11 +101,11 @@ fn notes(report: &CallTree, node: &CallTreeNode, style: Style) -> String {
 /// The lines that connect a stack with its callers.
 #[derive(Clone, Copy, Default)]
 struct Guides {
-    /// Number of callers that branch.
+    /// Number of callers that have several children.
     levels: u32,
-    /// For the innermost of them, last bit first, whether more siblings follow below.
+    /// For each level, innermost in the lowest bit, whether more siblings follow below.
     continues: u64,
-    /// Whether the stack is one of several siblings, so that the innermost level points to it.
+    /// Whether the stack is one of several siblings.
     branches: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What verifying a store found, as text.
+//! The result of verifying a store, as text.
 
 use super::ls::short_id;
 use crate::answer::InStore;
@@ -6,10 +6,11 @@ use crate::text::{Style, counted, grouped, paragraph};
 use std::fmt::Write;
 use sto_core::store::{Concerns, Verification};
 
-/// Profiles that are named at a damage; JSON has all.
+/// Maximum number of profiles to name for one damage; JSON lists all.
 const MAX_PROFILES: usize = 4;
 
-/// The report as text: one sentence where all is well, else each damage and whom it concerns.
+/// Returns the report as text: one sentence if the store is sound, otherwise each damage and the
+/// profiles that it affects.
 pub fn text(report: &InStore<Verification>, style: Style) -> String {
     let report = &report.answer;
     let checked = &report.checked;

@@ -1,26 +1,27 @@
-//! The command that opens a part of a run's time.
+//! The command that shows a part of a run's time.
 
 use crate::text::Command;
 
-/// The words of a command that shows a part of a run's time by itself, around the two times, of which each is in
-/// seconds (`2.5s`) since the run's first call. A page that has none names none.
+/// A shell command that shows a part of a run's time, split around its two times.
+///
+/// Times are in seconds since the run's first call (`2.5s`). Empty if the page names no command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartCommand {
-    /// Those before the time from which it shows the run.
+    /// Words before the start time.
     pub before: Vec<String>,
-    /// Those between that and the time up to which it does.
+    /// Words between the start time and the end time.
     pub between: Vec<String>,
-    /// Those after that.
+    /// Words after the end time.
     pub after: Vec<String>,
 }
 
 impl PartCommand {
-    /// Whether there is one.
+    /// Returns `true` if there is a command.
     pub(super) fn is_there(&self) -> bool {
         !self.before.is_empty()
     }
 
-    /// The three parts as a shell reads them; none of no command.
+    /// Returns the three parts, quoted for a shell, or nothing if there is no command.
     pub(super) fn lines(&self) -> Vec<String> {
         if !self.is_there() {
             return Vec::new();

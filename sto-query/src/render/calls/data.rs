@@ -1,4 +1,4 @@
-//! What the page's script works on: the records of a run as lists of numbers.
+//! The data for the page's script: the records of a run as lists of numbers.
 
 use super::command::PartCommand;
 use super::records::Numbers;
@@ -11,35 +11,36 @@ use sto_core::trace::{LongCall, Record};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
-/// Most records of the page, of some 10 bytes each. What takes least time goes first.
+/// Maximum number of records on the page, of about 10 bytes each. The shortest are left out first.
 const MAX_RECORDS: usize = 90_000;
 
-/// Most bytes of all that the script works on, beside the names of functions.
+/// Maximum size in bytes of the data, without the names of functions.
 const MAX_BYTES: usize = 2_400_000;
 
-/// What the script works on. All times are nanoseconds since the run's first call.
+/// The data for the page's script. All times are nanoseconds since the run's first call.
 #[derive(Serialize)]
 pub(super) struct Data {
-    /// From when to when the run is shown.
+    /// Time range that is shown.
     from: u64,
     to: u64,
-    /// The functions, the most prominent first.
+    /// Names of functions, most prominent first.
     functions: Vec<String>,
-    /// Of each stack its caller's, or -1, and its function.
+    /// Index of the caller of each stack, or -1, and the function of each stack.
     parents: Vec<i64>,
     of: Vec<usize>,
     threads: Vec<ThreadData>,
-    /// What expressions are made of.
+    /// The content of expressions that can be zoomed into.
     zooms: Vec<Zoom>,
-    /// Of each outlier: thread, stack, begin, length, the typical length, number of calls; and of each thing that
-    /// other threads did meanwhile thread, stack or -1, and time.
+    /// For each outlier: thread, stack, begin, duration, typical duration and number of calls.
+    /// Then, for each activity of other threads during it: thread, stack or -1, and time.
     outliers: Vec<(Vec<u64>, Vec<i64>)>,
-    /// Of each wait: thread, stack, begin, length; and of the call that ended it the same, if any.
+    /// For each wait: thread, stack, begin and duration, then the same of the call that ended it,
+    /// if known.
     waits: Vec<Vec<u64>>,
-    /// The command that opens a part of the time: what stands before the time from which, between that and the time to
-    /// which, and after that; nothing where none does.
+    /// The three parts of the [command](PartCommand) that shows a part of the time; empty if there
+    /// is none.
     command: Vec<String>,
-    /// What is said of an expression whose calls nobody has.
+    /// Message for an expression whose calls were not kept.
     without: String,
 }
 
@@ -49,32 +50,34 @@ struct ThreadData {
     begin: u64,
     end: u64,
     calls: u64,
-    /// The shortest gap.
+    /// Shortest gap that ends an expression.
     gap: u64,
-    /// The records, as [`Packed`](super::records::Packed) has them.
+    /// Records in the format of [`Packed`](super::records::Packed).
     records: String,
-    /// Functions that only records have that were left out.
+    /// Functions that occur only in records that were left out.
     also: Vec<usize>,
-    /// Those of the expressions that there is more of.
+    /// Expressions of this thread that can be zoomed into.
     zooms: Zooms,
 }
 
-/// What the page has of the run's calls.
+/// The part of a run's calls that the page has.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Share {
     /// Number of records that were left out.
     pub(super) left_out: u64,
-    /// All of these were shorter.
+    /// Duration below which records were left out.
     pub(super) below: Nanoseconds,
-    /// Number of expressions that there is more of.
+    /// Number of expressions that can be zoomed into.
     pub(super) zooms: usize,
-    /// Number of calls of expressions that are there by themselves, and of all that could be.
+    /// Number of calls in expressions that are on the page one by one, and number of all calls in
+    /// expressions.
     pub(super) calls: u64,
     pub(super) all: u64,
 }
 
 impl Data {
-    /// That of a run with these functions; `without` is said of an expression whose calls nobody has.
+    /// Collects the data of a run. `without` is the message for expressions whose calls were not
+    /// kept.
     pub(super) fn of(
         run: &CalledRun,
         functions: &[ProminentFunction],
@@ -97,7 +100,7 @@ impl Data {
             share.left_out += packed.left_out;
             index.push(std::mem::take(&mut packed.index));
             ThreadData {
-                // What is hidden in it would be no JSON where the page shows it.
+                // Hidden characters would make the JSON invalid once the page makes them visible.
                 name: printable(&name).into_owned(),
                 begin: since(of.begin),
                 end: since(of.end),
@@ -146,7 +149,7 @@ impl Data {
             command: command.lines(),
             without: without.to_owned(),
         };
-        // Numbers of stacks and functions take some six digits each.
+        // Stacks and functions have about six digits each.
         let taken = serde_json::to_string(&data).map_or(MAX_BYTES, |text| text.len());
         let taken = taken + numbers.of.len() * 12;
         let zoomed = zoomed(run, &mut numbers, &index, MAX_BYTES.saturating_sub(taken))?;
@@ -162,7 +165,7 @@ impl Data {
     }
 }
 
-/// The shortest duration of records that may stay.
+/// Returns the shortest duration of records that fit on the page.
 fn least_duration(run: &CalledRun) -> Nanoseconds {
     let records = run.calls.threads.iter().flat_map(|thread| &thread.records);
     let mut durations: Vec<u64> = Vec::new();

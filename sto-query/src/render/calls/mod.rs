@@ -1,4 +1,4 @@
-//! What the threads of a run called: as text, and as a page; calls that took unusually long, and waits.
+//! The calls of a run's threads as text and as a page; unusually long calls, and waits.
 
 mod command;
 mod data;
@@ -16,11 +16,11 @@ pub use text::text;
 use crate::text::Style;
 use crate::text::names::shorten_name;
 
-/// Callers that are shown of a stack where the width is limited, and columns of each name.
+/// Maximum number of callers and width of each name if the width is limited.
 const CALLERS: usize = 3;
 const NAME: usize = 28;
 
-/// A stack in a line, its leaf first: `read < fill < main`.
+/// Formats a stack, leaf first: `read < fill < main`.
 fn stack(frames: &[String], style: Style) -> String {
     let (most, width) = match style.width {
         Some(_) => (CALLERS + 1, NAME),

@@ -1,4 +1,4 @@
-//! Calls that took unusually long, with what other threads did meanwhile.
+//! Unusually long calls, with the activity of other threads during them.
 
 use super::stack;
 use crate::calls::{InStack, Outliers, SlowCall, ThreadMeanwhile};
@@ -6,10 +6,11 @@ use crate::render::header::full_name;
 use crate::text::{Cell, Column, Style, Table, counted, not_shown, quantity, seconds, title};
 use sto_core::units::{Nanoseconds, Unit};
 
-/// How many different things are said that other threads did.
+/// Maximum number of activities of other threads to list for each outlier.
 const DONE: usize = 2;
 
-/// The report as text: of each stack the call that lost most, and below it what the threads did meanwhile.
+/// Returns the report as text: the slowest call of each stack, with the activity of the threads
+/// during it.
 pub fn text(report: &Outliers, style: Style) -> String {
     let said = title(style, &headline(report));
     let mut text = style.bold(said.trim_end()) + "\n";
@@ -66,7 +67,8 @@ pub fn text(report: &Outliers, style: Style) -> String {
     text
 }
 
-/// `pool@trace: slow_lookup took 150 ms once, 740 times what is typical; 4 outliers lost 453 ms`.
+/// Formats `pool@trace: 4 calls took unusually long, first of all one of slow_lookup, of 740 calls
+/// in 1.2 s`.
 fn headline(report: &Outliers) -> String {
     let name = full_name(&report.subject);
     let all = report.outliers.len() + report.omitted;
@@ -92,7 +94,7 @@ fn time(ns: u64) -> String {
     quantity(ns, Unit::Nanoseconds).unwrap_or_default()
 }
 
-/// The outliers of each stack, in the order of the first of them.
+/// Groups outliers by stack, in the order of their first outlier.
 fn by_stack(report: &Outliers) -> Vec<Vec<&SlowCall>> {
     let mut stacks: Vec<Vec<&SlowCall>> = Vec::new();
     for of in &report.outliers {
@@ -107,7 +109,8 @@ fn by_stack(report: &Outliers) -> Vec<Vec<&SlowCall>> {
     stacks
 }
 
-/// What the threads did: itself where that was in what it called, then others, those alike together.
+/// Describes what the thread itself did within the call, then what other threads did meanwhile.
+/// Threads with the same activity share a line.
 fn meanwhile(of: &SlowCall, style: Style) -> Vec<String> {
     let share = |time: u64| {
         format!(

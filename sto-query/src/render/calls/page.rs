@@ -1,4 +1,5 @@
-//! The calls of a run as a page: a row a thread, whose script draws them for the window's width.
+//! The calls of a run as a page with one row per thread, drawn by a script for the width of the
+//! window.
 
 use super::command::PartCommand;
 use super::data::{Data, Share};
@@ -16,19 +17,20 @@ use sto_core::trace::{LongCall, Meanwhile, Outlier, Wait};
 use sto_core::tree::NodeIx;
 use sto_core::units::{Nanoseconds, Unit};
 
-/// Functions with a colour of their own, and those of the legend.
+/// Number of functions with a colour of their own, and of functions in the legend.
 const COLORED: usize = 20;
 const LEGEND: usize = 200;
-/// Outliers and waits that are listed.
+/// Maximum number of outliers and of waits to list.
 const LISTED: usize = 20;
 
-/// What the threads of a run called as a self-contained page of HTML: it loads nothing, and runs no script but its
-/// own. Without scripts, tables say what there is. Where every call was kept, an expression can be zoomed in on, down to
-/// its calls, as far as there is room for them. `part` gives the command that opens what there is no room for, of a
-/// stored run by its id, or else of the file that was named.
+/// Returns the calls of a run's threads as a self-contained HTML page that loads nothing and runs
+/// only its own scripts.
 ///
-/// # Errors
-/// Where the store cannot be read.
+/// Without scripts, the page still has its tables. If every call was kept, expressions can be
+/// zoomed into, down to single calls, as far as they fit on the page. `part` returns the command
+/// that shows the rest: for a stored run given its id, otherwise for the file that the user named.
+///
+/// # Errors Returns an error if the store cannot be read.
 pub fn html(
     run: &CalledRun,
     words: Words,
@@ -37,7 +39,7 @@ pub fn html(
     let functions = prominence(run);
     let part = match (run.is_stored, run.has_every_call()) {
         (true, true) => part(run.view.selection.profiles.first().map(|stored| stored.id)),
-        // A part of what was kept is no more than this page has.
+        // The page already has everything that was kept.
         (true, false) => PartCommand::default(),
         (false, _) => part(None),
     };
@@ -68,7 +70,7 @@ pub fn html(
     Ok(style.render(&page.markup(&title, &data)))
 }
 
-/// What is said where nobody has the calls of an expression.
+/// Returns the message for expressions whose calls were not kept.
 fn without(words: Words) -> String {
     let keep = words.within("; `", Hint::KeepCalls, "` keeps them");
     format!("Single calls of expressions were not kept{keep}.")
@@ -78,7 +80,7 @@ struct CallPage<'a> {
     run: &'a CalledRun,
     timeline: CallTimeline,
     functions: Vec<ProminentFunction>,
-    /// What is said where nobody has the calls of expressions.
+    /// Message for expressions whose calls were not kept.
     without: String,
     share: Share,
 }
@@ -106,7 +108,7 @@ impl CallPage<'_> {
         }
     }
 
-    /// How far expressions can be zoomed in on.
+    /// Explains how far expressions can be zoomed into.
     fn kept(&self) -> String {
         let Share {
             zooms, calls, all, ..
@@ -134,7 +136,7 @@ impl CallPage<'_> {
         }
     }
 
-    /// `4 threads made 147,123 calls in 33.4 s, kept as 1,024 records (144x fewer).`
+    /// Formats `4 threads made 147,123 calls in 33.4 s, kept as 1,024 records (144x fewer).`
     fn about(&self) -> String {
         let of = &self.timeline;
         let when = match of.window {
@@ -164,7 +166,7 @@ impl CallPage<'_> {
         )
     }
 
-    /// The functions by prominence; the script gives the first ones their colours.
+    /// Returns the functions by prominence. The script colours the first ones.
     fn legend(&self) -> Markup {
         html! {
             section #legend {
@@ -289,7 +291,7 @@ impl CallPage<'_> {
         }
     }
 
-    /// A function, and the thread that called it.
+    /// Returns the function of a call and its thread.
     fn call(&self, names: &[&str], thread: u32, call: &LongCall<NodeIx>) -> Markup {
         html! {
             (name(self.run.function(call.stack)))
@@ -334,7 +336,7 @@ impl CallPage<'_> {
     }
 }
 
-/// The functions that took most of a thread's time by themselves.
+/// Returns the functions with the most self time in a thread.
 fn most_time(thread: &CalledThread) -> Markup {
     const NAMED: usize = 3;
     let mut own: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();

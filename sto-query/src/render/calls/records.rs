@@ -1,4 +1,4 @@
-//! Records as the page's script reads them: numbers in base64.
+//! Encoding of records for the page's script, as base64.
 
 use crate::calls::{CalledRun, Nested, ProminentFunction};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -7,38 +7,40 @@ use sto_core::trace::{CalledStack, Record};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
-/// Stacks and functions of the page, by number.
+/// Assigns numbers to the stacks and functions of the page.
 pub(super) struct Numbers<'a> {
     run: &'a CalledRun,
     functions: HashMap<&'a str, usize>,
     stacks: HashMap<NodeIx, usize>,
-    /// Of each stack its caller's, or -1.
+    /// Caller of each stack, or -1.
     pub(super) parents: Vec<i64>,
-    /// Of each stack its function.
+    /// Function of each stack.
     pub(super) of: Vec<usize>,
 }
 
-/// Records in one another.
+/// Encoded records.
 pub(super) struct Packed {
-    /// The records: of each how many stacks, its depth, its begin since the last one's, its length; a long call has no
-    /// stacks and then its own, an expression of each of its stacks that, calls, and duration. Each number has 7 bits a
-    /// byte, the lowest first, and the eighth says that there are more.
+    /// Records as varints (LEB128).
+    ///
+    /// Each record begins with its number of stacks, its depth, its begin relative to the previous
+    /// record's, and its duration. A long call has 0 stacks, and its stack follows. In an
+    /// expression, each stack follows with its number of calls and duration.
     bytes: Vec<u8>,
-    /// Of each record which one of these it is, if it is there.
+    /// For each input record, its index among the encoded records, if it is one of them.
     pub(super) index: Vec<Option<usize>>,
-    /// Functions that only records have that were left out.
+    /// Functions that occur only in records that were left out.
     pub(super) also: Vec<usize>,
-    /// Number of records, and of stacks of expressions, that were left out.
+    /// Number of long calls and of stacks of expressions that were left out.
     pub(super) left_out: u64,
 }
 
 impl Packed {
-    /// As text.
+    /// Returns the records as base64.
     pub(super) fn text(&self) -> String {
         BASE64_STANDARD.encode(&self.bytes)
     }
 
-    /// How long that is.
+    /// Returns the length of the base64 text.
     pub(super) fn text_length(&self) -> usize {
         self.bytes.len().div_ceil(3) * 4
     }
@@ -56,7 +58,7 @@ impl Packed {
 }
 
 impl<'a> Numbers<'a> {
-    /// With these functions, and no stack.
+    /// Creates a numbering that has these functions and no stacks.
     pub(super) fn new(run: &'a CalledRun, functions: &'a [ProminentFunction]) -> Numbers<'a> {
         let named = functions.iter().enumerate();
         Numbers {
@@ -68,7 +70,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The functions by their numbers.
+    /// Returns the functions ordered by number.
     pub(super) fn functions(&self) -> Vec<&'a str> {
         let mut functions = vec![""; self.functions.len()];
         for (name, &number) in &self.functions {
@@ -77,8 +79,8 @@ impl<'a> Numbers<'a> {
         functions
     }
 
-    /// Those records, and stacks of expressions, that are not shorter than this. Begins are since the first one's, of
-    /// which this is the begin.
+    /// Encodes the calls, and the stacks of expressions, that take at least `least`. The first
+    /// begin is relative to `first`.
     pub(super) fn records(
         &mut self,
         nested: &[Nested],
@@ -123,7 +125,7 @@ impl<'a> Numbers<'a> {
                         .collect()
                 }
             };
-            // All of an expression is said to be there where nothing of it is.
+            // An expression of which no stack is shown is left out.
             packed.index.push((!stacks.is_empty()).then_some(count));
             if stacks.is_empty() {
                 continue;
@@ -148,13 +150,13 @@ impl<'a> Numbers<'a> {
     }
 
     fn function(&mut self, stack: NodeIx) -> usize {
-        // A caller may be inlined code, which nobody called.
+        // A caller may be inlined code, which is never called.
         let next = self.functions.len();
         let name = self.run.function(stack);
         *self.functions.entry(name).or_insert(next)
     }
 
-    /// The number of a stack, whose callers have lower ones.
+    /// Returns the number of a stack. Callers have lower numbers than their callees.
     pub(super) fn stack(&mut self, stack: NodeIx) -> u64 {
         if let Some(&number) = self.stacks.get(&stack) {
             return number as u64;

@@ -1,4 +1,4 @@
-//! The calls of a run as a row a thread, and below them those that took longest.
+//! The calls of a run as text: one row per thread, and a list of the longest calls.
 
 use crate::answer::limited;
 use crate::calls::{CallTimeline, CalledThread};
@@ -15,26 +15,27 @@ use sto_core::Hint;
 use sto_core::trace::Threshold;
 use sto_core::units::{Nanoseconds, Unit};
 
-/// Columns of time where the width is not limited.
+/// Number of columns of time if the width is not limited.
 const USUAL_COLUMNS: usize = 60;
-/// The fewest columns of time, however narrow the terminal is.
+/// Minimum number of columns of time.
 const LEAST_COLUMNS: usize = 10;
-/// Columns before a function in the list, those of its name that callers leave it, and the fewest that say
-/// anything of callers.
+/// Width of the columns before the function in the list, of the function's name next to its
+/// callers, and the minimum width of callers.
 const BEFORE_FUNCTION: usize = 42;
 const MOST_OF_FUNCTION: usize = 28;
 const LEAST_OF_CALLERS: usize = 8;
-/// What a column looks like.
+/// Characters of the rows, by what a thread did in the time of a column.
 const SHORT: char = '█';
 const LONG: char = '▒';
 const SOME: char = '·';
 const OUTLIER: char = '!';
-/// Rows of calls of all threads together, where not all are asked for, and of a thread at the least.
+/// Maximum number of calls to list for all threads together, unless all are requested, and minimum
+/// for each thread.
 const LISTED: usize = 12;
 const LEAST_LISTED: usize = 2;
 
-/// The report as text: a row a thread, and below them for each thread the long calls and the stacks of its
-/// expressions that took most time by themselves. `all` lists every one of these.
+/// Returns the report as text: one row per thread, then for each thread the long calls and the
+/// stacks of expressions with the most self time. Lists every one of these if `all` is true.
 pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     let mut text = headline(timeline, style);
     let (begin, end) = shown(timeline);
@@ -86,7 +87,8 @@ pub fn text(timeline: &CallTimeline, all: bool, style: Style) -> String {
     text
 }
 
-/// `demo@trace: 4 threads made 147,123 calls in 33.4 s, kept in 1,024 records (144x fewer)`.
+/// Formats `demo@trace: 4 threads made 147,123 calls in 33.4 s, kept as 1,024 records (144x
+/// fewer)`.
 fn headline(timeline: &CallTimeline, style: Style) -> String {
     let threads = timeline.threads.len() + timeline.omitted;
     let when = match timeline.window {
@@ -110,7 +112,7 @@ fn headline(timeline: &CallTimeline, style: Style) -> String {
     style.bold(said.trim_end()) + "\n"
 }
 
-/// `kept as 1,024 records (144x fewer)`.
+/// Formats `kept as 1,024 records (144x fewer)`.
 pub(super) fn kept(timeline: &CallTimeline) -> String {
     let records = counted(timeline.records, "record");
     match timeline.calls as f64 / timeline.records.max(1) as f64 {
@@ -119,13 +121,14 @@ pub(super) fn kept(timeline: &CallTimeline) -> String {
     }
 }
 
-/// From when to when it is shown.
+/// Returns the time range that is shown.
 fn shown(timeline: &CallTimeline) -> (u64, u64) {
     let window = timeline.window.map(|of| (of.start_ns, of.end_ns));
     window.unwrap_or((0, timeline.duration_ns))
 }
 
-/// A point in time: of a part of the time, with the digits that tell others in it apart.
+/// Formats a point in time, in a selected part of the time with enough digits to tell points in it
+/// apart.
 pub(super) fn at(timeline: &CallTimeline, time: u64) -> String {
     match timeline.window {
         None => seconds(Nanoseconds(time)),
@@ -137,7 +140,7 @@ pub(super) fn at(timeline: &CallTimeline, time: u64) -> String {
     }
 }
 
-/// Which run it is, and what was kept by itself.
+/// Describes the run and which calls were kept.
 fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
     let run = match (&timeline.subject.profiles[..], timeline.runs) {
         ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}. "),
@@ -163,7 +166,7 @@ fn about(timeline: &CallTimeline, grid: Grid, style: Style) -> String {
     )
 }
 
-/// A share as it is, a time with its usual unit.
+/// Formats a threshold: a share as it was written, a time with its usual unit.
 fn threshold(written: &str) -> String {
     match written.parse() {
         Ok(Threshold::Time(time)) => seconds(time),
@@ -171,7 +174,7 @@ fn threshold(written: &str) -> String {
     }
 }
 
-/// Columns before those of time.
+/// Returns the width of the columns before the time.
 fn before(timeline: &CallTimeline) -> usize {
     let widest = |title: &str, number: fn(&CalledThread) -> u64| {
         let numbers = timeline.threads.iter().map(|of| grouped(number(of)).len());
@@ -180,7 +183,7 @@ fn before(timeline: &CallTimeline) -> usize {
     widest("calls", |of| of.calls) + widest("records", |of| of.records)
 }
 
-/// Columns of time: what names leave of the width.
+/// Returns the number of columns of time that fit next to the names of threads.
 fn columns(timeline: &CallTimeline, style: Style) -> usize {
     let Some(width) = style.width else {
         return USUAL_COLUMNS;
@@ -192,12 +195,12 @@ fn columns(timeline: &CallTimeline, style: Style) -> usize {
         .max(LEAST_COLUMNS)
 }
 
-/// What a thread did in each column.
+/// Returns a thread's row, with a character per column of time.
 fn drawn(thread: &CalledThread, grid: Grid) -> String {
     let short = thread.expressions.iter().map(|of| (of.start_ns, of.end_ns));
     let long = thread.long_calls.iter().map(|of| (of.start_ns, of.end_ns));
     let mut all: Vec<(u64, u64)> = short.clone().chain(long).collect();
-    // What is in another one begins with it or after it.
+    // A nested span begins with or after the one that contains it.
     all.sort_by_key(|&(begin, end)| (begin, Reverse(end)));
     let mut ended = 0;
     all.retain(|&(_, end)| {
@@ -221,7 +224,8 @@ fn drawn(thread: &CalledThread, grid: Grid) -> String {
     drawn.into_iter().collect()
 }
 
-/// What a column looks like, by the parts of its time that were spent in any call, and in short ones.
+/// Returns the character for a column, given the parts of its time spent in any call and in short
+/// calls.
 fn shade(any: f64, short: f64) -> char {
     match () {
         () if any < 0.005 => ' ',
@@ -231,7 +235,7 @@ fn shade(any: f64, short: f64) -> char {
     }
 }
 
-/// The part of each slice that is within spans of time, of which no two overlap.
+/// Returns the part of each slice that is covered by spans, which must not overlap.
 fn parts(spans: impl Iterator<Item = (u64, u64)>, grid: Grid) -> Vec<f64> {
     let slice = (grid.to() - grid.from()) / grid.count() as f64;
     let mut parts = vec![0.0; grid.count()];
@@ -247,7 +251,7 @@ fn parts(spans: impl Iterator<Item = (u64, u64)>, grid: Grid) -> Vec<f64> {
     parts
 }
 
-/// What the characters mean that the threads have.
+/// Explains the characters of the rows.
 fn legend(timeline: &CallTimeline) -> String {
     let outliers = timeline.threads.iter().map(|of| of.outliers_ns.len());
     let mut meanings = vec![
@@ -261,17 +265,17 @@ fn legend(timeline: &CallTimeline) -> String {
     meanings.join("  ")
 }
 
-/// A line of the list of a thread.
+/// A line in the list of a thread's calls.
 struct Listed<'a> {
     own: u64,
     duration: u64,
     calls: u64,
-    /// When it was, of a long call.
+    /// Begin of a long call; `None` for stacks of expressions.
     begin: Option<u64>,
     frames: &'a [String],
 }
 
-/// The long calls of a thread, and the stacks of its expressions, by the time that they took by themselves.
+/// Lists the long calls of a thread and the stacks of its expressions by self time.
 fn calls_of(timeline: &CallTimeline, thread: &CalledThread, most: usize, style: Style) -> String {
     let long = thread.long_calls.iter().map(|call| Listed {
         own: call.self_ns,

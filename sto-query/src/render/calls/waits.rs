@@ -1,4 +1,4 @@
-//! Time in which threads stood, and what ended it.
+//! Time that threads spent waiting, and the calls that ended the waits.
 
 use super::stack;
 use crate::calls::Waits;
@@ -8,7 +8,8 @@ use crate::text::{
 };
 use sto_core::units::{Nanoseconds, Unit};
 
-/// The report as text: what was waited in, then the longest single waits with the call that each ended during.
+/// Returns the report as text: the functions that waited most, then the longest waits with the call
+/// during which each ended.
 pub fn text(report: &Waits, style: Style) -> String {
     let said = title(style, &headline(report));
     let mut text = style.bold(said.trim_end()) + "\n";
@@ -64,7 +65,8 @@ pub fn text(report: &Waits, style: Style) -> String {
     text
 }
 
-/// `pool@trace: threads waited 41% of their time (5.3 s of 12.9 s), most of it in pthread_cond_wait`.
+/// Formats `pool@trace: 4 threads waited 41% of their time (5.3 s of 12.9 s), longest in
+/// pthread_cond_wait`.
 fn headline(report: &Waits) -> String {
     let name = full_name(&report.subject);
     let Some(most) = report.functions.first() else {

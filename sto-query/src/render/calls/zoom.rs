@@ -1,4 +1,4 @@
-//! What expressions are made of, as far as a page has room for that.
+//! The content of expressions, as far as it fits on a page.
 
 use super::records::Numbers;
 use crate::calls::{CalledRun, CallsError, ZoomTarget, nested};
@@ -7,48 +7,52 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use sto_core::trace::Record;
 
-/// About how many bytes a call takes by itself, and at most those of an expression that is compressed anew.
+/// Approximate size in bytes of a single call, and maximum size of a recompressed expression.
 const OF_CALL: u64 = 9;
 const OF_EXPRESSION: u64 = 3_000;
 
-/// Those expressions among records that the page has more of: which record, and which of the page's zooms.
+/// Pairs of the index of an expression among its records and the index of its content among the
+/// page's zooms.
 pub(super) type Zooms = Vec<[usize; 2]>;
 
-/// What an expression is made of.
+/// The content of an expression.
 #[derive(Serialize)]
 pub(super) struct Zoom {
-    /// How many calls.
+    /// Number of calls.
     calls: u64,
-    /// Whether each of them is there by itself.
+    /// Whether it has every call as a record of its own.
     each: bool,
-    /// The shortest gap.
+    /// Shortest gap that ends an expression.
     gap: u64,
-    /// The records, as those of threads; begins are since that of the expression, depths in it.
+    /// Records in the format of threads. Begins and depths are relative to the expression.
     records: String,
     zooms: Zooms,
 }
 
-/// An expression that the page has.
+/// An expression on the page.
 struct Shown {
     target: ZoomTarget,
-    /// Where it is: in this zoom, or else in its thread.
+    /// Index of the zoom that contains it; `None` if its thread does.
     within: Option<usize>,
-    /// Which of the records there.
+    /// Index among the records there.
     record: usize,
 }
 
-/// The zooms of a page, and those of the expressions of each thread.
+/// The zooms of a page, and the zooms of the expressions of each thread.
 #[derive(Default)]
 pub(super) struct Zoomed {
     pub(super) zooms: Vec<Zoom>,
     pub(super) of_threads: Vec<Zooms>,
-    /// Number of calls that are there by themselves, and that of all calls of expressions of more than one.
+    /// Number of calls in expressions that are on the page one by one, and number of all calls in
+    /// expressions of more than one call.
     pub(super) calls: u64,
     pub(super) all: u64,
 }
 
-/// What the longest expressions are made of, and then the longest of these, in so many bytes. `index` says of each
-/// record of each thread which one of the page's it is.
+/// Returns the content of the longest expressions, then of the longest expressions within these,
+/// until `room` bytes are used.
+///
+/// `index` has, for each record of each thread, its index on the page.
 pub(super) fn zoomed(
     run: &CalledRun,
     numbers: &mut Numbers,
@@ -103,7 +107,7 @@ pub(super) fn zoomed(
                 within: outer,
                 record,
             } = &shown[ix];
-            // It may be no more than it was.
+            // It may be the same single expression again.
             if let ([Record::Expression(_)], false) = (&within.records[..], target.is_each()) {
                 continue;
             }
@@ -138,7 +142,7 @@ pub(super) fn zoomed(
             let (thread, first) = (target.thread, target.numbers.start);
             let inner: Vec<_> = ZoomTarget::among(&within.records, thread, first).collect();
             for (ix, target) in inner {
-                // These are there only once they are zoomed in on.
+                // These are on the page only once they are zoomed into in turn.
                 found.calls -= target.calls();
                 let of = Shown {
                     target,

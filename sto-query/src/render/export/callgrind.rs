@@ -10,18 +10,17 @@ use std::io::{BufWriter, Write};
 use sto_core::model::Frame;
 use sto_core::units::{Cost, Unit};
 
-/// Writes functions, calls and what they cost in every sample type in the format of Callgrind, for
+/// Writes functions, calls and their costs in every sample type in the format of Callgrind, for
 /// KCachegrind, QCachegrind and `callgrind_annotate`.
 ///
-/// The format has functions and calls between them, not stacks: who called the caller is lost. A
-/// function is a symbol of a module and source file; its line is that of its frame, or 0. Each sample
-/// type is two events, the number of samples and their value, or one where they are the same; letters,
-/// digits and `_` make their names. How often a function was called is not known: its calls are
-/// numbers of samples. What a call cost counts a stack once which makes it several times. Characters
-/// of names that do not show are escaped.
+/// The format has functions and calls between two functions, not stacks. A function is identified
+/// by its symbol, module and source file; its line is the line of its frame, or 0. Each sample type
+/// is two events, the number of samples and the value, or one if both are the same. Event names
+/// consist of letters, digits and `_`. The number of calls is unknown; the number of samples takes
+/// its place. The cost of a call counts a recursive stack once. Invisible characters in names are
+/// escaped.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn callgrind(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let events = events(view);
@@ -112,7 +111,7 @@ fn events(view: &View) -> Vec<Event> {
     events
 }
 
-/// A name of letters, digits and `_`, which begins with a letter and which no other event has.
+/// Returns a unique name of letters, digits and `_` that begins with a letter.
 fn event_name(name: &str, others: &[Event]) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric();
     let mut name = name.replace(|c| !is_word(c), "_");
@@ -125,17 +124,17 @@ fn event_name(name: &str, others: &[Event]) -> String {
     name
 }
 
-/// Functions, and who called whom.
+/// Functions and the calls between them.
 struct Graph<'v> {
     functions: Vec<Function<'v>>,
-    /// By caller and callee.
+    /// Key: caller and callee.
     calls: BTreeMap<(usize, usize), Call>,
     whole: Vec<u64>,
 }
 
 struct Function<'v> {
     key: Key<'v>,
-    /// Self costs by line, one a event.
+    /// Self costs by line, one number per event.
     lines: BTreeMap<u32, Vec<u64>>,
 }
 
@@ -149,7 +148,8 @@ struct Key<'v> {
 struct Call {
     samples: u64,
     costs: Vec<u64>,
-    /// End of the subtree that was counted last: a call inside of it is on stacks that are counted.
+    /// End of the subtree that was counted last. A call inside this subtree is on stacks that are
+    /// already counted.
     counted_until: u32,
 }
 
@@ -239,7 +239,7 @@ fn numbers(numbers: &[u64]) -> String {
     numbers.join(" ")
 }
 
-/// Names, which are written out where they first come, and then by their number.
+/// Numbers of names. A name is written in full at its first use, and as its number afterwards.
 #[derive(Default)]
 struct Names<'v> {
     objects: HashMap<&'v str, usize>,
@@ -265,7 +265,7 @@ fn numbered<'v>(known: &mut HashMap<&'v str, usize>, field: &str, name: &'v str)
     let next = known.len() + 1;
     let number = *known.entry(name).or_insert(next);
     match (number == next, name) {
-        // Behind a number stands a name, or it would be taken for one that was given before.
+        // A number without a name would refer to a name that was defined before.
         (true, name) if name.trim().is_empty() => format!("{field}=({number}) ???"),
         (true, name) => format!("{field}=({number}) {}", printable(name)),
         (false, _) => format!("{field}=({number})"),

@@ -1,4 +1,4 @@
-//! The call tree as a table.
+//! The call tree as CSV.
 
 use super::check_any;
 use crate::error::ExportError;
@@ -9,16 +9,15 @@ use std::io::{BufWriter, Write};
 const HEADER: &str = "event,unit,node,parent,depth,symbol,module,kind,file,line,\
 self_samples,self_value,total_samples,total_value";
 
-/// Writes the call tree in every sample type as CSV (RFC 4180): a row a node and sample type, where
-/// the node has any cost.
+/// Writes the call tree in every sample type as CSV (RFC 4180), with one row per node and sample
+/// type in which the node has a cost.
 ///
 /// `node` numbers the nodes of the tree in preorder from 0, `parent` is the caller's number (empty
-/// for a root), `depth` counts from 0; numbers are whole, values in the row's `unit`. All that a view
-/// has comes back out of it, but for this: text that begins with `=`, `+`, `-`, `@`, a tab or a line
-/// end would be run as a formula by spreadsheets, so an apostrophe stands before it.
+/// for a root), and `depth` counts from 0. Values are integers in the row's `unit`. Nothing of a
+/// view is lost. Text that begins with `=`, `+`, `-`, `@`, a tab or a line end is preceded by an
+/// apostrophe, as spreadsheets would evaluate it as a formula.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let depths = view.tree.depths();
@@ -62,7 +61,7 @@ pub fn csv(view: &View, writer: impl Write) -> Result<(), ExportError> {
     Ok(writer.flush()?)
 }
 
-/// Text as a cell.
+/// Quotes a cell if necessary.
 fn cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let text = match is_formula {

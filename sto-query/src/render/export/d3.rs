@@ -11,14 +11,13 @@ use sto_core::tree::NodeIx;
 #[cfg(feature = "sql")]
 use sto_core::units::Cost;
 
-/// Writes the call tree in one sample type as the nested JSON that `d3-flame-graph` takes: `name`,
-/// `value` (total), `children`, and `libtype` by which it colours kernel, inlined and JIT-compiled
-/// frames. The root is the build; it has `event` and `unit` too.
+/// Writes the call tree in one sample type as the nested JSON that `d3-flame-graph` reads: `name`,
+/// `value` (total), `children`, and `libtype`, by which it colours kernel, inlined and JIT-compiled
+/// frames. The root is the build, with the additional fields `event` and `unit`.
 ///
-/// Modules, source files, lines, and numbers of samples beside values are left out.
+/// Modules, source files, lines, and the numbers of samples next to values are left out.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);
@@ -43,10 +42,9 @@ pub fn d3(view: &View, sample_type: usize, writer: impl Write) -> Result<(), Exp
     Ok(writer.flush()?)
 }
 
-/// Writes the same of one stack and all below it alone, which is then the root.
+/// Like [`d3`], for the subtree of one stack, which becomes the root.
 ///
-/// # Errors
-/// Where `writer` fails.
+/// # Errors Returns an error if `writer` fails.
 #[cfg(feature = "sql")]
 pub(crate) fn d3_below(
     view: &View,
@@ -60,7 +58,7 @@ pub(crate) fn d3_below(
     frames(view, &weights, (root.0..end).map(NodeIx), &mut writer)
 }
 
-/// Writes stacks that follow one another, each in the `children` of its caller, but those without weight.
+/// Writes the nodes with a weight, which must be in preorder, each in the `children` of its caller.
 fn frames(
     view: &View,
     weights: &[u64],

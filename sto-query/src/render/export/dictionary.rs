@@ -1,4 +1,4 @@
-//! What the samples of pprof and of OTLP refer to: names, modules, functions, and locations with what was inlined there.
+//! The names, modules, functions and locations that samples of pprof and OTLP refer to.
 
 use crate::tree::View;
 use hashbrown::HashMap;
@@ -7,8 +7,8 @@ use sto_core::formats::{PPROF_SYSTEM_NAME_SUFFIXES, kind_by_names};
 use sto_core::model::{FrameIx, FrameKind};
 use sto_core::tree::NodeIx;
 
-/// The tables of a file. Number 0 of each stands for nothing; in the vectors of mappings, functions and locations it is
-/// left out.
+/// The tables of a file. Number 0 of each means "none"; the vectors of mappings, functions and
+/// locations don't store it.
 pub(super) struct Dictionary {
     pub(super) strings: Vec<String>,
     string_ids: HashMap<String, u64>,
@@ -17,21 +17,21 @@ pub(super) struct Dictionary {
     pub(super) functions: Vec<Function>,
     function_ids: HashMap<Function, u64>,
     pub(super) locations: Vec<Location>,
-    /// By node, its location.
+    /// Location of each node.
     location_ids: Vec<u32>,
-    /// By node, the caller whose location is the next one of a stack.
+    /// For each node, the caller whose location is the next one of the stack.
     callers: Vec<Option<NodeIx>>,
 }
 
-/// A module; numbers are of strings.
+/// A module, as numbers of strings.
 #[derive(Clone, Copy)]
 pub(super) struct Mapping {
     pub(super) file: u64,
-    /// In hexadecimal digits; empty where it is not known.
+    /// In hexadecimal digits; empty if unknown.
     pub(super) build_id: u64,
 }
 
-/// A function; numbers are of strings.
+/// A function, as numbers of strings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Function {
     pub(super) name: u64,
@@ -39,19 +39,19 @@ pub(super) struct Function {
     pub(super) file: u64,
 }
 
-/// A frame, with those that it is inlined into.
+/// A frame, with the frames that it is inlined into.
 pub(super) struct Location {
     pub(super) mapping: u64,
-    /// Of its outermost frame.
+    /// Kind of its outermost frame.
     pub(super) kind: FrameKind,
-    /// The number of its innermost function, and the line in that.
+    /// Number of its innermost function, and the line.
     line: (u64, u32),
-    /// The location of what it is inlined into.
+    /// Location that it is inlined into.
     into: Option<u32>,
 }
 
 impl Dictionary {
-    /// That of all stacks of a view. The first mapping is the executable's.
+    /// Collects the tables of all stacks of a view. The first mapping is the executable.
     pub(super) fn of(view: &View) -> Dictionary {
         let mut dictionary = Dictionary {
             strings: Vec::new(),
@@ -70,7 +70,7 @@ impl Dictionary {
         dictionary
     }
 
-    /// The number of a string.
+    /// Returns the number of a string. Adds the string if it is new.
     pub(super) fn string(&mut self, text: &str) -> u64 {
         if let Some(&id) = self.string_ids.get(text) {
             return id;
@@ -81,7 +81,7 @@ impl Dictionary {
         id
     }
 
-    /// The functions of a location with their lines, innermost first.
+    /// Returns the functions of a location with their lines, innermost first.
     pub(super) fn lines<'d>(
         &'d self,
         location: &'d Location,
@@ -90,13 +90,13 @@ impl Dictionary {
         std::iter::successors(Some(location), outer).map(|location| location.line)
     }
 
-    /// The locations of a stack, the leaf first.
+    /// Returns the locations of a stack, leaf first.
     pub(super) fn stack(&self, node: NodeIx) -> impl Iterator<Item = u64> {
         std::iter::successors(Some(node), |node| self.callers[node.get()])
             .map(|node| self.location_ids[node.get()].into())
     }
 
-    /// The mapping of a module.
+    /// Returns the mapping of a module. Adds the mapping if it is new.
     fn mapping(&mut self, view: &View, module: &str) -> u64 {
         if module.is_empty() {
             return 0;
@@ -129,7 +129,7 @@ impl Dictionary {
     }
 
     fn add_locations(&mut self, view: &View) {
-        // By the location that a frame is inlined into.
+        // Key: the location that a frame is inlined into, and the frame.
         let mut known: HashMap<(Option<u32>, FrameIx), u32> = HashMap::new();
         for node in view.tree.nodes() {
             let frame_ix = view.tree.frame(node);
@@ -169,7 +169,8 @@ impl Dictionary {
     }
 }
 
-/// The build id that all profiles have of a module, or of the executable; empty without one.
+/// Returns the build id of a module that all profiles agree on, or of the executable; empty if
+/// there is none.
 fn build_id(view: &View, module: &str) -> String {
     let build = &view.selection.build;
     let modules = view.selection.profiles.iter();
@@ -189,7 +190,8 @@ fn build_id(view: &View, module: &str) -> String {
     }
 }
 
-/// The suffix of the system name for the kind of a frame; nothing where its names say it.
+/// Returns the suffix of the system name that encodes a frame's kind; empty if its names imply the
+/// kind.
 fn suffix(symbol: &str, module: &str, kind: FrameKind) -> &'static str {
     match kind_by_names(symbol, module) == kind {
         true => "",

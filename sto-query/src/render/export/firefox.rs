@@ -10,21 +10,20 @@ use std::io::{self, BufWriter, Write};
 use sto_core::model::FrameKind;
 use sto_core::units::Unit;
 
-/// Version of the processed format. The Firefox Profiler brings older ones up to date.
+/// Version of the processed format. The Firefox Profiler upgrades older versions.
 const PROCESSED_VERSION: u32 = 49;
-/// Version of the raw format that it would have been processed from.
+/// Version of the raw format from which this processed format is usually made.
 const RAW_VERSION: u32 = 24;
 
-/// Writes the stacks in every sample type in the processed format of the Firefox Profiler, a thread a
-/// sample type.
+/// Writes the stacks in every sample type in the processed format of the Firefox Profiler, one
+/// thread per sample type.
 ///
-/// Stacks, frames, functions and names are tables that a sample refers to. A sample is a stack with
-/// all of its cost as its weight: milliseconds for nanoseconds, bytes, or a number of events. Samples
-/// have no times; they stand a millisecond apart. Kinds of frames are categories; modules are
-/// resources. Numbers of samples beside values, and build ids, are left out.
+/// Stacks, frames, functions and names are tables. A sample is a stack whose weight is its whole
+/// cost: milliseconds for nanoseconds, bytes, or a number of events. Samples have no times and are
+/// placed one millisecond apart. Kinds of frames are categories, modules are resources. The numbers
+/// of samples next to values, and build ids, are left out.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn firefox(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let mut writer = BufWriter::new(writer);
@@ -38,7 +37,7 @@ pub fn firefox(view: &View, writer: impl Write) -> Result<(), ExportError> {
         .max();
     let meta = json!({
         "product": title(view),
-        // So that reading it back, threads are known to be sample types.
+        // Tells sto's reader that threads are sample types.
         "importedFrom": "sto",
         "startTime": recorded.map_or(0, |time| time.0.saturating_mul(1000)),
         "interval": 1.0,
@@ -77,7 +76,7 @@ fn to_writer(writer: &mut impl Write, value: &impl Serialize) -> io::Result<()> 
     Ok(serde_json::to_writer(writer, value)?)
 }
 
-/// Name and colour of the category of a kind.
+/// Returns the name and colour of a kind's category.
 fn category(kind: FrameKind) -> (&'static str, &'static str) {
     match kind {
         FrameKind::User => ("User", "yellow"),
@@ -91,7 +90,7 @@ fn category(kind: FrameKind) -> (&'static str, &'static str) {
     }
 }
 
-/// The tables that all threads have alike.
+/// The tables that are the same in all threads.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tables<'v> {
@@ -122,7 +121,7 @@ struct FuncTable {
 #[serde(rename_all = "camelCase")]
 struct FrameTable {
     length: usize,
-    /// -1: without an address.
+    /// -1 without an address.
     address: Vec<i8>,
     inline_depth: Vec<u8>,
     category: Vec<u8>,

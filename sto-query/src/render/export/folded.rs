@@ -12,15 +12,15 @@ use sto_core::tree::NodeIx;
 /// the tree.
 ///
 /// The number is the value in the sample type's unit, which folded text does not name. Modules,
-/// source files and lines are left out: frames that differ in these alone become one. A frame's
-/// kind is the usual suffix (`_[k]` kernel, `_[i]` inlined, `_[j]` and `_[1]` compiled just in time,
-/// `_[0]` interpreted, `_[w]` waker); user and unresolved frames have none, so that a name which ends in such a suffix, or
-/// looks like an address, comes back as what it looks like. In names, `;` becomes `:`, characters that
-/// do not show are escaped (`\u{a}`), a `#` at the beginning of a line gets a backslash, and a space
-/// before a number at its end becomes one that does not break.
+/// source files and lines are left out: frames that differ only in these are merged. A frame's kind
+/// is written as the usual suffix (`_[k]` kernel, `_[i]` inlined, `_[j]` and `_[1]` JIT-compiled,
+/// `_[0]` interpreted, `_[w]` waker). User and unresolved frames have none, so a name that ends in
+/// such a suffix, or looks like an address, is read back as such a frame. In names, `;` becomes
+/// `:`, invisible characters are escaped (`\u{a}`), a `#` at the beginning of a line gets a
+/// backslash, and a space before a number at the end of a stack becomes U+00A0.
 ///
-/// # Errors
-/// Where there are no samples, the stacks are too deep to be written out, or `writer` fails.
+/// # Errors Returns an error if there are no samples, the stacks are too deep to be written out, or
+/// `writer` fails.
 pub fn folded(view: &View, sample_type: usize, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let costs = view.self_costs(sample_type);
@@ -30,7 +30,7 @@ pub fn folded(view: &View, sample_type: usize, writer: impl Write) -> Result<(),
     check_frames(view, ends, "folded text")?;
     let names: Vec<String> = view.frames.iter().map(|(_, frame)| name(frame)).collect();
     let mut writer = BufWriter::new(writer);
-    // The text of the last node's stack, and where its frames end.
+    // Text of the last node's stack, and the end of each of its frames.
     let mut line = String::new();
     let mut ends: Vec<(NodeIx, usize)> = Vec::new();
     for node in view.tree.nodes() {
@@ -70,7 +70,7 @@ fn name(frame: Frame<'_>) -> String {
     printable(symbol).replace(';', ":") + suffix
 }
 
-/// A stack whose last name does not end in what would be a second number of its line.
+/// Protects a stack whose last name ends in what would be read as a second number.
 fn without_number(stack: &str) -> String {
     match stack.rsplit_once(' ') {
         Some((before, number)) if is_number(number) => format!("{before}\u{a0}{number}"),

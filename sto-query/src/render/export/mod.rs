@@ -1,8 +1,8 @@
-//! Stacks in the formats that other tools open: one file a format.
+//! Exports of stacks to the formats of other tools, one file per format.
 //!
-//! What a format can hold comes back the same when it is read; what it cannot is said at its
-//! function. None of them holds the profiles' slices of time, their own labels and metrics, and what
-//! single lines of a function cost; pprof and OTLP alone hold threads and labels of samples.
+//! Exports can be read back without losses except for those documented at each function. No format
+//! keeps the time slices of profiles, their labels and metrics, or the costs of single lines. Only
+//! pprof and OTLP keep threads and labels of samples.
 //!
 #![doc = include_str!("exports.md")]
 
@@ -46,13 +46,13 @@ use std::io::Write;
 use sto_core::tree::NodeIx;
 use sto_core::units::{Cost, Unit};
 
-/// Most frames that a format may write which has no tree: as many as a reader of ours takes.
+/// Maximum number of frames to write in formats without a tree: the limit of sto's readers.
 const MAX_FRAMES: u64 = 1 << 32;
 
-/// Writes what was loaded for a format, in gzip if `compress` is set. pprof is always compressed, once.
+/// Writes loaded data in a format, compressed by gzip if `compress` is set. pprof is always
+/// compressed, and only once.
 ///
-/// # Errors
-/// Where the format has no room for it, or `writer` fails.
+/// # Errors Returns an error if the format cannot represent the data, or `writer` fails.
 pub fn write(
     exported: &Exported,
     compress: bool,
@@ -83,13 +83,14 @@ fn write_plain(exported: &Exported, writer: impl Write) -> Result<(), QueryError
         ExportFormat::D3 => d3(view, EVENT, writer)?,
         ExportFormat::Callgrind => callgrind(view, writer)?,
         ExportFormat::Csv => csv(view, writer)?,
-        // These are of calls and of models.
+        // These formats hold calls and models, not stacks.
         ExportFormat::Perfetto | ExportFormat::Perun => {}
     }
     Ok(())
 }
 
-/// A sentence about models that the format does not know, if they are the best of a function.
+/// Returns a warning about models that the format cannot represent, if one is the best of a
+/// function.
 pub fn lacks(exported: &Exported) -> Option<String> {
     match &exported.data {
         ExportedData::Models(models) => perun::lacks(models),
@@ -97,7 +98,7 @@ pub fn lacks(exported: &Exported) -> Option<String> {
     }
 }
 
-/// Refuses a view without any cost.
+/// Returns an error if a view has no cost.
 fn check_any(view: &View) -> Result<(), ExportError> {
     let any = view.runs.iter().flatten().any(|column| !column.is_empty());
     any.then_some(()).ok_or_else(|| ExportError::Empty {
@@ -105,7 +106,8 @@ fn check_any(view: &View) -> Result<(), ExportError> {
     })
 }
 
-/// Refuses to write out more than [`MAX_FRAMES`] of stacks that end at these nodes.
+/// Returns an error if the stacks that end at these nodes have more than [`MAX_FRAMES`] frames in
+/// total.
 fn check_frames(
     view: &View,
     ends: impl Iterator<Item = NodeIx>,
@@ -122,8 +124,8 @@ fn check_frames(
         })
 }
 
-/// What of a cost a format shows that has one number: the value, or where a sample type has none, the
-/// number of samples.
+/// The number of a cost to write in formats that have only one: the value, or the number of samples
+/// if the sample type has no values.
 #[derive(Clone, Copy)]
 struct Weight {
     by_samples: bool,
@@ -151,7 +153,8 @@ impl Weight {
     }
 }
 
-/// When the latest profile of a view was recorded, and how long all were together, in nanoseconds; 0 is unknown.
+/// Returns when the latest profile of a view was recorded, and the total duration of all, in
+/// nanoseconds; 0 if unknown.
 fn recorded(view: &View) -> (u64, u64) {
     let origins = || view.selection.profiles.iter().map(|of| &of.profile.origin);
     let time = origins().filter_map(|origin| origin.recorded).max();
@@ -164,7 +167,7 @@ fn recorded(view: &View) -> (u64, u64) {
     )
 }
 
-/// What the stacks are of: `demo@v1`.
+/// Returns the name of the program and build: `demo@v1`.
 fn title(view: &View) -> String {
     full_name(&view.selection.build)
 }

@@ -1,7 +1,8 @@
 //! OTLP: the profiles signal of OpenTelemetry.
 //!
 //! Source: `opentelemetry/proto/profiles/v1development/profiles.proto` of
-//! <https://github.com/open-telemetry/opentelemetry-proto>, in the messages of versions 1.10 and 1.11.
+//! <https://github.com/open-telemetry/opentelemetry-proto>, in the messages of versions 1.10 and
+//! 1.11.
 
 use super::dictionary::{Dictionary, Mapping};
 use super::samples::{Row, Samples, columns};
@@ -16,22 +17,23 @@ use sto_core::formats::MessageWriter;
 use sto_core::model::{FrameKind, LabelValue, Origin, SampleLabel};
 use sto_core::tree::{Context, ContextIx, NodeIx};
 
-/// Most bytes of a message, of which readers of Protocol Buffers take no longer ones.
+/// Maximum size of a message in bytes: Protocol Buffers readers reject longer ones.
 const MAX_BYTES: usize = i32::MAX as usize;
 
-/// Writes the stacks in every sample type as an export of OpenTelemetry's profiles, which collectors take as it is.
+/// Writes the stacks in every sample type as an export of OpenTelemetry profiles, which collectors
+/// accept unchanged.
 ///
-/// Each event is two profiles, as each of these has one sample type: the number of samples (`EVENT_samples`), and then their
-/// value, in nanoseconds, bytes or as a count; where the value is the number of samples, it is one. All are of one resource,
-/// the executable, and what its runs agree in. Frames are written as in [`pprof`](super::pprof()).
+/// Each event is two profiles, as each of these has one sample type: the number of samples
+/// (`EVENT_samples`), and the value in nanoseconds, bytes or as a count. If the value is the number
+/// of samples, it is one profile. All profiles belong to one resource: the executable, and the
+/// properties that all its runs share. Frames are written as in [`pprof`](super::pprof()).
 ///
-/// All of a view's stacks and costs comes back, but for the runs that it is the sum of. Addresses are not in it. With what
-/// the view costs in each context, threads and labels of samples come back, too, where these are not called as
-/// attributes of threads, processes and resources are.
+/// All stacks and costs of a view are kept, but not the separate runs. Addresses are left out.
+/// Given the costs in each context, threads and labels of samples are kept as well, unless a
+/// label's key is an attribute of threads, processes or resources.
 ///
-/// # Errors
-/// Where there are no samples, stacks are too many or too deep for one message, a value is larger than 2^63 - 1, or `writer`
-/// fails.
+/// # Errors Returns an error if there are no samples, the stacks are too many or too deep for one
+/// message, a value is larger than 2^63 - 1, or `writer` fails.
 pub fn otlp(
     view: &View,
     contexts: Option<&ContextCosts>,
@@ -105,7 +107,7 @@ pub fn otlp(
     Ok(file.flush()?)
 }
 
-/// The parts of a field that has these in a row, which may be long.
+/// Returns the parts of a field whose content consists of these parts.
 fn within(field: u32, parts: impl IntoIterator<Item = MessageWriter>) -> Vec<MessageWriter> {
     let mut parts: Vec<MessageWriter> = parts.into_iter().collect();
     let mut head = MessageWriter::default();
@@ -114,7 +116,7 @@ fn within(field: u32, parts: impl IntoIterator<Item = MessageWriter>) -> Vec<Mes
     parts
 }
 
-/// What ran, and where: what all runs of the view say alike.
+/// Returns the resource: the properties that all runs of the view share.
 fn resource(view: &View) -> MessageWriter {
     let build = &view.selection.build;
     let agreed = |of: fn(&Origin) -> Option<&str>| {
@@ -142,7 +144,7 @@ fn resource(view: &View) -> MessageWriter {
     resource
 }
 
-/// Whose samples in a context are, and their labels.
+/// Returns the attributes of samples in a context: process, thread and labels.
 fn of_samples(Context { thread, labels }: &Context) -> Vec<SampleLabel> {
     let number = |key: &str, number: u32| SampleLabel {
         key: key.to_owned(),
@@ -166,14 +168,14 @@ fn text(key: &str, text: &str) -> SampleLabel {
     }
 }
 
-/// The dictionary, with the stacks that end at these nodes.
+/// Writes the dictionary, with the stacks that end at these nodes.
 fn tables(
     dictionary: &mut Dictionary,
     attributes: &mut Attributes,
     nodes: BTreeSet<NodeIx>,
 ) -> MessageWriter {
     let mut tables = MessageWriter::default();
-    // The first of each table stands for nothing.
+    // The first entry of each table means "none".
     (1..=7)
         .filter(|&table| table != STRINGS)
         .for_each(|table| tables.bytes(table, b""));
@@ -199,7 +201,7 @@ fn tables(
             own.number(2, line.into());
             fields.message(3, &own);
         }
-        // Without a module it would be read as one of the kernel itself.
+        // A kernel frame without a module would be read as a frame of the kernel itself.
         if location.kind == FrameKind::Kernel && location.mapping != 0 {
             let kernel = attributes.index(text("profile.frame.type", "kernel"), dictionary);
             fields.numbers(4, std::iter::once(kernel));
@@ -225,10 +227,10 @@ fn tables(
     tables
 }
 
-/// The number of the table of strings, of which the dictionary has the first, too.
+/// Field number of the table of strings. The dictionary already has its first entry.
 const STRINGS: u32 = 5;
 
-/// The attributes that are written, each once.
+/// The distinct attributes.
 #[derive(Default)]
 struct Attributes {
     table: MessageWriter,

@@ -1,4 +1,4 @@
-//! Perfetto's traces in Protocol Buffers: calls over time, as track events.
+//! Perfetto traces in Protocol Buffers: calls over time, as track events.
 //!
 //! Source: `protos/perfetto/trace` of <https://github.com/google/perfetto>.
 
@@ -13,15 +13,15 @@ use sto_core::trace::{CallThread, Expression, Record};
 use sto_core::tree::NodeIx;
 use sto_core::units::Nanoseconds;
 
-/// Writes what the threads of a run called as track events: a track a thread, and a slice a call.
+/// Writes the calls of a run's threads as track events, with one track per thread and one slice per
+/// call.
 ///
-/// Where every call is there, each is a slice. Else that is so of the long ones, and of shorter calls in a row those of one
-/// stack are one slice, as long as they took together, with an argument `calls` that says how many they were; these stand
-/// side by side from where the first of them began. Modules are categories; files and lines are source locations. Times are
-/// by the recording's clock.
+/// If every call was kept, each is a slice. Otherwise only long calls are, and shorter consecutive
+/// calls are one slice per stack, as long as its calls took together, with their number in the
+/// argument `calls`. These slices are placed side by side from the begin of the first call. Modules
+/// are categories, files and lines are source locations. Times are in the clock of the recording.
 ///
-/// # Errors
-/// Where the store cannot be read, or `writer` fails.
+/// # Errors Returns an error if the store cannot be read, or `writer` fails.
 pub fn perfetto(run: &CalledRun, writer: impl Write) -> Result<(), QueryError> {
     let mut trace = Trace {
         run,
@@ -62,7 +62,7 @@ pub fn perfetto(run: &CalledRun, writer: impl Write) -> Result<(), QueryError> {
     Ok(trace.file.flush().map_err(ExportError::Io)?)
 }
 
-/// Of a packet: names that were said before it in its sequence count no longer, or are needed.
+/// `TracePacket.SequenceFlags`: interned names are reset by, or needed by, this packet.
 const CLEARED: u64 = 1;
 const NEEDED: u64 = 2;
 
@@ -73,14 +73,14 @@ const END: u64 = 2;
 struct Trace<'r, W> {
     run: &'r CalledRun,
     file: W,
-    /// That of what is being written; tracks are numbered from 1.
+    /// The current track. Tracks are numbered from 1.
     track: u64,
     flags: u64,
-    /// The frames whose names were said.
+    /// Frames whose names were written.
     known: HashSet<FrameIx>,
-    /// The tracks of processes, by their ids.
+    /// Tracks of processes by process id.
     processes: HashMap<u32, u64>,
-    /// When those slices of the track end that have not ended.
+    /// Ends of the open slices of the track.
     open: Vec<Nanoseconds>,
 }
 
@@ -89,12 +89,12 @@ struct Slice {
     stack: NodeIx,
     begin: Nanoseconds,
     end: Nanoseconds,
-    /// How many calls it sums up.
+    /// Number of calls that the slice sums up.
     calls: Option<u64>,
 }
 
 impl<W: Write> Trace<'_, W> {
-    /// Begins the track of a thread, or of what is no real one.
+    /// Begins the track of a thread, or a named track if it is not a real thread.
     fn thread(&mut self, thread: &CallThread) -> io::Result<()> {
         let process = self.process(thread)?;
         let (mut track, mut about) = (MessageWriter::default(), MessageWriter::default());
@@ -110,7 +110,7 @@ impl<W: Write> Trace<'_, W> {
         self.new_track(track).map(drop)
     }
 
-    /// The track of a thread's process; 0 where that is not known.
+    /// Returns the track of a thread's process; 0 if the process is unknown.
     fn process(&mut self, thread: &CallThread) -> io::Result<u64> {
         if thread.pid == 0 {
             return Ok(0);
@@ -164,13 +164,13 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
-    /// The tree of an expression's stacks.
+    /// Writes the tree of an expression's stacks.
     fn expression(&mut self, depth: usize, expression: &Expression<NodeIx>) -> io::Result<()> {
         let stacks = &expression.stacks;
         let numbers = stacks.iter().zip(0..);
         let number_of: HashMap<NodeIx, usize> = numbers.map(|(of, ix)| (of.stack, ix)).collect();
         let tree = &self.run.view.tree;
-        // Behind the stacks stands what nobody in the expression called.
+        // The last entry holds the outermost stacks of the expression.
         let outermost = stacks.len();
         let mut callees = vec![Vec::new(); stacks.len() + 1];
         let mut callers = Vec::with_capacity(stacks.len());
@@ -181,7 +181,7 @@ impl<W: Write> Trace<'_, W> {
             callees[caller].push(ix);
             callers.push(caller);
         }
-        // Of each the end, and where the next of its callees begins.
+        // End of each stack, and begin of its next callee.
         let mut times = vec![(expression.end, expression.begin); stacks.len() + 1];
         let in_order = |callees: &[usize], depth| {
             let callees = callees.iter().rev();
@@ -206,7 +206,7 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
-    /// Begins a slice, after those that end before it.
+    /// Begins a slice after ending the slices that are at its depth or deeper.
     fn slice(&mut self, slice: &Slice) -> io::Result<()> {
         self.end(slice.depth)?;
         self.open.push(slice.end);
@@ -258,7 +258,7 @@ impl<W: Write> Trace<'_, W> {
         self.packet(packet)
     }
 
-    /// What a frame's number stands for: an `InternedData`.
+    /// Returns the `InternedData` for a frame's number.
     fn names(&self, stack: NodeIx, number: u64) -> MessageWriter {
         let frame = self.run.view.frames.frame(self.run.view.tree.frame(stack));
         let mut names = MessageWriter::default();

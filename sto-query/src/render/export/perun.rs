@@ -1,4 +1,4 @@
-//! Perun's profiles: what functions cost by x, with the curves that were fitted.
+//! Perun profiles: the costs of functions by input size, with the fitted curves.
 
 use crate::error::ExportError;
 use crate::models::{CostModels, FunctionModels};
@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use sto_core::units::Unit;
 use sto_stats::models::{Model, ModelKind};
 
-/// Curves that Perun knows by their names.
+/// Curves that Perun knows.
 const KNOWN: [ModelKind; 6] = [
     ModelKind::Constant,
     ModelKind::Logarithmic,
@@ -19,12 +19,13 @@ const KNOWN: [ModelKind; 6] = [
     ModelKind::Exponential,
 ];
 
-/// Writes points and models as a profile of Perun, as its postprocessor `regression_analysis` leaves one: of each function
-/// y is `amount`, and x `structure-unit-size`. Curves that Perun does not know (cubic, n log n) are left out, as it fails where it
-/// meets one, and so is how sure they are.
+/// Writes points and models as a profile of Perun, like its postprocessor `regression_analysis`: y
+/// of each function is `amount`, and x is `structure-unit-size`.
 ///
-/// # Errors
-/// Where there are no functions, or `writer` fails.
+/// Curves that Perun does not know (cubic, n log n) are left out, as it would fail on them. The
+/// certainty of models is left out, too.
+///
+/// # Errors Returns an error if there are no functions, or `writer` fails.
 pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError> {
     let [program, build] = [&models.of.executable, &models.of.build];
     let [program, build] = [program, build].map(|name| name.clone().unwrap_or_default());
@@ -34,7 +35,7 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
     }
     let event = models.of.sample_type.as_ref();
     let name = event.map_or("amount", |event| &event.event);
-    // Perun goes on with what has a collector that it knows, and takes it to have the units of that.
+    // Perun only processes profiles of collectors that it knows, and assumes their units.
     let (collector, of, subtype, units) = match event.map(|event| event.unit) {
         Some(Unit::Nanoseconds) => {
             let units = json!({"mixed(time delta)": "us"});
@@ -89,7 +90,7 @@ pub fn perun(models: &CostModels, writer: impl Write) -> Result<(), ExportError>
     Ok(writer.flush()?)
 }
 
-/// A sentence about functions whose best curve was left out; `None` without any.
+/// Returns a warning about functions whose best curve was left out; `None` if there are none.
 pub(super) fn lacks(models: &CostModels) -> Option<String> {
     let all = named(&models.functions);
     let is_left_out = |of: &&(String, &FunctionModels)| {
@@ -107,7 +108,7 @@ pub(super) fn lacks(models: &CostModels) -> Option<String> {
     })
 }
 
-/// The functions by their names; of several of one name, with the module.
+/// Returns the functions with unique names: ambiguous names are followed by the module.
 fn named(functions: &[FunctionModels]) -> Vec<(String, &FunctionModels)> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for of in functions {
@@ -120,9 +121,9 @@ fn named(functions: &[FunctionModels]) -> Vec<(String, &FunctionModels)> {
     functions.iter().map(|of| (name(of), of)).collect()
 }
 
-/// A curve, of which y is divided by `in_unit`.
+/// Returns a curve as JSON, with y divided by `in_unit`.
 fn curve(name: &str, model: &Model, in_unit: f64) -> Value {
-    // Of these all but the first are exponents and bases.
+    // In these models, every coefficient but the first is an exponent or base.
     let is_product = matches!(model.kind, ModelKind::Power | ModelKind::Exponential);
     let coefficients = model.coefficients.iter().enumerate();
     let coefficients = coefficients.map(|(ix, of)| match ix > 0 && is_product {
@@ -130,7 +131,7 @@ fn curve(name: &str, model: &Model, in_unit: f64) -> Value {
         false => json!({"name": of.name, "value": of.value / in_unit}),
     });
     let mut coefficients: Vec<Value> = coefficients.collect();
-    // Perun's constants have a slope.
+    // Perun's constant model has a slope.
     if coefficients.len() == 1 {
         coefficients.push(json!({"name": "b1", "value": 0.0}));
     }

@@ -1,4 +1,4 @@
-//! pprof.
+//! pprof's format.
 
 use super::dictionary::Dictionary;
 use super::samples::{Column, Row, Samples, columns};
@@ -83,7 +83,7 @@ pub fn pprof(
     Ok(file.finish()?.flush()?)
 }
 
-/// When, how long and by what was recorded.
+/// Writes when, for how long and with which commands the profiles were recorded.
 fn origin(view: &View, tables: &mut Dictionary, message: &mut MessageWriter) {
     let (time, duration) = recorded(view);
     message.number(9, time);
@@ -101,7 +101,7 @@ fn origin(view: &View, tables: &mut Dictionary, message: &mut MessageWriter) {
     }
 }
 
-/// The labels of a sample that was taken in this context.
+/// Writes the labels of a sample in this context.
 fn add_labels(context: &Context, tables: &mut Dictionary, sample: &mut MessageWriter) {
     let thread = &context.thread;
     let mut add = |key: &str, text: &str, number: u64, unit: &str| {
@@ -139,7 +139,8 @@ fn add_tables(tables: &Dictionary, message: &mut MessageWriter) {
         fields.number(1, id);
         fields.number(5, mapping.file);
         fields.number(6, mapping.build_id);
-        // Its functions, files, lines and inlined frames are known, and no tool need look for them.
+        // Marks functions, files, lines and inlined frames as known, so that tools don't look for
+        // symbols.
         (7..=10).for_each(|field| fields.number(field, 1));
         message.message(3, &fields);
     }

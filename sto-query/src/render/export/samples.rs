@@ -1,11 +1,11 @@
-//! The samples of pprof and of OTLP, and what their values are.
+//! The samples of pprof and OTLP, and their values.
 
 use crate::error::ExportError;
 use crate::tree::{ContextCosts, View};
 use sto_core::tree::{Context, ContextIx, NodeIx};
 use sto_core::units::{Cost, SampleType, Unit};
 
-/// What becomes a sample of the file.
+/// A sample of the file.
 pub(super) struct Row<'c> {
     pub(super) node: NodeIx,
     pub(super) context: Option<(ContextIx, &'c Context)>,
@@ -18,7 +18,7 @@ pub(super) struct Samples<'c> {
 }
 
 impl<'c> Samples<'c> {
-    /// A sample a node that has a cost, or a node and context where these are known.
+    /// Collects one sample per node with a cost, or per node and context if contexts are known.
     pub(super) fn of(view: &View, contexts: Option<&'c ContextCosts>) -> Self {
         match contexts {
             Some(contexts) => Samples::by_context(view, contexts),
@@ -67,15 +67,15 @@ pub(super) struct Column<'v> {
     event: &'v str,
     pub(super) unit: &'static str,
     sample_type: usize,
-    /// Whether its values are numbers of samples, and another column has what these stand for.
+    /// Whether it is the number of samples of an event whose values are in another column.
     pub(super) counts_samples: bool,
 }
 
-/// Both formats have numbers with a sign.
+/// Both formats have signed numbers.
 pub(super) const LIMIT: u64 = i64::MAX as u64;
 
 impl Column<'_> {
-    /// The event, or `EVENT_samples` of the number of its samples.
+    /// Returns the event, or `EVENT_samples` for its number of samples.
     pub(super) fn name(&self) -> String {
         match self.counts_samples {
             true => format!("{}_samples", self.event),
@@ -105,8 +105,11 @@ impl Column<'_> {
     }
 }
 
-/// Of each event its number of samples, where that is not the value, and then the value. Columns that stand alone may
-/// have the names that say the number of samples of the next one.
+/// Returns the columns of each event: the number of samples, unless this is the value, then the
+/// value.
+///
+/// `stand_alone` means that columns are independent: the name of one can't be mistaken for the
+/// number of samples of the next.
 pub(super) fn columns<'v>(
     view: &'v View,
     costs: &[Vec<Cost>],
@@ -136,8 +139,8 @@ pub(super) fn columns<'v>(
     columns
 }
 
-/// The name that pprof's tools know of a unit, or another where our reader would take it for the
-/// number of samples of what follows.
+/// Returns the unit as pprof's tools name it. Another name is used if sto's reader would otherwise
+/// take the column for the number of samples of the next one.
 fn unit(sample_type: &SampleType, is_alone: bool) -> &'static str {
     let event = sample_type.event.as_str();
     match sample_type.unit {

@@ -9,15 +9,14 @@ use serde_json::to_writer;
 use std::io::{self, BufWriter, Write};
 use sto_core::units::Unit;
 
-/// Writes the stacks in every sample type as JSON for speedscope, a profile a sample type.
+/// Writes the stacks in every sample type as JSON for speedscope, one profile per sample type.
 ///
-/// A profile is *evented*: a frame opens where the tree has it and closes after its callees, at
-/// values instead of times, so that recursion makes it no larger than the tree. A stack's own cost
-/// comes before that of its callees. Units are nanoseconds, bytes or none; modules, kinds of frames
-/// and numbers of samples beside values are left out.
+/// A profile is *evented*: a frame opens and closes at positions on an axis of values instead of
+/// times, so that the file is no larger than the tree. A stack's self cost comes before its
+/// callees. Units are nanoseconds, bytes or none. Modules, kinds of frames and the numbers of
+/// samples next to values are left out.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn speedscope(view: &View, writer: impl Write) -> Result<(), ExportError> {
     check_any(view)?;
     let mut writer = BufWriter::new(writer);

@@ -1,4 +1,4 @@
-//! The tree as a sequence of calls and returns, for formats that nest.
+//! Traversal of a tree as a sequence of calls and returns, for nested formats.
 
 use std::io;
 use sto_core::tree::{NodeIx, StackTree};
@@ -6,13 +6,13 @@ use sto_core::tree::{NodeIx, StackTree};
 /// A step through a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A stack begins: its callees come before it ends.
+    /// A stack begins. Its callees come before it ends.
     Enter(NodeIx),
-    /// It ends.
+    /// A stack ends.
     Leave(NodeIx),
 }
 
-/// Steps through nodes, which come in preorder: all that are to be in a tree, or in a subtree.
+/// Visits nodes, which must be in preorder and complete for a tree or subtree.
 pub(super) fn walk(
     tree: &StackTree,
     nodes: impl Iterator<Item = NodeIx>,

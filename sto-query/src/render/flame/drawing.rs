@@ -1,4 +1,4 @@
-//! What is drawn: the stacks of one view or two, merged by label.
+//! The stacks to draw: those of one view or two, merged by label.
 
 use super::label::LabelIx;
 use super::options::{FlameOptions, MAX_LEVELS, Widths};
@@ -9,10 +9,10 @@ use sto_core::trace::{CALLS, is_time_of_calls};
 use sto_core::tree::StackTree;
 use sto_core::units::Cost;
 
-/// Frames with a smaller share are not drawn: about a tenth of a pixel.
+/// Frames with a smaller share, about a tenth of a pixel, are not drawn.
 pub(super) const MIN_SHARE: f64 = 0.0001;
 
-/// Which of two views.
+/// One of two views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Baseline = 0,
@@ -28,13 +28,13 @@ impl Side {
     }
 }
 
-/// The stacks of a view that are drawn.
+/// The stacks of one view.
 pub(super) struct Stacks<'a> {
     pub(super) side: Side,
     pub(super) tree: &'a StackTree,
-    /// By frame.
+    /// Label of each frame.
     pub(super) labels: Vec<LabelIx>,
-    /// By node.
+    /// Self cost of each node.
     pub(super) self_costs: Vec<Cost>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Node {
     pub(super) label: LabelIx,
     pub(super) level: usize,
     pub(super) totals: [Cost; 2],
-    /// In traces of calls, how often it was called: the samples that end in it.
+    /// Number of calls in traces of calls: the number of samples that end in this node.
     pub(super) calls: [u64; 2],
 }
 
@@ -53,25 +53,25 @@ impl Node {
     }
 }
 
-/// The merged stacks. A graph of one view has it as the candidate.
+/// The merged stacks. A graph of a single view has it as the candidate.
 pub(super) struct Drawing {
-    /// Callers, or in an inverted drawing callees, before those that stand on them.
+    /// Nodes; parents (callers or, in an inverted drawing, callees) come before their children.
     pub(super) nodes: Vec<Node>,
     index: HashMap<(Option<usize>, LabelIx), usize>,
     whole: [Cost; 2],
-    /// What of it was chosen.
+    /// Cost of the stacks that the options select.
     pub(super) drawn: [Cost; 2],
-    /// Where samples are calls, of how many runs they are.
+    /// Number of runs on each side if samples are calls, otherwise `None`.
     pub(super) called_in: Option<[usize; 2]>,
-    /// The side that widths are of.
+    /// Side whose costs determine the widths.
     pub(super) side: Side,
-    /// Whether only what the candidate does not have is drawn.
+    /// Whether only stacks that the candidate lacks are drawn.
     pub(super) is_elided: bool,
     pub(super) is_cut: bool,
 }
 
 impl Drawing {
-    /// Merges what the options choose of the views, whose frames have these labels.
+    /// Merges the selected stacks of the views, given the label of each frame.
     pub(super) fn new(
         views: &[(Side, (&View, usize))],
         options: &FlameOptions,
@@ -116,7 +116,7 @@ impl Drawing {
     fn add(&mut self, stacks: &Stacks) {
         let tree = stacks.tree;
         let totals = totals(tree, &stacks.self_costs);
-        // For each node of the view its index here; `None` below the deepest level.
+        // The index of each node of the view in this drawing; `None` below the deepest level.
         let mut indices: Vec<Option<usize>> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let caller = tree.parent(node);
@@ -138,7 +138,7 @@ impl Drawing {
         }
     }
 
-    /// The node of this label on another; a new one if there is none.
+    /// Returns the child of `parent` with this label. Adds it if there is none.
     pub(super) fn node(&mut self, parent: Option<usize>, label: LabelIx) -> usize {
         let level = parent.map_or(0, |parent| self.nodes[parent].level + 1);
         *self.index.entry((parent, label)).or_insert_with(|| {
@@ -153,7 +153,8 @@ impl Drawing {
         })
     }
 
-    /// Makes widths those of a side, unless it has none of the stacks and the other has.
+    /// Selects the side that determines the widths: the other side if the requested one has none of
+    /// the stacks.
     pub(super) fn set_widths(&mut self, widths: Widths) {
         self.side = match widths {
             Widths::Candidate => Side::Candidate,
@@ -165,7 +166,7 @@ impl Drawing {
         }
     }
 
-    /// Leaves of the baseline what the candidate does not have, and the callers of that.
+    /// Keeps only baseline stacks that the candidate lacks, and their callers.
     fn elide(&mut self) {
         self.side = Side::Baseline;
         self.is_elided = true;
@@ -187,17 +188,17 @@ impl Drawing {
         self.drawn[Side::Baseline as usize] = sum;
     }
 
-    /// The cost of all stacks of a view.
+    /// Returns the cost of all stacks of a view.
     pub(super) fn whole(&self, side: Side) -> Cost {
         self.whole[side as usize]
     }
 
-    /// The share of a view's cost in the stacks that are drawn.
+    /// Returns the share of a view's cost in the selected stacks.
     pub(super) fn share_drawn(&self, side: Side) -> f64 {
         share(self.drawn[side as usize], self.whole[side as usize])
     }
 
-    /// Says so where the deepest calls are not drawn.
+    /// Returns a note if the deepest calls are not drawn.
     pub(super) fn depth_note(&self) -> String {
         if !self.is_cut {
             return String::new();
@@ -205,7 +206,7 @@ impl Drawing {
         format!(" Only the outermost {MAX_LEVELS} levels of calls are drawn.")
     }
 
-    /// The share of a side's cost in stacks that the other does not have.
+    /// Returns the share of a side's cost in stacks that the other side lacks.
     pub(super) fn alone(&self, side: Side) -> f64 {
         let is_alone = |node: &Node| !node.is_in(side.other());
         let outermost = self.nodes.iter().filter(|node| {
@@ -216,14 +217,14 @@ impl Drawing {
     }
 }
 
-/// Of how many runs of each side samples are calls; `None` where they are samples.
+/// Returns the number of runs on each side if samples are calls; `None` if they are samples.
 fn called_in(views: &[(Side, (&View, usize))]) -> Option<[usize; 2]> {
     let mut runs = [0; 2];
     for &(side, (view, column)) in views {
         let types = &view.sample_types;
         let calls = types.iter().position(|of| of.event == CALLS)?;
         let sum = |column| -> Cost { view.self_costs(column).into_iter().sum() };
-        // Of a report that has both, samples may stand for parts of the time.
+        // In a report with both events, samples can stand for parts of the time.
         if !is_time_of_calls(types.get(column)?, types) || sum(column).samples != sum(calls).value {
             return None;
         }

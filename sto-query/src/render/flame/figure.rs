@@ -1,4 +1,4 @@
-//! The flame graph of the difference between two sides, on a page.
+//! The differential flame graph of two sides, for a page.
 
 use super::picture::{Color, Frame, Picture};
 use crate::compare::{StackNode, Stacks};
@@ -7,39 +7,40 @@ use crate::render::html::short_name;
 use crate::text::{grouped, percent};
 use maud::{Markup, html};
 
-/// Stacks that cost less on both sides are not drawn, in parts of a baseline run: half a pixel.
+/// Stacks that cost less on both sides (about half a pixel), in parts of a baseline run, are not
+/// drawn.
 const MIN_COST: f64 = 0.0005;
-/// Levels of calls that are drawn: a picture of more could not be read.
+/// Maximum number of levels. A taller picture would be unreadable.
 const MAX_LEVELS: usize = 500;
 
-/// What the two sides are.
+/// Descriptions of the two sides.
 pub(crate) struct FlameSides {
-    /// Runs of each.
+    /// Number of runs of each side.
     pub(crate) runs: [usize; 2],
-    /// What each is called.
+    /// Name of each side.
     pub(crate) names: [&'static str; 2],
-    /// What costs are parts of.
+    /// The whole that costs are parts of.
     pub(crate) unit: &'static str,
-    /// What is red, and what is blue: the start of a sentence.
+    /// The meaning of red and blue, as the start of a sentence.
     pub(crate) colors: &'static str,
 }
 
-/// A flame graph of the difference between two sides.
+/// A differential flame graph of two sides.
 pub(crate) struct FlameGraph<'a> {
-    /// The element's id.
+    /// Id of the element.
     pub(crate) id: &'a str,
-    /// What is drawn.
+    /// The stacks to draw.
     pub(crate) stacks: &'a Stacks,
-    /// What its sides are.
+    /// Descriptions of the sides.
     pub(crate) sides: FlameSides,
-    /// A share that is too small for its change to be coloured in full.
+    /// Share below which changes are drawn in pale colours.
     pub(crate) min_share: f64,
-    /// Most frames that are drawn: for so much the page has room.
+    /// Maximum number of frames that the page has room for.
     pub(crate) max_frames: usize,
 }
 
 impl FlameGraph<'_> {
-    /// The graph and its legend.
+    /// Draws the graph and its legend.
     pub(crate) fn figure(&self) -> Markup {
         let (nodes, min_cost) = self.nodes();
         let [baseline, candidate] = self.sides.names;
@@ -77,7 +78,7 @@ impl FlameGraph<'_> {
         }
     }
 
-    /// What each side cost, in the same unit.
+    /// Returns the costs of both sides in the same unit.
     fn costs(&self, node: &StackNode) -> [f64; 2] {
         [
             node.baseline_samples as f64 * self.stacks.baseline_cost,
@@ -85,7 +86,7 @@ impl FlameGraph<'_> {
         ]
     }
 
-    /// All stacks, those that are not drawn among them.
+    /// Returns the sum of all stacks, including those that are not drawn.
     fn whole(&self) -> StackNode {
         let roots = || self.stacks.nodes.iter().filter(|node| node.depth == 0);
         let sum =
@@ -98,11 +99,11 @@ impl FlameGraph<'_> {
         }
     }
 
-    /// The stacks to draw, and the cost below which there are none.
+    /// Returns the stacks to draw and the minimum cost that was required.
     fn nodes(&self) -> (Vec<&StackNode>, f64) {
         let mut min_cost = MIN_COST;
         loop {
-            // No stack costs more than its caller, so none loses its caller.
+            // No stack costs more than its caller: all callers of a drawn stack are drawn.
             let is_drawn = |node: &&StackNode| {
                 let [baseline, candidate] = self.costs(node);
                 node.depth < MAX_LEVELS && baseline.max(candidate) >= min_cost
@@ -144,7 +145,7 @@ impl FlameGraph<'_> {
                 in_runs(node.baseline_samples, before),
                 in_runs(node.candidate_samples, after),
             ),
-            // Twice as much has full colour.
+            // A doubled cost has the full colour.
             color: Color::of_change(((candidate + pale) / (baseline + pale)).log2()),
             width: part(candidate, all_candidate),
             other: Some(part(baseline, all_baseline)),
@@ -171,7 +172,7 @@ impl FlameGraph<'_> {
     }
 }
 
-/// What colours of a change mean.
+/// Explains the colours of a change.
 pub(crate) fn change_legend() -> Markup {
     let shades = [
         "b5", "b4", "b3", "b2", "b1", "n", "w1", "w2", "w3", "w4", "w5",

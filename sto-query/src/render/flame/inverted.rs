@@ -1,4 +1,4 @@
-//! Stacks from their innermost function out to its callers.
+//! Stacks from the innermost function outwards.
 
 use super::MAX_LEVELS;
 use super::drawing::{Drawing, MIN_SHARE, Stacks};
@@ -6,18 +6,18 @@ use crate::tree::share;
 use sto_core::tree::NodeIx;
 use sto_core::units::Cost;
 
-/// A stack on the way out to its root.
+/// A stack that is followed outwards to its root.
 struct Path<'a> {
     stacks: &'a Stacks<'a>,
-    /// The frame that comes next.
+    /// The next frame.
     node: NodeIx,
-    /// What the whole stack cost.
+    /// Cost of the whole stack.
     cost: Cost,
 }
 
 impl Drawing {
-    /// Adds the stacks with their leaves as roots. Callers are followed only where what they call is
-    /// wide enough to be drawn, so that there are not more nodes than stacks and drawn frames.
+    /// Adds the stacks with their leaves as roots. Callers are followed only from frames wide
+    /// enough to be drawn, so that there are at most as many nodes as stacks and drawn frames.
     pub(super) fn add_inverted(&mut self, stacks: &[Stacks]) {
         let leaves = stacks.iter().flat_map(|stacks| {
             let costs = stacks.tree.nodes().zip(&stacks.self_costs);

@@ -1,4 +1,4 @@
-//! Names of frames.
+//! Labels of frames.
 
 use super::palette::Palette;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
@@ -9,10 +9,11 @@ use hashbrown::HashMap;
 use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameKind};
 
-/// Longest label, in columns; the largest of C++ templates would multiply the picture's size.
+/// Maximum width of a label. The largest names of C++ templates would multiply the size of the
+/// picture.
 const MAX_LABEL_WIDTH: usize = 200;
 
-/// What the graph writes on a frame.
+/// The text on a frame, and its kind.
 pub(super) struct Label {
     pub(super) text: String,
     kind: FrameKind,
@@ -30,11 +31,11 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The labels of every frame of a view, by its index: frames of different kinds have different ones.
+    /// Returns the label of each frame of a view. Frames of different kinds have different labels.
     pub(super) fn by_kind(&mut self, view: &View) -> Vec<LabelIx> {
         let label = |(_, frame): (FrameIx, Frame)| {
             let text = text(frame.symbol, frame.kind, frame.module);
-            // Those of one colour are one.
+            // Kinds with the same colour share their labels.
             let kind = match frame.kind {
                 FrameKind::JitBaseline => FrameKind::Jit,
                 FrameKind::Waker => FrameKind::Interpreted,
@@ -45,9 +46,10 @@ impl Labels {
         view.frames.iter().map(label).collect()
     }
 
-    /// The labels of every frame of two views, by its index: a function has one on both sides, inlined or
-    /// not, for graphs in which colour says something else. That is its key, and after it the module's
-    /// name where the program or other modules have a function of that name too.
+    /// Returns the label of each frame of two views, for graphs whose colours show changes.
+    ///
+    /// A function has the same label on both sides, inlined or not: its key, followed by its
+    /// module's name if the program or another module has a function with the same key.
     pub(super) fn by_function(
         &mut self,
         views: [&View; 2],
@@ -85,12 +87,12 @@ impl Labels {
         })
     }
 
-    /// Every label, in the order of its index.
+    /// Returns all labels, ordered by index.
     pub(super) fn all(&self) -> &[Label] {
         &self.all
     }
 
-    /// What the colours mean, where frames are of several kinds.
+    /// Explains the colours if there are several kinds of frames.
     pub(super) fn legend(&self, palette: Palette) -> String {
         let has = |kind| self.all.iter().any(|label| label.kind == kind);
         let kinds: Vec<String> = FrameKind::ALL
@@ -118,9 +120,10 @@ impl Labels {
 }
 
 impl Label {
-    /// A colour for the kind, and a shade of it for the name: the same in every graph.
+    /// Returns a shade that depends only on the name, in the colour of the kind. It is the same in
+    /// every graph.
     pub(super) fn color(&self, palette: Palette) -> [u8; 3] {
-        // FNV-1a: small, and the same everywhere.
+        // FNV-1a: small, and the same on all platforms.
         let hash = self.text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
@@ -128,8 +131,8 @@ impl Label {
     }
 }
 
-/// What stands on a frame of this symbol. Addresses without symbols become their module, or each would
-/// have a frame of its own, and none would match between two builds.
+/// Returns the text on a frame. Addresses without symbols become their module, as each would
+/// otherwise be a frame of its own without a counterpart in other builds.
 pub(in crate::render) fn text(symbol: &str, kind: FrameKind, module: &str) -> String {
     match kind {
         FrameKind::Unresolved if !module.is_empty() => in_brackets(module),

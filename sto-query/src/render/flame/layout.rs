@@ -1,4 +1,4 @@
-//! The drawing as boxes.
+//! The boxes of a drawing.
 
 use super::drawing::{Drawing, MIN_SHARE, Node, Side};
 use super::label::Label;
@@ -9,12 +9,12 @@ use crate::text::{counted, grouped, percent, quantity};
 use crate::tree::share;
 use sto_core::units::{Cost, Unit};
 
-/// The colour of what is no frame.
+/// Colour of the box for all stacks.
 const NEUTRAL: [u8; 3] = [225; 3];
 
 impl Drawing {
-    /// The boxes, this many at the most, with the colours of their kinds or, of two views, of their changes; and what is
-    /// not drawn.
+    /// Returns at most `max_frames` boxes, coloured by kind if there is a palette and by change
+    /// otherwise, and a note on what is not drawn.
     pub(super) fn picture(
         &self,
         labels: &[Label],
@@ -64,7 +64,7 @@ impl Drawing {
                 Some(palette) => (about, Color::Kind(label.color(palette))),
                 None => {
                     let part = change / full;
-                    // What is no noise has a colour, however large others are.
+                    // Changes beyond noise have at least a pale colour, however large others are.
                     let part = if part.abs() < 0.02 {
                         0.0
                     } else {
@@ -95,8 +95,8 @@ impl Drawing {
         (picture, left_out)
     }
 
-    /// The frames to draw, callers before what they call and siblings by name, and the width of which they
-    /// all are: wide enough that there are not too many.
+    /// Returns the frames to draw (callers before their callees, siblings by name) and their
+    /// minimum width, which is raised until there are few enough.
     fn widest(&self, labels: &[Label], max_frames: usize) -> (Vec<usize>, f64) {
         let children = self.children(labels);
         let mut min_width = MIN_SHARE;
@@ -115,25 +115,25 @@ impl Drawing {
         }
     }
 
-    /// The part of what is drawn.
+    /// Returns the width of a node as a part of the whole drawing.
     fn width(&self, node: usize) -> f64 {
         let cost = self.nodes[node].totals[self.side as usize];
         share(cost, self.drawn[self.side as usize])
     }
 
-    /// How much wider a frame is in the candidate than in the baseline.
+    /// Returns how much wider a frame is in the candidate than in the baseline.
     fn change(&self, node: usize) -> f64 {
         let node = &self.nodes[node];
         if self.is_elided && node.is_in(Side::Candidate) {
-            // A caller that is still there, of which only what is gone is drawn.
+            // A caller that still exists, of which only the elided callees are drawn.
             return 0.0;
         }
         let part = |side: Side| share(node.totals[side as usize], self.whole(side));
         (part(Side::Candidate) - part(Side::Baseline)) / self.share_drawn(self.side)
     }
 
-    /// In traces of calls, how often a function was called in a run, and how much longer a call takes:
-    /// `; 300 → 300 calls a run, each +80.0%`.
+    /// Describes how often a function was called in each run of a trace of calls, and how the
+    /// duration of a call changed: `; 300 → 300 calls a run, each +80.0%`.
     fn called(&self, node: &Node) -> String {
         let Some(runs) = self.called_in else {
             return String::new();
@@ -154,7 +154,7 @@ impl Drawing {
         format!("; {} → {} calls a run{each}", calls(before), calls(after))
     }
 
-    /// The roots, and then each node's children: by label.
+    /// Returns the roots, then the children of each node, ordered by label.
     fn children(&self, labels: &[Label]) -> Vec<Vec<usize>> {
         let mut children = vec![Vec::new(); self.nodes.len() + 1];
         for (ix, node) in self.nodes.iter().enumerate() {

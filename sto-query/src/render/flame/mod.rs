@@ -1,6 +1,8 @@
-//! Interactive flame graphs: of one selection and of the difference between two, as SVG or as a page, and on
-//! the pages of findings. Without a script they show all but what is too narrow; with it they can be searched,
-//! zoomed into, and walked by keys.
+//! Interactive flame graphs of one selection or of the difference between two, as SVG or HTML page,
+//! and on the pages of findings.
+//!
+//! Without scripts, they show every frame except those that are too narrow. With scripts, they can
+//! be searched, zoomed, and navigated by keyboard.
 //!
 #![doc = include_str!("drawings.md")]
 
@@ -33,11 +35,11 @@ pub(super) use picture::MAX_FRAMES;
 use picture::Picture;
 use sto_core::units::Unit;
 
-/// The change of share that has full colour, unless a larger one is drawn. Without it, the largest
-/// change would be a bright red even where all of them are noise.
+/// Change of share that has the full colour, unless a larger change is drawn. Without this minimum
+/// the largest change would be bright red even if all changes were noise.
 const FULL_COLOR_SHARE: f64 = 0.05;
 
-/// Characters of a title that fit above the graph, and of one name in it.
+/// Width in characters of the title above the graph, and of the names in it.
 const TITLE_WIDTH: usize = 110;
 const NAME_WIDTH: usize = 26;
 const EVENT_WIDTH: usize = 16;
@@ -45,11 +47,10 @@ const FOCUS_WIDTH: usize = 20;
 
 /// Draws the flame graph of a view in one sample type.
 ///
-/// Colours stand for kinds of frames; shades depend on names alone, so that a function looks the same
+/// Colours show the kinds of frames. Shades depend only on names, so that a function looks the same
 /// in every graph.
 ///
-/// # Errors
-/// Where there are no samples, or the options leave none.
+/// # Errors Returns an error if there are no samples, or the options select none of them.
 pub fn svg(
     (view, sample_type): (&View, usize),
     options: &FlameOptions,
@@ -81,16 +82,15 @@ pub fn svg(
     Ok(draw(&title, notes, &drawing, &labels, &subject, options))
 }
 
-/// Draws the difference between two views, each in its sample type: colours show how a stack's share
-/// of the whole changed, red for more and blue for less.
+/// Draws the difference between two views, each in its sample type. Colours show how a stack's
+/// share of the whole changed: red for an increase, blue for a decrease.
 ///
-/// Stacks are matched by their functions as [`compare`](crate::compare::compare) does. Shares are compared, not costs, so that runs of
-/// different length can be; they are shares of everything, also where the options leave stacks out.
-/// The subtitle says how much of a side is in stacks that the other does not have, where they cannot
-/// be drawn.
+/// Stacks are matched by function, as in [`compare`](crate::compare::compare). Shares are compared
+/// instead of costs, so that runs can have different lengths. They are shares of all stacks, even
+/// if the options select only some. The subtitle gives the share of stacks that only one side has,
+/// if they cannot be drawn.
 ///
-/// # Errors
-/// Where either has no samples, or there is nothing to draw.
+/// # Errors Returns an error if either view has no samples, or there is nothing to draw.
 pub fn diff_svg(
     baseline: (&View, usize),
     candidate: (&View, usize),
@@ -130,7 +130,7 @@ pub fn diff_svg(
     Ok(draw(&title, notes, &drawing, &labels, &after, options))
 }
 
-/// `BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (722 ms → 992 ms)`.
+/// Formats `BASELINE demo@v1 → CANDIDATE demo@v2, cpu-clock (722 ms → 992 ms)`.
 fn difference_title(before: &Subject, after: &Subject) -> String {
     let mut title = format!(
         "BASELINE {} → CANDIDATE {}",
@@ -149,7 +149,7 @@ fn difference_title(before: &Subject, after: &Subject) -> String {
     title + &format!(" ({} → {})", amount(before), amount(after))
 }
 
-/// Which stacks were chosen; `None` where all were.
+/// Describes the selected stacks; `None` if all are selected.
 fn chosen(options: &FlameOptions) -> Option<String> {
     let named = |word: &str, focus: &Focus| {
         let name = shorten(&printable(focus.name()), FOCUS_WIDTH);
@@ -168,7 +168,7 @@ fn order_note(options: &FlameOptions) -> &'static str {
     }
 }
 
-/// What widths and colours of a difference mean, and what has no width.
+/// Explains the widths and colours of a difference, and which stacks have no width.
 fn width_note(drawing: &Drawing, palette: Palette) -> String {
     let [more, less] = palette.of_change();
     if drawing.is_elided {
@@ -188,7 +188,7 @@ fn width_note(drawing: &Drawing, palette: Palette) -> String {
     )
 }
 
-/// The drawing of one view, or of two, whose candidate is this subject.
+/// Draws one view, or the difference of two whose candidate is `subject`.
 fn draw(
     title: &str,
     mut notes: String,
@@ -231,11 +231,11 @@ fn page(title: &str, notes: &str, picture: &Picture, is_colorblind: bool) -> Str
     })
 }
 
-/// How a drawing on a page is used.
+/// How to use a drawing on a page.
 const HOW_TO: &str = "Each box is a function. In a browser that runs the script of this page, a click, or Enter, shows one \
                       stack alone; arrow keys walk from box to box, Escape shows all again.";
 
-/// The flame graph of a view in one sample type, on a page, of so many frames at the most.
+/// Draws the flame graph of a view in one sample type for a page, with at most `max_frames` frames.
 pub(super) fn figure_of(
     id: &str,
     (view, sample_type): (&View, usize),

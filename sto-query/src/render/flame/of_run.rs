@@ -1,4 +1,4 @@
-//! The flame graph of a run whose time a page's reader chooses from.
+//! The flame graph of a run in a time window that the reader of a page selects.
 
 use super::label::Labels;
 use super::palette::Palette;
@@ -8,19 +8,19 @@ use crate::timeline::StacksOverTime;
 use crate::tree::View;
 use maud::Markup;
 
-/// What frames are called, with the colour of each name.
+/// Labels of frames, with a colour for each.
 pub(crate) struct FrameLabels {
-    /// The index of each frame's label.
+    /// Index of each frame's label.
     pub(crate) of_frame: Vec<u32>,
-    /// The labels: text, and colour in red, green and blue.
+    /// Text of each label, and its colour in red, green and blue.
     pub(crate) all: Vec<(String, [u8; 3])>,
-    /// The index of what is no frame: stacks that were left out.
+    /// Index of the label for stacks that were left out.
     pub(crate) others: u32,
 }
 
-/// The least part of all that is drawn before a script draws what there is.
+/// Minimum width of a frame, as a part of the whole, before a script redraws the graph.
 const LEAST: f64 = 0.001;
-/// What stands for stacks that were left out.
+/// Label and colour of stacks that were left out.
 const OTHERS: &str = "(others)";
 const GREY: [u8; 3] = [205; 3];
 
@@ -40,7 +40,7 @@ impl FrameLabels {
     }
 }
 
-/// All of the time, as it shows where no script draws another part.
+/// Draws the whole time, for readers without scripts.
 pub(crate) fn boxes(stacks: &StacksOverTime, labels: &FrameLabels) -> Markup {
     let mut totals = vec![0.0; stacks.parents.len()];
     for &(stack, cost) in stacks.slices.iter().flatten() {

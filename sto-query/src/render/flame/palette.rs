@@ -1,21 +1,21 @@
-//! Colours: of kinds of frames, and of change.
+//! Colours of kinds of frames and of changes.
 
 use serde::{Deserialize, Serialize};
 use sto_core::model::FrameKind;
 
-/// Which colours a drawing has.
+/// The colours of a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Palette {
-    /// Those of most flame graphs: warm ones for code, red for more and blue for less.
+    /// The colours of most flame graphs: warm for code, red for increases and blue for decreases.
     #[default]
     Standard,
-    /// Those that readers with any kind of colour vision can distinguish, as proposed by Okabe and Ito
-    /// (Color Universal Design, 2008): orange for more and blue for less.
+    /// Colours that readers with any kind of colour vision can distinguish, proposed by Okabe and
+    /// Ito (Color Universal Design, 2008): orange for increases and blue for decreases.
     Colorblind,
 }
 
-/// A range of colours, for one kind of frame.
+/// A range of colours for one kind of frame.
 pub(super) struct Shade {
     pub(super) name: &'static str,
     dark: [u8; 3],
@@ -23,7 +23,7 @@ pub(super) struct Shade {
 }
 
 impl Shade {
-    /// A colour of the range, from dark at 0 to light at 255.
+    /// Returns a colour of the range, from dark at 0 to light at 255.
     pub(super) fn at(&self, tint: u8) -> [u8; 3] {
         let tint = u32::from(tint);
         [0, 1, 2].map(|channel| {
@@ -37,7 +37,7 @@ impl Shade {
 }
 
 impl Palette {
-    /// The names of the colours of more and of less.
+    /// Returns the names of the colours of increases and decreases.
     pub(super) fn of_change(self) -> [&'static str; 2] {
         match self {
             Palette::Standard => ["Red", "Blue"],

@@ -1,36 +1,37 @@
-//! The boxes of a flame graph as SVG, which shows without any script; `flame.js` makes it one to search,
-//! to zoom into, and to walk by keys.
+//! The boxes of a flame graph as SVG that can be read without scripts. `flame.js` adds search, zoom
+//! and keyboard navigation.
 
 use crate::text::display_width;
 use maud::{Markup, PreEscaped, Render, html};
 use unicode_width::UnicodeWidthChar;
 
-/// Pixels that the drawing is wide until the script fits it into its page or window.
+/// Width of the drawing in pixels, until the script fits it into its page or window.
 const WIDTH: f64 = 1200.0;
-/// Pixels from one level to the next.
+/// Height of a level in pixels.
 const ROW: usize = 20;
-/// Pixels that a character of a name takes, and that stay free at its ends.
+/// Width of a character of a name in pixels, and the padding around a name.
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 6.0;
-/// Most frames of a drawing, of some 200 bytes each: a browser draws so many while a reader waits.
+/// Maximum number of frames of a drawing, of about 200 bytes each. More would take a browser too
+/// long to draw.
 pub(crate) const MAX_FRAMES: usize = 10_000;
 
-/// What a frame's colour says.
+/// The colour of a frame.
 #[derive(Clone, Copy)]
 pub(super) enum Color {
-    /// Its kind, in red, green and blue.
+    /// Colour of the frame's kind, in red, green and blue.
     Kind([u8; 3]),
-    /// By how much it changed: 5 for much more, −5 for much less.
+    /// Change in steps from −5, much less, to 5, much more.
     Change(i8),
 }
 
 impl Color {
-    /// The colour of a change: of 1 for as much more as there is a colour for.
+    /// Returns the colour of a change, where ±1 is the full colour.
     pub(super) fn of_change(part: f64) -> Color {
         Color::Change((5.0 * part).round().clamp(-5.0, 5.0) as i8)
     }
 
-    /// The class in the style sheet.
+    /// Returns the class in the style sheet.
     fn class(self) -> Option<&'static str> {
         const LESS: [&str; 5] = ["b1", "b2", "b3", "b4", "b5"];
         const MORE: [&str; 5] = ["w1", "w2", "w3", "w4", "w5"];
@@ -50,39 +51,41 @@ impl Color {
     }
 }
 
-/// A box.
+/// A box of the picture.
 pub(super) struct Frame {
-    /// Number of frames that it is in.
+    /// Number of boxes above it.
     pub(super) level: usize,
     pub(super) name: String,
-    /// Its numbers; no bracket opens in them.
+    /// The numbers in its tooltip. Must not contain an opening parenthesis, as the script splits
+    /// the tooltip there.
     pub(super) about: String,
     pub(super) color: Color,
-    /// Its part of all, and that on the other side of a comparison whose widths can be chosen.
+    /// Width as a part of the whole, and width on the other side of a comparison whose widths can
+    /// be switched.
     pub(super) width: f64,
     pub(super) other: Option<f64>,
 }
 
-/// The boxes, each before those that hang from it; the first is all.
+/// The boxes, parents before their children. The first is the whole.
 pub(super) struct Picture {
     pub(super) frames: Vec<Frame>,
 }
 
 impl Picture {
-    /// Pixels.
+    /// Returns the height in pixels.
     pub(super) fn height(&self) -> usize {
         let levels = self.frames.iter().map(|frame| frame.level + 1).max();
         ROW * levels.unwrap_or(0)
     }
 
-    /// The drawing for a page.
+    /// Returns the drawing for a page.
     pub(super) fn svg(&self) -> Markup {
         html! {
             svg.boxes viewBox={ "0 0 " (WIDTH) " " (self.height()) } { (self.boxes(0)) }
         }
     }
 
-    /// The drawing as a file of its own.
+    /// Returns the drawing as a standalone file.
     pub(super) fn document(&self, title: &str, notes: &str, is_colorblind: bool) -> String {
         const TOP: usize = 64;
         const SCRIPT: &str = concat!(include_str!("../html/element.js"), include_str!("flame.js"));
@@ -99,7 +102,7 @@ impl Picture {
                 script { (character_data(SCRIPT)) }
             }
         };
-        // A line for each element that begins. In names, neither mark stands as it is.
+        // One line per element. Neither character occurs unescaped in names.
         let svg = svg
             .into_string()
             .replace("><", ">\n<")
@@ -125,7 +128,8 @@ impl Picture {
         }
     }
 
-    /// Where each box begins, by its width and by the other: in its caller, after what stands before it.
+    /// Returns where each box begins, by its width and by its other width: within its parent, after
+    /// its previous siblings.
     fn starts(&self) -> Vec<[f64; 2]> {
         let mut next = vec![[0.0; 2]; self.height() / ROW + 1];
         let start = |frame: &Frame| {
@@ -141,7 +145,7 @@ impl Picture {
     }
 }
 
-/// A part of the width, in pixels: a thousandth is enough to be zoomed into.
+/// A part of the width, written in pixels with at most three decimals, which is enough for zooming.
 struct Part(f64);
 
 impl Render for Part {
@@ -151,7 +155,8 @@ impl Render for Part {
     }
 }
 
-/// What of a name fits into a box, if that says anything: of too long a name the end, which is its own.
+/// Returns the part of a name that fits into a box: the end of long names, as it is the most
+/// specific. `None` if too little fits.
 fn fitting(name: &str, width: f64) -> Option<String> {
     let room = ((width - PADDING) / CHARACTER) as usize;
     if display_width(name) <= room {
@@ -166,7 +171,7 @@ fn fitting(name: &str, width: f64) -> Option<String> {
     Some(format!("…{}", &name[start..]))
 }
 
-/// Content of an element that has no markup, in XML.
+/// Returns the content of an XML element as CDATA.
 fn character_data(content: &str) -> Markup {
     PreEscaped(format!("<![CDATA[{content}]]>"))
 }

@@ -1,4 +1,4 @@
-//! Names in markup: `maud` escapes them, and [`Page`](super::Page) shows what is hidden in them.
+//! Names in HTML. `maud` escapes them, and [`Page`](super::Page) makes hidden characters visible.
 
 use crate::text::names::shorten_name;
 use crate::text::printable;
@@ -6,20 +6,20 @@ use crate::tree::{Link, folded_name};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
-/// Columns of a name: the largest of C++ templates would fill the page.
+/// Maximum width of a name. The largest names of C++ templates would fill the page.
 const MAX_NAME_WIDTH: usize = 200;
 
-/// A function's name as pages show it, and as their flame graphs search for it.
+/// Returns a function's name as pages show it and flame graphs search for it.
 pub(crate) fn short_name(symbol: &str) -> String {
     shorten_name(&printable(symbol), MAX_NAME_WIDTH)
 }
 
-/// The same as code.
+/// Returns the short name as code.
 pub(crate) fn name(symbol: &str) -> Markup {
     html! { code { (short_name(symbol)) } }
 }
 
-/// A function's whole name, to unfold, where the [short one](short_name) leaves something out.
+/// Returns a function's full name, collapsed, if the [short name](short_name) is shortened.
 pub(crate) fn whole_name(symbol: &str) -> Markup {
     html! {
         @if short_name(symbol) != printable(symbol) {
@@ -28,25 +28,25 @@ pub(crate) fn whole_name(symbol: &str) -> Markup {
     }
 }
 
-/// What a page's script works on, as JSON that no name can leave, in an element of this id.
+/// Returns a script element of type JSON with data for the page's script. No string in it can end
+/// the element.
 ///
-/// # Panics
-/// If it has keys that are no strings.
+/// # Panics Panics if the data has map keys that are not strings.
 pub(crate) fn script_data(id: &str, data: &impl Serialize) -> Markup {
     let json = serde_json::to_string(data).expect("there are no keys but strings");
-    // Text in a script element ends at `</script`, whatever its type.
+    // A script element ends at `</script`, whatever its type.
     let json = [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")]
         .into_iter()
         .fold(json, |json, (mark, escape)| json.replace(mark, escape));
     html! { script id=(id) type="application/json" { (PreEscaped(json)) } }
 }
 
-/// What stands between two functions of a path.
+/// Returns the separator between two functions of a path.
 pub(crate) fn step() -> Markup {
     html! { " " span.step { "›" } " " }
 }
 
-/// Frames of a chain that say little, as one line that unfolds.
+/// Returns the passed-through frames of a chain as one collapsed line.
 pub(crate) fn folded(frames: &[Link]) -> Markup {
     html! {
         details.folded {
@@ -59,12 +59,12 @@ pub(crate) fn folded(frames: &[Link]) -> Markup {
     }
 }
 
-/// Cells of a row that are numbers.
+/// Returns table cells with numbers.
 pub(crate) fn numbers<const N: usize>(numbers: [&str; N]) -> Markup {
     html! { @for number in numbers { td.number { (number) } } }
 }
 
-/// The head of a column of numbers, and what they are.
+/// Returns the head of a column of numbers, with an explanation.
 pub(crate) fn number_head(head: &str, meaning: &str) -> Markup {
     html! { th.number scope="col" { (head) small { (meaning) } } }
 }

@@ -1,5 +1,5 @@
-//! What self-contained HTML pages are made of: names that cannot break markup, and a page that
-//! needs and may use no network.
+//! Parts of self-contained HTML pages: escaped names, and a page that neither needs nor may use the
+//! network.
 
 mod markup;
 mod page;

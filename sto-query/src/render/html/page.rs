@@ -1,23 +1,23 @@
-//! A page in one file: it loads nothing, and runs no script but its own.
+//! A page in a single file: it loads nothing and runs only its own scripts.
 
 use crate::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-/// What a page needs around its body.
+/// The parts of a page that surround its body.
 pub(crate) struct Page<'a> {
-    /// The document's title.
+    /// Title of the document.
     pub(crate) title: &'a str,
-    /// The style sheet beside those of the parts in [`html`](super).
+    /// Style sheet, in addition to the sheets that all pages have.
     pub(crate) style: &'static str,
-    /// The script beside those.
+    /// Script, in addition to the scripts that all pages have.
     pub(crate) script: &'static str,
 }
 
 impl Page<'_> {
-    /// The document around a body. What is hidden in its names is shown, as [`printable`] does; the
-    /// markup itself hides nothing.
+    /// Returns the document with this body. Hidden characters in names are made visible, as by
+    /// [`printable`]; the markup itself has none.
     pub(crate) fn render(&self, content: &Markup) -> String {
         let styles = [
             include_str!("page.css"),
@@ -29,8 +29,8 @@ impl Page<'_> {
             include_str!("../flame/flame.js"),
             self.script,
         ];
-        // The policy has no host to load from, and names style and script by their content, so what
-        // a name might smuggle in is not run.
+        // The policy allows no host, and styles and scripts only by the hash of their content, so
+        // that nothing injected by a name can run.
         let policy = format!(
             "default-src 'none'; style-src{}; script-src{}; base-uri 'none'; form-action 'none'",
             hashes(&styles),
@@ -41,7 +41,7 @@ impl Page<'_> {
             html lang="en" {
                 head {
                     meta charset="utf-8";
-                    // Before all that it governs.
+                    // Comes before everything that the policy applies to.
                     meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";

@@ -1,28 +1,28 @@
-//! Parts that pages have in common: the sides of a comparison, and the options it was made with.
+//! Parts that several pages have: the sides of a comparison and the table of options.
 
 use crate::text::{Words, counted, quantity};
 use maud::{Markup, html};
 use sto_core::units::{Cost, SampleType};
 
-/// One side of what is compared.
+/// One side of a comparison.
 pub(crate) struct Side {
-    /// What it is.
+    /// "Baseline" or "Candidate".
     pub(crate) heading: &'static str,
-    /// The build, or the builds.
+    /// The name of the build or builds.
     pub(crate) build: String,
-    /// What is known of it.
+    /// Names and values of further facts.
     pub(crate) facts: Vec<(String, String)>,
 }
 
 impl Side {
-    /// Adds what is known, if it is.
+    /// Adds a fact, if it is known.
     pub(crate) fn fact(&mut self, name: &str, value: impl Into<Option<String>>) {
         self.facts
             .extend(value.into().map(|value| (name.to_owned(), value)));
     }
 }
 
-/// Both sides, the baseline first.
+/// Returns both sides, baseline first.
 pub(crate) fn sides(sides: [Side; 2]) -> Markup {
     html! {
         .sides {
@@ -37,7 +37,7 @@ pub(crate) fn sides(sides: [Side; 2]) -> Markup {
     }
 }
 
-/// When the first and the last run of a side were recorded.
+/// Returns when the first and the last run of a side were recorded.
 pub(crate) fn recorded(first: Option<&String>, last: Option<&String>) -> String {
     match (first, last) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
@@ -46,13 +46,13 @@ pub(crate) fn recorded(first: Option<&String>, last: Option<&String>) -> String 
     }
 }
 
-/// `1,234 samples of cpu-clock, 1.23 s`.
+/// Formats `1,234 samples of cpu-clock, 1.23 s`.
 pub(crate) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
     let mut text = counted(cost.samples, "sample");
     let Some(sample_type) = sample_type else {
         return text;
     };
-    // Folded stacks name no event: "samples of samples" would say nothing.
+    // Folded stacks have no event: "samples of samples" would be redundant.
     if sample_type.event != "samples" {
         text += &format!(" of {}", sample_type.event);
     }
@@ -62,10 +62,10 @@ pub(crate) fn measured(cost: Cost, sample_type: Option<&SampleType>) -> String {
     text
 }
 
-/// An option, its value, and what it does.
+/// The name, value and meaning of an option.
 pub(crate) type OptionRow = (&'static str, String, &'static str);
 
-/// The options that a result depends on; `kind` is what they are called.
+/// Returns a table of the options that a result depends on, headed by `kind`.
 pub(crate) fn options_table(kind: &str, words: Words, rows: &[OptionRow]) -> Markup {
     html! {
         table.thresholds {

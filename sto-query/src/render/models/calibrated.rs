@@ -1,10 +1,10 @@
-//! How often curves of equal builds are said to differ, as text.
+//! How often curves of equal builds are reported as different, as text.
 
 use super::{asked, run_of};
 use crate::compare::CurveCalibration;
 use crate::text::{Cell, Column, Style, Table, counted, paragraph, percent, printable, title};
 
-/// The calibration as text: a row for each way to compare curves.
+/// Returns the calibration as text, with one row per method of comparing curves.
 pub fn calibrated(report: &CurveCalibration, style: Style) -> String {
     let head = format!("{}, {}", asked(&report.of), run_of(&report.of));
     let text = style.bold(&title(style, &head)) + "\n";

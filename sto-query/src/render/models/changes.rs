@@ -1,4 +1,4 @@
-//! Functions whose cost grows otherwise than it did, as text.
+//! Functions whose growth of cost changed, as text.
 
 use super::{run_of, unit, without_x};
 use crate::models::{Detected, FunctionChange, ModelChange, ModelChanges, SideModel};
@@ -7,13 +7,14 @@ use crate::text::{Style, counted, line, not_shown, paragraph, printable, short, 
 use sto_core::units::Unit;
 use sto_stats::models::changes::ChangeKind;
 
-/// Columns before the formulas.
+/// Width of the labels before formulas.
 const INDENT: usize = 10;
-/// Callers that are named, and columns of their names.
+/// Maximum number of callers to name, and the width of their names.
 const CALLERS: usize = 3;
 const NAME_WIDTH: usize = 40;
 
-/// The report as text: what got worse first, each function with its formulas before and now.
+/// Returns the report as text: degradations first, with the formulas of each function before and
+/// after.
 pub fn text(report: &ModelChanges, style: Style) -> String {
     let head = format!(
         "{}: {} against {}",
@@ -26,7 +27,7 @@ pub fn text(report: &ModelChanges, style: Style) -> String {
     text + &without_x(&report.baseline, style) + &without_x(&report.candidate, style)
 }
 
-/// What became of each function, and how many are as before.
+/// Returns the changes of functions and the number of unchanged functions.
 pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> String {
     let mut text = String::new();
     let unit = unit(&report.candidate);
@@ -71,7 +72,7 @@ pub(in crate::render) fn functions(report: &ModelChanges, style: Style) -> Strin
     text + &not_shown(report.omitted, "function")
 }
 
-/// `main, run and 14 more change with it`.
+/// Formats `main, run and 14 more change with it`.
 fn callers(names: &[String]) -> String {
     let name = |name: &String| shorten_name(&printable(name), NAME_WIDTH);
     let mut named: Vec<String> = names.iter().take(CALLERS).map(name).collect();
@@ -95,7 +96,8 @@ fn is_detected(of: &FunctionChange) -> bool {
     found.any(|change| change.result != ChangeKind::NoChange)
 }
 
-/// `degradation: integral comparison 0.71, fast check 1.20; no change: average amount 1.44`.
+/// Formats `degradation: integral comparison 0.71, fast check 1.20; no change: average amount
+/// 1.44`.
 fn detected(detectors: &[Detected]) -> String {
     let mut by_result: Vec<(&str, Vec<String>)> = Vec::new();
     for of in detectors {
@@ -129,7 +131,7 @@ fn found(result: ChangeKind) -> &'static str {
     }
 }
 
-/// What became of a function.
+/// Returns the result for a function in words.
 pub(in crate::render) fn word(change: &FunctionChange) -> &'static str {
     match change.result {
         ModelChange::Degradation if change.ignored => "ignored degradation",

@@ -1,10 +1,10 @@
-//! Fitted models as formulas that people read.
+//! Fitted models as formulas.
 
 use crate::text::{quantity, short};
 use sto_core::units::Unit;
 use sto_stats::models::{Curve, Model, ModelKind};
 
-/// The name of a kind in sentences and tables.
+/// Returns the name of a model's kind.
 pub(super) fn kind(kind: ModelKind) -> String {
     match kind {
         ModelKind::Linearithmic => "n log n".to_owned(),
@@ -12,7 +12,7 @@ pub(super) fn kind(kind: ModelKind) -> String {
     }
 }
 
-/// `3.10 ms + 2.02 ns·n²`: y by x; `None` where a model is its values, and has no coefficients.
+/// Formats y as a function of x: `3.10 ms + 2.02 ns·n²`; `None` if the model has no coefficients.
 pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<String> {
     let values: Vec<f64> = model.coefficients.iter().map(|of| of.value).collect();
     let terms: Vec<(f64, String)> = match (model.kind, &values[..]) {
@@ -43,9 +43,9 @@ pub(super) fn formula(model: &Model, x: &str, unit: Option<Unit>) -> Option<Stri
     Some(sum(&terms, unit))
 }
 
-/// Coefficients and what they stand before, which is nothing of a constant.
+/// Formats a sum of coefficients and the terms they multiply, which are empty for constants.
 pub(super) fn sum(terms: &[(f64, String)], unit: Option<Unit>) -> String {
-    // What is but rounding beside the largest.
+    // Constants below this part of the largest coefficient are rounding errors.
     let largest = terms.iter().map(|of| of.0.abs()).fold(0.0, f64::max);
     let mut text = String::new();
     for (value, of) in terms {
@@ -67,9 +67,9 @@ pub(super) fn sum(terms: &[(f64, String)], unit: Option<Unit>) -> String {
     text
 }
 
-/// `n^(3/2) log2(n)²`; empty if both powers are 0.
+/// Formats `n^(3/2) log2(n)²`; empty if both powers are 0.
 pub(super) fn powers(x: &str, power: f64, log: u32) -> String {
-    // Exponents are fractions of small numbers.
+    // Exponents are fractions with small denominators.
     let below = (1..=5).find(|below| (power * f64::from(*below)).fract().abs() < 1e-9);
     let power = match (below, power) {
         (_, 0.0) => String::new(),
@@ -91,7 +91,7 @@ pub(super) fn powers(x: &str, power: f64, log: u32) -> String {
     power + gap + &log
 }
 
-/// The base of an exponential: near 1, every digit counts.
+/// Formats the base of an exponential, with more digits near 1.
 fn base(base: f64) -> String {
     match (base - 1.0).abs() < 0.01 {
         true => format!("{base:.6}"),
@@ -99,7 +99,7 @@ fn base(base: f64) -> String {
     }
 }
 
-/// A cost, which may be less than one, or below nothing.
+/// Formats a cost, which may be less than one or negative.
 pub(super) fn amount(value: f64, unit: Option<Unit>) -> String {
     if value < 0.0 {
         return format!("-{}", amount(-value, unit));

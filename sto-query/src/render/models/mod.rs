@@ -1,4 +1,4 @@
-//! How cost goes with what runs were given: formulas, and a drawing of points and the best curve.
+//! Models of cost by input size: formulas, and plots of the points and the best curve.
 
 mod calibrated;
 pub mod changes;
@@ -24,17 +24,17 @@ use std::fmt::Write;
 use sto_core::units::Unit;
 use sto_stats::models::{Certainty, Exponent, Model, ModelKind, Why};
 
-/// Models that text lists.
+/// Maximum number of models to list as text.
 const LISTED: usize = 8;
 
-/// The models of one function as text: the best one, its drawing, and the others.
+/// Returns the models of one function as text: the best one, a plot, and the others.
 pub fn text(report: &CostModel, style: Style, by_logarithm: bool) -> String {
     let mut text = style.bold(&title(style, &heading(report)));
     text += &drawn(&report.of, &report.function, style, by_logarithm);
     text + &without_x(&report.of, style)
 }
 
-/// The models of several functions as text: the best one of each.
+/// Returns the best model of each function as text.
 pub fn all(report: &CostModels, style: Style) -> String {
     let mut text = style.bold(&title(style, &about(&report.of)));
     let unit = unit(&report.of);
@@ -63,8 +63,10 @@ pub fn all(report: &CostModels, style: Style) -> String {
     text + &without_x(&report.of, style)
 }
 
-/// `parse: total cpu-clock by n, 21 runs of demo@v1`; `300 parts of 3 runs` where these were cut, and `300 points of 3 runs`
-/// where these are calls.
+/// Formats `parse: total cpu-clock by n, 21 runs of demo@v1`.
+///
+/// Names the number of points if runs were cut into parts (`300 parts of 3 runs`) or single calls
+/// were measured (`300 points of 3 runs`).
 fn heading(report: &CostModel) -> String {
     let (of, points) = (&report.of, report.function.points.len());
     let about = match of.build.is_some() && points > of.runs {
@@ -78,7 +80,7 @@ fn heading(report: &CostModel) -> String {
     }
 }
 
-/// `total cpu-clock by n, 21 runs of demo@v1`.
+/// Formats `total cpu-clock by n, 21 runs of demo@v1`.
 fn about(of: &Modelled) -> String {
     match of.build {
         Some(_) => format!("{}, {}", asked(of), run_of(of)),
@@ -86,7 +88,7 @@ fn about(of: &Modelled) -> String {
     }
 }
 
-/// `total cpu-clock by n`, `total wall of each call by n`.
+/// Formats `total cpu-clock by n`, or `total wall of each call by n`.
 fn asked(of: &Modelled) -> String {
     let event = of.sample_type.as_ref().map_or("y", |of| &of.event);
     let cost = of.cost.map_or("", |cost| cost.name());
@@ -95,7 +97,7 @@ fn asked(of: &Modelled) -> String {
     format!("{}{calls} by {}", y.trim_start(), printable(&of.x))
 }
 
-/// `14 runs of demo@v1`.
+/// Formats `14 runs of demo@v1`.
 fn run_of(of: &Modelled) -> String {
     let name = |name: &Option<String>| printable(name.as_deref().unwrap_or_default()).into_owned();
     let runs = counted(of.runs as u64, "run");
@@ -152,7 +154,7 @@ fn drawn(of: &Modelled, function: &FunctionModels, style: Style, by_logarithm: b
     text + &left_out(&function.left_out, style)
 }
 
-/// `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
+/// Formats `quadratic: 3.10 ms + 2.02 ns·n², R² 0.998`.
 fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     let formula = formula(best, x, unit).map_or_else(String::new, |text| format!(": {text}"));
     let smoothing = best
@@ -165,7 +167,7 @@ fn sentence(best: &Model, x: &str, unit: Option<Unit>) -> String {
     )
 }
 
-/// ` of 12 buckets`.
+/// Formats the smoothing parameter: ` of 12 buckets`.
 fn smoothed(kind: ModelKind, by: f64) -> String {
     match kind {
         ModelKind::Regressogram => format!(" of {}", counted(by as u64, "bucket")),
@@ -176,7 +178,7 @@ fn smoothed(kind: ModelKind, by: f64) -> String {
     }
 }
 
-/// `93 % of other runs like these would say linear. ...`.
+/// Formats `93% of other runs like these would say linear.`, and the exponent if known.
 fn sure(certainty: &Certainty, best: &Model, x: &str) -> String {
     let mut text = format!(
         "{:.0}% of other runs like these would say {}.",

@@ -1,4 +1,4 @@
-//! Models of one function as a page: points, curves, what they leave over, and a legend.
+//! Models of one function as a page: points, curves, residuals, and a legend.
 
 use super::formula::{amount, formula, kind};
 use super::svg::picture;
@@ -9,10 +9,11 @@ use crate::text::{counted, short};
 use maud::{Markup, html};
 use sto_stats::models::Coefficient;
 
-/// Curves that are drawn.
+/// Maximum number of curves to draw.
 const CURVES: usize = 4;
 
-/// The models of one function as a page in one file. Axes are by values or by logarithms, as the reader chooses.
+/// Returns the models of one function as a self-contained HTML page, with linear and logarithmic
+/// axes to choose from.
 pub fn html(report: &CostModel) -> String {
     let title = heading(report);
     let page = Page {
@@ -56,7 +57,7 @@ fn content(report: &CostModel, title: &str) -> Markup {
     }
 }
 
-/// Each model with the stroke of its curve.
+/// Returns a table of the models, each with the line style of its curve.
 fn legend(report: &CostModel) -> Markup {
     let unit = unit(&report.of);
     html! {
@@ -94,7 +95,7 @@ fn key(number: usize) -> Markup {
     }
 }
 
-/// `b1 2.98, 2.95 to 3.01`.
+/// Formats `b1 2.98, 2.95 to 3.01`.
 fn coefficient(of: &Coefficient) -> String {
     let value = format!("{} {}", of.name, short(of.value));
     match (of.low, of.high) {
@@ -107,7 +108,7 @@ fn of_some(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(String::new, |number| format!("{number:.decimals$}"))
 }
 
-/// What was fitted to what.
+/// Describes the points that were fitted.
 fn method(report: &CostModel) -> Markup {
     let function = &report.function;
     let largest = function.points.last();

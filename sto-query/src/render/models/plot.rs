@@ -1,20 +1,20 @@
-//! Points and a curve, drawn in characters: each is a cell of two by four dots, as Unicode's braille has them.
+//! Points and a curve plotted in braille characters, each of which has two by four dots.
 
 use crate::text::{Style, display_width};
 
-/// Rows of a plot.
+/// Number of rows of a plot.
 const ROWS: usize = 12;
-/// Columns of a plot with its numbers, where there is room.
+/// Maximum width of a plot, including labels.
 const WIDEST: usize = 80;
-/// Columns of the drawing, where there is hardly any.
+/// Minimum width of the drawing.
 const NARROWEST: usize = 16;
-/// Dots of a cell.
+/// Dots per character.
 const ACROSS: usize = 2;
 const DOWN: usize = 4;
-/// Braille's dots in a cell, by column and row.
+/// Bit of each dot of a braille character, by column and row.
 const DOTS: [[u8; DOWN]; ACROSS] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 
-/// An axis: from the least value to the largest, by values or by their logarithms.
+/// An axis with a linear or logarithmic scale.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) from: f64,
@@ -23,14 +23,14 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Over these values; by their logarithms where all are positive.
+    /// Returns an axis for these values, logarithmic if requested and all values are positive.
     pub(super) fn over(values: impl Iterator<Item = f64> + Clone, by_logarithm: bool) -> Axis {
         let finite = values.filter(|value| value.is_finite());
         let from = finite.clone().fold(f64::INFINITY, f64::min);
         let to = finite.fold(f64::NEG_INFINITY, f64::max);
         let is_log = by_logarithm && from > 0.0;
         match from <= to {
-            // Distances from nothing are proportions.
+            // Linear axes begin at zero, so that distances are proportional to values.
             true if !is_log => Axis {
                 from: from.min(0.0),
                 to,
@@ -45,7 +45,7 @@ impl Axis {
         }
     }
 
-    /// As far on both sides of nothing.
+    /// Returns an axis with zero in its middle.
     pub(super) fn around_nothing(farthest: f64) -> Axis {
         let to = if farthest > 0.0 { farthest } else { 1.0 };
         Axis {
@@ -55,7 +55,7 @@ impl Axis {
         }
     }
 
-    /// Where a value is, from 0 to 1 within the axis.
+    /// Returns the position of a value, from 0 to 1 within the axis.
     pub(super) fn part(&self, value: f64) -> f64 {
         let [from, to, value] = [self.from, self.to, value].map(|value| match self.is_log {
             true => value.ln(),
@@ -67,7 +67,7 @@ impl Axis {
         }
     }
 
-    /// The value at a part of the axis.
+    /// Returns the value at a position of the axis.
     pub(super) fn value(&self, part: f64) -> f64 {
         match self.is_log {
             true => (self.from.ln() + part * (self.to.ln() - self.from.ln())).exp(),
@@ -76,19 +76,19 @@ impl Axis {
     }
 }
 
-/// What is drawn.
+/// The content of a plot.
 pub(super) struct Plot<'a> {
     pub(super) points: &'a [(f64, f64)],
     pub(super) curve: &'a dyn Fn(f64) -> f64,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    /// The numbers at the ends of the axes, for people.
+    /// Format the numbers at the ends of the axes.
     pub(super) x_text: &'a dyn Fn(f64) -> String,
     pub(super) y_text: &'a dyn Fn(f64) -> String,
 }
 
 impl Plot<'_> {
-    /// The drawing, with a line feed at the end of each row.
+    /// Returns the plot as lines of text.
     pub(super) fn text(&self, style: Style) -> String {
         let ends = [self.y.to, self.y.from].map(|value| (self.y_text)(value));
         let labels = ends.each_ref().map(|text| display_width(text));
@@ -123,7 +123,7 @@ impl Plot<'_> {
         text
     }
 
-    /// The curve in dots, and points above it.
+    /// Draws the curve as dots, and points on top of it.
     fn cells(&self, columns: usize) -> Vec<Vec<char>> {
         let mut dots = vec![vec![0u8; columns]; ROWS];
         let (width, height) = (columns * ACROSS, ROWS * DOWN);
@@ -134,7 +134,7 @@ impl Plot<'_> {
             let x = self.x.value(column as f64 / (width - 1) as f64);
             let part = self.y.part((self.curve)(x));
             let row = is_on(part).then(|| row_of(part, height));
-            // A steep curve is a line, too.
+            // Connects the dots of steep parts of the curve.
             let (from, to) = match (last, row) {
                 (Some(last), Some(row)) if last < row => (last + 1, row),
                 (Some(last), Some(row)) if last > row => (row, last - 1),

@@ -1,4 +1,4 @@
-//! Points, the best curve, and what it leaves over, as a drawing.
+//! Points, the best curve, and the residuals, as an SVG.
 
 use super::formula::amount;
 use super::plot::Axis;
@@ -11,21 +11,21 @@ use maud::{Markup, html};
 use sto_stats::models::Model;
 
 const WIDTH: f64 = 960.0;
-/// Room for numbers to the left, and for what stands above and below.
+/// Margins of the plot for its labels.
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 64.0;
-/// Heights of the points with their curve, and of the residuals below.
+/// Heights of the plot of points and curve, and of the plot of residuals below it.
 const POINTS: f64 = 320.0;
 const GAP: f64 = 40.0;
 const RESIDUALS: f64 = 96.0;
 const BOTTOM: f64 = 40.0;
 const HEIGHT: f64 = TOP + POINTS + GAP + RESIDUALS + BOTTOM;
-/// Points of the curve.
+/// Number of line segments of a curve.
 const STEPS: usize = 200;
-/// Points of which each is drawn; of more, one for each place.
+/// Number of points above which only one per pixel is drawn.
 const MANY: usize = 2_000;
-/// Steps of an axis between its ends.
+/// Number of intervals between grid lines.
 const TICKS: usize = 4;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#1f2328}.title{font-size:14px}.grid{stroke:#d8dee4}\
@@ -33,7 +33,7 @@ const STYLE: &str = "text{font:12px sans-serif;fill:#1f2328}.title{font-size:14p
     @media(prefers-color-scheme:dark){text{fill:#e6edf3}.paper{fill:#0d1117}.grid{stroke:#30363d}\
     .curve{stroke:#ff7b72}circle{fill:#79c0ff}}";
 
-/// A box that is drawn into, with its axes.
+/// A plot area with its axes.
 struct Frame {
     x: Axis,
     y: Axis,
@@ -54,7 +54,7 @@ impl Frame {
         (0.0..=1.0).contains(&self.y.part(y))
     }
 
-    /// Lines with their numbers at equal parts of the height.
+    /// Draws horizontal grid lines with labels.
     fn grid(&self, steps: usize, text: &dyn Fn(f64) -> String) -> Markup {
         html! {
             @for step in 0..=steps {
@@ -66,7 +66,7 @@ impl Frame {
         }
     }
 
-    /// Of many points, those that would be drawn at other places.
+    /// Draws the points. If there are many, points at the same pixel are drawn once.
     fn dots(&self, points: &[(f64, f64)]) -> Markup {
         let mut taken = HashSet::new();
         let mut is_elsewhere = |x: f64, y: f64| {
@@ -83,14 +83,14 @@ impl Frame {
     }
 }
 
-/// The models of one function as an SVG: points and the best curve with its formula, and below how far the points are
-/// from it.
+/// Returns the models of one function as an SVG: the points and the best curve with its formula,
+/// and the residuals below.
 pub fn svg(report: &CostModel, by_logarithm: bool) -> String {
     let drawn = picture(report, by_logarithm, 1, Some(STYLE));
     printable(&drawn.0).into_owned() + "\n"
 }
 
-/// The same with so many curves, the best one above the others.
+/// Draws up to `curves` curves, with the best one on top.
 pub(super) fn picture(
     report: &CostModel,
     by_logarithm: bool,

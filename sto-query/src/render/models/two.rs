@@ -1,11 +1,11 @@
-//! The normal form of two variables as text.
+//! The normal form of two variables, as text.
 
 use super::formula::{powers, sum};
 use crate::models::ModelOfTwo;
 use crate::text::{Style, counted, line, paragraph, printable, title};
 use sto_stats::models::{Powers, SurfaceTerm};
 
-/// The model of one function by two numbers as text: its formula.
+/// Returns the formula of a function's cost by two numbers.
 pub fn of_two(report: &ModelOfTwo, style: Style) -> String {
     let [a, b] = report.x.each_ref().map(|x| printable(x));
     let event = report.sample_type.as_ref().map_or("", |of| &of.event);

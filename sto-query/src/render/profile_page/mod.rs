@@ -1,4 +1,4 @@
-//! The profiles of a build as a page: of each event a flame graph and its functions.
+//! The profiles of a build as a page: a flame graph and a list of functions for each event.
 
 use super::flame::{figure_of, label_of};
 use super::header::{first_line, taken};
@@ -12,18 +12,17 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use sto_core::model::{FrameKind, Origin};
 
-/// Most functions of an event that are listed by their own cost, and most by their total.
+/// Maximum number of functions of an event to list by self, and by total.
 const FUNCTIONS: usize = 250;
-/// Hosts, processors and commands of runs that are named.
+/// Maximum number of hosts, of processors and of commands to name.
 const NAMED: usize = 2;
-/// Most frames that are drawn of all events together, of some 200 bytes each.
+/// Maximum number of frames for all events together, of about 200 bytes each.
 const FRAMES: usize = 20_000;
 
-/// Writes the stacks in every sample type as a self-contained page of HTML: it loads nothing, and runs no script but its
-/// own. Without scripts all of it can be read, the events one below the other.
+/// Writes the stacks in every sample type as a self-contained HTML page that loads nothing and runs
+/// only its own scripts. Without scripts, the events are shown one below the other.
 ///
-/// # Errors
-/// Where there are no samples, or `writer` fails.
+/// # Errors Returns an error if there are no samples, or `writer` fails.
 pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
     let events: Vec<usize> = (0..view.sample_types.len())
         .filter(|&event| view.self_costs(event).iter().any(|cost| !cost.is_zero()))
@@ -50,7 +49,7 @@ pub fn html(view: &View, mut writer: impl Write) -> Result<(), ExportError> {
     Ok(writer.write_all(page.as_bytes())?)
 }
 
-/// Where and when a build was recorded.
+/// Returns where and when a build was recorded.
 fn facts(view: &View) -> Markup {
     let build = &view.selection.build;
     let origins = || view.selection.profiles.iter().map(|of| &of.profile.origin);
@@ -99,7 +98,7 @@ fn of_event(view: &View, event: usize, frames: usize) -> Markup {
     }
 }
 
-/// The functions that cost most by themselves, and those that cost most with what they call.
+/// Returns the functions with the highest self and those with the highest total.
 fn functions(id: &str, view: &View, event: usize) -> Markup {
     let Top { functions, .. } = top(view, event, Order::SelfCost, None);
     let mut by_total: Vec<usize> = (0..functions.len()).collect();

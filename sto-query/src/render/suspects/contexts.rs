@@ -1,4 +1,4 @@
-//! The contexts in which a suspect differs, to unfold.
+//! The contexts in which a suspect's samples differ, collapsed.
 
 use super::list::{cell, status};
 use super::signed;
@@ -8,22 +8,22 @@ use crate::text::{grouped, percent};
 use crate::tree::Link;
 use maud::{Markup, html};
 
-/// What a table of contexts shows.
+/// Texts and columns of a table of contexts.
 struct Columns<'a> {
-    /// What comes before the name of the first.
+    /// Text before the name of the first context.
     fold: &'static str,
-    /// What is said where there are none.
+    /// Text if there are no contexts.
     none: &'static str,
-    /// What it means that a name stands further in.
+    /// Meaning of the indentation of names.
     indent: &'static str,
-    /// The name of each number, and what it is.
+    /// Name and meaning of each number.
     heads: [[&'static str; 2]; 3],
     numbers: &'a dyn Fn(&ExpandedContext) -> [String; 3],
-    /// Whether the suspect may be new in a context.
+    /// Whether to show if the suspect is new in a context.
     has_status: bool,
 }
 
-/// Who calls the suspect where it has its difference.
+/// Returns the callers that the suspect's difference comes from.
 pub(super) fn callers(contexts: &Expansion) -> Markup {
     let columns = Columns {
         fold: "Called by ",
@@ -46,7 +46,7 @@ pub(super) fn callers(contexts: &Expansion) -> Markup {
     columns.table(contexts)
 }
 
-/// What the suspect calls that has its difference.
+/// Returns the callees that the suspect's difference comes from.
 pub(super) fn callees(contexts: &Expansion) -> Markup {
     let whole = contexts.contexts[0].difference;
     let columns = Columns {
@@ -89,7 +89,7 @@ impl Columns<'_> {
                         @if self.has_status { th scope="col" { "Status" small { "of the suspect, here" } } }
                     } }
                     tbody {
-                        // What is folded together is a row.
+                        // Consecutive folded contexts share a row.
                         @for row in contexts.contexts.chunk_by(|a, b| a.folded && b.folded) {
                             (self.row(row))
                         }
@@ -99,7 +99,7 @@ impl Columns<'_> {
         }
     }
 
-    /// A row of one context, or of several that are folded: their numbers are alike.
+    /// Returns a row for one context, or for several folded contexts, whose numbers are similar.
     fn row(&self, contexts: &[ExpandedContext]) -> Markup {
         let context = &contexts[0];
         let links = || contexts.iter().map(|c| c.link(None)).collect::<Vec<Link>>();
@@ -118,5 +118,5 @@ impl Columns<'_> {
     }
 }
 
-/// The depth from which on names are not indented more.
+/// Depth beyond which names are not indented further.
 const MAX_INDENT: usize = 10;

@@ -1,4 +1,4 @@
-//! The suspects at a glance, and functions that had a level shift before.
+//! The list of suspects, and of functions with level shifts in earlier runs.
 
 use super::{mean, runs_before, signed, suspect_id};
 use crate::render::html::{name, number_head};
@@ -8,7 +8,7 @@ use crate::suspects::Suspects;
 use crate::text::{Words, counted};
 use maud::{Markup, html};
 
-/// The table of suspects, in their order, with what each column is.
+/// Returns the table of suspects, with the meaning of each column.
 pub(super) fn table(found: &Suspects, words: Words) -> Markup {
     if found.suspects.is_empty() {
         return html! {
@@ -90,12 +90,12 @@ fn rate(q: Option<f64>) -> String {
     q.map_or_else(|| "–".to_owned(), crate::render::scores::probability)
 }
 
-/// A number, with the name of its column for where the head is not shown.
+/// Returns a cell with a number. Narrow layouts show `label` instead of the column's head.
 pub(super) fn cell(label: &str, text: &str) -> Markup {
     html! { td.number data-label=(label) { (text) } }
 }
 
-/// Whether it is new or gone; of all others there is nothing to say.
+/// Returns a mark for new and gone functions.
 pub(super) fn status(status: Status) -> Markup {
     html! {
         @match status {
@@ -106,7 +106,7 @@ pub(super) fn status(status: Status) -> Markup {
     }
 }
 
-/// What is no suspect, but had a level shift in some run: an old step, or a slow slide.
+/// Returns the functions that are not suspects but had a level shift in an earlier run.
 pub(super) fn changed(found: &Suspects) -> Markup {
     let changes = found.changed.iter().flat_map(|function| {
         let name = &function.function.function;

@@ -1,4 +1,4 @@
-//! How suspects were found, and by which options.
+//! The method and options by which suspects were found.
 
 use crate::render::html::options_table;
 use crate::suspects::Suspects;

@@ -1,5 +1,5 @@
-//! The suspects of a run as one page: what was judged against what, the runs over time, the
-//! suspects with their history and their contexts, and the stacks of both sides.
+//! The suspects of a run as a page: the runs that were compared, all runs over time, the suspects
+//! with their history and contexts, and the stacks of both sides.
 
 mod contexts;
 mod list;
@@ -16,8 +16,8 @@ use crate::suspects::Suspects;
 use crate::text::{Style, Words, counted, grouped, paragraph, printable};
 use maud::{Markup, html};
 
-/// The suspects of a run as a self-contained page of HTML: it loads nothing, and runs no script but
-/// its own. Without scripts, all of it can be read.
+/// Returns the suspects of a run as a self-contained HTML page that loads nothing and runs only its
+/// own scripts. Without scripts, all of it can be read.
 pub fn html(found: &Suspects, words: Words) -> String {
     let title = format!("{}: {}", verdict(found), subject(found));
     let page = Page {
@@ -71,7 +71,7 @@ fn verdict(found: &Suspects) -> String {
     }
 }
 
-/// `demo, startup`.
+/// Formats `demo, startup`.
 fn subject(found: &Suspects) -> String {
     let benchmark = found.history.benchmark.iter();
     let benchmark: String = benchmark.map(|name| format!(", {name}")).collect();
@@ -120,7 +120,7 @@ fn reason(found: &Suspects) -> String {
     )
 }
 
-/// `10 runs before it`.
+/// Formats `10 runs before it`.
 fn runs_before(found: &Suspects) -> String {
     format!(
         "{} before it",
@@ -155,7 +155,7 @@ fn suspect_id(number: usize) -> String {
     format!("suspect-{number}")
 }
 
-/// Samples on average: one decimal, as that is what they have to offer.
+/// Formats a mean number of samples with one decimal, as it is not more precise.
 fn mean(samples: f64) -> String {
     let tenths = (samples * 10.0).round() as u64;
     match tenths % 10 {
@@ -164,7 +164,7 @@ fn mean(samples: f64) -> String {
     }
 }
 
-/// `+1,205.6`, `−12`, `0`.
+/// Formats `+1,205.6`, `−12`, `0`.
 fn signed(number: f64) -> String {
     let text = mean(number.abs());
     match text.as_str() {

@@ -1,4 +1,4 @@
-//! All runs over time: what each cost as a whole, and its metrics.
+//! The total cost and the metrics of all runs over time.
 
 use super::plot::{Value, figure};
 use super::{mean, signed};
@@ -8,7 +8,8 @@ use crate::text::percent;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// From this score on, the whole run differs so much that all its functions may.
+/// Score from which on the whole run differs so much that this alone may explain the scores of its
+/// functions.
 const FAR: f64 = 2.0;
 
 pub(super) fn section(found: &Suspects) -> Markup {
@@ -35,7 +36,7 @@ pub(super) fn section(found: &Suspects) -> Markup {
         };
         (format!("{name}, a metric of the runs"), of_runs(&metric))
     });
-    // Of what never changes, as an exit status, the judged run says enough.
+    // Metrics that never change, such as an exit status, are only shown for the judged run.
     let metrics = metrics.filter(|(_, values)| values.iter().any(|value| value.1 != values[0].1));
     html! {
         h3 { "Overview" }
@@ -52,7 +53,7 @@ pub(super) fn section(found: &Suspects) -> Markup {
     }
 }
 
-/// How the whole of the judged run compares, and what that means for the suspects.
+/// Returns the score of the whole judged run, and how it affects the scores of functions.
 fn whole(found: &Suspects) -> Option<String> {
     let (expected, score) = (found.expected?, found.score()?);
     let actual = found.actual();

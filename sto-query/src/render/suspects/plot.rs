@@ -1,4 +1,4 @@
-//! A number of the runs over time, as a figure, with what the runs before each lead to expect.
+//! A plot of a value of the runs over time, with the range expected from the runs before each.
 
 use super::mean;
 use crate::render::plot::{MARGIN, Percent, Point, Px, Series, vertical};
@@ -9,17 +9,19 @@ use crate::text::{printable, shorten};
 use maud::{Markup, html};
 use std::ops::Range;
 
-/// Pixels of the plot itself, and above it; the style sheet has room below it for builds and days.
+/// Height of the plot in pixels, and the margin above it. The style sheet adds a margin below for
+/// builds and days.
 const HEIGHT: f64 = 150.0;
 const TOP: f64 = 8.0;
-/// Percent of the width that a build's name takes at the least, and columns that it takes at the most.
+/// Minimum distance of the names of builds in percent of the width, and their maximum width in
+/// characters.
 const LABEL_SPACE: f64 = 22.0;
 const LABEL_WIDTH: usize = 11;
 
-/// What is plotted of a run: the index of that, the number, and the same for people.
+/// A plotted value: index of the run, number, and formatted text.
 pub(super) type Value = (usize, f64, String);
 
-/// A number of the runs over time; some runs may have none.
+/// Draws a value of the runs over time. Runs can lack the value.
 pub(super) fn figure(
     title: &str,
     found: &Suspects,
@@ -81,7 +83,7 @@ pub(super) fn figure(
     }
 }
 
-/// What the runs before each value's build lead to expect of it.
+/// Returns the value expected for each run, given the runs of earlier builds.
 fn expectations(found: &Suspects, values: &[Value]) -> Vec<Option<crate::series::Expected>> {
     let build = |value: &Value| found.build_of(value.0);
     let mut builds: Vec<Range<usize>> = Vec::new();
@@ -93,7 +95,7 @@ fn expectations(found: &Suspects, values: &[Value]) -> Vec<Option<crate::series:
     expected(&values, &builds, found.judged.window.len())
 }
 
-/// The builds below the runs with which they begin, as many as there is room for, and their days.
+/// Draws the builds below their first runs, as many as there is room for, with their days.
 fn builds(found: &Suspects, series: &Series) -> Markup {
     let runs = &found.runs;
     let mut taken_until = f64::NEG_INFINITY;
@@ -117,7 +119,7 @@ fn builds(found: &Suspects, series: &Series) -> Markup {
             text text-anchor=(anchor) x=(Percent(x)) y=(Px(TOP + HEIGHT + 14.0)) {
                 (shorten(&printable(&run.build), LABEL_WIDTH))
             }
-            // On a phone there is no room for the days between the first and the last.
+            // The style sheet hides the inner days on narrow screens.
             text.day.inner[anchor == "middle"] text-anchor=(anchor) x=(Percent(x))
                 y=(Px(TOP + HEIGHT + 28.0)) {
                 (day.unwrap_or_default())
@@ -126,7 +128,7 @@ fn builds(found: &Suspects, series: &Series) -> Markup {
     }
 }
 
-/// A number in the room beside a plot: `0.25`, `1,500`, `20k`, `3M`.
+/// Formats a number for the axis of a plot: `0.25`, `1,500`, `20k`, `3M`.
 fn short_number(number: f64) -> String {
     // Steps have one significant digit, so their multiples have few.
     let rounded = |number: f64| ((number * 1e6).round() / 1e6).to_string();

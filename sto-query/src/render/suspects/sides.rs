@@ -1,4 +1,4 @@
-//! What was judged, and against what.
+//! The judged runs and the runs they are judged against.
 
 use super::mean;
 use crate::render::html::{Side, measured, recorded, sides};
@@ -6,7 +6,7 @@ use crate::select::shortened_revision;
 use crate::suspects::{SuspectRun, Suspects};
 use maud::Markup;
 
-/// The window, and then the judged runs.
+/// Returns the window, then the judged runs.
 pub(super) fn of(found: &Suspects) -> Markup {
     sides([window(found), judged(found)])
 }
@@ -67,7 +67,7 @@ fn judged(found: &Suspects) -> Side {
     side
 }
 
-/// `v1 to v3`, by the first and the last run.
+/// Formats the builds of the first and last run: `v1 to v3`.
 fn builds(window: &[SuspectRun]) -> String {
     let build = |run: &SuspectRun| run.run.build.clone();
     match window {

@@ -1,4 +1,4 @@
-//! One suspect: what happened, its history, and the contexts in which it happened.
+//! A suspect: its scores, its history, and the contexts in which it differs.
 
 use super::plot::figure;
 use super::{GRAPH_ID, contexts, list, mean, signed, suspect_id};
@@ -80,7 +80,7 @@ fn mean_samples(samples: f64) -> String {
     format!("{} samples", mean(samples))
 }
 
-/// Whether the difference is its own, or that of what it calls.
+/// Returns whether the difference is in the function's own code or in its callees.
 fn own(suspect: &Suspect) -> String {
     let difference = suspect.self_difference();
     format!(

@@ -1,12 +1,12 @@
-//! Times below a timeline, and values beside it.
+//! Labels of the time axis and of values.
 
 use crate::text::{counted, quantity, short};
 use crate::timeline::Grid;
 use sto_core::units::Unit;
 
-/// Times of an axis: where each is, as a part of the whole, and how it is written.
+/// Returns the ticks of the time axis: the position of each as a part of the whole, and its label.
 ///
-/// They are 1, 2 or 5 times a power of ten apart, and at least this part of the whole.
+/// Ticks are 1, 2 or 5 times a power of ten apart, and at least `least` of the whole.
 pub(super) fn ticks(grid: Grid, least: f64) -> Vec<(f64, String)> {
     let (from, to) = (grid.from() / 1e9, grid.to() / 1e9);
     let least = (to - from) * least;
@@ -35,14 +35,14 @@ pub(super) fn ticks(grid: Grid, least: f64) -> Vec<(f64, String)> {
     times.map(tick).collect()
 }
 
-/// A cost per second: `998 ms/s`.
+/// Formats a cost per second: `998 ms/s`.
 pub(super) fn rate(rate: f64, unit: Unit) -> String {
     let shown = quantity(rate.round() as u64, unit);
     let shown = shown.unwrap_or_else(|| counted(rate.round() as u64, "sample"));
     format!("{shown}/s")
 }
 
-/// A value of a metric.
+/// Formats a value of a metric.
 pub(super) fn shown(value: f64, unit: Option<&str>) -> String {
     let unit_of_cost = unit.and_then(|unit| unit.strip_suffix("/s"));
     match unit_of_cost.and_then(|unit| unit.parse().ok()) {

@@ -1,22 +1,22 @@
-//! Heat maps: a row for each function or the like, darker where it cost more.
+//! Heat maps: a row for each function, module, thread or label value, darker where it cost more.
 
 use crate::timeline::{Grid, Timeline, resampled};
 use maud::{Markup, html};
 use std::fmt::Write;
 
-/// Pixels from one row to the next.
+/// Height of a row in pixels.
 pub(super) const ROW: usize = 20;
-/// The parts of the highest cost from which on cells are darker; from the first on they are no paper.
+/// Lower bounds of the levels, as parts of the highest cost. Cells below the first stay empty.
 pub(super) const LEVELS: [f64; 8] = [0.01, 0.05, 0.12, 0.22, 0.35, 0.5, 0.7, 0.9];
-/// Part of a row that its cells take.
+/// Height of a cell as a part of the row's height.
 const HEIGHT: &str = ".9";
 
-/// A map of rows over time.
+/// A heat map.
 pub(super) struct HeatMap {
-    /// The level of each cell, from 1; 0 is paper.
+    /// The level of each cell, counted from 1; 0 is an empty cell.
     rows: Vec<Vec<usize>>,
     slices: usize,
-    /// The highest cost of a cell, per second.
+    /// Highest cost of a cell, per second.
     pub(super) highest: f64,
 }
 
@@ -41,7 +41,7 @@ impl HeatMap {
         }
     }
 
-    /// The cells, a path for each level.
+    /// Draws the cells as one path per level.
     pub(super) fn svg(&self, about: &str) -> Markup {
         let rows = self.rows.len().max(1);
         html! {
@@ -55,7 +55,7 @@ impl HeatMap {
         }
     }
 
-    /// The cells of one level as a path, those beside each other as one.
+    /// Returns the cells of one level as a path; adjacent cells are one rectangle.
     fn cells(&self, level: usize) -> String {
         let mut path = String::new();
         for (y, row) in self.rows.iter().enumerate() {
@@ -73,7 +73,7 @@ impl HeatMap {
     }
 }
 
-/// What shades mean.
+/// Explains the shades.
 pub(super) fn legend(highest: &str) -> Markup {
     html! {
         p.shades {

@@ -1,4 +1,4 @@
-//! A run over time: as text, and as a page.
+//! A run over time, as text and as a page.
 
 mod axis;
 mod heat;

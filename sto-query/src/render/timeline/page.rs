@@ -1,4 +1,5 @@
-//! A run over time as a page: heat maps, metrics above them, and a window that what was done is shown of.
+//! A run over time as a page: heat maps with metrics above them, and a flame graph of a selected
+//! time window.
 
 use super::axis::{rate, shown, ticks};
 use super::heat::{HeatMap, ROW, legend};
@@ -16,29 +17,29 @@ use serde::Serialize;
 use serde_json::Number;
 use sto_core::units::{Cost, Unit};
 
-/// The most slices that the page has.
+/// Maximum number of slices on the page.
 const MAX_SLICES: usize = 400;
-/// The fewest, where costs are cut into fewer for the page's size, or samples would be too few.
+/// Minimum number of slices, even if the page gets large or slices have few samples.
 const LEAST_SLICES: usize = 50;
-/// Samples a slice, on average: of fewer, chance would be what shades show.
+/// Minimum average number of samples in a slice. With fewer, the shades would mostly show noise.
 const SAMPLES: usize = 15;
-/// Most costs of stacks in slices, of some 8 bytes each.
+/// Maximum number of costs of stacks in slices, of about 8 bytes each.
 const MAX_COSTS: usize = 100_000;
-/// Most stacks.
+/// Maximum number of stacks.
 const MAX_STACKS: usize = 4_000;
-/// Columns of a row's name.
+/// Width of a row's name in characters.
 const NAME_WIDTH: usize = 30;
-/// Functions in the list of those that cost most.
+/// Number of functions in the list of the most expensive functions.
 const TOP: usize = 20;
-/// Times on the axis, at the most.
+/// Maximum number of ticks on the time axis.
 const TICKS: f64 = 6.0;
-/// Pixels of a metric's line.
+/// Height of a metric's line in pixels.
 const LINE: usize = 40;
 
-/// What a run did over time as a self-contained page of HTML: it loads nothing, and runs no script but its own.
-/// Without scripts, all but the window can be read.
+/// Returns a run over time as a self-contained HTML page that loads nothing and runs only its own
+/// scripts. Without scripts, everything but the time window can be read.
 ///
-/// The rows of each timeline can be chosen; the first has the metrics.
+/// The rows of each timeline can be chosen. Metrics are those of the first timeline.
 pub fn html(found: &Timelines, words: Words) -> String {
     let page = TimePage::new(found, words);
     let title = format!("{} over time", full_name(&found.timelines[0].subject));
@@ -54,20 +55,21 @@ struct TimePage<'a> {
     timelines: &'a [Timeline],
     omitted_metrics: usize,
     words: Words,
-    /// The slices of timelines, and those of the page.
+    /// Slices of the timelines, and slices of the page.
     own: Grid,
     grid: Grid,
     labels: FrameLabels,
     stacks: StacksOverTime,
 }
 
-/// What the script works on.
+/// The data for the page's script.
 #[derive(Serialize)]
 struct Data<'a> {
-    /// Seconds.
+    /// Time range in seconds.
     from: f64,
     to: f64,
-    /// Seconds a unit of cost; what it is called else.
+    /// Unit of costs for display, and its size: in seconds if the unit is `s`, otherwise in the
+    /// unit of the event.
     unit: &'a str,
     scale: f64,
     others: usize,
@@ -76,7 +78,7 @@ struct Data<'a> {
     colors: Vec<String>,
     parents: Vec<i64>,
     of: Vec<usize>,
-    /// Stack and cost in turns, by slice.
+    /// For each slice, alternating stack and cost.
     slices: Vec<Vec<Number>>,
 }
 
@@ -159,7 +161,7 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// `1,325 samples of cpu-clock, 1.33 s, in a run of 1.95 s`.
+    /// Formats `1,325 samples of cpu-clock, 1.33 s, in a run of 1.95 s.`
     fn about(&self) -> String {
         let timeline = &self.timelines[0];
         let subject = &timeline.subject;
@@ -188,7 +190,7 @@ impl<'a> TimePage<'a> {
         unit.filter(|_| subject.value > 0).unwrap_or(Unit::Samples)
     }
 
-    /// Which rows are shown.
+    /// Returns the buttons that choose the rows.
     fn choice(&self) -> Markup {
         html! {
             fieldset.choice hidden {
@@ -224,7 +226,7 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// Where a shape for a metric is drawn, which a ranking takes.
+    /// Returns the tool to draw a pattern over a metric, as input for a ranking of metrics.
     fn pattern(&self) -> Markup {
         let metrics = &self.timelines[0].metrics;
         let seconds = |nanoseconds: f64| nanoseconds / 1e9;
@@ -288,7 +290,7 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// Lines where phases begin; the script has a button for each.
+    /// Draws lines where phases begin. The script adds a button for each phase.
     fn phase_marks(&self) -> Markup {
         let length = (self.grid.to() - self.grid.from()) / 1e9;
         html! {
@@ -303,7 +305,7 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// `3 phases begin at 0 s, 1.20 s and 3.40 s`.
+    /// Formats `3 phases: others begin at 1.20 s, 3.40 s`.
     fn phases_note(&self) -> String {
         let begins = self.timelines[0].phases.iter().map(|from| seconds(*from));
         let begins: Vec<String> = begins.collect();
@@ -315,7 +317,8 @@ impl<'a> TimePage<'a> {
         )
     }
 
-    /// The functions that cost most in all of the time; the script lists those of the window.
+    /// Returns the most expensive functions of the whole time. The script replaces them by those of
+    /// the window.
     fn top(&self) -> Markup {
         let by_self = |t: &&Timeline| t.by == RowsBy::Function && t.order == Order::SelfCost;
         let timeline = self.timelines.iter().find(by_self);
@@ -357,11 +360,11 @@ impl<'a> TimePage<'a> {
         }
     }
 
-    /// What the script works on.
+    /// Returns the data for the page's script.
     fn data(&self) -> Markup {
         let samples: f64 = self.timelines[0].subject.samples as f64;
         let costs = || self.stacks.slices.iter().flatten().map(|(_, cost)| *cost);
-        // Most samples cost the same, so that in units of their mean numbers are short.
+        // Most samples cost the same: in units of the mean cost, numbers are short.
         let scale = (costs().sum::<f64>() / samples).max(f64::MIN_POSITIVE);
         let rounded = |cost: f64| {
             let thousandths = (cost / scale * 1000.0).round();
@@ -376,7 +379,7 @@ impl<'a> TimePage<'a> {
             costs.collect()
         });
         let unit = self.unit();
-        // Most functions of a large program are in stacks that were left out.
+        // In a large program, most functions occur only in stacks that were left out.
         let mut used: Vec<u32> = self.stacks.labels.clone();
         used.push(self.labels.others);
         used.sort_unstable();
@@ -467,7 +470,7 @@ impl Line {
         }
     }
 
-    /// A step for each slice; nothing where there is no value.
+    /// Returns a path with a step for each slice and gaps where the metric has no value.
     fn path(&self) -> String {
         let Some((least, most)) = self.ends else {
             return String::new();

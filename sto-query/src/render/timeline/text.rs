@@ -8,22 +8,22 @@ use crate::text::{
 use crate::timeline::{Grid, RowsBy, Timeline, TimelineMetric, resampled};
 use sto_core::units::Unit;
 
-/// Columns of time where the width is not limited.
+/// Number of columns of time if the width is not limited.
 const USUAL_COLUMNS: usize = 60;
-/// The fewest columns of time, however narrow the terminal is.
+/// Minimum number of columns of time.
 const LEAST_COLUMNS: usize = 10;
-/// Columns between the beginnings of two times of the axis, at the least.
+/// Minimum distance between the beginnings of two times on the axis, in columns.
 const BETWEEN_TICKS: f64 = 7.0;
-/// Columns before those of time: a share, and a gap.
+/// Width of the share and the gap before the columns of time.
 const BEFORE: usize = SHARE + 2;
 const SHARE: usize = 7;
-/// What cells look like from which part of the highest on.
+/// Characters of cells, by the minimum part of the highest cost.
 const SHADES: [(f64, char); 4] = [(0.6, '█'), (0.3, '▓'), (0.1, '▒'), (0.01, '░')];
-/// Heights of a line, from its least value to its largest.
+/// Characters of a line, from its lowest to its highest value.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The report as text: metrics as lines, then a row for each function or the like, darker where it cost more, and
-/// below them the time.
+/// Returns the report as text: metrics as lines, then a row for each function, module, thread or
+/// label value, darker where it cost more, then the time axis.
 pub fn text(timeline: &Timeline, style: Style) -> String {
     let mut text = header(&timeline.subject, style) + "\n";
     let Some(own) = timeline.grid().filter(|_| timeline.subject.samples > 0) else {
@@ -96,7 +96,7 @@ pub fn text(timeline: &Timeline, style: Style) -> String {
     text + &title(style, &legend(timeline, highest / grid.step()))
 }
 
-/// Columns of time: what names leave of the width.
+/// Returns the number of columns of time that fit next to the names.
 fn columns(timeline: &Timeline, style: Style) -> usize {
     let Some(width) = style.width else {
         return USUAL_COLUMNS;
@@ -109,7 +109,7 @@ fn columns(timeline: &Timeline, style: Style) -> usize {
     width.saturating_sub(BEFORE + 2 + names).max(LEAST_COLUMNS)
 }
 
-/// Which run it is, and what a column stands for.
+/// Describes the run, and how much time a column spans.
 fn about(timeline: &Timeline, grid: Grid) -> String {
     let run = match (&timeline.subject.profiles[..], timeline.runs) {
         ([newest], runs @ 2..) => format!("Run {newest}, the newest of {runs}; "),
@@ -120,7 +120,7 @@ fn about(timeline: &Timeline, grid: Grid) -> String {
             "{} from its first sample to its last, ",
             seconds(timeline.seconds)
         ),
-        // The header says it.
+        // The header has the selected time range.
         false => String::new(),
     };
     format!("{run}{all}{} a column", seconds(grid.step()))
@@ -140,7 +140,7 @@ fn shade(part: f64) -> char {
     shade.map_or(' ', |(_, shade)| *shade)
 }
 
-/// What shades mean, by the highest cost a second.
+/// Explains the shades, given the highest cost per second.
 fn legend(timeline: &Timeline, highest: f64) -> String {
     let shades = SHADES.iter().rev();
     let shades = shades.map(|(from, shade)| format!("{shade} from {:.0}%", from * 100.0));
@@ -151,7 +151,7 @@ fn legend(timeline: &Timeline, highest: f64) -> String {
     format!("{} of {highest}, the most of all cells", shades.join("  "))
 }
 
-/// A metric as a line of blocks, and its least and largest value.
+/// Returns a metric as a line of blocks, and the range of its values.
 fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
     let values = means(&metric.values, own, grid);
     let known = || values.iter().copied().filter(|value| value.is_finite());
@@ -179,7 +179,7 @@ fn line_of(metric: &TimelineMetric, own: Grid, grid: Grid) -> (String, String) {
     (line, range)
 }
 
-/// The means of values on a coarser grid, of the time in which there are any.
+/// Resamples a metric to a coarser grid: the mean over the time in which it has values.
 pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
     let sums: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
     let known: Vec<f64> = values
@@ -191,13 +191,13 @@ pub(super) fn means(values: &[Option<f64>], own: Grid, grid: Grid) -> Vec<f64> {
     means.map(|(sum, known)| sum / known).collect()
 }
 
-/// A span of time: `2.72 s`.
+/// Formats a duration: `2.72 s`.
 pub(super) fn seconds(seconds: f64) -> String {
     let nanoseconds = (seconds * 1e9).round() as u64;
     quantity(nanoseconds, Unit::Nanoseconds).unwrap_or_default()
 }
 
-/// Times below the columns, each behind a `|` at its place.
+/// Returns the time axis, with each time after a `|` at its position.
 pub(in crate::render) fn axis_line(grid: Grid) -> String {
     let columns = grid.count() as f64;
     let mut line = String::new();
@@ -213,7 +213,8 @@ pub(in crate::render) fn axis_line(grid: Grid) -> String {
     line
 }
 
-/// The numbers of the phases, each behind a `|` where it begins, and those that have room.
+/// Returns the numbers of phases, each after a `|` where the phase begins. Those without room are
+/// left out.
 fn phases(timeline: &Timeline, grid: Grid) -> String {
     let length = (grid.to() - grid.from()) / 1e9;
     let begins = std::iter::once(0.0).chain(timeline.phases.iter().map(|from| from / length));
@@ -221,7 +222,7 @@ fn phases(timeline: &Timeline, grid: Grid) -> String {
     for (number, part) in (1..).zip(begins) {
         let column = (part * grid.count() as f64).round() as usize;
         let label = format!("|{number}");
-        // Another phase may begin just there.
+        // Another phase may begin in the same place.
         if column < line.len() || column + label.len() > grid.count() {
             continue;
         }
