@@ -13,26 +13,25 @@ use sto_core::formats::MessageWriter;
 use sto_core::model::LabelValue;
 use sto_core::tree::Context;
 
-/// Writes the stacks in every sample type as pprof's Protocol Buffers, compressed by gzip.
+/// Writes the stacks in every sample type in pprof's format, Protocol Buffers compressed by gzip.
 ///
-/// Each sample type is two: the number of samples (`samples`, or where there are several
-/// `EVENT_samples`), and their value, in nanoseconds, bytes or as a count; where the value is the
-/// number of samples, it is one. The first of the view is the default. A module is a mapping, with
-/// its build id where the profiles have it; the executable's is the first. Inlined frames are lines
-/// of their function's location. Another kind of frame than its names suggest stands after its
-/// function's system name, see [`PPROF_SYSTEM_NAME_SUFFIXES`](sto_core::formats::PPROF_SYSTEM_NAME_SUFFIXES). Time is that of the latest profile,
-/// durations are added up, and the commands that recorded are the comments.
+/// Each sample type is two: the number of samples (`samples`, or `EVENT_samples` if there are
+/// several), and the value in nanoseconds, bytes or as a count. If the value is the number of
+/// samples, it is one. The first sample type of the view is the default. A module is a mapping,
+/// with its build id if the profiles have it; the executable comes first. Inlined frames are lines
+/// of their function's location. If a frame's names don't imply its kind, a suffix of the
+/// function's system name does, see
+/// [`PPROF_SYSTEM_NAME_SUFFIXES`](sto_core::formats::PPROF_SYSTEM_NAME_SUFFIXES). The time is that
+/// of the latest profile, durations are added up, and the recorded commands are comments.
 ///
-/// All of a view's stacks and costs comes back, but for the runs that it is the sum of. Addresses
-/// are not in it.
+/// All stacks and costs of a view are kept, but not the separate runs. Addresses are left out.
 ///
-/// With what the view costs in each context, threads and labels of samples come back too: `thread`,
-/// `thread_id` and `pid` are labels there. pprof takes labels that are an empty text, or zero without
-/// a unit, for none, and those that are called as it calls threads, processes and times for these.
+/// Given the costs in each context, threads and labels of samples are kept as well: `thread`,
+/// `thread_id` and `pid` are labels. pprof cannot represent labels whose value is an empty text or
+/// zero without a unit, and mistakes labels with its own keys for threads, processes and times.
 ///
-/// # Errors
-/// Where there are no samples, the stacks are too deep to be written out, a value is larger than
-/// 2^63 - 1, or `writer` fails.
+/// # Errors Returns an error if there are no samples, the stacks are too deep to be written out, a
+/// value is larger than 2^63 - 1, or `writer` fails.
 pub fn pprof(
     view: &View,
     contexts: Option<&ContextCosts>,

@@ -108,8 +108,8 @@ impl Column<'_> {
 /// Returns the columns of each event: the number of samples, unless this is the value, then the
 /// value.
 ///
-/// `stand_alone` means that columns are independent: the name of one can't be mistaken for the
-/// number of samples of the next.
+/// `stand_alone` means that the reader does not pair a number of samples with the column that
+/// follows it, so that units need no renaming.
 pub(super) fn columns<'v>(
     view: &'v View,
     costs: &[Vec<Cost>],

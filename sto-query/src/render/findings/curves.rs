@@ -1,38 +1,38 @@
-//! Functions whose cost grows otherwise, as all outputs but the text say it.
+//! Functions whose growth of cost changed, for all outputs except text.
 
 use crate::compare::Comparison;
 use crate::models::{FunctionChange, ModelChange};
 use crate::render::models::changes::word;
 
-/// What became of a function.
+/// The change of a function's cost curve.
 #[derive(Clone, Copy)]
 pub(super) struct Curve<'a> {
     pub(super) change: &'a FunctionChange,
     pub(super) x: &'a str,
-    /// As JSON names it, and for people.
+    /// Name in JSON, and in words.
     pub(super) kind: &'static str,
     pub(super) word: &'static str,
     pub(super) weight: Weight,
 }
 
-/// What it is worth.
+/// Severity of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// It is a regression.
+    /// A regression.
     Error,
-    /// It may be one.
+    /// A possible regression.
     Warning,
     Note,
 }
 
-/// The functions that changed, in the order of the answer.
+/// Returns the functions whose curves changed, in the order of the comparison.
 pub(super) fn of(comparison: &Comparison) -> Vec<Curve<'_>> {
     let mut changed = all(comparison);
     changed.retain(|curve| curve.change.result != ModelChange::NoChange);
     changed
 }
 
-/// All that the answer has.
+/// Returns all functions of the comparison.
 pub(super) fn all(comparison: &Comparison) -> Vec<Curve<'_>> {
     let curves = comparison.curves.iter();
     let functions = curves.flat_map(|curves| {

@@ -1,4 +1,5 @@
-//! One finding as text: what happened, its counts, how it is reached and who inherits it.
+//! One finding as text: its reason, its counts, the call paths to it, and the callers that inherit
+//! it.
 
 use super::steps::{callers, steps};
 use super::words::{interval, not_counted, q, ratio};
@@ -13,17 +14,17 @@ use crate::text::{
 use std::fmt::Write;
 use std::iter::zip;
 
-/// How much text says of a comparison.
+/// How detailed a text report is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// What changed as a table, and in full what matters most: a screen or two, however much changed.
+    /// A table of the changes, and the most important findings in full: a screen or two at most.
     #[default]
     Short,
     /// Every finding in full, and how it was tested.
     Full,
 }
 
-/// What marks a kind of finding.
+/// Returns the style of a finding's kind.
 pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
     match kind {
         FindingKind::Regression | FindingKind::New => Style::worse,
@@ -32,33 +33,33 @@ pub(super) fn mark_of(kind: FindingKind) -> fn(Style, &str) -> String {
     }
 }
 
-/// Column where the text of a finding begins.
+/// Column at which the text of a finding begins.
 const INDENT: usize = 3;
-/// Part of the change on the first path that another must have to stand in a brief text.
+/// Minimum change of a call path in a brief text, as a part of the change of the first path.
 const A_PART_OF_IT: f64 = 0.2;
-/// Columns of a name in a row of names.
+/// Maximum width of a name in a list of names.
 const LONGEST_NAME: usize = 36;
-/// Callers that a short text has.
+/// Maximum number of callers in a short text.
 const CALLERS: usize = 3;
-/// Functions at either end of a call path that a full text has.
+/// Maximum number of functions at either end of a call path in a full text.
 const PATH_ENDS: usize = 8;
-/// Column where paths and callers begin.
+/// Column at which call paths and callers begin.
 const PATH_INDENT: usize = 5;
 
-/// The finding with its number in the comparison.
+/// Returns a finding with its number in the comparison.
 pub(super) fn details(number: usize, finding: &Finding, style: Style, detail: Detail) -> String {
     let mut text = head(number, finding, style);
     text += &changes(finding, style);
     text += &call_paths(finding, style, detail);
     text += &affected(&finding.affected_callers, style, detail);
-    // The command is alike for the others.
+    // The commands of other findings differ only in the function.
     if number == 1 || detail == Detail::Full {
         text += &the_rest(finding, style);
     }
     text
 }
 
-/// The same of one among several, of which a table has the counts.
+/// Like [`details`], without the counts, for one of several findings in a table.
 pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
     let mut text = head(number, finding, style);
     let paths = &finding.call_paths;
@@ -106,7 +107,7 @@ pub(super) fn brief(number: usize, finding: &Finding, style: Style) -> String {
     text
 }
 
-/// What it is, where, and what happened.
+/// Returns the kind, the function, its location, and the reason.
 fn head(number: usize, finding: &Finding, style: Style) -> String {
     let kind = finding.kind.name();
     let ignored = finding.ignored.as_ref().map_or("", |_| ", ignored");
@@ -139,7 +140,7 @@ fn the_rest(finding: &Finding, style: Style) -> String {
     shell::command(style, "   the rest: ", &finding.command, PATH_INDENT)
 }
 
-/// Self, attributed self where it differs, and total.
+/// Returns a table of self, attributed self if it differs, and total.
 fn changes(finding: &Finding, style: Style) -> String {
     let Finding {
         self_,
@@ -196,7 +197,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
         Column::text("called by"),
     ])
     .indented(PATH_INDENT);
-    // Two columns between any two.
+    // Columns are two spaces apart.
     let taken = PATH_INDENT + "100.00%  100.00%  +100.0%  ".len();
     let width = style
         .width
@@ -226,7 +227,7 @@ fn path_table(paths: &[CallPath], style: Style, detail: Detail) -> Table {
     table
 }
 
-/// Of a short text those that the change means most to.
+/// Returns the callers that inherit the change; in a short text, those that it affects most.
 fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     if all.is_empty() {
         return String::new();
@@ -254,7 +255,7 @@ fn affected(all: &[AffectedCaller], style: Style, detail: Detail) -> String {
     table.render(style)
 }
 
-/// Places of the callers that a text has, innermost first.
+/// Returns the indices of the callers to show, innermost first.
 fn most_affected(all: &[AffectedCaller], detail: Detail) -> Vec<usize> {
     let most = match detail {
         Detail::Short => CALLERS,
@@ -267,7 +268,7 @@ fn most_affected(all: &[AffectedCaller], detail: Detail) -> Vec<usize> {
     if detail == Detail::Short && !all.iter().all(is_library) {
         shown.retain(|&ix| !is_library(&all[ix]));
     }
-    // Stable, so that of equals the innermost stand first.
+    // The sort is stable: of equals, the innermost come first.
     shown.sort_by(|a, b| change(b).total_cmp(&change(a)));
     shown.truncate(most);
     shown.sort_unstable();

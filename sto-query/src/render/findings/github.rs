@@ -1,7 +1,7 @@
 //! Findings as workflow commands, which GitHub Actions turns into annotations.
 //!
-//! A line `::error file=F,line=L,title=T::MESSAGE` becomes an annotation of the step. The escapes are
-//! those that `ActionCommand.cs` of the actions runner takes back.
+//! A line `::error file=F,line=L,title=T::MESSAGE` becomes an annotation of the step. The escapes
+//! are those that `ActionCommand.cs` of the actions runner decodes.
 
 use super::curves::{self, Curve, Weight};
 use super::metrics;
@@ -14,18 +14,19 @@ use crate::compare::{Comparison, Finding, MetricOutcome, Verdict};
 use crate::text::{Words, percent, printable, shorten};
 use sto_core::Hint;
 
-/// Annotations of a kind that GitHub takes of a step; it drops the rest without a word.
+/// Number of annotations of each kind that GitHub keeps for a step. It silently drops the rest.
 const MAX_OF_A_KIND: usize = 10;
-/// Columns of a function's name in a title, and of any name in a message.
+/// Maximum width of function names in titles and of all names in messages.
 const NAME_WIDTH: usize = 100;
-/// Functions at either end of a call path.
+/// Maximum number of functions at either end of a call path.
 const PATH_ENDS: usize = 4;
 
-/// The findings as annotations: what got worse is an error, or a warning where the evidence is weak;
-/// what moved or got better is a notice; too little data, and what weakens a comparison, are
-/// warnings.
+/// Returns the findings as annotations. Regressions are errors, or warnings if the evidence is
+/// weak. Moved costs and improvements are notices. Too little data, and whatever weakens a
+/// comparison, are warnings.
 ///
-/// At most ten of a kind, as GitHub shows no more; where there are more, the tenth says how many.
+/// There are at most ten of each kind, as GitHub shows no more. If there are more, the tenth counts
+/// them.
 pub fn github(comparisons: &[Comparison], words: Words) -> String {
     let (mut errors, mut warnings, mut notices) = (Vec::new(), Vec::new(), Vec::new());
     for comparison in comparisons {
@@ -108,7 +109,7 @@ impl Annotation {
     }
 }
 
-/// All that GitHub shows; of more, the last says how many it leaves out.
+/// Keeps as many annotations as GitHub shows. If some are left out, the last counts them.
 fn capped(mut annotations: Vec<Annotation>, words: Words) -> Vec<Annotation> {
     if annotations.len() > MAX_OF_A_KIND {
         let more = annotations.len() - (MAX_OF_A_KIND - 1);
@@ -231,7 +232,7 @@ fn insufficient(comparison: &Comparison) -> Annotation {
     }
 }
 
-/// Where nothing is wrong, that is said as well.
+/// Returns the verdict, for comparisons without problems.
 fn verdict(comparisons: &[Comparison]) -> Annotation {
     let word = verdict_word(Verdict::over(comparisons));
     Annotation {

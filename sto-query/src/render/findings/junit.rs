@@ -1,7 +1,7 @@
-//! Findings as JUnit XML, which every other CI system reads.
+//! Findings as JUnit XML, which most CI systems read.
 //!
-//! A comparison is a test suite, a function that was tested a test case: it fails if the function got
-//! worse. So a function has a history, and a CI system can say since when it fails.
+//! A comparison is a test suite and a tested function is a test case, which fails if the function
+//! got worse. Therefore CI systems show since when a function has failed.
 
 use super::curves::{self, Curve, Weight};
 use super::steps::steps;
@@ -14,15 +14,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use sto_core::Hint;
 
-/// Columns of a name in a call path, and functions at either end of one.
+/// Maximum width of names in a call path, and number of functions at either end of it.
 const NAME_WIDTH: usize = 100;
 const PATH_ENDS: usize = 16;
 
-/// The comparisons as JUnit XML: valid by the schema of Jenkins (`junit-10.xsd`).
+/// Returns the comparisons as JUnit XML that is valid by the schema of Jenkins (`junit-10.xsd`).
 ///
-/// Each suite has a test case `enough data`, which is skipped where there is too little; all
-/// others are then skipped as well. Functions that did not change are there if
-/// [`Comparison::functions`] is.
+/// Each suite has a test case `enough data`. If there is too little data, it is skipped, and so are
+/// all others. Functions that did not change are included if [`Comparison::functions`] is set.
 pub fn junit(comparisons: &[Comparison], words: Words) -> String {
     let suites: Vec<Suite> = comparisons.iter().map(Suite::of).collect();
     let tests: usize = suites.iter().map(|suite| suite.cases.len()).sum();
@@ -32,7 +31,7 @@ pub fn junit(comparisons: &[Comparison], words: Words) -> String {
             @for suite in &suites { (suite.xml(words)) }
         }
     };
-    // A line for each element that begins. In names, neither mark stands as it is.
+    // One line per element. Neither character occurs unescaped in names.
     let xml = xml
         .into_string()
         .replace("><", ">\n<")
@@ -40,7 +39,7 @@ pub fn junit(comparisons: &[Comparison], words: Words) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{xml}\n")
 }
 
-/// A comparison as tests.
+/// A comparison as a test suite.
 struct Suite<'a> {
     comparison: &'a Comparison,
     cases: Vec<Case<'a>>,
@@ -55,12 +54,12 @@ struct Case<'a> {
 enum Outcome<'a> {
     Passed,
     Skipped,
-    /// It does not count, as a policy says.
+    /// A regression that a policy ignores.
     Ignored(&'a Finding),
     Failed(&'a Finding),
-    /// A metric got worse.
+    /// A metric that got worse.
     Worse(metrics::Row),
-    /// A function grows otherwise, or not.
+    /// The curve of a function, changed or not.
     Curve(Curve<'a>),
 }
 
@@ -69,7 +68,7 @@ const ENOUGH_DATA: &str = "enough data";
 impl<'a> Suite<'a> {
     fn of(comparison: &'a Comparison) -> Suite<'a> {
         let is_judged = comparison.verdict != Verdict::Insufficient;
-        // Sorted by name, so that two reports can be laid side by side.
+        // Sorted by name, so that reports can be compared.
         let mut cases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
         for function in comparison.functions.iter().flatten() {
             cases.insert((&function.function, &function.module), Outcome::Passed);
@@ -205,7 +204,7 @@ impl Case<'_> {
     }
 }
 
-/// What a person reads who opens a failed test.
+/// Returns the text of a failed test.
 fn details(finding: &Finding) -> String {
     let reason = printable(&finding.reason);
     let mut lines = vec![format!("{reason}{}", weakness(finding.weak))];

@@ -1,4 +1,4 @@
-//! Findings as Markdown, for a step summary or a comment of GitHub, GitLab and their like.
+//! Findings as Markdown, for step summaries and comments on GitHub, GitLab and similar services.
 
 use super::curves::{self, Curve};
 use super::metrics;
@@ -13,20 +13,21 @@ use crate::text::{Command, Words, counted, percent, printable, shorten};
 use std::fmt::Write;
 use sto_core::Hint;
 
-/// Most bytes: a comment on GitHub takes 65,536 characters, a step summary 1 MiB. What a workflow
-/// writes around it has room too.
+/// Maximum size in bytes. A comment on GitHub has at most 65,536 characters, a step summary 1 MiB.
+/// This leaves room for text that a workflow adds.
 const MAX_BYTES: usize = 60_000;
-/// What is kept free for saying what was left out.
+/// Bytes reserved for the truncation notice.
 const RESERVED: usize = 500;
-/// Most rows of a table.
+/// Maximum number of rows in a table.
 const MAX_ROWS: usize = 50;
-/// Columns of a name; the command has the whole of it.
+/// Maximum width of a name. The command contains the full name.
 const NAME_WIDTH: usize = 120;
-/// Functions at either end of a call path.
+/// Maximum number of functions at either end of a call path.
 const PATH_ENDS: usize = 8;
 
-/// The comparisons as Markdown of at most 60,000 bytes: the verdict, a table of findings, and what
-/// there is to know of each, folded. What got worse comes first; what finds no room is counted.
+/// Returns the comparisons as Markdown of at most 60,000 bytes: the verdict, a table of findings,
+/// and the details of each finding, collapsed. Regressions come first. Whatever does not fit is
+/// counted.
 pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     let mut page = Page {
         text: verdict(comparisons),
@@ -127,14 +128,14 @@ pub fn markdown(comparisons: &[Comparison], words: Words) -> String {
     page.text
 }
 
-/// Markdown that knows how long it may get.
+/// Markdown with a size limit.
 struct Page {
     text: String,
     words: Words,
 }
 
 impl Page {
-    /// Adds the pieces that fit, and returns how many do not.
+    /// Adds the pieces that fit, and returns the number of those that do not.
     fn pieces(&mut self, pieces: impl Iterator<Item = String>) -> usize {
         let mut left_out = 0;
         for piece in pieces {
@@ -190,7 +191,7 @@ fn benchmark_row(comparison: &Comparison) -> String {
     )
 }
 
-/// An item for each function that grows otherwise.
+/// Returns a list item for each function whose growth of cost changed.
 fn curves(comparison: &Comparison) -> Vec<String> {
     let item = |curve: Curve| {
         let benchmark = match &comparison.benchmark {
@@ -203,7 +204,7 @@ fn curves(comparison: &Comparison) -> Vec<String> {
     curves::of(comparison).into_iter().map(item).collect()
 }
 
-/// The cell that names the benchmark, where there are several.
+/// Returns the cell with the benchmark, if there are several comparisons.
 fn benchmark_cell(comparison: &Comparison, is_one: bool) -> String {
     match is_one {
         true => String::new(),
@@ -313,13 +314,13 @@ fn how_tested(comparison: &Comparison, words: Words) -> String {
     text + &shell("\nTo do it again:\n\n", &comparison.command) + "</details>\n\n"
 }
 
-/// A name as code, in which nothing is markup, and nobody is mentioned.
+/// Formats a name as code, without markup or mentions.
 fn code(name: &str) -> String {
     code_of_any_length(&shorten(&printable(name), NAME_WIDTH))
 }
 
 fn code_of_any_length(name: &str) -> String {
-    // A table ends its cells at `|` even in code, and a backslash may save it or not.
+    // A table cell ends at `|` even in code, and backslashes are handled inconsistently.
     let is_literal = !name.contains(['`', '|', '\\']) && !name.trim().is_empty();
     match is_literal {
         true => format!("`{name}`"),
@@ -327,7 +328,7 @@ fn code_of_any_length(name: &str) -> String {
     }
 }
 
-/// The same in HTML, for where Markdown is not read: the head of what is folded.
+/// Formats a name as code in HTML, for summaries, in which Markdown is not parsed.
 fn tag(name: &str) -> String {
     html(&shorten(&printable(name), NAME_WIDTH))
 }
@@ -339,7 +340,7 @@ fn html(name: &str) -> String {
     html + "</code>"
 }
 
-/// A sentence with names in it: nothing in it is markup, a link, or a mention.
+/// Escapes a sentence that contains names: no markup, links or mentions.
 fn prose(sentence: &str) -> String {
     let sentence = shorten(&printable(sentence), 4 * NAME_WIDTH);
     let mut text = String::new();
@@ -357,8 +358,8 @@ fn prose(sentence: &str) -> String {
     text
 }
 
-/// A character that Markdown or HTML may read as more than itself, as an entity. Links and mentions
-/// are made of what a reader sees, entities or not: a comment parts those.
+/// Adds a character, as an entity if Markdown or HTML could interpret it. Links and mentions are
+/// recognised even in entities: an HTML comment interrupts them.
 fn push_literal(text: &mut String, character: char) {
     const PARTED: &str = "<!-- -->";
     let is_first = text.is_empty();
@@ -377,7 +378,7 @@ fn push_literal(text: &mut String, character: char) {
     }
 }
 
-/// A command, if there is one, in a fence that nothing in it can end.
+/// Returns a command in a fence longer than any row of backticks in it, if there is a command.
 fn shell(head: &str, command: &Command) -> String {
     let Some(command) = command.line() else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Time, total cost and other metrics of whole runs: a line each.
+//! Time, total cost and other metrics of whole runs, one per line.
 
 use crate::compare::{
     Comparison, Measured, MetricChange, MetricOutcome, MetricUnit, TOTAL_COST, WorseIf,
@@ -7,10 +7,10 @@ use crate::text::{Cell, Column, Style, Table, grouped, printable, probability};
 use std::fmt::Write;
 use sto_core::units::Unit;
 
-/// Columns of a metric's name.
+/// Maximum width of a metric's name.
 const LONGEST_NAME: usize = 24;
 
-/// A metric in words.
+/// A metric as text.
 pub(super) struct Row {
     /// `seconds`, `seconds / requests`.
     pub(super) name: String,
@@ -19,12 +19,12 @@ pub(super) struct Row {
     pub(super) candidate: String,
     /// `+37.4%`.
     pub(super) change: String,
-    /// `p 0.002`, or why there is none.
+    /// `p 0.002`, or why the metric was not tested.
     pub(super) evidence: String,
     pub(super) outcome: MetricOutcome,
 }
 
-/// The metrics that have something to say: not those that are one number in all runs.
+/// Returns the metrics, except those with the same value in all runs.
 pub(super) fn rows(comparison: &Comparison) -> Vec<Row> {
     let varies = |metric: &&MetricChange| {
         let sides = [metric.baseline, metric.candidate];
@@ -62,7 +62,7 @@ fn row(metric: &MetricChange) -> Row {
     }
 }
 
-/// The word for what became of a metric; none where nothing did.
+/// Returns the word for a metric's outcome; empty if it did not change.
 pub(super) fn word(outcome: MetricOutcome) -> &'static str {
     match outcome {
         MetricOutcome::Worse => "worse",
@@ -73,7 +73,7 @@ pub(super) fn word(outcome: MetricOutcome) -> &'static str {
     }
 }
 
-/// The metrics as a table; nothing where there are none.
+/// Returns the metrics as a table, if there are any.
 pub(super) fn table(comparison: &Comparison, style: Style) -> String {
     let rows = rows(comparison);
     if rows.is_empty() {
@@ -111,7 +111,7 @@ pub(super) fn table(comparison: &Comparison, style: Style) -> String {
     table.render(style)
 }
 
-/// How the numbers of a metric are shown: in which unit, and with how many decimals.
+/// The unit and number of decimals of a metric.
 struct Scale {
     divisor: f64,
     unit: &'static str,
@@ -134,7 +134,8 @@ impl Scale {
         while largest / divisor >= 999.5 && at + 1 < units.len() {
             (divisor, at) = (divisor * 1000.0, at + 1);
         }
-        // The larger deviation has two digits, and no number more than five, unless it is whole.
+        // The larger deviation has two digits, and no number has more than five unless it is an
+        // integer.
         let deviation = sides
             .iter()
             .filter_map(|side| side.deviation)

@@ -1,6 +1,7 @@
-//! What comparisons found: one file an output.
+//! Comparisons in the formats of various outputs, one file per output.
 //!
-//! All but the text are of any number of comparisons, one a benchmark, with one verdict over all.
+//! All outputs except text contain any number of comparisons, one per benchmark, with a verdict
+//! over all of them.
 //!
 #![doc = include_str!("findings.md")]
 

@@ -1,11 +1,11 @@
-//! How a comparison was tested, in sentences.
+//! Descriptions of how a comparison was tested.
 
 use crate::compare::{Comparison, Dispersion, NormalisationMethod, Statistics};
 use crate::text::{Words, counted, quantity};
 use sto_core::Hint;
 use sto_core::units::{Nanoseconds, Unit};
 
-/// The notes, a paragraph each: how counts were made comparable, what they vary by, what was tested.
+/// Returns paragraphs on how counts were normalised, how much they vary, and what was tested.
 pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Words) -> Vec<String> {
     let Statistics {
         normalisation,
@@ -104,9 +104,9 @@ pub(super) fn notes(comparison: &Comparison, statistics: &Statistics, words: Wor
     notes
 }
 
-/// A threshold in percent, as it was given.
+/// Formats a threshold in percent, as the user specified it.
 pub(super) fn threshold(share: f64) -> String {
-    // Six digits, without what a binary fraction adds to a decimal one.
+    // Rounds to six digits, to remove the error of binary fractions.
     let percent = (share * 1e8).round() / 1e6;
     format!("{percent}%")
 }

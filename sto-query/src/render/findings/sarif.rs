@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code scanning shows beside the code.
+//! Findings as SARIF 2.1.0, which code scanning shows next to the code.
 
 use super::curves::{self, Curve, Weight};
 use super::metrics;
@@ -7,10 +7,10 @@ use crate::compare::{CallPath, Comparison, Finding, FindingKind, MetricOutcome, 
 use crate::text::printable;
 use serde_json::{Value, json};
 
-/// Most results that GitHub takes.
+/// Maximum number of results that GitHub accepts.
 const MAX_RESULTS: usize = 5_000;
 
-/// Every kind of finding, and what its rule says.
+/// Kinds of findings, with the descriptions of their rules.
 const RULES: [(FindingKind, &str); 6] = [
     (FindingKind::Regression, "A function got slower"),
     (FindingKind::New, "A function is new, and costs time"),
@@ -23,7 +23,7 @@ const RULES: [(FindingKind, &str); 6] = [
     (FindingKind::Gone, "A function is gone"),
 ];
 
-/// What becomes of curves, in the words of Perun.
+/// Changes of curves in Perun's terms, with the descriptions of their rules.
 const CURVES: [(&str, &str, Weight); 4] = [
     (
         "degradation",
@@ -47,11 +47,12 @@ const CURVES: [(&str, &str, Weight); 4] = [
     ),
 ];
 
-/// The rule of metrics that got worse.
+/// Rule of metrics that got worse.
 const METRIC: &str = "metric";
 
-/// The comparisons as one run in SARIF 2.1.0, with at most 5,000 results: what got worse first. What
-/// is left out is counted in a notification, as are the verdicts that too little data allows.
+/// Returns the comparisons as one SARIF 2.1.0 run with at most 5,000 results, worst first.
+/// Notifications report the number of results that were left out, and comparisons with too little
+/// data.
 pub fn sarif(comparisons: &[Comparison]) -> String {
     let findings = ranked(comparisons);
     let slower_runs = comparisons.iter().flat_map(worse_metrics);
@@ -108,7 +109,8 @@ fn rules() -> Vec<Value> {
     kinds.into_iter().chain([metric]).chain(curves).collect()
 }
 
-/// A result for each metric that got worse. GitHub takes none without a location: it is the program.
+/// Returns a result for each metric that got worse. Its location is the program, as GitHub rejects
+/// results without a location.
 fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
     let rows = metrics::rows(comparison).into_iter();
     let worse = rows.filter(|row| row.outcome == MetricOutcome::Worse);
@@ -137,7 +139,7 @@ fn worse_metrics(comparison: &Comparison) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A result for each function that grows otherwise.
+/// Returns a result for each function whose growth of cost changed.
 fn of_curves(comparison: &Comparison) -> Vec<Value> {
     let result = |curve: Curve| {
         let change = curve.change;
@@ -172,7 +174,7 @@ fn of_curves(comparison: &Comparison) -> Vec<Value> {
     curves::of(comparison).into_iter().map(result).collect()
 }
 
-/// Kind and level of a result.
+/// Returns the kind and level of a result.
 fn of_weight(weight: Weight) -> (&'static str, &'static str) {
     match weight {
         Weight::Error => ("fail", "error"),
@@ -236,7 +238,7 @@ fn result(
     result
 }
 
-/// What a result says beside SARIF's own: what was compared, and `more`, an object.
+/// Returns the properties of a result: the compared builds, and those of the object `more`.
 fn properties(comparison: &Comparison, mut more: Value) -> Value {
     more["benchmark"] = json!(comparison.benchmark);
     more["baseline"] = json!(side_name(&comparison.baseline));
@@ -244,7 +246,7 @@ fn properties(comparison: &Comparison, mut more: Value) -> Value {
     more
 }
 
-/// The same for a function of a program, in whatever builds it is found.
+/// Returns the fingerprints of a function, which are the same in all builds of a program.
 fn fingerprints(kind: &str, comparison: &Comparison, module: &str, function: &str) -> Value {
     let mut hasher = blake3::Hasher::new();
     let benchmark = comparison.benchmark.as_deref().unwrap_or_default();
@@ -260,7 +262,8 @@ fn fingerprints(kind: &str, comparison: &Comparison, module: &str, function: &st
     }
     let hash = hasher.finalize().to_hex();
     let fingerprint = &hash[..32];
-    // GitHub looks at the second alone, and would otherwise hash the line, which any edit moves.
+    // GitHub only uses the second one. Without it, GitHub would hash the line, which changes with
+    // every edit.
     json!({
         "stoFunction/v1": fingerprint,
         "primaryLocationLineHash": format!("{fingerprint}:1"),
@@ -277,7 +280,7 @@ fn message(comparison: &Comparison, finding: &Finding) -> String {
     escaped(&format!("{benchmark}{reason}{weak}"))
 }
 
-/// As a message has it.
+/// Escapes a message.
 fn escaped(text: &str) -> String {
     // In messages, `[text](n)` is a link and `{0}` an argument.
     let may_link = text.contains("](");
@@ -293,8 +296,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Where the source file is not known, the location is the file that has the code, as GitHub refuses
-/// results without a location.
+/// Returns the location of a finding. If the source file is unknown, it is the module, as GitHub
+/// rejects results without a location.
 fn location(finding: &Finding, executable: &str) -> Value {
     let module = match &*finding.module {
         "" => executable,
@@ -315,7 +318,7 @@ fn function(name: &str) -> Value {
     json!({ "fullyQualifiedName": printable(name), "kind": "function" })
 }
 
-/// A call path, innermost function first, as SARIF has stacks.
+/// Returns a call path as a SARIF stack, innermost function first.
 fn stack(path: &CallPath) -> Value {
     let frame = |name: &str, module: &str| json!({ "module": printable(module), "location": { "logicalLocations": [function(name)] } });
     let mut frames: Vec<Value> = path
@@ -357,7 +360,7 @@ fn notifications(comparisons: &[Comparison], left_out: usize) -> Vec<Value> {
     notifications
 }
 
-/// A path as a URI reference: relative if the path is.
+/// Returns a path as a URI reference, which is relative if the path is.
 fn uri(path: &str) -> String {
     let mut uri = if path.starts_with('/') { "file://" } else { "" }.to_owned();
     for byte in path.bytes() {

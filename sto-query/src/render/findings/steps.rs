@@ -1,4 +1,4 @@
-//! A call path in one line.
+//! Call paths in one line.
 
 use crate::compare::{CallPath, FunctionName};
 use crate::functions;
@@ -8,23 +8,23 @@ use crate::tree::{Link, fold_library, folded_name};
 use std::collections::BTreeSet;
 use std::iter::zip;
 
-/// What stands for frames of a path.
+/// A step of a call path: one or several frames.
 pub(super) enum Step<'a> {
-    /// A frame by itself.
+    /// A single frame.
     Frame(Link<'a>),
     /// Calls within libraries and runtimes.
     Folded(&'a [Link<'a>]),
-    /// So many in the middle, which a comparison leaves out.
+    /// Number of frames in the middle that the comparison left out.
     Omitted(usize),
 }
 
-/// The frames of a path, outermost first.
+/// Returns the frames of a path, outermost first.
 pub(super) fn links(path: &CallPath) -> Vec<Link<'_>> {
     path.stack.iter().map(link).collect()
 }
 
-/// What stands for the frames of a path of which so many are left out. The function itself is named,
-/// whatever it is.
+/// Returns the steps of a path, given the number of frames left out in its middle. The last frame,
+/// the function itself, is never folded.
 pub(super) fn folded_steps<'a>(links: &'a [Link<'a>], mut omitted: usize) -> Vec<Step<'a>> {
     let mut folded = fold_library(&links[..links.len().saturating_sub(1)])
         .into_iter()
@@ -51,11 +51,13 @@ pub(super) fn folded_steps<'a>(links: &'a [Link<'a>], mut omitted: usize) -> Vec
     steps
 }
 
-/// `main > (… 7 frames: std) > serve > log`: names at most this wide, and so many at either end; calls within
-/// libraries and runtimes are one, and how many frames stand in the middle is said.
+/// Formats a path: `main > (… 7 frames: std) > serve > log`.
+///
+/// Names are at most `width` wide, and at most `ends` steps are shown at either end. Calls within
+/// libraries and runtimes are one step. The number of frames left out in the middle is shown.
 pub(super) fn steps(path: &CallPath, ends: usize, width: usize) -> String {
     let links = links(path);
-    // Frames and what stands for them.
+    // Text of each step, and the number of its frames.
     let step = |step| match step {
         Step::Omitted(frames) => (frames, format!("({frames} more)")),
         Step::Folded(frames) => {
@@ -83,12 +85,14 @@ fn link(function: &FunctionName) -> Link<'_> {
     }
 }
 
-/// Innermost callers of the program that a path names at most, beside those by which it differs from the others.
+/// Maximum number of innermost callers of the program to name, besides those by which paths differ.
 const INNERMOST: usize = 4;
 
-/// The callers of a finding's function, outermost first, by each of its paths: a line of each. Named are
-/// the innermost one of the program, those at which a path leaves the others, and further ones from the innermost out
-/// as long as there is room in `width` columns. Where nobody calls it, the function itself is named.
+/// Formats the callers of a finding's function for each of its paths, outermost first.
+///
+/// Each line names the innermost caller that belongs to the program, the callers at which the path
+/// diverges from the others, and further callers from the innermost outwards while they fit in
+/// `width` columns. A function without callers is named itself.
 pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
     let all: Vec<Callers> = paths.iter().map(Callers::of).collect();
     let line = |(ix, path): (usize, &Callers)| {
@@ -113,11 +117,11 @@ pub(super) fn callers(paths: &[CallPath], width: usize) -> Vec<String> {
     all.iter().enumerate().map(line).collect()
 }
 
-/// A path from the innermost caller out.
+/// A path from the innermost caller outwards.
 struct Callers {
     names: Vec<String>,
     is_library: Vec<bool>,
-    /// The first one outside of those that are left out, and how many these are.
+    /// Index of the first caller outside of those left out, and the number of those left out.
     omitted: (usize, usize),
 }
 
@@ -137,13 +141,13 @@ impl Callers {
         }
     }
 
-    /// Those that are of the program, innermost first.
+    /// Returns the indices of callers that belong to the program, innermost first.
     fn of_program(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.names.len()).filter(|&ix| !self.is_library[ix])
     }
 
-    /// Where it first differs from another path, in a caller of the program if they differ in any; its
-    /// outermost caller where it never does.
+    /// Returns the index at which the path diverges from another: at a caller of the program if
+    /// such callers differ, or the outermost caller if the paths don't diverge.
     fn leaves(&self, other: &Callers) -> usize {
         let of_other = other.of_program().map(|ix| &other.names[ix]);
         let mut pairs = zip(self.of_program(), of_other);

@@ -1,5 +1,5 @@
-//! A comparison as text: the verdict first, then a table of what changed, then causes with the callers
-//! that inherit them.
+//! A comparison as text: the verdict, a table of the changes, then causes with the callers that
+//! inherit them.
 
 use super::curves::{self, Weight};
 use super::details::{Detail, brief, details, mark_of};
@@ -17,20 +17,21 @@ use std::fmt::Write;
 use sto_core::Hint;
 use sto_core::units::SampleType;
 
-/// Column where a side's facts begin.
+/// Column at which the facts of a side begin.
 const FACTS: usize = 11;
-/// Column where the reason begins why a finding in a table does not count.
+/// Indentation of the reason why a finding in a table does not count.
 const INDENT: usize = 3;
-/// Findings that a short text has with all their counts; of more, the table has them.
+/// Maximum number of regressions for which a short text shows all counts. If there are more, only
+/// the table has their counts.
 const WITH_COUNTS: usize = 3;
 
-/// Columns of a benchmark's name.
+/// Maximum width of a benchmark's name.
 const LONGEST_NAME: usize = 30;
 
-/// What a column of the tables has.
+/// Explains a column of the tables.
 const ATTRIBUTED: &str = "attributed: self, with the libraries and unchanged modules that it calls";
 
-/// The check as text; one comparison alone is [`findings_text`].
+/// Returns a check as text. A single comparison is formatted by [`findings_text`].
 pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
     if let [only] = &check.comparisons[..] {
         return findings_text(only, style, detail);
@@ -46,7 +47,7 @@ pub fn check_text(check: &Check, style: Style, detail: Detail) -> String {
     text
 }
 
-/// A row for each benchmark; after a regression its most likely cause.
+/// Returns a row for each benchmark, with the most likely cause of each regression.
 fn verdicts(comparisons: &[Comparison]) -> Table {
     let mut table = Table::new(vec![
         Column::text("verdict"),
@@ -71,7 +72,7 @@ fn verdicts(comparisons: &[Comparison]) -> Table {
     table
 }
 
-/// The comparison as text.
+/// Returns the comparison as text.
 pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> String {
     let mut text = verdict_text(std::slice::from_ref(comparison), style);
     text.push('\n');
@@ -126,17 +127,17 @@ pub fn findings_text(comparison: &Comparison, style: Style, detail: Detail) -> S
     text
 }
 
-/// The verdict over all comparisons, with its reason: a paragraph.
+/// Returns the verdict over all comparisons, with its reason, as a paragraph.
 pub fn verdict_text(comparisons: &[Comparison], style: Style) -> String {
     let verdict = Verdict::over(comparisons);
     let word = verdict_word(verdict);
     let head = format!("{word}{}: ", weakness(is_weak(comparisons)));
     let sentence = paragraph(style, &head, &reason(comparisons), 0);
-    // The mark goes in after the lines are broken, as it takes no columns.
+    // The style is applied after wrapping, as escape sequences have no width.
     mark(verdict)(style, word) + sentence.strip_prefix(word).unwrap_or(&sentence)
 }
 
-/// What marks a verdict.
+/// Returns the style of a verdict.
 pub(super) fn mark(verdict: Verdict) -> fn(Style, &str) -> String {
     match verdict {
         Verdict::Regression => Style::worse,
@@ -171,10 +172,10 @@ fn side(
 /// A finding with its number in the comparison.
 type Numbered<'a> = (usize, &'a Finding);
 
-/// The findings of a comparison by what one does with them.
+/// The findings of a comparison, grouped by kind.
 struct Findings<'a> {
     worse: Vec<Numbered<'a>>,
-    /// What moved, what got better, and what is ignored.
+    /// Moved costs, improvements, and ignored findings.
     others: [Vec<Numbered<'a>>; 3],
 }
 
@@ -193,7 +194,7 @@ impl<'a> Findings<'a> {
         findings
     }
 
-    /// Writes tables and details, and returns what they leave out.
+    /// Writes tables and details, and returns what was left out.
     fn write(&self, text: &mut String, style: Style, detail: Detail) -> Vec<String> {
         let most = match detail {
             Detail::Short => ROWS,
@@ -203,7 +204,7 @@ impl<'a> Findings<'a> {
         let groups = [&self.worse, moved, better, ignored];
         let shown = |ix: usize| &groups[ix][..groups[ix].len().min(most[ix])];
         let others = (1..4).flat_map(shown).copied().collect::<Vec<_>>();
-        // What a table says of a single finding, it says below.
+        // A single finding needs no table, as its details follow.
         if self.worse.len() > 1 {
             let heading = format!("{} got worse", counted(self.worse.len() as u64, "function"));
             *text += &format!("\n{}\n", style.bold(&heading));
@@ -250,8 +251,8 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// A row for each finding: its kind, its attributed self and total cost before and now, one of which it
-/// rests on, and by how much that changed.
+/// Returns a row for each finding: its kind, its attributed self and total on both sides, and the
+/// change of the count it is based on.
 fn table(findings: &[Numbered], style: Style) -> String {
     let mut table = Table::new(vec![
         Column::number("#").dispensable(2),
@@ -286,7 +287,7 @@ fn table(findings: &[Numbered], style: Style) -> String {
     table.render(style)
 }
 
-/// ` 6.8 → 41.8%`: shares of the two sides.
+/// Formats the shares of the two sides: ` 6.8 → 41.8%`.
 fn before_and_now(change: &Change) -> String {
     format!(
         "{:>4.1} → {:>4.1}%",
@@ -295,7 +296,7 @@ fn before_and_now(change: &Change) -> String {
     )
 }
 
-/// Every function that was tested.
+/// Returns a table of all tested functions.
 fn all(functions: &[TestedFunction], style: Style) -> String {
     let heading = format!("All functions that were tested ({})", functions.len());
     let mut table = Table::new(vec![

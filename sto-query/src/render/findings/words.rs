@@ -1,4 +1,4 @@
-//! What all outputs say alike: words, numbers, and what comes first.
+//! Words, numbers and the order of findings, which are the same in all outputs.
 
 use crate::compare::{Basis, Change, Comparison, Finding, Ignored, Side, Verdict};
 use crate::models::ModelChanges;
@@ -10,7 +10,7 @@ use crate::text::{counted, printable, probability, quantity};
 use std::fmt::Write;
 use sto_core::units::SampleType;
 
-/// The verdict as it stands at the head of a report.
+/// Returns the verdict as the heading of a report.
 pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Regression => "REGRESSION",
@@ -19,7 +19,7 @@ pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What follows the verdict where it is weak.
+/// Returns the suffix of a weak verdict.
 pub(super) fn weakness(weak: bool) -> &'static str {
     match weak {
         true => " (weak evidence)",
@@ -27,37 +27,36 @@ pub(super) fn weakness(weak: bool) -> &'static str {
     }
 }
 
-/// Whether no comparison has more than weak evidence.
+/// Returns `true` if no comparison has more than weak evidence.
 pub(super) fn is_weak(comparisons: &[Comparison]) -> bool {
     !comparisons.is_empty() && comparisons.iter().all(is_one_weak)
 }
 
-/// Whether a comparison has weak evidence alone: that of curves is not.
+/// Returns `true` if a comparison only has weak evidence. Evidence from curves is not weak.
 pub(super) fn is_one_weak(comparison: &Comparison) -> bool {
     let has_grown = |curves: &ModelChanges| curves.verdict == Verdict::Regression;
     comparison.weak && !comparison.curves.as_ref().is_some_and(has_grown)
 }
 
-/// What a comparison is called among several.
+/// Returns the name of a comparison among several.
 pub(super) fn label(comparison: &Comparison) -> &str {
     let benchmark = comparison.benchmark.as_deref();
     benchmark.unwrap_or(&comparison.candidate.executable)
 }
 
-/// `EXE@BUILD`, safe to show.
+/// Formats `EXE@BUILD`, escaped for display.
 pub(super) fn side_name(side: &Side) -> String {
     format!("{}@{}", printable(&side.executable), printable(&side.build))
 }
 
-/// A finding, and the comparison that it is of.
+/// A finding with its comparison.
 #[derive(Clone, Copy)]
 pub(super) struct Ranked<'a> {
     pub(super) comparison: &'a Comparison,
     pub(super) finding: &'a Finding,
 }
 
-/// The findings of all comparisons: what got worse first, and of that what stands first in its
-/// comparison.
+/// Returns the findings of all comparisons by rank, then by their order in the comparison.
 pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
     let mut all: Vec<(u8, usize, Ranked)> = Vec::new();
     for comparison in comparisons {
@@ -69,18 +68,18 @@ pub(super) fn ranked(comparisons: &[Comparison]) -> Vec<Ranked<'_>> {
             all.push((finding.rank(), ix, ranked));
         }
     }
-    // Stable: equals stay in the order of their comparisons.
+    // The sort is stable: equals stay in the order of their comparisons.
     all.sort_by_key(|(rank, ix, _)| (*rank, *ix));
     all.into_iter().map(|(_, _, ranked)| ranked).collect()
 }
 
-/// Findings that a short output has in full: what got worse first.
+/// Number of regressions that a short output shows in full.
 pub(super) const IN_FULL: usize = 5;
-/// Rows that a short output has of what got worse, of what moved, of what got better, and of what is
-/// ignored.
+/// Maximum number of rows in a short output for regressions, moved costs, improvements and ignored
+/// findings.
 pub(super) const ROWS: [usize; 4] = [8, 3, 4, 3];
 
-/// What one does with a finding: its index in [`ROWS`].
+/// Returns the group of a finding: its index in [`ROWS`].
 pub(super) fn group(finding: &Finding) -> usize {
     match finding.ignored {
         Some(_) => 3,
@@ -88,13 +87,13 @@ pub(super) fn group(finding: &Finding) -> usize {
     }
 }
 
-/// A sentence about what weakens a comparison.
+/// A warning of a comparison.
 pub(super) struct Warning<'a> {
     pub(super) comparison: &'a Comparison,
     pub(super) text: &'a str,
 }
 
-/// The warnings of all comparisons; what several have to say alike, the first says.
+/// Returns the distinct warnings of all comparisons, each with the first comparison that has it.
 pub(super) fn warnings(comparisons: &[Comparison]) -> Vec<Warning<'_>> {
     let mut warnings: Vec<Warning> = Vec::new();
     for comparison in comparisons {
@@ -107,7 +106,7 @@ pub(super) fn warnings(comparisons: &[Comparison]) -> Vec<Warning<'_>> {
     warnings
 }
 
-/// The count that a finding rests on.
+/// Returns the count that a finding is based on.
 pub(super) fn basis(finding: &Finding) -> &Change {
     match finding.basis {
         Basis::AttributedSelf => &finding.attributed_self,
@@ -115,7 +114,7 @@ pub(super) fn basis(finding: &Finding) -> &Change {
     }
 }
 
-/// Runs, samples, where they come from and what was recorded.
+/// Returns the runs, samples, time of recording and origin of a side.
 pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
     let mut facts = runs(side, sample_type);
     if let Some(revision) = &side.revision {
@@ -127,7 +126,7 @@ pub(super) fn facts(side: &Side, sample_type: Option<&SampleType>) -> String {
     facts.join(", ")
 }
 
-/// Runs and samples.
+/// Returns the runs and samples of a side.
 pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = vec![counted(side.runs as u64, "run")];
     facts.extend(taken(&side.windows()));
@@ -148,7 +147,7 @@ pub(super) fn measured(side: &Side, sample_type: Option<&SampleType>) -> Vec<Str
     facts
 }
 
-/// The same, and where they come from.
+/// Returns the runs and samples of a side, and when and where they were recorded.
 fn runs(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     let mut facts = measured(side, sample_type);
     match (&side.first_recorded, &side.last_recorded) {
@@ -164,7 +163,7 @@ fn runs(side: &Side, sample_type: Option<&SampleType>) -> Vec<String> {
     facts
 }
 
-/// From the least to the largest change that the test does not exclude.
+/// Formats the confidence interval of a change.
 pub(super) fn interval(change: &Change) -> String {
     match change.change_low {
         None => "-".to_owned(),
@@ -175,7 +174,7 @@ pub(super) fn interval(change: &Change) -> String {
     }
 }
 
-/// A change: `9.8x`, `+12.0%`, `new`.
+/// Formats a change: `9.8x`, `+12.0%`, `new`.
 pub(crate) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
     match change {
         None if is_in_candidate => "new".to_owned(),
@@ -186,12 +185,12 @@ pub(crate) fn ratio(change: Option<f64>, is_in_candidate: bool) -> String {
     }
 }
 
-/// The probability by which a change was found.
+/// Formats the false discovery rate of a change.
 pub(super) fn q(change: &Change) -> String {
     change.q.map_or("-".to_owned(), probability)
 }
 
-/// Why a finding does not count, where a policy says so.
+/// Returns why a policy ignores a finding.
 pub(super) fn not_counted(finding: &Finding) -> Option<String> {
     let Ignored { reason, expires } = finding.ignored.as_ref()?;
     Some(format!("does not count until {expires}, because: {reason}"))

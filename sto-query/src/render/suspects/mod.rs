@@ -50,7 +50,7 @@ pub fn html(found: &Suspects, words: Words) -> String {
     })
 }
 
-/// What the page says first, as text of two lines.
+/// Returns the verdict and the reason, as on the page, as text of two lines.
 pub fn text(found: &Suspects, style: Style) -> String {
     let verdict = format!("{}: {}", verdict(found), subject(found));
     format!(

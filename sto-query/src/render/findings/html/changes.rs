@@ -1,5 +1,5 @@
-//! Tables of counts: of each run as a whole, and of a function, which are self, attributed self where
-//! it differs, and total.
+//! Tables of the metrics of whole runs, and of a function's self, attributed self if it differs,
+//! and total.
 
 use crate::compare::{Change, Comparison, Finding, MetricOutcome};
 use crate::render::findings::metrics;
@@ -9,7 +9,7 @@ use crate::render::html::{number_head, numbers};
 use crate::text::{grouped, percent};
 use maud::{Markup, html};
 
-/// Time, total cost and other metrics of whole runs; nothing where there are none.
+/// Returns a table of time, total cost and other metrics of whole runs, if there are any.
 pub(super) fn of_runs(comparison: &Comparison) -> Markup {
     let rows = metrics::rows(comparison);
     html! {
@@ -43,7 +43,7 @@ pub(super) fn of_runs(comparison: &Comparison) -> Markup {
     }
 }
 
-/// The head of a table of a function's counts, which says what each column is.
+/// Returns the head of a table of a function's counts, with the meaning of each column.
 pub(super) fn head(comparison: &Comparison) -> Markup {
     let confidence = threshold(1.0 - comparison.thresholds.alpha);
     html! {
@@ -57,7 +57,7 @@ pub(super) fn head(comparison: &Comparison) -> Markup {
     }
 }
 
-/// A row for each count.
+/// Returns a row for each count.
 pub(super) fn rows([own, attributed, total]: [&Change; 3]) -> Markup {
     let differs = (own.baseline_samples, own.candidate_samples)
         != (attributed.baseline_samples, attributed.candidate_samples);
@@ -86,7 +86,8 @@ fn row(name: &str, meaning: &str, change: &Change) -> Markup {
     }
 }
 
-/// Cells of a row: attributed self and total on both sides, and the change that the finding rests on.
+/// Returns table cells with attributed self and total on both sides, and the change that the
+/// finding is based on.
 pub(super) fn cells(finding: &Finding) -> Markup {
     let change = basis(finding);
     let shares = |change: &Change| {
@@ -101,7 +102,7 @@ pub(super) fn cells(finding: &Finding) -> Markup {
     ])
 }
 
-/// From the least to the largest change that the test does not exclude.
+/// Formats the confidence interval of a change.
 fn interval(change: &Change) -> String {
     let bound = |bound| ratio(Some(bound), true);
     match (change.change_low, change.change_high) {

@@ -1,4 +1,4 @@
-//! Functions whose cost grows otherwise.
+//! Functions whose growth of cost changed.
 
 use crate::compare::Comparison;
 use crate::models::ModelChanges;
@@ -6,7 +6,7 @@ use crate::render::findings::curves::{Weight, of};
 use crate::text::counted;
 use maud::{Markup, html};
 
-/// What became of each function that changed, and how many did not.
+/// Returns the changed functions, and the number of unchanged ones.
 pub(super) fn section(comparison: &Comparison, curves: &ModelChanges) -> Markup {
     let changed = of(comparison);
     let same = curves.functions.len() - changed.len() + curves.unchanged;

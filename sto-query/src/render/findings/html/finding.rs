@@ -1,4 +1,5 @@
-//! One finding: what happened, its runs, its numbers, how it is reached and who inherits it.
+//! A finding: its reason, its runs, its counts, the call paths to it, and the callers that inherit
+//! it.
 
 use super::{Section, changes};
 use crate::compare::{CallPath, Finding, FindingKind};
@@ -8,7 +9,7 @@ use crate::render::html::{folded, name, number_head, numbers, short_name, step, 
 use crate::text::{counted, grouped, percent};
 use maud::{Markup, html};
 
-/// What happened, as a word in its colour.
+/// Returns the kind of a finding in its colour.
 pub(super) fn kind(finding: &Finding) -> Markup {
     let is_better = matches!(finding.kind, FindingKind::Improvement | FindingKind::Gone);
     html! {
@@ -18,7 +19,7 @@ pub(super) fn kind(finding: &Finding) -> Markup {
 }
 
 impl Section<'_> {
-    /// The finding, folded to its name unless it is open.
+    /// Returns the finding, collapsed to its name unless `is_open` is set.
     pub(super) fn finding(&self, number: usize, finding: &Finding, is_open: bool) -> Markup {
         let location = [Some(finding.module.clone()), finding.location()];
         let location: Vec<String> = location
@@ -44,7 +45,8 @@ impl Section<'_> {
         }
     }
 
-    /// The ways on: into the flame graph of this page, and the command for one of this function.
+    /// Returns the links to the flame graph of the page, and the command that draws one of this
+    /// function.
     fn more(&self, finding: &Finding) -> Markup {
         let command = finding.command.line();
         html! {
@@ -89,7 +91,7 @@ fn call_paths(finding: &Finding) -> Markup {
     }
 }
 
-/// The functions of a path, outermost first: calls within libraries unfold.
+/// Returns the functions of a call path, outermost first. Calls within libraries are collapsed.
 fn steps(path: &CallPath) -> Markup {
     let links = links(path);
     html! {

@@ -1,4 +1,4 @@
-//! Comparisons as one page: the verdict first, then for each the sides, the findings with their
+//! Comparisons as a page: the verdict, then for each comparison the sides, the findings with their
 //! runs, the differential flame graph, and how it was tested.
 
 mod changes;
@@ -15,21 +15,21 @@ use crate::render::html::{Page, name};
 use crate::text::{Words, counted};
 use maud::{Markup, html};
 
-/// Frames that a flame graph has at the least, however many there are: together they have about as many
-/// as one that is alone.
+/// Minimum number of frames of each flame graph. All of them together have about as many frames as
+/// a single one.
 const MIN_FRAMES: usize = 500;
-/// Findings that stand on the page by themselves; the others are folded together.
+/// Number of findings to show without collapsing them.
 const IN_FULL: usize = 5;
-/// Rows of a table of findings; the others are folded.
+/// Number of rows of a table to show without collapsing them.
 const ROWS: usize = 20;
 
 /// A finding with its number in the comparison.
 type Numbered<'a> = (usize, &'a Finding);
 
-/// Comparisons, one a benchmark, as a self-contained page of HTML: it loads nothing, and runs no
-/// script but its own. Without scripts, all of it can be read.
+/// Returns comparisons, one per benchmark, as a self-contained HTML page that loads nothing and
+/// runs only its own scripts. Without scripts, all of it can be read.
 ///
-/// The flame graph takes [`CompareOptions::stacks`](crate::compare::CompareOptions::stacks).
+/// The flame graph requires [`CompareOptions::stacks`](crate::compare::CompareOptions::stacks).
 pub fn html(comparisons: &[Comparison], words: Words) -> String {
     let title = format!(
         "{}: {}",
@@ -60,7 +60,7 @@ fn title(comparisons: &[Comparison]) -> String {
     }
 }
 
-/// `demo: v1 → v2`, with the benchmark where there is one.
+/// Formats `demo: v1 → v2`, with the benchmark if there is one.
 fn subject(comparison: &Comparison) -> String {
     let (baseline, candidate) = (&comparison.baseline, &comparison.candidate);
     let program = match baseline.executable == candidate.executable {
@@ -75,7 +75,7 @@ fn subject(comparison: &Comparison) -> String {
     )
 }
 
-/// One comparison on the page.
+/// A comparison on the page.
 struct Section<'a> {
     number: usize,
     comparison: &'a Comparison,
@@ -150,7 +150,7 @@ impl Section<'_> {
         }
     }
 
-    /// The findings at a glance: what got worse, then the others.
+    /// Returns tables of the findings: regressions, then the others.
     fn tables(&self, findings: &[Numbered]) -> Markup {
         let is_worse = |(_, finding): &&Numbered| finding.is_regression();
         let (worse, others): (Vec<_>, Vec<_>) = findings.iter().partition(is_worse);
@@ -191,7 +191,7 @@ impl Section<'_> {
         }
     }
 
-    /// Every function that was tested, on demand.
+    /// Returns all functions that were tested, collapsed.
     fn functions(&self, functions: &[TestedFunction]) -> Markup {
         html! {
             details.all {

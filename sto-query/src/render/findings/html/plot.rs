@@ -1,4 +1,4 @@
-//! The runs of a finding, each a dot.
+//! The runs of a finding as dots.
 
 use super::Section;
 use crate::compare::{Finding, Run, RunCost, Side};
@@ -9,10 +9,10 @@ use crate::render::plot::{Axis, Percent, Px, vertical};
 use crate::text::{counted, grouped, percent};
 use maud::{Markup, html};
 
-/// Pixels from one run to the next, and the least and most that a side takes.
+/// Distance of runs in pixels, and minimum and maximum height of a side.
 const PITCH: f64 = 9.0;
 const SIDE_HEIGHT: (f64, f64) = (18.0, 144.0);
-/// Pixels above a side's runs, for its label, and below the last side, for the axis.
+/// Height in pixels of a side's label, and of the axis below the last side.
 const LABEL_HEIGHT: f64 = 22.0;
 const AXIS_HEIGHT: f64 = 24.0;
 
@@ -35,7 +35,8 @@ impl Band<'_> {
         self.top + self.height()
     }
 
-    /// The mean that the change is worked out from: of counts by size factor, not of their ratios.
+    /// Returns the mean on which the change is based: the mean of counts weighted by size factor,
+    /// not of their ratios.
     fn mean(&self) -> f64 {
         let sizes = || self.side.profiles.iter().filter_map(|run| run.size_factor);
         let cost: f64 = self
@@ -49,8 +50,8 @@ impl Band<'_> {
 }
 
 impl Section<'_> {
-    /// What the function cost in each run, the mean of each side, and where the interval of the change
-    /// has the candidate's.
+    /// Draws the function's cost in each run, the mean of each side, and the confidence interval of
+    /// the candidate's mean.
     pub(super) fn plot(&self, finding: &Finding) -> Markup {
         let baseline = Band {
             label: "BASELINE",
@@ -77,7 +78,7 @@ impl Section<'_> {
             .flat_map(|band| band.costs);
         let largest = costs.map(|run| run.cost).fold(0.0, f64::max);
         let high = interval.and_then(|(_, high)| high).unwrap_or(0.0);
-        // An interval of a few runs may be so wide that the runs could not be distinguished.
+        // The interval of a few runs can be so wide that the runs could not be told apart.
         let axis = Axis::over(largest.max(high.min(1.5 * largest)));
         let x = |cost| 100.0 * axis.part(cost);
         let bottom = candidate.bottom() + 6.0;
@@ -97,7 +98,7 @@ impl Section<'_> {
                         rect.interval x=(Percent(x(low))) width=(Percent((high - x(low)).max(0.0)))
                             y=(Px(candidate.top)) height=(Px(candidate.height())) {}
                     }
-                    // The baseline's mean goes on through the candidate's runs, to be compared with.
+                    // The baseline's mean extends through the candidate's runs, for comparison.
                     (vertical("before", x(means[0]), (baseline.top, bottom), None))
                     (baseline.runs(&axis, means[0]))
                     (candidate.runs(&axis, means[1]))

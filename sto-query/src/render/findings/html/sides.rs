@@ -1,4 +1,4 @@
-//! What was compared with what.
+//! The sides of a comparison.
 
 use crate::compare::{self, Comparison};
 use crate::render::header::taken;
@@ -8,7 +8,7 @@ use crate::text::{grouped, percent};
 use maud::Markup;
 use sto_core::units::Cost;
 
-/// Both sides, the baseline first.
+/// Returns both sides, baseline first.
 pub(super) fn of(comparison: &Comparison) -> Markup {
     sides([
         side("Baseline", comparison, &comparison.baseline),

@@ -1,4 +1,4 @@
-//! How a comparison was tested, and by which thresholds.
+//! The method and thresholds of a comparison.
 
 use crate::compare::Comparison;
 use crate::render::findings::notes::{notes, threshold};

@@ -1,11 +1,11 @@
-//! What a reader in a hurry sees: one word, one sentence, and the way to the rest.
+//! The verdict: a word and a sentence.
 
 use super::subject;
 use crate::compare::{Comparison, Verdict};
 use crate::render::findings::words::{is_one_weak, is_weak, reason};
 use maud::{Markup, html};
 
-/// A verdict in words.
+/// Returns a verdict in words.
 pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Regression => "Regression",
@@ -14,7 +14,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The word in the verdict's colour.
+/// Returns the word in the colour of the verdict.
 fn colored(verdict: Verdict) -> Markup {
     let color = match verdict {
         Verdict::Regression => "worse",
@@ -24,7 +24,7 @@ fn colored(verdict: Verdict) -> Markup {
     html! { span.verdict.(color) { (word(verdict)) } }
 }
 
-/// The head of the page.
+/// Returns the head of the page.
 pub(super) fn head(comparisons: &[Comparison]) -> Markup {
     html! {
         header {
@@ -44,7 +44,7 @@ pub(super) fn head(comparisons: &[Comparison]) -> Markup {
     }
 }
 
-/// The verdict of one of several comparisons.
+/// Returns the verdict on one of several comparisons.
 pub(super) fn sentence(comparison: &Comparison) -> Markup {
     html! {
         p.reason {
