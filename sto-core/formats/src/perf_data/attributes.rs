@@ -1,13 +1,14 @@
-//! What each event's `struct perf_event_attr` announces of its samples, as the file has it.
+//! The fields of each event's `struct perf_event_attr` that determine the layout of its samples, as
+//! raw bits.
 //!
-//! linux-perf-event-reader leaves out bits that it does not know. Each may add a field to a sample, and
-//! the fields say where those after them begin: what is not known here is refused.
+//! linux-perf-event-reader drops bits that it does not know. Each bit may add a field to a sample
+//! and so move the fields after it. Samples with unknown bits are therefore rejected.
 
 use super::check::Mode;
 use sto_model::files::{ReadAt, Window};
 
-/// Where the header has the size of an event's description, and the offset and size of the section of
-/// them.
+/// Offsets in the header of the size of an event description, and of the offset and size of their
+/// section.
 const ATTR_SIZE: u64 = 16;
 const ATTRS_OFFSET: u64 = 24;
 const ATTRS_SIZE: u64 = 32;
@@ -16,15 +17,16 @@ const RECORD_HEADER_SIZE: u64 = 8;
 const RECORD_HEADER_ATTR: u32 = 64;
 const RECORD_HEADER_FEATURE: u32 = 80;
 
-/// Where `struct perf_event_attr` of `include/uapi/linux/perf_event.h` has its own size and these.
+/// Offsets in `struct perf_event_attr` of `include/uapi/linux/perf_event.h` of its size and of
+/// these fields.
 const SIZE: u64 = 4;
 const SAMPLE_TYPE: u64 = 24;
 const READ_FORMAT: u64 = 32;
 const FLAGS: u64 = 40;
 const BRANCH_SAMPLE_TYPE: u64 = 72;
 
-/// The number of bits that Linux 6.19 has of each: the last are `PERF_SAMPLE_WEIGHT_STRUCT`,
-/// `PERF_FORMAT_LOST` and `PERF_SAMPLE_BRANCH_COUNTERS`.
+/// Number of bits of each field that Linux 6.19 defines. The last ones are
+/// `PERF_SAMPLE_WEIGHT_STRUCT`, `PERF_FORMAT_LOST` and `PERF_SAMPLE_BRANCH_COUNTERS`.
 const SAMPLE_TYPE_BITS: u32 = 25;
 const READ_FORMAT_BITS: u32 = 5;
 const BRANCH_SAMPLE_TYPE_BITS: u32 = 20;
@@ -34,7 +36,7 @@ const SAMPLE_BRANCH_STACK: u64 = 1 << 11;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 const DEFER_CALLCHAIN: u64 = 1 << 38;
 
-/// The bits of an event that decide what its samples have.
+/// The bits of an event that determine the fields of its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Attributes {
     sample_type: u64,
@@ -51,7 +53,7 @@ impl Attributes {
             sample_type: field(SAMPLE_TYPE),
             read_format: field(READ_FORMAT),
             flags: field(FLAGS),
-            // Linux 3.4 added it.
+            // Added in Linux 3.4.
             branch_sample_type: if size > BRANCH_SAMPLE_TYPE {
                 field(BRANCH_SAMPLE_TYPE)
             } else {
@@ -60,12 +62,12 @@ impl Attributes {
         }
     }
 
-    /// Whether the event asks the processor to count others between branches.
+    /// Returns `true` if the event counts other events between branches.
     pub(super) fn counts_branches(&self) -> bool {
         self.branch_sample_type & BRANCH_COUNTERS != 0
     }
 
-    /// Why its samples cannot be read, where they cannot.
+    /// The reason why the event's samples cannot be read, if they cannot.
     pub(super) fn problem(&self) -> Option<String> {
         if self.flags & DEFER_CALLCHAIN != 0 {
             return Some(
@@ -103,7 +105,7 @@ impl Attributes {
     }
 }
 
-/// Of each event of a file whose shape was checked, in the order of the events.
+/// The attributes of each event of a checked file, in order.
 pub(super) fn attributes(file: &dyn ReadAt, mode: Mode) -> Vec<Attributes> {
     let mut file = Window::new(file);
     let attrs = match mode {
@@ -129,7 +131,7 @@ fn in_section(file: &mut Window<'_>) -> Option<Vec<u64>> {
 fn in_records(file: &mut Window<'_>) -> Vec<u64> {
     let mut attrs = Vec::new();
     let mut at = PIPE_HEADER_SIZE;
-    // perf writes descriptions before anything else.
+    // perf writes event descriptions before all other records.
     while let Ok(header) = file.u64_at(at) {
         match header as u32 {
             RECORD_HEADER_ATTR => attrs.push(at + RECORD_HEADER_SIZE),

@@ -1,8 +1,8 @@
-//! The shape of a perf.data file, checked before a byte of it is believed.
+//! Checks the structure of a perf.data file before it is parsed.
 //!
-//! linux-perf-data trusts the sizes and counts in the headers when it reserves memory and divides;
-//! a file that was cut short or damaged must not get that far. Layouts:
-//! `tools/perf/Documentation/perf.data-file-format.txt` of the kernel's sources.
+//! linux-perf-data trusts sizes and counts in the headers when it allocates memory and divides, so
+//! truncated and damaged files must be rejected before. Layouts:
+//! `tools/perf/Documentation/perf.data-file-format.txt` in the kernel sources.
 
 use super::salvage;
 use super::salvage::{AUXTRACE, HEADER_TRACING_DATA};
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use sto_model::files::{Part, ReadAt, Window};
 
-/// How the records of a perf.data file are laid out.
+/// The layout of the records in a perf.data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// A header with sections: `perf record -o FILE`.
@@ -24,13 +24,13 @@ pub(super) enum Mode {
     Pipe,
 }
 
-/// `PERF_MAGIC2` of `tools/perf/util/header.c`, as machines of either byte order write it. Files
-/// in pipe mode begin with it too.
+/// `PERF_MAGIC2` of `tools/perf/util/header.c` in both byte orders. Files in pipe mode begin with
+/// it too.
 const MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
 const FILE_HEADER_SIZE: u64 = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
-/// A `struct perf_event_header`: kind, what is marked in it, size.
+/// Size of a `struct perf_event_header`: type, misc, size.
 pub(super) const HEADER_SIZE: u64 = 8;
 const SECTION_SIZE: u64 = 16;
 const FEATURE_BITS: usize = 256;
@@ -42,13 +42,13 @@ const FEATURE_DIR_FORMAT: usize = 24;
 const HEADER_ATTR: RecordType = RecordType(64);
 const HEADER_FEATURE: RecordType = RecordType(80);
 
-/// Whether a profile begins as perf.data does.
+/// Returns `true` if a profile begins like perf.data.
 pub(crate) fn matches(head: &Head<'_>) -> bool {
     MAGIC.iter().any(|magic| head.bytes.starts_with(magic))
 }
 
-/// Checks that every part that the headers announce lies inside the file; returns where its records are, which
-/// [`Walk`](super::walk::Walk) checks.
+/// Checks that every part that the headers declare lies inside the file. Returns the mode and the
+/// byte range of the records, which [`Walk`](super::walk::Walk) checks.
 pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>), FormatError> {
     let mut start = [0; 64];
     let start = &mut start[..file.size().min(64) as usize];
@@ -73,12 +73,12 @@ pub(super) fn check(path: &Path, file: &dyn ReadAt) -> Result<(Mode, Range<u64>)
     }
 }
 
-/// How a record begins.
+/// The header of a record.
 #[derive(Clone, Copy)]
 pub(super) struct Header {
     pub(super) kind: RecordType,
     pub(super) misc: u16,
-    /// Of all of it, its header too.
+    /// Size of the record, including this header.
     pub(super) size: u16,
 }
 
@@ -93,7 +93,7 @@ impl Header {
     }
 }
 
-/// A file of which nothing is taken without a check.
+/// A file whose reads are bounds-checked.
 pub(super) struct Checked<'a> {
     path: &'a Path,
     source: &'a dyn ReadAt,
@@ -101,7 +101,7 @@ pub(super) struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    /// The file, as it is seen through a window on it.
+    /// Makes a checked file that reads `source` through `window`.
     pub(super) fn new(path: &'a Path, source: &'a dyn ReadAt, window: Window<'a>) -> Self {
         Checked {
             path,
@@ -152,7 +152,7 @@ impl Checked<'_> {
         }
         let data_end = self.section_inside("the data section", data, data_size)?;
 
-        // One section a feature bit, in the order of the bits, right after the data.
+        // The sections follow the data, one per feature bit, in the order of the bits.
         let mut at = data_end;
         for bit in (0..FEATURE_BITS).filter(|&bit| is_set(bit)) {
             let part = format_args!("the index entry of feature section {bit}");
@@ -169,7 +169,7 @@ impl Checked<'_> {
         Ok(data..data_end)
     }
 
-    /// Each `perf_event_attr` is followed by the offset of its list of ids.
+    /// Checks the list of ids, whose offset and size follow each `perf_event_attr`.
     fn check_event_ids(
         &mut self,
         attrs: u64,
@@ -187,7 +187,7 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// A stream begins with records that describe it.
+    /// Checks the records at the beginning of a stream that describe it.
     fn check_descriptions(&mut self) -> Result<(), FormatError> {
         let mut at = PIPE_HEADER_SIZE;
         while at < self.len() {
@@ -197,7 +197,7 @@ impl Checked<'_> {
                 HEADER_ATTR => {}
                 HEADER_FEATURE => {
                     let part = format_args!("the record at byte {at}");
-                    // linux-perf-data looks at the lower half of the number alone.
+                    // linux-perf-data looks only at the lower half of the number.
                     if self.u32(at + HEADER_SIZE, part)? == FEATURE_EVENT_DESC as u32 {
                         self.check_event_desc(at + 16, end)?;
                     }
@@ -209,7 +209,7 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// How the record at an offset begins, which ends inside the file.
+    /// The header of the record at an offset. Returns an error if the record ends outside the file.
     pub(super) fn record(&mut self, at: u64) -> Result<Header, FormatError> {
         let part = format_args!("the record at byte {at}");
         let header = Header::of(self.array(at, part)?);
@@ -223,7 +223,7 @@ impl Checked<'_> {
         Ok(header)
     }
 
-    /// Where a record ends, with the bytes after it that its header does not count.
+    /// The end of a record, including the bytes after it that its header does not count.
     pub(super) fn end_of(&mut self, at: u64, header: Header) -> Result<u64, FormatError> {
         let end = at + u64::from(header.size);
         let part = format_args!("the record at byte {at}");
@@ -235,8 +235,8 @@ impl Checked<'_> {
         self.section_inside(part, end, more)
     }
 
-    /// The compressed bytes of a record. Since Linux 6.16 their number comes before them, and
-    /// padding after them.
+    /// The compressed bytes of a record. Since Linux 6.16 their number precedes them and padding
+    /// follows.
     pub(super) fn compressed(
         &mut self,
         is_padded: bool,
@@ -258,7 +258,8 @@ impl Checked<'_> {
         self.slice(bytes.start, bytes.end)
     }
 
-    /// `HEADER_EVENT_DESC`: counts that memory is reserved for must fit the section.
+    /// Checks that the counts in `HEADER_EVENT_DESC`, for which memory is allocated, fit the
+    /// section.
     fn check_event_desc(&mut self, start: u64, end: u64) -> Result<(), FormatError> {
         let part = "the event descriptions";
         let path = self.path;
@@ -291,7 +292,7 @@ impl Checked<'_> {
         self.source.size()
     }
 
-    /// The end of a section, if it lies inside the file.
+    /// The end of a section. Returns an error if it lies outside the file.
     pub(super) fn section_inside(
         &self,
         part: impl Display + Copy,
@@ -330,13 +331,13 @@ impl Checked<'_> {
         Ok(array)
     }
 
-    /// Bytes that were found to lie inside the file.
+    /// Bytes that are known to lie inside the file.
     fn slice(&mut self, start: u64, end: u64) -> Result<&[u8], FormatError> {
         let bytes = self.window.slice(start, (end - start) as usize);
         bytes.map_err(FormatError::io(self.path))
     }
 
-    /// The same, kept.
+    /// Like `slice`, but the bytes stay available.
     pub(super) fn part(&mut self, start: u64, end: u64) -> Result<Part, FormatError> {
         let bytes = self.window.part(start, (end - start) as usize);
         bytes.map_err(FormatError::io(self.path))

@@ -1,11 +1,11 @@
-//! The digest of a file, made of what is read of it to check it.
+//! The digest of a file, computed while the file is read and checked.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use sto_model::files::ReadAt;
 use sto_model::id::{SourceDigest, SourceHasher};
 
-/// Bytes that are digested where they are read from the first to the last.
+/// A file that is digested while it is read from beginning to end.
 pub(super) struct Digested<'a> {
     source: &'a dyn ReadAt,
     digest: Mutex<Digest>,
@@ -14,11 +14,11 @@ pub(super) struct Digested<'a> {
 #[derive(Default)]
 struct Digest {
     hasher: SourceHasher,
-    /// How many bytes it is of.
+    /// Number of bytes digested so far.
     end: u64,
 }
 
-/// Bytes that are read at once, so that few are read besides them.
+/// Number of bytes read at once; large, so that few reads are needed.
 pub(super) const PIECE: usize = 1 << 18;
 
 impl<'a> Digested<'a> {
@@ -29,10 +29,10 @@ impl<'a> Digested<'a> {
         }
     }
 
-    /// The digest of all bytes; those that were not read in order are read now.
+    /// Returns the digest of the whole file, reading the bytes that were not read in order.
     ///
     /// # Errors
-    /// As [`ReadAt::fill_at`].
+    /// Returns an error if [`ReadAt::fill_at`] does.
     pub(super) fn finish(self) -> io::Result<SourceDigest> {
         let mut digest = self
             .digest
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_is_that_of_all_bytes_whatever_was_read() {
+    fn digest_covers_all_bytes_whatever_was_read() {
         let bytes: Vec<u8> = (0..PIECE as u32 * 3 + 17)
             .map(|i| (i % 251) as u8)
             .collect();

@@ -1,4 +1,4 @@
-//! The events that a recording sampled.
+//! The sampled events of a recording.
 
 use super::attributes::{Attributes, attributes};
 use super::check::Mode;
@@ -16,18 +16,18 @@ use sto_model::files::ReadAt;
 use sto_model::limits::{MAX_NAME, cut};
 use sto_model::units::SampleType;
 
-/// The events of a recording, in the order of its attributes.
+/// The events of a recording, in the order of their attributes.
 pub(super) struct Events {
     pub(super) sample_types: Vec<SampleType>,
     pub(super) layouts: Vec<Layout>,
-    /// The number of the event that an id is of.
+    /// Index of the event of each id.
     pub(super) of_id: HashMap<u64, u32>,
-    /// Whether times are of `CLOCK_MONOTONIC`: `perf record -k mono`.
+    /// Whether times are from `CLOCK_MONOTONIC` (`perf record -k mono`).
     pub(super) is_monotonic: bool,
 }
 
 impl Events {
-    /// The events of a file whose shape was checked; fails where their samples cannot be read.
+    /// The events of a checked file. Returns an error if their samples cannot be read.
     pub(super) fn of(
         path: &Path,
         file: &PerfFile,
@@ -87,8 +87,8 @@ impl Events {
     }
 }
 
-/// Whether each event's samples have counters of their branches: all of a group have them if one of the
-/// group's events asks for them (`is_branch_counters_group` of `arch/x86/events/perf_event.h`).
+/// Whether the samples of each event have branch counters. All events of a group have them if one
+/// of the group asks for them (`is_branch_counters_group` of `arch/x86/events/perf_event.h`).
 fn count_branches(events: &[Attributes], group_desc: &[u8]) -> Vec<bool> {
     let mut counting: Vec<bool> = events.iter().map(Attributes::counts_branches).collect();
     for group in groups(group_desc) {
@@ -99,8 +99,8 @@ fn count_branches(events: &[Attributes], group_desc: &[u8]) -> Vec<bool> {
     counting
 }
 
-/// `HEADER_GROUP_DESC` of `tools/perf/util/header.c`: the number of groups of two events or more, and
-/// of each its name, its first event and how many it has.
+/// The groups in `HEADER_GROUP_DESC` of `tools/perf/util/header.c`: the number of groups with two
+/// or more events, then the name, first event and length of each.
 fn groups(section: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let number = |at: usize| u32_at(section, at).map(|number| number as usize);
     let mut at = 4;

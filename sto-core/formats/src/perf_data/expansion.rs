@@ -1,26 +1,27 @@
-//! Compressed records, expanded piece by piece.
+//! Decompression of compressed records, piece by piece.
 //!
-//! A record of 64 KiB can expand to 2 GiB, and to millions of records, each of which becomes a sample. What
-//! `perf record -z` writes is far from either.
+//! A 64 KiB record can expand to 2 GiB and to millions of records, each of which becomes a sample.
+//! `perf record -z` never writes anything close to that, so both are limited.
 
 use super::check::{HEADER_SIZE, Header};
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
-/// Most records that compressed data may hold, besides one for each of its bytes.
+/// Limit to the number of records in compressed data, in addition to one per compressed byte.
 const MAX_RECORDS: u64 = 1 << 16;
-/// Most bytes that may come to be held between two `PERF_RECORD_FINISHED_ROUND`, after each of
-/// which records go on.
+/// Limit to the bytes held between two `PERF_RECORD_FINISHED_ROUND`, which release the held
+/// records.
 const MAX_HELD: u64 = 512 << 20;
-/// What holding a record costs besides its own bytes.
+/// Estimated memory per held record in addition to its bytes.
 const RECORD_OVERHEAD: u64 = 128;
-/// Twice as much as any record has, so that there is room for more after one that is not all there.
+/// Twice the maximum size of a record, so that there is room for more after an incomplete one.
 const BUFFER: usize = 1 << 17;
 
-/// The compressed records of a file so far, which are one stream.
+/// The compressed records of a file, which form one stream.
 pub(super) struct Expansion {
     context: DCtx<'static>,
     buffer: Vec<u8>,
-    /// Bytes at the buffer's front of a record that goes on in the next piece.
+    /// Number of bytes at the front of the buffer that belong to a record which continues in the
+    /// next piece.
     begun: usize,
     compressed: u64,
     records: u64,
@@ -39,13 +40,12 @@ impl Expansion {
         }
     }
 
-    /// The records so far go on to where they become samples.
+    /// Resets the count of held bytes when a round ends.
     pub(super) fn finish_round(&mut self) {
         self.held = 0;
     }
 
-    /// Expands the next piece, and gives away the records that end in it, without their headers; says what is
-    /// wrong with it.
+    /// Expands the next piece and passes each complete record, without its header, to a callback.
     pub(super) fn expand(
         &mut self,
         compressed: &[u8],

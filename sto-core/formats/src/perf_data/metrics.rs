@@ -1,4 +1,5 @@
-//! Metrics over time: counters of groups, and events beside those that have stacks.
+//! Metrics over time: counters of event groups, and events without stacks in recordings where
+//! others have stacks.
 
 use super::events::Events;
 use super::sample::{Counter, Reading};
@@ -8,20 +9,20 @@ use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_model::MetricSeries;
 
-/// Most differences of readings that are looked at; of more readings of a counter some are passed over.
+/// Limit to the number of differences per counter; if there are more readings, some are skipped.
 const MAX_DIFFERENCES: usize = 1 << 20;
 
-/// The readings of a counter up to here.
+/// The state of a counter.
 struct Counted {
-    /// The one that is the beginning of the next difference.
+    /// The reading at the beginning of the next difference.
     from: Reading,
     latest: Reading,
-    /// How many there are from that one on.
+    /// Number of readings since `from`.
     count: usize,
 }
 
-/// What each event of the groups counted from sample to sample, on all processors and in all threads; batches of
-/// readings are in order of time.
+/// The counts of each grouped event over time, summed over all processors and threads. Readings
+/// within a batch are in order of time.
 pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<MetricSeries> {
     let every = batches
         .iter()
@@ -48,7 +49,7 @@ pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<Metr
         };
         let counted = counters.entry(reading.counter).or_insert_with(first);
         if reading.value < counted.latest.value {
-            // It began anew.
+            // The counter was restarted.
             add(&counted.from, &counted.latest);
             *counted = first();
         }
@@ -71,8 +72,8 @@ pub(super) fn of_groups(events: &Events, batches: Vec<Vec<Reading>>) -> Vec<Metr
 }
 
 impl Reading {
-    /// What was counted since another one, as if the counter had counted all the time that it was enabled; `None`
-    /// of one that began anew.
+    /// The count since an earlier reading, scaled up to the time that the counter was enabled;
+    /// `None` if the counter was restarted in between.
     fn since(&self, before: &Reading) -> Option<f64> {
         let counted = self.value.checked_sub(before.value)? as f64;
         let (Some((enabled, running)), Some((enabled_before, running_before))) =
@@ -89,7 +90,7 @@ impl Reading {
     }
 }
 
-/// The events whose samples have no stacks, beside such whose samples have.
+/// The events without stacks, if other events have stacks.
 pub(super) fn of_events_without_stacks(events: &Events, samples: &[Sample]) -> Vec<MetricSeries> {
     let has_stacks: Vec<bool> = events
         .layouts
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_begins_anew_counts_what_it_had_and_what_comes() {
+    fn restarted_counter_keeps_earlier_counts() {
         let values = [(1, 10), (2, 15), (3, 2), (4, 2), (5, 9)];
         let readings = values.map(|(time, value)| reading(time, 7, value));
         let unknown = reading(6, 1000, 5);
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_readings_nothing_is_lost_but_some_of_their_times() {
+    fn skipping_readings_keeps_the_total() {
         let count = 5 * MAX_DIFFERENCES as u64 / 8;
         let of = |id, by| (0..count).map(move |ix| reading(10 + 2 * ix + id, id, 5 + by * ix));
         let readings: Vec<_> = of(8, 3).zip(of(9, 4)).flat_map(|(a, b)| [a, b]).collect();

@@ -45,10 +45,10 @@ use sto_model::limits::MAX_SAMPLE_TYPES;
 use sto_model::units::{Bytes, SampleType};
 use walk::Walk;
 
-/// How many of a hundred samples may lack callers before a warning says so.
+/// Percentage of samples without complete callers from which on a warning is given.
 const MAX_CUT: usize = 20;
 
-/// Reads a perf.data file; saved stacks are unwound with the files that the options lead to.
+/// Reads a perf.data file and unwinds copied stacks.
 pub(super) fn read(
     path: &Path,
     file: &dyn ReadAt,
@@ -75,7 +75,8 @@ pub(super) fn read(
     Ok(builder.finish(Format::PerfData, source, Bytes(file.size())))
 }
 
-/// Reads the records of a file; `walked` has the same bytes, and is read from the first to the last.
+/// Reads the records of a file. `walked` has the same bytes as the file and is read from beginning
+/// to end.
 fn read_records(
     path: &Path,
     file: &dyn ReadAt,
@@ -145,7 +146,7 @@ fn read_records(
     Ok(builder)
 }
 
-/// Says what helps where frame pointers do not lead to callers.
+/// Returns a warning with a remedy if frame pointers often do not lead to callers.
 fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks) -> Option<String> {
     let should_have = |sample: &&Sample| events.layouts[sample.sample_type.get()].has_stacks();
     let is_cut = |sample: &&Sample| sample.truncated || stacks.get(sample.stack).len() <= 1;
@@ -160,7 +161,7 @@ fn warn_of_missing_callers(events: &Events, samples: &[Sample], stacks: &Stacks)
     })
 }
 
-/// The events that took samples; perf adds others that only carry records (`dummy:HG`).
+/// Keeps the events that have samples; perf adds others that only carry records (`dummy:HG`).
 fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType> {
     let mut sampled = vec![false; all.len()];
     for sample in samples.iter() {
@@ -178,10 +179,10 @@ fn keep_sampled(all: Vec<SampleType>, samples: &mut [Sample]) -> Vec<SampleType>
     kept
 }
 
-/// Batches in order, each with the worker that located it; and what each worker numbered.
+/// Batches in order, each with the index of its worker; and the location table of each worker.
 type LocatedBatches = (Vec<(usize, LocatedBatch)>, Vec<LocationTable>);
 
-/// Walks over the records on this thread while others locate samples.
+/// Walks over the records on this thread while other threads locate samples.
 fn locate<'a>(
     path: &Path,
     walk: Walk<'_>,
@@ -189,10 +190,10 @@ fn locate<'a>(
     worker: impl Fn() -> Worker<'a> + Sync,
 ) -> Result<(Records, LocatedBatches), FormatError> {
     let cores = rayon::current_num_threads();
-    // Threads besides the only one that there is would wait for it.
+    // With one core, this thread does everything.
     let workers = if cores == 1 { 0 } else { cores };
     let (full, to_locate) = sync_channel::<Batch>(cores);
-    // The workers own it together: when the last one is gone, sending fails instead of waiting.
+    // The workers share the receiver: when the last one ends, sending fails instead of blocking.
     let to_locate = Arc::new(Mutex::new(to_locate));
     thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
@@ -203,13 +204,13 @@ fn locate<'a>(
             })
             .collect();
         drop(to_locate);
-        // Where the system gives no thread, this one does their work.
+        // If no thread could be started, this one does the work.
         let mut here = threads.is_empty().then(&worker);
         let own = &mut here;
-        // It owns the sender: when all is read, the threads see its end.
+        // The closure owns the sender; when it is dropped, the threads see the end.
         let give = move |batch: Batch| match own {
             Some(here) => here.take(&batch),
-            // It fails only where every worker has failed; joining them says why.
+            // This fails only if every worker has ended early; joining them returns the error.
             None => drop(full.send(batch)),
         };
         let records = feed(path, walk, records, give);
@@ -224,7 +225,7 @@ fn locate<'a>(
             }
             tables.push(part.table);
         }
-        // Batches are taken in order, so that the first one in error was looked at.
+        // Batches are taken in order, so the first error in the file is among the errors.
         match errors.into_iter().min_by_key(|&(batch, _)| batch) {
             Some((_, error)) => Err(error),
             None => {
@@ -235,7 +236,8 @@ fn locate<'a>(
     })
 }
 
-/// Gives away the samples of all records in batches; anything else goes into what is known by its time.
+/// Passes samples on in batches, and applies all other records to the state of processes and
+/// mappings.
 fn feed(
     path: &Path,
     mut walk: Walk<'_>,
@@ -274,27 +276,28 @@ fn work(to_locate: &Mutex<Receiver<Batch>>, mut worker: Worker<'_>) -> Part {
     worker.finish()
 }
 
-/// The result of a thread; where it panicked, this thread goes on with that panic.
+/// The result of a thread; continues its panic if it panicked.
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The samples of all workers, by numbers that they share.
+/// The samples of all workers, with common indices.
 struct Numbered {
     locations: Vec<Location>,
     stacks: Stacks,
     samples: Vec<Sample>,
-    /// By batch, of batches with any.
+    /// Readings by batch, for batches that have any.
     readings: Vec<Vec<sample::Reading>>,
 }
 
-/// Numbers stacks as samples need them, so that their numbers do not depend on which worker was faster.
+/// Numbers stacks in the order in which samples refer to them, so that the numbers do not depend on
+/// the workers' speed.
 fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, FormatError> {
     let (locations, renumber) = merge(&tables);
     let mut stacks = Stacks::default();
-    // By worker and its number of the stack.
+    // By worker and the worker's index of the stack.
     let mut known: Vec<Vec<Option<StackIx>>> = tables
         .iter()
         .map(|table| vec![None; table.stacks.len()])
@@ -328,7 +331,8 @@ fn number(path: &Path, (batches, tables): LocatedBatches) -> Result<Numbered, Fo
     })
 }
 
-/// One sorted list of all workers' locations, and for each worker the indices of its own in it.
+/// Merges the locations of all workers into one sorted list. Returns the list and, for each worker,
+/// the indices of its locations in it.
 fn merge(workers: &[LocationTable]) -> (Vec<Location>, Vec<Vec<LocationIx>>) {
     let own = workers.iter().map(|table| &*table.locations);
     let mut all: Vec<Location> = own.clone().flatten().copied().collect();

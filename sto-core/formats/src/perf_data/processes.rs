@@ -1,4 +1,4 @@
-//! Which program a sample ran in, and what was mapped there at that time.
+//! The program and mappings of each process at the time of a sample.
 
 use crate::recording::{
     Location, Module, ModuleIx, ModuleKind, Process, ProcessIx, Thread, ThreadIx,
@@ -10,7 +10,7 @@ use sto_model::GnuBuildId;
 use sto_model::SymbolOptions;
 use sto_model::limits::{MAX_PROCESS_NAME, cut};
 
-/// A mapping as a record has it.
+/// The mapping in a record.
 pub(super) struct Mapped<'a> {
     pub(super) pid: u32,
     pub(super) start: u64,
@@ -22,7 +22,7 @@ pub(super) struct Mapped<'a> {
     pub(super) build_id: Option<GnuBuildId>,
 }
 
-/// The processes, threads and mappings of a recording, as its records change them over time.
+/// The processes, threads and mappings of a recording, updated record by record.
 #[derive(Default)]
 pub(super) struct Processes {
     pub(super) processes: Vec<Process>,
@@ -34,16 +34,16 @@ pub(super) struct Processes {
     live: HashMap<u32, Live>,
     thread_of: HashMap<u32, ThreadIx>,
     comm_of: HashMap<u32, String>,
-    /// Where jitdumps are looked for.
+    /// Where to look for jitdumps.
     symbols: SymbolOptions,
-    /// By path; none where there was none.
+    /// Jitdumps by path; `None` if there is no file.
     jit_dumps: HashMap<String, Option<(ModuleIx, Arc<JitDump>)>>,
 }
 
-/// A process while it runs one program; an `exec` begins another.
+/// A process running one program; `exec` starts another one.
 #[derive(Clone, Default)]
 struct Live {
-    /// Its entry, once a sample was taken in it.
+    /// Its entry in the recording, made at its first sample.
     process: Option<ProcessIx>,
     main_module: Option<ModuleIx>,
     space: Arc<AddressSpace>,
@@ -57,17 +57,17 @@ impl Processes {
         }
     }
 
-    /// The build id of a file that the recording lists separately from its mappings.
+    /// Adds the build id of a file that the recording lists separately from mappings.
     pub(super) fn add_build_id(&mut self, path: &str, build_id: GnuBuildId) {
         self.build_ids.insert(path.to_owned(), build_id);
     }
 
-    /// A process has a new program, and nothing mapped yet.
+    /// Starts a new program in a process, with nothing mapped yet.
     pub(super) fn exec(&mut self, pid: u32) {
         self.live.insert(pid, Live::default());
     }
 
-    /// `PERF_RECORD_COMM`: a thread has a new name; with `exec`, a new program.
+    /// Handles `PERF_RECORD_COMM`: a thread has a new name or, with `exec`, a new program.
     pub(super) fn comm(&mut self, pid: u32, tid: u32, name: &str, exec: bool) {
         if exec {
             self.exec(pid);
@@ -78,7 +78,8 @@ impl Processes {
         }
     }
 
-    /// `PERF_RECORD_FORK`: a new thread, or a new process that starts as a copy of its parent.
+    /// Handles `PERF_RECORD_FORK`: a new thread, or a new process that starts as a copy of its
+    /// parent.
     pub(super) fn fork(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
         if pid != parent_pid {
             let parent = self.live.get(&parent_pid).cloned().unwrap_or_default();
@@ -94,7 +95,7 @@ impl Processes {
         }
     }
 
-    /// `PERF_RECORD_MMAP2`, or an old kernel's `PERF_RECORD_MMAP`, in user space.
+    /// Handles `PERF_RECORD_MMAP2`, or `PERF_RECORD_MMAP` of old kernels, in user space.
     pub(super) fn map_user(&mut self, mapped: Mapped<'_>) {
         let end = mapped.start.saturating_add(mapped.length);
         if !mapped.executable {
@@ -137,7 +138,7 @@ impl Processes {
         };
         let live = self.live.entry(mapped.pid).or_default();
         Arc::make_mut(&mut live.space).map(mapping);
-        // The kernel maps a program before its loader and libraries.
+        // The kernel maps the program before its loader and libraries.
         if live.main_module.is_none() && kind == ModuleKind::File && path != VDSO {
             live.main_module = Some(module);
             if let Some(process) = live.process {
@@ -148,7 +149,7 @@ impl Processes {
         }
     }
 
-    /// The jitdump of a process, and the module that it is: once a path.
+    /// The jitdump at a path and its module; each is read once.
     fn jit_dump(
         &mut self,
         path: String,
@@ -174,7 +175,7 @@ impl Processes {
         found
     }
 
-    /// The location of all code of virtual machines' guests.
+    /// The location for all code of guests of virtual machines.
     pub(super) fn guest(&mut self, name: &str) -> Location {
         let module = self.module(Module {
             path: name.to_owned(),
@@ -187,7 +188,7 @@ impl Processes {
         Location::Address { module, address: 0 }
     }
 
-    /// `PERF_RECORD_MMAP` of the kernel or one of its modules.
+    /// Handles `PERF_RECORD_MMAP` of the kernel or one of its modules.
     pub(super) fn map_kernel(&mut self, mapped: Mapped<'_>) {
         let main = mapped.path.starts_with("[kernel.kallsyms]") || mapped.path.contains("vmlinux");
         let path = if main { KERNEL } else { mapped.path };
@@ -199,7 +200,7 @@ impl Processes {
         let build_id = mapped
             .build_id
             .or_else(|| self.build_ids.get(path).cloned());
-        // Of a module `.text` is mapped. simpleperf does not say where the kernel's is.
+        // For kernel modules `.text` is mapped. simpleperf does not record where the kernel's is.
         let text = if main {
             mapped.file_offset
         } else {
@@ -224,17 +225,17 @@ impl Processes {
         Arc::make_mut(&mut self.kernel).map(mapping);
     }
 
-    /// What the kernel has mapped.
+    /// The mappings of the kernel.
     pub(super) fn kernel(&self) -> &Arc<AddressSpace> {
         &self.kernel
     }
 
-    /// What a process has mapped.
+    /// The mappings of a process.
     pub(super) fn space(&mut self, pid: u32) -> Arc<AddressSpace> {
         Arc::clone(&self.live.entry(pid).or_default().space)
     }
 
-    /// The thread that a sample was taken in; makes entries at the first one.
+    /// The entry of a thread, made at its first sample.
     pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadIx {
         let process = self.process(pid);
         if let Some(&thread) = self.thread_of.get(&tid)
@@ -285,7 +286,8 @@ impl Processes {
             })
     }
 
-    /// The modules, with the build ids that the recording lists after their mappings (pipe mode).
+    /// Returns the modules, with build ids that the recording lists after their mappings (pipe
+    /// mode).
     pub(super) fn take_modules(&mut self) -> Vec<Module> {
         let with_build_id = |module: &Arc<Module>| {
             let mut module = Module::clone(module);
@@ -298,10 +300,10 @@ impl Processes {
     }
 }
 
-/// The kernel's path in every recording of ours, whichever image perf found.
+/// The module path of the kernel in every recording, whichever image perf found.
 pub(super) const KERNEL: &str = "[kernel.kallsyms]";
 const VDSO: &str = "[vdso]";
-/// The program of process 0, as perf calls it.
+/// perf's name for process 0.
 const IDLE: &str = "swapper";
 
 fn program_of(main: &Module) -> String {
@@ -310,17 +312,17 @@ fn program_of(main: &Module) -> String {
     name
 }
 
-/// The path of a user mapping without what the kernel adds to it, and what kind of thing it is.
+/// The path of a user mapping, without what the kernel appends to it, and its kind.
 fn user_module(path: &str, pid: u32) -> (&str, ModuleKind) {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     match path {
         VDSO => return (path, ModuleKind::File),
-        // The kernel's own, in every process.
+        // Provided by the kernel in every process.
         "[vsyscall]" | "[uprobes]" => return (path, ModuleKind::Anonymous),
         _ => {}
     }
     if path.starts_with("/memfd:") {
-        // The name is the program's own choice, often random.
+        // The program chooses this name, often randomly.
         return ("[memfd]", ModuleKind::Memory { pid });
     }
     let special = [

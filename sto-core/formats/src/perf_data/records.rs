@@ -1,4 +1,4 @@
-//! What records say of processes and their mappings, by which samples are looked up, and what the header says.
+//! Records other than samples, and the header of the file.
 
 use super::check::Mode;
 use super::processes::{KERNEL, Mapped, Processes};
@@ -19,11 +19,11 @@ use sto_model::{GnuBuildId, Origin};
 
 /// `PROT_EXEC`.
 const EXECUTABLE: u32 = 4;
-/// Offset of the length of the build id in a `PERF_RECORD_MMAP2`, and its greatest value.
+/// Offset of the build id's length in a `PERF_RECORD_MMAP2`, and its maximum.
 const BUILD_ID_LENGTH_AT: usize = 32;
 const BUILD_ID_MAX: u8 = 20;
 
-/// What records other than samples say.
+/// The state built from records other than samples.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) processes: Processes,
@@ -33,7 +33,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// What is known before the first record.
+    /// The state before the first record.
     pub(super) fn new(header: &PerfFile, options: &SymbolOptions) -> Records {
         let mut processes = Processes::new(options);
         for (key, info) in header.build_ids().unwrap_or_default() {
@@ -51,7 +51,7 @@ impl Records {
         }
     }
 
-    /// What a sample was taken in.
+    /// Makes a pending sample with the thread and mappings at its time.
     pub(super) fn sample(&mut self, record: Record) -> Pending {
         let (pid, tid) = record.thread;
         let guest = match CpuMode::from_misc(record.misc) {
@@ -67,7 +67,7 @@ impl Records {
         }
     }
 
-    /// Dropped events: perf counts them as they happen and, since 6.1, again at the end.
+    /// Number of lost events. perf counts them as they happen and, since 6.1, again at the end.
     pub(super) fn lost(&self) -> u64 {
         self.lost_events.max(self.lost_samples)
     }
@@ -84,7 +84,7 @@ impl Records {
     }
 }
 
-/// What the header of a file says, whose shape was checked.
+/// Parses the header of a checked file.
 pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfFile, FormatError> {
     let window = Window::new(file);
     let opened = match mode {
@@ -98,7 +98,7 @@ pub(super) fn header(path: &Path, file: &dyn ReadAt, mode: Mode) -> Result<PerfF
     })
 }
 
-/// Where and how a recording was made, as the feature sections of its header say.
+/// Where and how the recording was made, from the feature sections of the header.
 pub(super) fn origin(file: &PerfFile) -> Origin {
     let text = |value: Result<Option<&str>, linux_perf_data::Error>| {
         let value: Option<&str> = value.unwrap_or(None);
@@ -118,7 +118,7 @@ pub(super) fn origin(file: &PerfFile) -> Origin {
     }
 }
 
-/// The command line, if its section holds as many strings as it says.
+/// The command line, or `None` if its section is too short for its number of strings.
 fn command(file: &PerfFile) -> Option<String> {
     let section = file.feature_section_data(Feature::CMDLINE)?;
     let count = u32::from_le_bytes(section.first_chunk::<4>().copied()?);
@@ -131,7 +131,7 @@ fn command(file: &PerfFile) -> Option<String> {
     Some(command)
 }
 
-/// `None` if the record is too short.
+/// Applies a record to the state. Returns `None` if the record is too short.
 pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> Option<()> {
     let Records {
         processes,
@@ -151,7 +151,7 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
         }
         _ => {}
     }
-    // The crate asserts this length.
+    // linux-perf-event-reader asserts this length.
     if record.record_type == RecordType::MMAP2
         && record.misc & constants::PERF_RECORD_MISC_MMAP_BUILD_ID != 0
         && record
@@ -170,7 +170,8 @@ pub(super) fn take_event(record: &RawEventRecord<'_>, records: &mut Records) -> 
         EventRecord::Fork(fork) => {
             let pid = fork.pid as u32;
             processes.fork(pid, fork.tid as u32, fork.ppid as u32, fork.ptid as u32);
-            // perf writes such a record for a process that ran before: its program and mappings follow.
+            // perf writes such a record for a process that already runs: its program and mappings
+            // follow.
             if record.misc & constants::PERF_RECORD_MISC_FORK_EXEC != 0 && fork.pid != fork.ppid {
                 processes.exec(pid);
             }
@@ -216,13 +217,13 @@ fn map(processes: &mut Processes, mode: CpuMode, mapped: Mapped<'_>) {
     match mode {
         CpuMode::Kernel => processes.map_kernel(mapped),
         CpuMode::User | CpuMode::Unknown => processes.map_user(mapped),
-        // Guests and hypervisors have address spaces of their own.
+        // Guests and hypervisors have their own address spaces.
         _ => {}
     }
 }
 
-/// `PERF_RECORD_HEADER_BUILD_ID`, as pipe mode has it: pid, 20 bytes of build id with their number
-/// after them, padding to 24, path.
+/// Reads a `PERF_RECORD_HEADER_BUILD_ID` of pipe mode: pid, 20 bytes of build id followed by its
+/// length, padding to 24 bytes, path.
 fn take_build_id(body: &[u8], processes: &mut Processes) {
     let Some((fixed, path)) = body.split_at_checked(4 + 24) else {
         return;

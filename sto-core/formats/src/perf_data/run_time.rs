@@ -1,4 +1,4 @@
-//! How long the program of a recording ran.
+//! The run time of the recorded program.
 
 use super::walk::Walk;
 use super::{check, records};
@@ -9,8 +9,10 @@ use sto_model::files::{Links, SafeFile};
 use sto_model::units::Nanoseconds;
 
 /// The time from the start of the program that `perf record -- COMMAND` ran to the end of its
-/// process: from the first `exec` of the recording to the `PERF_RECORD_EXIT` of the thread that called
-/// it. `None` where the recording has no such pair, or cannot be read.
+/// process: from the first `exec` in the recording to the `PERF_RECORD_EXIT` of the thread that
+/// called it.
+///
+/// Returns `None` if the recording has no such pair or cannot be read.
 pub fn run_time(path: &Path) -> Option<Nanoseconds> {
     let file = SafeFile::open(path, Links::Follow).ok()?;
     let (mode, records) = check::check(path, &file).ok()?;
@@ -22,7 +24,7 @@ pub fn run_time(path: &Path) -> Option<Nanoseconds> {
         if !matches!(record.kind, RecordType::COMM | RecordType::EXIT) {
             continue;
         }
-        // Those of what ran before have no time.
+        // Records about processes that ran before have no time.
         let Some(time) = record.time else {
             continue;
         };

@@ -1,34 +1,33 @@
-//! What can be read of a perf.data file that was cut off: its whole records.
+//! Reading a truncated perf.data file up to its last complete record.
 //!
-//! perf writes the size of its records when it ends, and after them what describes the recording. Of
-//! a file that ends early the descriptions are lost; the header is made to announce none.
+//! perf writes the size of the data section, and the feature sections after it, when it ends. A
+//! truncated file lacks them, so the header is changed to declare no features.
 
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use std::io;
 use sto_model::files::{ReadAt, Window};
 
-/// Descriptions of tracepoints; their length is a number of 4 bytes.
+/// Descriptions of tracepoints; four bytes in the record hold their length.
 pub(super) const HEADER_TRACING_DATA: RecordType = RecordType(66);
-/// The processor's trace; its length is a number of 8 bytes.
+/// A trace of the processor; eight bytes in the record hold its length.
 pub(super) const AUXTRACE: RecordType = RecordType(71);
 
 const HEADER_SIZE: usize = 104;
 const PIPE_HEADER_SIZE: u64 = 16;
-/// Where the header has the offset and the size of the data section, and the bits of the
-/// descriptions after it.
+/// Offsets in the header of the data section's offset and size, and of the feature bits.
 const DATA_OFFSET: u64 = 40;
 const DATA_SIZE: usize = 48;
 const FEATURES: usize = 72;
 
-/// Whether [`salvage`] finds a record.
+/// Returns `true` if [`salvage`] finds a complete record.
 pub(super) fn is_possible(file: &dyn ReadAt) -> bool {
     whole_records(file).is_some_and(|mut records| records.next().is_some())
 }
 
-/// A file as it would be if perf had ended after the last record that is there to its end.
+/// A truncated file, presented as if perf had ended after the last complete record.
 pub(super) struct Salvaged<'a> {
     file: &'a dyn ReadAt,
-    /// What the file begins with instead.
+    /// The replaced beginning of the file.
     header: Vec<u8>,
     size: u64,
 }
@@ -47,7 +46,7 @@ impl ReadAt for Salvaged<'_> {
     }
 }
 
-/// The salvaged file; `None` where no record is there as a whole.
+/// The salvaged file; `None` if no record is complete.
 pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
     let records = whole_records(file)?;
     let start = records.end;
@@ -65,7 +64,7 @@ pub(super) fn salvage(file: &dyn ReadAt) -> Option<Salvaged<'_>> {
     })
 }
 
-/// The records that are there as a whole, from the first on.
+/// The ends of the complete records from the first on.
 fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
     let mut window = Window::new(file);
     let mut word = |at| window.u64_at(at).ok();
@@ -85,20 +84,20 @@ fn whole_records(file: &dyn ReadAt) -> Option<WholeRecords<'_>> {
 
 struct WholeRecords<'a> {
     window: Window<'a>,
-    /// The end of the record before.
+    /// The end of the previous record.
     end: u64,
-    /// Where the last one ends at most.
+    /// The last possible end of a record.
     most: u64,
 }
 
 impl Iterator for WholeRecords<'_> {
-    /// Where a record ends.
+    /// The end of a record.
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
         let header = self.window.u64_at(self.end).ok()?;
         let mut size = header >> 48;
-        // Bytes follow that the header does not count.
+        // The header does not count the bytes that follow these records.
         let more = match RecordType(header as u32) {
             AUXTRACE => u64::MAX,
             HEADER_TRACING_DATA => u32::MAX.into(),

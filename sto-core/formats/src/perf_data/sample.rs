@@ -1,8 +1,8 @@
-//! One `PERF_RECORD_SAMPLE`, decoded in place.
+//! Decoding of a `PERF_RECORD_SAMPLE` in place.
 //!
-//! The layout is that of `perf_event_open(2)` and `include/uapi/linux/perf_event.h`
-//! (`PERF_RECORD_SAMPLE`): which fields there are, and in which order, follows from the event's
-//! `sample_type` and `read_format`. Only what a profile needs is kept.
+//! The layout is documented in `perf_event_open(2)` and `include/uapi/linux/perf_event.h`
+//! (`PERF_RECORD_SAMPLE`): `sample_type` and `read_format` of the event determine the fields and
+//! their order. Only the fields that a profile needs are kept.
 
 use crate::error::{DecodeError, Decoded};
 use linux_perf_data::linux_perf_event_reader::{
@@ -12,7 +12,7 @@ use sto_binary::{Machine, UserRegs};
 use sto_model::bytes::{Cursor, Read};
 use sto_model::units::Nanoseconds;
 
-/// `PERF_FORMAT_LOST`, newer than the crate's constants, which leave it out.
+/// `PERF_FORMAT_LOST`, which linux-perf-event-reader lacks.
 const FORMAT_LOST: u64 = 1 << 4;
 
 /// `enum perf_sample_regs_abi`.
@@ -20,7 +20,7 @@ const REGS_ABI_NONE: u64 = 0;
 const REGS_ABI_32: u64 = 1;
 const REGS_ABI_64: u64 = 2;
 
-/// Numbers of registers in `sample_regs_user`: `arch/*/include/uapi/asm/perf_regs.h`.
+/// Register numbers in `sample_regs_user`: `arch/*/include/uapi/asm/perf_regs.h`.
 struct RegisterNumbers {
     ip: u32,
     sp: u32,
@@ -42,7 +42,7 @@ const ARM64: RegisterNumbers = RegisterNumbers {
     link: Some(30),
 };
 
-/// What a sample's bytes mean, from its event's attributes.
+/// The layout of an event's samples, from its attributes.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     fields: SampleFormat,
@@ -55,22 +55,22 @@ pub(super) struct Layout {
     fixed_period: u64,
 }
 
-/// A counter of a group, when the group's leader took a sample.
+/// The value of a group's counter when the group's leader took a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) time: Nanoseconds,
     pub(super) counter: Counter,
-    /// What it had counted until then.
+    /// The count so far.
     pub(super) value: u64,
-    /// How long it was enabled, and how long it really counted.
+    /// The times that the counter was enabled and that it was running.
     pub(super) times: Option<(u64, u64)>,
 }
 
-/// An event of a processor or thread.
+/// An event's counter for a processor or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Counter {
     pub(super) id: u64,
-    /// The thread whose sample it is, where threads that are begun count by themselves under one id.
+    /// The thread of the sample, if inherited threads count separately under one id.
     pub(super) tid: Option<u32>,
 }
 
@@ -82,35 +82,36 @@ pub(super) struct RawSample<'a> {
     pub(super) tid: u32,
     pub(super) time: Option<u64>,
     pub(super) period: u64,
-    /// The counters of its group.
+    /// The counters of the event's group.
     pub(super) group: GroupRead<'a>,
-    /// Addresses, innermost first, with `PERF_CONTEXT_*` marks between them; 8 bytes each.
+    /// The call chain: addresses of 8 bytes, innermost first, with `PERF_CONTEXT_*` markers between
+    /// them.
     pub(super) chain: &'a [u8],
-    /// The calls of user space as the processor keeps them (`--call-graph lbr`), innermost first:
+    /// The user-space calls recorded by the processor (`--call-graph lbr`), innermost first:
     /// `struct perf_branch_entry`, 24 bytes each.
     pub(super) branches: &'a [u8],
-    /// Those of user space that unwinding starts from.
+    /// The user-space registers from which unwinding starts.
     pub(super) user_regs: Option<UserRegs>,
-    /// The link register of user space.
+    /// The user-space link register.
     pub(super) link: Option<u64>,
-    /// Memory above the user's stack pointer.
+    /// A copy of the user stack, from the stack pointer on.
     pub(super) user_stack: &'a [u8],
 }
 
-/// What `PERF_FORMAT_GROUP` has of a group's counters.
+/// The counters of a group, as recorded with `PERF_FORMAT_GROUP`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GroupRead<'a> {
-    /// How long the group was enabled, and how long it counted.
+    /// The times that the group was enabled and that it was running.
     times: Option<(u64, u64)>,
-    /// Of each counter its value, its id, and perhaps more.
+    /// The value and id of each counter, and possibly more.
     entries: &'a [u8],
-    /// Number of words of an entry.
+    /// Number of 8-byte words per entry.
     words: usize,
 }
 
 impl Layout {
-    /// The layout of an event's samples; `read` is its whole `read_format`, and `counts_branches` says
-    /// whether counters follow their branches.
+    /// The layout of an event's samples. `read` is its whole `read_format`, and `counts_branches`
+    /// says whether branch counters follow the branches.
     pub(super) fn of(
         machine: Machine,
         attr: &PerfEventAttr,
@@ -132,18 +133,19 @@ impl Layout {
         }
     }
 
-    /// Whether samples carry a call chain or a copy of the stack.
+    /// Returns `true` if samples have a call chain or a copy of the stack.
     pub(super) fn has_stacks(&self) -> bool {
         self.fields
             .intersects(SampleFormat::CALLCHAIN | SampleFormat::STACK_USER)
     }
 
-    /// Whether saved stacks alone lead to callers in user space.
+    /// Returns `true` if samples have a copy of the user stack and no other source of user-space
+    /// callers.
     pub(super) fn saves_stacks(&self) -> bool {
         self.fields.contains(SampleFormat::STACK_USER)
     }
 
-    /// Whether nothing else leads to callers in user space.
+    /// Returns `true` if frame pointers are the only source of user-space callers.
     pub(super) fn relies_on_frame_pointers(&self) -> bool {
         let others = SampleFormat::STACK_USER | SampleFormat::BRANCH_STACK;
         !self.fields.intersects(others)
@@ -152,7 +154,7 @@ impl Layout {
     /// Decodes a sample's body.
     ///
     /// # Errors
-    /// Returns an error if the body ends too soon or has registers of an unknown kind.
+    /// Returns an error if the body is too short or has registers of an unknown kind.
     pub(super) fn decode<'a>(&self, body: &'a [u8]) -> Decoded<RawSample<'a>> {
         let has = |field| self.fields.contains(field);
         let mut body = Cursor::new(body);
@@ -248,7 +250,7 @@ impl Layout {
                 .split_at_checked(8)
                 .filter(|(_, running)| !running.is_empty())
                 .map(|(enabled, running)| (word_of(enabled), word_of(running))),
-            // Without ids it is not known what was counted.
+            // Without ids the counters cannot be identified.
             entries: if has(ReadFormat::ID.bits()) {
                 entries
             } else {
@@ -258,7 +260,7 @@ impl Layout {
         })
     }
 
-    /// What a sample says of the counters of its group.
+    /// The readings of the group's counters in a sample.
     pub(super) fn readings<'a>(
         &self,
         sample: &RawSample<'a>,
@@ -294,7 +296,7 @@ impl Layout {
         let numbers = match (self.machine, abi) {
             (Machine::X86_64, _) => X86,
             (Machine::Aarch64, REGS_ABI_64) => ARM64,
-            // Those of 32-bit ARM have other rules.
+            // 32-bit ARM is unwound by other rules.
             (Machine::Aarch64 | Machine::Other, _) => return,
         };
         sample.link = numbers.link.and_then(register);
@@ -308,7 +310,7 @@ impl Layout {
     }
 }
 
-/// The little-endian word in 8 bytes.
+/// Converts 8 little-endian bytes to a number.
 pub(super) fn word_of(bytes: &[u8]) -> u64 {
     bytes.try_into().map_or(0, u64::from_le_bytes)
 }

@@ -1,8 +1,8 @@
-//! From samples to stacks of locations, on every core.
+//! Finding the stack of each sample, on all cores.
 //!
-//! One thread walks over the records and hands batches of samples over; others decode these, find the mapping
-//! of each address and unwind saved stacks. What a batch becomes depends on the batch alone, so the
-//! result is the same on one core or many.
+//! One thread walks over the records and sends batches of samples to others, which decode them,
+//! find the mapping of each address and unwind copied stacks. The result of a batch depends only on
+//! the batch, so the number of cores does not change the result.
 
 use super::events::Events;
 use super::sample::{RawSample, Reading, word_of};
@@ -16,43 +16,45 @@ use std::sync::Arc;
 use sto_binary::{AddressSpace, Unwind, UnwindFiles};
 use sto_model::units::{Cost, Nanoseconds};
 
-/// `PERF_CONTEXT_*` of `include/uapi/linux/perf_event.h`: marks between the parts of a call chain.
+/// Markers between the parts of a call chain: `PERF_CONTEXT_*` of
+/// `include/uapi/linux/perf_event.h`.
 const CONTEXT_MAX: u64 = -4095_i64 as u64;
 const CONTEXT_USER: u64 = -512_i64 as u64;
 const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 
-/// The kernel's and perf's default limit of a call chain (`kernel.perf_event_max_stack`).
+/// Default limit of the kernel and perf to the length of a call chain
+/// (`kernel.perf_event_max_stack`).
 const MAX_CHAIN: usize = 127;
 
-/// A `struct perf_branch_entry`: from, to, flags.
+/// Size of a `struct perf_branch_entry`: from, to, flags.
 const BRANCH_SIZE: usize = 24;
-/// The last branch records that processors keep at most, since Skylake.
+/// Maximum number of branch records that processors keep, since Skylake.
 const MAX_BRANCHES: usize = 32;
 
 const BATCH_SAMPLES: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Samples on their way to a worker.
+/// Samples to be located by a worker.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) number: usize,
     kernel: Arc<AddressSpace>,
-    /// In order of time.
+    /// The samples, in order of time.
     samples: Vec<Pending>,
     bytes: usize,
 }
 
-/// A sample that was not decoded yet, and what it was taken in.
+/// A sample that is not decoded yet, with its thread and mappings.
 pub(super) struct Pending {
     pub(super) record: Record,
     pub(super) thread: ThreadIx,
     pub(super) space: Arc<AddressSpace>,
-    /// What all its stack is, where a virtual machine ran.
+    /// The only frame of the stack, if a virtual machine ran.
     pub(super) guest: Option<Location>,
 }
 
 impl Batch {
-    /// A batch of samples that see this kernel.
+    /// Makes an empty batch of samples with these kernel mappings.
     pub(super) fn new(number: usize, kernel: &Arc<AddressSpace>) -> Self {
         Batch {
             number,
@@ -69,7 +71,7 @@ impl Batch {
         self.samples.len() >= BATCH_SAMPLES || self.bytes >= BATCH_BYTES
     }
 
-    /// Whether the kernel's mappings are still those that the batch's samples see.
+    /// Returns `true` if the kernel's mappings are those of the batch.
     pub(super) fn sees(&self, kernel: &Arc<AddressSpace>) -> bool {
         Arc::ptr_eq(&self.kernel, kernel)
     }
@@ -80,25 +82,25 @@ impl Batch {
     }
 }
 
-/// Batches that were located; or the number of the one that could not be, and why.
+/// Located batches, or the number of the first failed batch and its error.
 type Located = Result<Vec<LocatedBatch>, (usize, FormatError)>;
 
-/// What a batch is made into.
+/// The result for a batch.
 #[derive(Default)]
 pub(super) struct LocatedBatch {
     pub(super) number: usize,
     pub(super) samples: Vec<Sample>,
-    /// The counters that its samples have.
+    /// The counter readings of the samples.
     pub(super) readings: Vec<Reading>,
 }
 
-/// What a worker made of the batches that it took.
+/// The result of a worker.
 pub(super) struct Part {
     pub(super) located: Located,
     pub(super) table: LocationTable,
 }
 
-/// The locations and stacks that a worker numbered.
+/// The locations and stacks numbered by a worker.
 #[derive(Default)]
 pub(super) struct LocationTable {
     pub(super) locations: Vec<Location>,
@@ -131,7 +133,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether no batch was in error so far; further ones are not looked at.
+    /// Returns `true` if no batch failed so far; after an error, further batches are skipped.
     pub(super) fn goes_on(&self) -> bool {
         self.located.is_ok()
     }
@@ -184,20 +186,20 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Finds the stacks of samples, and numbers them and their locations.
+/// Finds the stacks of samples, and numbers the stacks and locations.
 struct Finder<'a> {
     is_monotonic: bool,
     unwinder: Box<dyn Unwind + 'a>,
     index: HashMap<Location, LocationIx>,
     table: LocationTable,
-    /// The stack at hand, innermost first.
+    /// The current stack, innermost first.
     stack: Vec<LocationIx>,
     unwound: Vec<u64>,
 }
 
 impl Finder<'_> {
-    /// A sample's stack, and whether it was cut before its root; `None` where the distinct stacks are more than can
-    /// be numbered.
+    /// The stack of a sample and whether it was cut before its root; `None` if there are too many
+    /// distinct stacks.
     fn find(
         &mut self,
         kernel: &AddressSpace,
@@ -210,7 +212,7 @@ impl Finder<'_> {
         Some((self.table.stacks.try_insert(&self.stack)?, truncated))
     }
 
-    /// Fills `self.stack`, innermost first; says whether the stack was cut before its root.
+    /// Fills `self.stack`, innermost first. Returns `true` if the stack was cut before its root.
     fn walk(&mut self, kernel: &AddressSpace, pending: &Pending, sample: &RawSample<'_>) -> bool {
         if let Some(guest) = pending.guest {
             self.push(guest);
@@ -237,7 +239,7 @@ impl Finder<'_> {
                 (context, innermost) = (word, true);
                 continue;
             }
-            // A return address may be after its function's last instruction.
+            // A return address may lie after the last instruction of its function.
             let address = if innermost {
                 word
             } else {
@@ -249,8 +251,8 @@ impl Finder<'_> {
                 CONTEXT_USER if saved.is_some() || !branches.is_empty() => {}
                 CONTEXT_USER => {
                     self.push(in_user(address));
-                    // Frame pointers lead to the caller of the function whose frame is the newest, not to that of
-                    // one that has none yet, or never.
+                    // Frame pointers skip the caller of a function that has not set up its frame
+                    // yet or never does; the link register has it.
                     let caller = sample.link.filter(|_| interrupted);
                     let caller =
                         caller.and_then(|link| self.unwinder.caller_in_link(space, word, link));
@@ -283,7 +285,7 @@ impl Finder<'_> {
                 _ => in_user(ip),
             });
         }
-        // A chain that leaves mapped code followed something that was no frame pointer.
+        // If the chain leaves mapped code, a register that was no frame pointer was followed.
         let root = self
             .stack
             .last()
@@ -301,8 +303,8 @@ impl Finder<'_> {
     }
 }
 
-/// The addresses of a call stack that the processor kept as branches: where the last call went to, and
-/// where each call came from, innermost first.
+/// The addresses of a call stack recorded as branches, innermost first: the target of the last
+/// call, then the source of each call.
 fn calls_of(branches: &[u8]) -> impl Iterator<Item = u64> {
     let entries = branches.chunks_exact(BRANCH_SIZE);
     let innermost = entries.clone().next().map(|entry| word_of(&entry[8..16]));

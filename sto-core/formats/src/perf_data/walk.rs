@@ -1,6 +1,6 @@
-//! From record to record through a file, and those that matter in order of time.
+//! A walk over the records of a file, and their sorting by time.
 //!
-//! Of samples no more is looked at than when and in which thread they were taken.
+//! Of a sample, only its time, event and thread are looked at here.
 
 use super::check::{Checked, HEADER_SIZE, Header};
 use super::digested::PIECE;
@@ -20,34 +20,35 @@ use sto_model::files::{Part, ReadAt, Window};
 
 /// `PERF_RECORD_LOST_SAMPLES`.
 pub(super) const LOST_SAMPLES: RecordType = RecordType(13);
-/// `PERF_RECORD_*` of `tools/lib/perf/include/perf/event.h`, which perf writes itself.
+/// Record types of `tools/lib/perf/include/perf/event.h`, which perf itself writes.
 pub(super) const HEADER_BUILD_ID: RecordType = RecordType(67);
 const FINISHED_ROUND: RecordType = RecordType(68);
 const COMPRESSED: RecordType = RecordType(81);
 const COMPRESSED2: RecordType = RecordType(83);
 
-/// simpleperf ends no rounds, but writes records nearly in order: as many as these hold what is not.
+/// Number of records per round for simpleperf, which does not mark rounds but writes records nearly
+/// in order.
 const SIMPLEPERF_ROUND: usize = 1024;
 
-/// A record that matters.
+/// A record that is used.
 pub(super) struct Record {
     pub(super) kind: RecordType,
     pub(super) misc: u16,
-    /// Its size in the file, with its header.
+    /// Size in the file, including the header.
     pub(super) size: u16,
-    /// Number of its event.
+    /// Index of the event.
     pub(super) event: u32,
-    /// Its offset in the file; of one that was compressed, that of its compressed bytes.
+    /// Offset in the file; for a compressed record, the offset of its compressed bytes.
     pub(super) at: u64,
     pub(super) time: Option<u64>,
-    /// The process and the thread of a sample.
+    /// Process and thread id of a sample.
     pub(super) thread: (u32, u32),
-    /// What follows its header.
+    /// The bytes after the header.
     pub(super) body: Part,
 }
 
 impl Record {
-    /// The error of a record that ends before its fields do.
+    /// Makes an error for a record that is too short for its fields.
     pub(super) fn malformed(&self, path: &Path) -> FormatError {
         FormatError::malformed(
             path,
@@ -61,19 +62,19 @@ impl Record {
 /// A walk over the records of a file.
 pub(super) struct Walk<'a> {
     file: Checked<'a>,
-    /// The records that are still to come.
+    /// The byte range of the records that are left.
     left: Range<u64>,
     on_read: &'a OnRead,
     reported: u64,
     events: RecordEvents,
     expansion: Expansion,
     rounds: Rounds,
-    /// Number of records that end a round where nothing else does.
+    /// Number of records that end a round, if the file does not mark rounds.
     round: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk over these bytes of a file that begins as `header` says.
+    /// Makes a walk over a byte range of a file with this header.
     pub(super) fn new(
         path: &'a Path,
         file: &'a dyn ReadAt,
@@ -94,10 +95,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next record that matters; `None` at the end.
+    /// The next record that is used; `None` at the end.
     ///
     /// # Errors
-    /// Where a record does not end inside the file, or before its header, or cannot be expanded or read.
+    /// Returns an error if a record is too short for its header, ends outside the file, or cannot
+    /// be expanded or read.
     pub(super) fn next(&mut self) -> Result<Option<Record>, FormatError> {
         while self.rounds.ready.is_empty() && !self.left.is_empty() {
             self.step()?;
@@ -108,7 +110,7 @@ impl<'a> Walk<'a> {
         Ok(self.rounds.ready.pop_front())
     }
 
-    /// What a record that is no sample says.
+    /// Parses a record that is not a sample.
     pub(super) fn raw<'r>(&self, record: &'r Record) -> RawEventRecord<'r> {
         let event = record.event as usize;
         self.events
@@ -155,24 +157,25 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Records in order of time.
+/// Sorts records by time.
 ///
-/// perf reads the buffers of all processors round by round, and of each in order. So whatever a round brings is
-/// not older than what the last but one brought: see `PERF_RECORD_FINISHED_ROUND` in the format's description.
+/// perf reads the buffers of all processors in rounds, each buffer in order. Records of a round are
+/// therefore not older than any record of the round before the previous one; see
+/// `PERF_RECORD_FINISHED_ROUND` in the format's description.
 #[derive(Default)]
 struct Rounds {
     ready: VecDeque<Record>,
-    /// In the order of the file, after those that rounds before this one left.
+    /// In the file's order, after the records that earlier rounds left.
     waiting: Vec<Record>,
-    /// How many those are.
+    /// Number of records that earlier rounds left.
     begun: usize,
-    /// The latest time of the rounds before this one.
+    /// The latest time of the earlier rounds.
     latest: Option<u64>,
 }
 
 impl Rounds {
     fn finish(&mut self) {
-        // Those of one processor are in order already; equal ones stay in the order of the file.
+        // A stable sort: records with equal times keep the order of the file.
         self.waiting.sort_by_key(|record| record.time);
         let latest = self.latest;
         let ready = self.waiting.partition_point(|record| record.time <= latest);
@@ -187,7 +190,7 @@ impl Rounds {
     }
 }
 
-/// Whether anything is made of records of a kind.
+/// Whether records of a type are used.
 fn matters(kind: RecordType) -> bool {
     use RecordType as Kind;
     matches!(
@@ -205,7 +208,7 @@ fn matters(kind: RecordType) -> bool {
     )
 }
 
-/// What the bytes of records mean, by their events.
+/// The fields of records that depend on their event.
 struct RecordEvents {
     infos: Vec<RecordParseInfo>,
     of_id: HashMap<u64, u32>,
@@ -244,7 +247,7 @@ impl RecordEvents {
 
     fn record(&self, at: u64, header: Header, body: Part) -> Record {
         let Header { kind, misc, size } = header;
-        // The header's reader sees to it that all events have their identifiers at the same offset.
+        // The reader of the header checks that all events have the id at the same offset.
         let id = self.raw(kind, misc, 0, &body).id();
         let event = id.and_then(|id| self.of_id.get(&id).copied()).unwrap_or(0);
         let raw = self.raw(kind, misc, event as usize, &body);

@@ -1,16 +1,17 @@
-//! One line of a stack: `ip symbol+0xoffset (dso)`.
+//! A line of a stack: `ip symbol+0xoffset (dso)`.
 
 use crate::names::{kind_by_module, module_name};
 use sto_model::FrameKind;
 
-/// What one line of a stack says.
+/// The fields of a line of a stack.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call<'a> {
-    /// The instruction pointer: for code of a file usually its offset there, else an address.
+    /// The instruction pointer: for code of a file usually an offset in the file, otherwise an
+    /// address.
     pub(super) ip: u64,
-    /// The function, without its offset.
+    /// The function name, without offset.
     pub(super) symbol: &'a [u8],
-    /// Path of the file, `(inlined)`, or empty if the line has none.
+    /// Path of the file, or `(inlined)`; empty if the line has none.
     pub(super) dso: &'a [u8],
 }
 
@@ -33,7 +34,7 @@ impl<'a> Call<'a> {
         !matches!(self.symbol, b"" | b"[unknown]")
     }
 
-    /// The name of the file that frames carry; empty if unknown.
+    /// The module name of the frame; empty if unknown.
     pub(super) fn module(&self) -> &'a [u8] {
         module_name(self.dso)
     }
@@ -47,14 +48,14 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a line names a file to the closing parenthesis, so that nothing of it was cut off. Parameters of a
-/// function may stand in parentheses too.
+/// Returns `true` if the line is complete up to the closing parenthesis of a file name. Parameters
+/// of a function may be in parentheses too.
 pub(super) fn ends_with_file(line: &[u8]) -> bool {
     let (_, dso) = split_dso(line.trim_ascii_end());
     dso == b"inlined" || dso.starts_with(b"/") || dso.starts_with(b"[")
 }
 
-/// The number that hexadecimal digits write up to a white space, and what stands from there.
+/// The hexadecimal number before the first white space, and the text from there.
 fn split_ip(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut ip = 0;
     let mut len = 0;
@@ -76,8 +77,7 @@ fn split_ip(text: &[u8]) -> Option<(u64, &[u8])> {
 
 const NO_DIGIT: u8 = u8::MAX;
 
-/// The value of each digit. Which digits an address has nothing foretells, so a comparison would often
-/// be guessed wrong.
+/// The value of each hexadecimal digit; a table, because comparisons would often be mispredicted.
 const HEXADECIMAL: [u8; 256] = {
     let mut values = [NO_DIGIT; 256];
     let mut digit = 0;
@@ -89,8 +89,8 @@ const HEXADECIMAL: [u8; 256] = {
     values
 };
 
-/// The symbol and what stands in the last parentheses, which may hold others, as in
-/// `(/usr/bin/prog (deleted))`.
+/// The symbol and the contents of the last parentheses, which may be nested, as in `(/usr/bin/prog
+/// (deleted))`.
 fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(inside) = text.strip_suffix(b")") else {
         return (text, b"");
@@ -100,7 +100,7 @@ fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
         begin => begin,
     };
     match begin {
-        // Without a space it is the parameters of a function, and there is no file.
+        // Without a space before it, these are the parameters of a function, and there is no file.
         Some(at) if at == 0 || text[at - 1] == b' ' => {
             (text[..at].trim_ascii_end(), &inside[at + 1..])
         }
@@ -108,7 +108,7 @@ fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Where the parenthesis stands that the end of a text closes, with others between.
+/// Index of the parenthesis that matches the one at the end of a text.
 fn before_nested(text: &[u8]) -> Option<usize> {
     let mut open = 1;
     text.iter().rposition(|byte| {

@@ -1,28 +1,29 @@
 //! The first line of a sample: `comm pid/tid [cpu] time: period event:`.
 //!
-//! Which fields there are depends on the recording and on `perf script -F`; perf separates them by
-//! any number of spaces, and a command name may itself have spaces and digits. So every number is
-//! tried as the thread id, and the one that the other fields follow is taken.
+//! The fields depend on the recording and on `perf script -F`. perf separates them by any number of
+//! spaces, and a command name may contain spaces and digits. So each number is tried as the thread
+//! id until one is found that is followed by the other fields.
 
 use crate::wire::text::decimal;
 use sto_model::units::Nanoseconds;
 
-/// What the first line of a sample says.
+/// The fields of a sample's first line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header<'a> {
     pub(super) comm: &'a [u8],
-    /// Process id; `perf script` prints it only with `-F +pid`.
+    /// Process id, which `perf script` prints only with `-F +pid`.
     pub(super) pid: Option<u32>,
     pub(super) tid: u32,
     pub(super) time: Option<Nanoseconds>,
     pub(super) period: Option<u64>,
     pub(super) event: Option<&'a [u8]>,
-    /// What follows: without call chains the sampled function, for a tracepoint its fields.
+    /// The rest: without call chains the sampled function, for a tracepoint its fields.
     pub(super) rest: &'a [u8],
 }
 
 impl<'a> Header<'a> {
-    /// Whether the line is of a record that is no sample, as `--show-mmap-events` prints them.
+    /// Returns `true` if the line is of a record that is not a sample, as printed by
+    /// `--show-mmap-events`.
     pub(super) fn is_other_record(&self) -> bool {
         is_other_record(self.event.unwrap_or(self.rest))
     }
@@ -42,8 +43,8 @@ impl<'a> Header<'a> {
         None
     }
 
-    /// What follows the ids: `[cpu] misc time: period event:`, of which a time or an event must be there, or a
-    /// record that is no sample after them.
+    /// Parses the text after the ids, `[cpu] misc time: period event:`. There must be a time, an
+    /// event, or a record that is not a sample.
     fn of(
         comm: &'a [u8],
         (pid, tid): (Option<u32>, u32),
@@ -71,17 +72,17 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Whether what follows the fields is a record that is no sample: `PERF_RECORD_MMAP2 1/1: [...]`.
+/// Returns `true` if a record that is not a sample follows: `PERF_RECORD_MMAP2 1/1: [...]`.
 fn is_other_record(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(b"PERF_RECORD_")
 }
 
-/// A text, seen as words with white space between.
+/// A text of words separated by white space.
 #[derive(Clone, Copy)]
 struct Words<'a> {
-    /// All of it, but for white space in front.
+    /// The text without leading white space.
     text: &'a [u8],
-    /// Length of the first word; 0 where there is none.
+    /// Length of the first word, or 0 if there is none.
     first_len: usize,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes the first word off, if it can be parsed.
+    /// Removes the first word if it can be parsed.
     fn take<T>(&mut self, parse: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
         let (first, rest) = self.text.split_at(self.first_len);
         let parsed = parse(first).filter(|_| !first.is_empty())?;
@@ -115,7 +116,7 @@ fn parse_ids(token: &[u8]) -> Option<(Option<u32>, u32)> {
     }
 }
 
-/// A process or thread id; perf writes -1 where it does not know one.
+/// A process or thread id; perf writes -1 for an unknown one.
 fn parse_id(token: &[u8]) -> Option<u32> {
     match token {
         b"-1" => Some(u32::MAX),
@@ -127,13 +128,13 @@ fn parse_cpu(token: &[u8]) -> Option<u64> {
     decimal(token.strip_prefix(b"[")?.strip_suffix(b"]")?)
 }
 
-/// The mode that the sample was taken in, and what else `-F +misc` prints: `U`, `KM`.
+/// The mode of the sample and other flags of `-F +misc`: `U`, `KM`.
 fn parse_misc(token: &[u8]) -> Option<()> {
     let is_misc = token.iter().all(|flag| b"UKHGgMEcSFDA".contains(flag));
     is_misc.then_some(())
 }
 
-/// Seconds with a fraction of up to nine digits, and a colon.
+/// Seconds with up to nine decimals, and a colon.
 fn parse_time(token: &[u8]) -> Option<Nanoseconds> {
     let token = token.strip_suffix(b":")?;
     let point = memchr::memchr(b'.', token)?;
@@ -145,10 +146,10 @@ fn parse_time(token: &[u8]) -> Option<Nanoseconds> {
     Some(Nanoseconds(nanoseconds))
 }
 
-/// An event's name and a colon; the name may end in modifiers, as in `cycles:u:`.
+/// The name of an event and a colon; the name may end in modifiers, as in `cycles:u:`.
 fn parse_event(token: &[u8]) -> Option<&[u8]> {
     let event = token.strip_suffix(b":")?;
-    // Text of Go's heap profiles has `1: 4 [20: 400]`.
+    // Go's heap profiles as text have `1: 4 [20: 400]`.
     let is_name = |first: &u8| !first.is_ascii_digit() && *first != b'[';
     event.first().is_some_and(is_name).then_some(event)
 }

@@ -1,7 +1,7 @@
-//! The text that `perf script` prints.
+//! Output of `perf script`.
 //!
-//! A sample is a line that says when and where it was taken, then its stack, innermost frame
-//! first, a line a frame, then an empty line. Without call chains there is one line a sample.
+//! A sample is a line with time, thread and event, then its stack, innermost frame first, one frame
+//! per line, then an empty line. Without call chains each sample is one line.
 //!
 //! Source: `tools/perf/builtin-script.c` and `tools/perf/util/evsel_fprintf.c` of Linux 6.1.
 //!
@@ -24,18 +24,18 @@ use probes::Probes;
 use reader::Reader;
 use sharing::{AMONG_IDLE, Sharing};
 
-/// Whether a profile begins with the first line of a sample.
+/// Returns `true` if a profile begins with the first line of a sample.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let text = head.first_line().filter(|line| !line.contains(&0));
     text.is_some_and(|line| Header::parse(line).is_some())
 }
 
-/// Begins to read the text that `perf script` prints.
+/// Makes a reader.
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Text::Unknown(Box::new(options.clone())))
 }
 
-/// What the text is of, once that is known.
+/// The kind of the text, once it is known.
 enum Text {
     Unknown(Box<ReadOptions>),
     Samples(Box<Parser>),
@@ -69,7 +69,7 @@ impl LineReader for Text {
                 probes.line_number()
             }
         };
-        // Who saves a sample by hand may leave out the last line end.
+        // A sample copied by hand may lack its last line end.
         let last = &bytes[memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)..];
         if !last.is_empty() && !ends_with_file(last) {
             let cut = format!("the file ends within line {line}, and perf ends every line");
@@ -113,7 +113,7 @@ mod tests {
     use sto_model::limits::MAX_SAMPLE_TYPES;
     use sto_model::units::Bytes;
 
-    /// Reads blocks of text, each part by another reader.
+    /// Reads blocks of text with a given size of the parts that are read in parallel.
     fn read(blocks: &[String], part: usize) -> Decoded<Recording> {
         let sharing = Sharing {
             part,
@@ -140,7 +140,7 @@ mod tests {
         );
     }
 
-    /// A sample, or another record; its stack may lack the empty line after it.
+    /// A sample or another record. Its stack may lack the empty line after it.
     fn sample() -> impl Strategy<Value = String> {
         let first = prop_oneof![
             8 => "(a |b b |c )? ?[12](/[123])? {1,2}(\\[001\\] )?[12]\\.[0-9]: ([1-9] )?(cycles|faults:u): ",
@@ -164,7 +164,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn however_text_is_cut_it_is_the_same_recording(
+        fn cutting_does_not_change_the_recording(
             samples in prop::collection::vec(sample(), 1..60),
             begin_of_block in any::<prop::sample::Index>(),
             part in 1..300usize,
@@ -178,7 +178,7 @@ mod tests {
         }
 
         #[test]
-        fn however_text_is_cut_the_first_line_that_is_wrong_is_named(
+        fn cutting_does_not_change_which_line_is_rejected(
             mut samples in prop::collection::vec(sample(), 3..60),
             wrong in prop::collection::vec(
                 (any::<prop::sample::Index>(), "\tx y|\n\t1 f|what is this\\?"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_at_which_a_limit_is_passed_is_named_however_text_is_cut() {
+    fn cutting_does_not_change_which_line_exceeds_a_limit() {
         let events =
             (0..MAX_SAMPLE_TYPES + 2).map(|event| format!("p 1 1.5: e{event}: \n\t1 f (/x)\n\n"));
         let events = events.collect::<String>();

@@ -1,4 +1,5 @@
-//! Probes of where functions begin and return, as `perf probe` sets them: calls, with the fields as arguments.
+//! Probes at the entry and return of functions, as set by `perf probe`. They are read as calls,
+//! with the fields as arguments.
 
 use super::header::Header;
 use super::reader::{Reader, header};
@@ -15,13 +16,13 @@ use sto_model::trace::log::CallLogWriter;
 use sto_model::trace::paths::FunctionNo;
 use sto_model::units::Bytes;
 
-/// Most arguments that are read of a call.
+/// Limit to the arguments of a call.
 const MOST: usize = 16;
 
-/// Most events that wait until it is known which functions return.
+/// Limit to the events held until it is known which functions return.
 const MOST_HELD: usize = 1 << 20;
 
-/// Whether text begins with a probe, and samples have no stacks.
+/// Returns `true` if a text begins with a probe event and samples have no stacks.
 pub(super) fn begins(text: &[u8]) -> bool {
     let lines = lines(text).map(|(_, line)| line);
     let mut lines = lines.filter(|line| !line.starts_with(b"#"));
@@ -30,17 +31,17 @@ pub(super) fn begins(text: &[u8]) -> bool {
     first.is_some_and(|first| Probe::of(&first).is_some()) && lines.next().is_none_or(is_header)
 }
 
-/// Where a function begins or returns.
+/// The entry or return of a function.
 struct Probe<'a> {
     name: &'a [u8],
     is_return: bool,
-    /// Where the function begins.
+    /// Address of the function's entry.
     address: u64,
     fields: &'a [u8],
 }
 
 impl<'a> Probe<'a> {
-    /// `prog:work: (ADDRESS) n=5`, or `prog:work__return: (ADDRESS <- CALLER) arg1=0x7`.
+    /// Parses `prog:work: (ADDRESS) n=5` or `prog:work__return: (ADDRESS <- CALLER) arg1=0x7`.
     fn of(header: &Header<'a>) -> Option<Probe<'a>> {
         let event = header.event?;
         let colon = memchr::memchr(b':', event)?;
@@ -60,7 +61,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// The fields that are numbers: `n=5`, `n=-5` and `n=0x5`.
+    /// The numeric fields: `n=5`, `n=-5` and `n=0x5`.
     fn arguments(&self) -> Vec<(&'a str, f64)> {
         let numbers = words(self.fields).filter_map(|word| {
             let (name, value) = std::str::from_utf8(word).ok()?.split_once('=')?;
@@ -79,23 +80,23 @@ fn hexadecimal(digits: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Reads probes, line by line.
+/// A reader of probes.
 pub(super) struct Probes {
     options: ReadOptions,
-    /// Takes what is no event: comments, and what was lost.
+    /// Reads lines that are not events, such as comments and lost events.
     others: Reader,
     events: CallEvents,
     functions: Functions,
     threads: Vec<CallThread>,
-    /// Of threads, by process and thread id.
+    /// Threads by process and thread id.
     numbers: HashMap<(u32, u32), u32>,
     any_without_pid: bool,
-    /// By thread and address.
+    /// Functions by thread and address.
     begun: HashMap<(u32, u64), FunctionNo>,
     ends: HashMap<FunctionNo, Ends>,
-    /// What came since a function of which it is not known whether it returns.
+    /// Events since the entry of a function that may or may not return.
     held: Vec<Event>,
-    /// How many such functions there are.
+    /// Number of such functions.
     unknown: usize,
     left_out: u64,
     without_return: u64,
@@ -105,16 +106,16 @@ pub(super) struct Probes {
 struct Event {
     thread: u32,
     function: FunctionNo,
-    /// With arguments.
+    /// The function with its arguments.
     called: FunctionNo,
     time: i64,
     is_return: bool,
 }
 
-/// Whether a function returns.
+/// Whether returns of a function are recorded.
 #[derive(Clone, Copy)]
 enum Ends {
-    /// It began so often, and did not return.
+    /// Not known yet: the number of its entries without a return.
     Unknown(u64),
     Known,
     Never,
@@ -139,7 +140,7 @@ impl Probes {
         }
     }
 
-    /// The number of the last line.
+    /// Number of the last line read.
     pub(super) fn line_number(&self) -> usize {
         self.others.line_number
     }
@@ -171,7 +172,7 @@ impl Probes {
         };
         let thread = self.thread(header);
         let place = (thread, probe.address);
-        // Whoever sets a probe may give it any name.
+        // Users can give a probe any name.
         let known = self.begun.get(&place).filter(|_| probe.is_return);
         let function = match known {
             Some(function) => *function,
@@ -216,7 +217,7 @@ impl Probes {
         }
     }
 
-    /// Takes functions that did not return for such that never do, but for those that began once.
+    /// Treats functions without a return so far as never returning, except those entered only once.
     fn decide(&mut self) {
         for ends in self.ends.values_mut() {
             match ends {

@@ -1,4 +1,4 @@
-//! From lines to samples.
+//! The reader of samples, line by line.
 
 use super::call::Call;
 use super::header::Header;
@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 use sto_model::Origin;
 use sto_model::units::{Cost, Unit};
 
-/// Deepest call chain that the kernel records and perf prints by default
-/// (`PERF_MAX_STACK_DEPTH`, `kernel.perf_event_max_stack`): a stack that reaches it was cut.
+/// Default limit of the kernel and perf to the length of a call chain (`PERF_MAX_STACK_DEPTH`,
+/// `kernel.perf_event_max_stack`). A stack that reaches it was cut.
 const MAX_STACK: usize = 127;
 
 const A_SAMPLE: &str = "a sample, as in `prog 123 [000] 4.567890: 1000 cycles:`";
@@ -27,8 +27,8 @@ fn unexpected(expected: &str, line: &[u8]) -> String {
     )
 }
 
-/// The fields of a line that begins a sample or another record. Such a line ends the sample before it,
-/// whatever stands there, so that reading can begin at it.
+/// The fields of a line that begins a sample or another record. Such a line always ends the
+/// previous sample, so that reading can begin at it.
 pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
     match line {
         [b'\t' | b'#', ..] => None,
@@ -36,7 +36,8 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
     }
 }
 
-/// `-F +srcline` puts the source line under each line of a stack, two spaces in: `  work.c:12`.
+/// `-F +srcline` prints the source line below each line of a stack, indented by two spaces: `
+/// work.c:12`.
 fn is_source_line(line: &[u8]) -> bool {
     matches!(line, [b' ', b' ', next, ..] if *next != b' ') && Call::parse(line).is_none()
 }
@@ -45,7 +46,7 @@ fn is_source_line(line: &[u8]) -> bool {
 pub(super) struct Reader {
     pub(super) line_number: usize,
     builder: RecordingBuilder,
-    /// By name, without periods and with them.
+    /// Sample types by name, without and with periods.
     known_types: [HashMap<Box<[u8]>, SampleTypeIx>; 2],
     threads: Threads,
     lost: Lost,
@@ -78,9 +79,9 @@ impl Reader {
             }
             [b'\t', ..] => self.call(line),
             _ if is_source_line(line) || line.starts_with(b"PERF_RECORD_") => Ok(()),
-            // Somebody's editor made spaces of the tabs.
+            // An editor may have replaced the tabs by spaces,
             [b' ', ..] => self.call(line),
-            // Or took the spaces away.
+            // or removed them.
             _ if self.open.is_some() && Call::parse(line).is_some() => self.call(line),
             _ => Err(unexpected(A_SAMPLE, line)),
         }
@@ -92,7 +93,7 @@ impl Reader {
 
     fn begin_sample(&mut self, header: Header<'_>) -> Result<(), String> {
         self.end_sample()?;
-        // `--show-mmap-events` and its like print other records of the recording too.
+        // `--show-mmap-events` and similar options print other records.
         if header.is_other_record() {
             self.lost.add(header.rest);
             return Ok(());
@@ -109,7 +110,7 @@ impl Reader {
                 value: header.period.unwrap_or(1),
             },
         });
-        // A tracepoint's fields may stand there too; only a function has its file after it.
+        // It may also be the fields of a tracepoint; only a function is followed by its file.
         if header.rest.ends_with(b")") && Call::parse(header.rest).is_some() {
             self.call(header.rest)?;
             self.end_sample()?;
@@ -125,7 +126,7 @@ impl Reader {
         Ok(self.stack.add(&call, &mut self.builder)?)
     }
 
-    /// Ends the sample that is open, if one is. After an error it stays so.
+    /// Ends the open sample, if there is one. After an error it stays open.
     fn end_sample(&mut self) -> Built<()> {
         let Some(sample) = self.open else {
             return Ok(());
@@ -157,7 +158,7 @@ impl Reader {
         Ok(ix)
     }
 
-    /// What `perf script --header` says of the machine.
+    /// Reads a header line about the machine, as printed by `perf script --header`.
     fn comment(&mut self, comment: &[u8]) {
         let Some(colon) = memchr::memchr(b':', comment) else {
             return;
@@ -174,8 +175,8 @@ impl Reader {
         *field(&mut self.builder.origin) = Some(value.into_owned());
     }
 
-    /// Goes on with what another reader read of the text after it, of which the first line begins a
-    /// sample. It comes to the same as if this one had read that text.
+    /// Appends the result of another reader of the text that follows, whose first line begins a
+    /// sample. The result is the same as if this reader had read that text.
     pub(super) fn append(&mut self, mut later: Reader) -> Built<()> {
         self.end_sample()?;
         later.end_sample()?;
@@ -239,8 +240,8 @@ impl Reader {
     }
 }
 
-/// Sums of lost events. perf counts them as they happen (`PERF_RECORD_LOST lost 5`), and since Linux
-/// 6.1 all of them once more at the end (`PERF_RECORD_LOST_SAMPLES lost 5`).
+/// Numbers of lost events. perf counts them as they happen (`PERF_RECORD_LOST lost 5`) and, since
+/// Linux 6.1, prints the total at the end (`PERF_RECORD_LOST_SAMPLES lost 5`).
 #[derive(Default)]
 struct Lost {
     events: u64,

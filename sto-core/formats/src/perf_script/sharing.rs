@@ -1,25 +1,27 @@
-//! Text that several cores read.
+//! Reading text on several cores.
 //!
-//! It is cut before lines that begin a sample, so that what stands between two cuts means the same
-//! whoever reads it.
+//! The text is cut before lines that begin a sample, so that each part can be read without the
+//! parts before.
 
 use super::reader::{Reader, header};
 use crate::error::{At, DecodeError, Decoded};
 use crate::wire::text::lines;
 use rayon::FnContext;
 
-/// How text is shared out among cores.
+/// How text is distributed over cores.
 #[derive(Clone, Copy)]
 pub(super) struct Sharing {
-    /// About how much text a core reads before it looks whether another one took the rest.
+    /// Approximate number of bytes that a core reads before it checks whether another core took the
+    /// rest.
     pub(super) part: usize,
-    /// How many parts are shared out at once; so many may be read in vain where the first is wrong.
+    /// Number of parts distributed at once. If the first is invalid, the others are read in vain.
     pub(super) at_once: usize,
-    /// Whether the second half has a reader of its own.
+    /// Whether the second half gets a reader of its own.
     pub(super) is_other_reader: fn(&FnContext) -> bool,
 }
 
-/// Every reader has to learn names anew, so there is another one only where a core was idle.
+/// A new reader has to learn all names again, so the second half gets one only if another core took
+/// it.
 pub(super) const AMONG_IDLE: Sharing = Sharing {
     part: 128 << 10,
     at_once: 4096,
@@ -27,7 +29,7 @@ pub(super) const AMONG_IDLE: Sharing = Sharing {
 };
 
 impl Sharing {
-    /// Goes on with lines. It comes to the same as to read one after the other, errors too.
+    /// Reads lines; the result and errors are the same as when reading one line after another.
     pub(super) fn read(self, reader: &mut Reader, text: &[u8]) -> Decoded<()> {
         let parts = Parts {
             text,
@@ -71,7 +73,7 @@ impl Parts<'_> {
         );
         read?;
         let Some(later) = later else {
-            // If something is wrong there, only the reader of all lines before can say in which line.
+            // Only a reader of all lines before can tell the number of the invalid line.
             return self.read(reader, back);
         };
         reader.append(later).or_else(|limit| {
@@ -89,8 +91,8 @@ impl Parts<'_> {
     }
 }
 
-/// Where text can be cut: at the first line that begins a sample, then at the first such line that is
-/// at least `part` bytes after another, and so on.
+/// Positions at which the text can be cut: the first line that begins a sample, and then each first
+/// such line at least `part` bytes after the previous cut.
 fn cuts(text: &[u8], part: usize) -> Vec<usize> {
     let mut cuts = Vec::new();
     let mut at = 0;

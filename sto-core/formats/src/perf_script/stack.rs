@@ -1,32 +1,33 @@
-//! From the lines of one stack to its locations.
+//! Conversion of the lines of a stack to locations.
 
 use super::call::Call;
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 use hashbrown::{Equivalent, HashMap};
 use sto_model::FrameKind;
 
-/// The stack of one sample after the other.
+/// Collects the stack of one sample after the other.
 #[derive(Default)]
 pub(super) struct StackLines {
-    /// By symbol and file, so that what addresses share is parsed once.
+    /// Functions by symbol and file, so that each is parsed once for all its addresses.
     known: HashMap<Owned, Function>,
     inlined_names: Vec<Box<str>>,
-    /// Locations of inlined functions, by the one that they were inlined into.
+    /// Locations of inlined functions, by name and by the function they were inlined into.
     inlined_into: HashMap<(usize, Option<LocationIx>), LocationIx>,
-    /// Numbers of the files that have code without symbols.
+    /// Number of files with code without symbols.
     bare_files: usize,
-    /// Locations without symbols, by file and offset; `None` stands for all that are no offsets.
+    /// Locations without symbols, by file and offset; `None` for all that are addresses and not
+    /// offsets.
     bare: HashMap<(usize, Option<u32>), LocationIx>,
     /// The stack so far, innermost frame first.
     stack: Vec<LocationIx>,
-    /// Its last lines, if they are functions inlined into one whose line comes later: instruction
-    /// pointers, and indices in `inlined_names`.
+    /// The last lines of the stack, if they are inlined functions whose caller comes later:
+    /// instruction pointers, and indices in `inlined_names`.
     inlined: Vec<(u64, usize)>,
-    /// Number of its frames that are not inlined.
+    /// Number of frames that are not inlined.
     calls: usize,
 }
 
-/// A symbol and its file as they are written.
+/// A symbol and its file as written.
 #[derive(Hash)]
 struct Written<'t>(&'t [u8], &'t [u8]);
 
@@ -35,9 +36,9 @@ type Owned = (Box<[u8]>, Box<[u8]>);
 #[derive(Clone, Copy)]
 enum Function {
     Called(LocationIx),
-    /// An index in [`StackLines::inlined_names`].
+    /// Index in [`StackLines::inlined_names`].
     Inlined(usize),
-    /// The number of a file, which has no symbol there.
+    /// Number of a file without a symbol at this address.
     Bare(usize),
 }
 
@@ -48,7 +49,7 @@ impl Equivalent<Owned> for Written<'_> {
 }
 
 impl StackLines {
-    /// Adds the next line, that of a caller.
+    /// Adds the next line, which is the caller of the previous one.
     pub(super) fn add(&mut self, call: &Call<'_>, stacks: &mut RecordingBuilder) -> Built<()> {
         let location = match self.function(call, stacks)? {
             Function::Inlined(name) => {
@@ -64,7 +65,8 @@ impl StackLines {
         Ok(())
     }
 
-    /// Ends the stack, and begins the next one; says how many of its frames are not inlined.
+    /// Ends the stack and starts the next one. Returns the stack and the number of frames that are
+    /// not inlined.
     pub(super) fn finish(&mut self, stacks: &mut RecordingBuilder) -> Built<(StackIx, usize)> {
         self.push_inlined(None, stacks)?;
         self.stack.reverse();
@@ -100,7 +102,7 @@ impl StackLines {
         call: &Call<'_>,
         stacks: &mut RecordingBuilder,
     ) -> Built<LocationIx> {
-        // Offsets in a file are the same in every run; addresses are not, and lie higher.
+        // Offsets in a file are the same in every run; addresses are not, and are larger.
         let offset = u32::try_from(call.ip).ok();
         if let Some(&location) = self.bare.get(&(file, offset)) {
             return Ok(location);
@@ -117,11 +119,11 @@ impl StackLines {
         Ok(location)
     }
 
-    /// Puts inlined functions onto the stack, now that the function that they were inlined into
-    /// is known: the one with the same instruction pointer.
+    /// Adds inlined functions to the stack, now that their caller is known: the function with the
+    /// same instruction pointer.
     ///
-    /// Where a function's names in its symbol table and its debug information differ, perf prints
-    /// it as inlined into nothing; such a function is taken for one that was called.
+    /// If the names of a function in its symbol table and debug information differ, perf prints it
+    /// as inlined but without a caller at that address; such a function is read as called.
     fn push_inlined(
         &mut self,
         into: Option<(u64, LocationIx)>,

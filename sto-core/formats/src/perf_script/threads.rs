@@ -1,4 +1,4 @@
-//! Threads and processes, as the first lines of samples name them.
+//! Threads and processes, as named by the first lines of samples.
 
 use super::header::Header;
 use crate::recording::{RecordingBuilder, ThreadIx, process_name};
@@ -9,14 +9,14 @@ pub(super) const WITHOUT_PIDS: &str = "Samples name threads but not their proces
 
 #[derive(Default)]
 pub(super) struct Threads {
-    /// By process and thread id.
+    /// Threads by process and thread id.
     known: HashMap<(u32, u32), ThreadIx>,
     any_without_pid: bool,
 }
 
 impl Threads {
-    /// The thread of a sample. A thread that changes its name, as one does that starts another
-    /// program, keeps the last one.
+    /// The thread of a sample. If a thread changes its name, for example by starting another
+    /// program, it gets the last one.
     pub(super) fn insert(
         &mut self,
         header: &Header<'_>,
@@ -38,7 +38,7 @@ impl Threads {
         })
     }
 
-    /// Adds the threads of another builder, which were met later; returns their indices here.
+    /// Adds the threads of a builder that read a later part of the text. Returns their new indices.
     pub(super) fn append(
         &mut self,
         later: &Threads,
@@ -55,7 +55,7 @@ impl Threads {
         threads.collect()
     }
 
-    /// Names the processes after their main thread, or after the first one that was met.
+    /// Names each process after its main thread, or after its first thread in the text.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         for thread in builder.threads.iter().rev() {
             let process = &mut builder.processes[thread.process.get()];

@@ -1,4 +1,4 @@
-//! Which numbers of a sample make which costs.
+//! Conversion of the values of a sample to costs.
 
 use super::schema::{Named, Profile};
 use crate::error::{DecodeError, Decoded};
@@ -7,34 +7,34 @@ use crate::recording::RecordingBuilder;
 use sto_model::limits::MAX_SAMPLE_TYPES;
 use sto_model::units::{Cost, SampleType, Unit};
 
-/// A sample type, and where in a sample its cost stands.
+/// A sample type and the index of its value in a sample.
 pub(crate) struct Column {
     pub(crate) sample_type: SampleType,
     value: usize,
-    /// What one of the file's units is of ours: 1000 for microseconds.
+    /// Factor from the file's unit to ours: 1000 for microseconds.
     factor: u64,
     samples: Samples,
-    /// Whether another type counts its samples in the same index.
+    /// Whether another sample type gets its number of samples from the same index.
     is_shared: bool,
 }
 
-/// How a column knows the number of samples.
+/// Where a column gets its number of samples from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Samples {
-    /// The value at this index is their number.
+    /// The value at this index.
     Counted(usize),
-    /// One sample stands for this much of the value.
+    /// The value divided by this period.
     Period(u64),
-    /// Nothing says it: an entry of the file is one.
+    /// Unknown: each entry of the file counts as one sample.
     Unknown,
 }
 
-/// What the values of a sample are, as a file says it.
+/// The description of a sample's values in a file.
 pub(crate) struct Measured<'b> {
     pub(crate) types: Vec<Named<'b>>,
-    /// Name of the type to show; empty for the last.
+    /// Name of the type to show by default; empty for the last.
     pub(crate) default: &'b [u8],
-    /// The event that samples were taken by, and how much of it is from one to the next.
+    /// The sampling event, and its period.
     pub(crate) period: Option<(Named<'b>, u64)>,
 }
 
@@ -53,10 +53,10 @@ impl<'b> Measured<'b> {
 
 /// The sample types of a profile, the default one first.
 ///
-/// Profilers write a number of samples, or of other things, before what these stand for: `samples`
-/// before `cpu`, `alloc_objects` before `alloc_space`. So a type's samples are counted in the column
-/// of counts before it. One that is called `samples` is nothing but that: our costs have both
-/// numbers.
+/// Profilers write a number of samples (or objects) before the value they stand for: `samples`
+/// before `cpu`, `alloc_objects` before `alloc_space`. The samples of a type are therefore taken
+/// from the nearest column of counts before it. A column named `samples` is only that and becomes
+/// no sample type, because a cost has both numbers.
 pub(crate) fn columns(
     measured: &Measured<'_>,
     stacks: &mut RecordingBuilder,
@@ -67,13 +67,13 @@ pub(crate) fn columns(
     }
     let mut default = None;
     let mut columns: Vec<Column> = Vec::new();
-    // Where samples were last counted, and where by a column that does nothing else.
+    // The last column with counts, and the last column that is only a number of samples.
     let (mut counted, mut sample_count) = (None, None);
     for (index, &(event, unit)) in types.iter().enumerate() {
         if event == measured.default || (measured.default.is_empty() && index + 1 == types.len()) {
             default = default.or(Some(columns.len()));
         }
-        // A type that says nothing is none.
+        // Skip a type without name and unit.
         if event.is_empty() && unit.is_empty() && types.len() > 1 {
             continue;
         }
@@ -86,7 +86,7 @@ pub(crate) fn columns(
         }
         match unit {
             b"count" | b"events" | b"" => counted = sample_count.or(Some(index)),
-            // Samples count themselves, unless a column before them does nothing else.
+            // Samples count themselves, unless the column before is their number.
             b"samples" if sample_count.is_none_or(|count| count + 1 != index) => {
                 counted = Some(index)
             }
@@ -135,14 +135,14 @@ pub(crate) fn columns(
     Ok(columns)
 }
 
-/// Whether a sample type of this name is the number of samples: `samples`, `cycles_sample`.
+/// Returns `true` for names of a number of samples: `samples`, `cycles_sample`.
 fn counts_samples(name: &[u8]) -> bool {
     let name = name.strip_suffix(b"s").unwrap_or(name);
     let before = name.strip_suffix(b"sample");
     before.is_some_and(|before| matches!(before.last(), None | Some(b'_' | b'-')))
 }
 
-/// Our unit, and how many of it one of theirs is; `None` for units of which ours know nothing.
+/// Our unit, and the factor from the file's unit to it; `None` for unknown units.
 ///
 /// Source of the names: `internal/measurement` of pprof, where a kilobyte has 1024 bytes.
 fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
@@ -158,7 +158,7 @@ fn unit_of(event: &[u8], unit: &[u8]) -> Option<(Unit, u64)> {
 }
 
 impl Column {
-    /// The cost that the values of a sample make; `None` where they say that there is none.
+    /// The cost of a sample's values; `None` if it is zero.
     pub(crate) fn cost(&self, values: &[u64], at: usize) -> Decoded<Option<Cost>> {
         let value = checked(values[self.value], at)?;
         let samples = match self.samples {
@@ -181,7 +181,7 @@ impl Column {
     }
 }
 
-/// A value, which the schema lets be negative.
+/// Checks that a value is not negative, as the schema allows.
 pub(crate) fn checked(value: u64, at: usize) -> Decoded<u64> {
     match value as i64 {
         ..0 => Err(DecodeError::new(

@@ -1,4 +1,4 @@
-//! Frames that a profile says are not to be shown.
+//! Frames that a profile declares as not to be shown.
 
 use super::schema::Profile;
 use crate::error::{DecodeError, Decoded};
@@ -6,23 +6,23 @@ use crate::recording::beginning;
 use hashbrown::HashMap;
 use regex_lite::{Regex, RegexBuilder};
 
-/// The functions that a profile drops, with all that they call: allocators in a profile of
-/// allocations, the profiler's own signal handler.
+/// The functions that a profile drops together with everything they call, such as allocators in an
+/// allocation profile, or the profiler's signal handler.
 ///
-/// Their cost is their caller's. The rule is that of `Profile.Prune` in pprof's `prune.go`.
+/// Their cost goes to their caller. The rule is that of `Profile.Prune` in pprof's `prune.go`.
 pub(super) struct Dropped {
     patterns: Option<(Regex, Option<Regex>)>,
-    /// How many states both may have at once, and that times the length of each name that was compared.
+    /// Upper bound on simultaneous states of both patterns, for the work of comparing a name.
     states: usize,
     work: u64,
-    /// By string of the profile.
+    /// Results by index of the name in the string table.
     known: HashMap<u64, bool>,
 }
 
-/// Most steps of comparing names with patterns: it takes time by the length of both. The pattern of tcmalloc has
-/// 1,400 bytes.
+/// Limit to the work of comparing names with patterns, which is proportional to the length of both.
+/// The pattern of tcmalloc has 1,400 bytes.
 const MAX_WORK: u64 = 1 << 32;
-/// Largest a compiled pattern may be, in bytes, and how many states that is.
+/// Limit to the size of a compiled pattern in bytes, and the number of states that this allows.
 const MAX_PATTERN: usize = 1 << 18;
 const MAX_STATES: usize = MAX_PATTERN / 32;
 const WITHOUT_THEM: &str = "write the profile anew without them: `go tool pprof -proto FILE`";
@@ -45,7 +45,8 @@ impl Dropped {
         })
     }
 
-    /// Whether the function of a name, which is this string of the profile, is dropped.
+    /// Returns `true` if the function with this name is dropped; `ix` is the name's index in the
+    /// string table.
     pub(super) fn has(&mut self, ix: u64, name: &[u8]) -> Decoded<bool> {
         let Some((drop, keep)) = &self.patterns else {
             return Ok(false);
@@ -70,7 +71,7 @@ impl Dropped {
     }
 }
 
-/// A pattern for whole names; `None` for an empty one.
+/// Compiles a pattern for whole names; `None` if it is empty.
 fn pattern(text: &[u8]) -> Decoded<Option<Regex>> {
     if text.is_empty() {
         return Ok(None);
@@ -90,7 +91,7 @@ fn pattern(text: &[u8]) -> Decoded<Option<Regex>> {
     })
 }
 
-/// A name up to its parameters, without the dot that PowerPC puts before it.
+/// The name up to its parameters, without the leading dot of PowerPC symbols.
 fn without_parameters(name: &str) -> &str {
     let name = name.strip_prefix('.').unwrap_or(name);
     let is_part_of_name = |at: usize| {

@@ -1,4 +1,4 @@
-//! From the locations of a file to ours: mappings, functions, inlined lines, dropped frames.
+//! Conversion of the file's locations: mappings, functions, inlined lines, dropped frames.
 
 use super::dropped::Dropped;
 use super::schema::{Function, Line, Location, Mapping, Profile};
@@ -11,27 +11,27 @@ use hashbrown::HashMap;
 use std::ops::Range;
 use sto_model::{FrameKind, GnuBuildId};
 
-/// Our locations of each location of the file.
+/// The frames of each location of the file.
 #[derive(Default)]
 pub(crate) struct Frames {
-    /// By location of the file, its part of `expansion`.
+    /// The part of `expansion` for each location of the file.
     ranges: Vec<Range<u32>>,
-    /// Outer functions before those that were inlined into them.
+    /// Outer functions before the functions inlined into them.
     expansion: Vec<LocationIx>,
     cuts: Vec<Cut>,
 }
 
-/// Where a stack ends at a location, the root coming first.
+/// Where a stack is cut at a location, walking from the root.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
     Not,
-    /// Before it.
+    /// Before the location.
     Before,
-    /// After it: of its frames, those that are dropped are gone already.
+    /// After the location, whose own dropped frames are already removed.
     After,
 }
 
-/// The modules of mappings, each once.
+/// The modules of mappings, without duplicates.
 #[derive(Default)]
 pub(crate) struct Modules {
     pub(crate) modules: Vec<Module>,
@@ -73,10 +73,10 @@ impl Frames {
         Ok(frames)
     }
 
-    /// The stack of these frames. `indices` are those of the stack's locations, the leaf first.
+    /// Adds the stack with these location indices, leaf first.
     pub(crate) fn stack(&self, indices: &[u64], stacks: &mut RecordingBuilder) -> Built<StackIx> {
         let mut stack: Vec<LocationIx> = Vec::new();
-        // What is dropped at the root stays, or the whole stack would be gone.
+        // Frames that are dropped at the root stay; otherwise the whole stack would be dropped.
         let mut is_kept_above = false;
         for index in indices.iter().rev().map(|&index| index as usize) {
             let cut = if is_kept_above {
@@ -90,7 +90,7 @@ impl Frames {
             }
             let Range { start, end } = self.ranges[index];
             let frames = &self.expansion[start as usize..end as usize];
-            // A location is written once, with all that was inlined there.
+            // The file has one location for all functions inlined there.
             stacks.expand(frames.len())?;
             stack.extend_from_slice(frames);
             if cut == Cut::After {
@@ -103,7 +103,7 @@ impl Frames {
 
 struct LocationReader<'r, 'b> {
     profile: &'r Profile<'b>,
-    /// By mapping.
+    /// The module of each mapping.
     module_of: Vec<ModuleIx>,
     modules: &'r [Module],
     stacks: &'r mut RecordingBuilder,
@@ -184,7 +184,7 @@ impl LocationReader<'_, '_> {
         &self.modules[self.module_of[mapping].0 as usize]
     }
 
-    /// A location that has an address alone.
+    /// Adds a location that has only an address.
     fn nameless(&mut self, location: &Location<'_>, module: Option<usize>) -> Built<LocationIx> {
         let address = module.and_then(|index| {
             let mapping = &self.profile.mappings.rows[index];
@@ -206,7 +206,7 @@ impl LocationReader<'_, '_> {
 }
 
 fn kind_by_suffix(name: &[u8], system_name: &[u8]) -> Option<FrameKind> {
-    // All are of one length.
+    // All suffixes have the same length.
     let at = system_name
         .len()
         .checked_sub(PPROF_SYSTEM_NAME_SUFFIXES[0].len())?;
@@ -228,7 +228,7 @@ fn module(
     stacks: &mut RecordingBuilder,
 ) -> Decoded<Module> {
     let path = match profile.text(mapping.file)? {
-        // perf appends the symbol from which addresses count.
+        // perf appends the symbol that addresses are relative to.
         path if path.starts_with(KERNEL) => KERNEL,
         path => path,
     };
@@ -236,7 +236,7 @@ fn module(
     Ok(module_of_path(path, ModuleKind::File, build_id, stacks))
 }
 
-/// A GNU build id, which is written in hexadecimal digits; other linkers' ids are passed over.
+/// Parses a GNU build id in hexadecimal digits. Ids of other linkers are ignored.
 pub(crate) fn build_id(text: &[u8]) -> Option<GnuBuildId> {
     std::str::from_utf8(beginning(text)).ok()?.parse().ok()
 }

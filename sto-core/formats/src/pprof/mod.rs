@@ -39,12 +39,12 @@ use sto_model::limits::{MAX_NAME, cut};
 use sto_model::units::{Bytes, Nanoseconds, UnixSeconds};
 use threads::Threads;
 
-/// Whether a file that begins with these bytes is a profile: its fields are those of one, up to a
-/// sample type. Writers put few fields before the sample types, if any.
+/// Returns `true` if a file begins with fields of a profile, up to a sample type. Writers put few
+/// fields, if any, before the sample types.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let mut profile = Message::of_file(head.bytes);
     while let Ok(Some(field)) = profile.next() {
-        // One that says nothing, before others.
+        // Some writers put an empty sample type first.
         if field.number == 1 && field.message().is_ok_and(|of| of.bytes().is_empty()) {
             continue;
         }
@@ -70,11 +70,11 @@ fn is_value_type(mut message: Message<'_>) -> bool {
         }
         fields += 1;
     }
-    // What cannot be read is left.
+    // The end is reached without invalid bytes.
     fields > 0 && message.bytes().is_empty()
 }
 
-/// Reads a profile twice: what samples refer to stands after them.
+/// Reads a profile in two passes, because the tables that samples refer to come after them.
 pub(super) fn read(
     path: &Path,
     file: &dyn ReadAt,
@@ -112,11 +112,11 @@ fn is_sample(field: &Field<'_>) -> bool {
     field.number == 2
 }
 
-/// The parts of a file that are no samples.
+/// The parts of a file other than samples.
 #[derive(Default)]
 struct Tables {
     bytes: Vec<u8>,
-    /// Where in the file parts begin, and which of the bytes are theirs.
+    /// Offsets of the parts in the file, and their ranges in `bytes`.
     parts: Vec<(usize, Range<usize>)>,
 }
 
@@ -140,7 +140,7 @@ impl Tables {
     }
 }
 
-/// When and how long was recorded; its comments stand where other formats have a command line.
+/// The time and duration of the recording. Its comments are stored as the command line.
 fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origin> {
     let mut comments = Vec::new();
     for &comment in &profile.comments {
@@ -148,7 +148,7 @@ fn origin(profile: &Profile<'_>, stacks: &mut RecordingBuilder) -> Decoded<Origi
     }
     let mut comments = comments.join("\n");
     cut(&mut comments, MAX_NAME);
-    // A year has more than 3 * 10^16 nanoseconds; what is negative here was never set.
+    // A year has more than 3 * 10^16 nanoseconds; negative numbers are unset values.
     let known = |nanoseconds: u64| {
         (1..=i64::MAX as u64)
             .contains(&nanoseconds)
@@ -168,11 +168,11 @@ struct SampleReader<'b> {
     frames: Frames,
     builder: RecordingBuilder,
     threads: Threads<'b>,
-    /// By the ids of its locations, as they are written: most samples are of stacks that are known.
+    /// Stacks by their encoded location ids; most samples have a known stack.
     stack_of: HashMap<Box<[u8]>, StackIx>,
-    /// The same of labels that have no time.
+    /// Threads by encoded labels, if these have no time.
     thread_of: HashMap<Box<[u8]>, ThreadIx>,
-    /// Of the sample that is being read, its fields.
+    /// The fields of the current sample.
     locations: Vec<u8>,
     labels: Vec<u8>,
     values: Vec<u64>,

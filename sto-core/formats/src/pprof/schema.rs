@@ -1,4 +1,4 @@
-//! The messages of a pprof profile, as far as they are read.
+//! The messages of a pprof profile that are read.
 //!
 //! Source: `proto/profile.proto` of <https://github.com/google/pprof>.
 
@@ -7,7 +7,7 @@ use crate::wire::protobuf::{Field, FromField, Message, fields};
 use hashbrown::HashMap;
 use sto_model::FrameKind;
 
-/// A profile without its samples, of which there may be very many.
+/// A profile without its samples.
 #[derive(Default)]
 pub(crate) struct Profile<'b> {
     pub(crate) sample_types: Vec<ValueType>,
@@ -16,9 +16,9 @@ pub(crate) struct Profile<'b> {
     pub(crate) functions: Table<Function>,
     pub(crate) drop_frames: Text,
     pub(crate) keep_frames: Text,
-    /// Nanoseconds since 1970.
+    /// Time of the recording, in nanoseconds since 1970.
     pub(crate) time: u64,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub(crate) duration: u64,
     pub(crate) period_type: ValueType,
     pub(crate) period: u64,
@@ -27,11 +27,11 @@ pub(crate) struct Profile<'b> {
     pub(crate) strings: Vec<&'b [u8]>,
 }
 
-/// A string, by its index in the string table.
+/// An index into the string table.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Text {
     pub(crate) ix: u64,
-    /// Where the file refers to it.
+    /// Offset in the file of the reference.
     pub(crate) at: usize,
 }
 
@@ -52,18 +52,18 @@ pub(crate) struct Mapping {
 #[derive(Default)]
 pub(crate) struct Location<'b> {
     pub(crate) at: usize,
-    /// Id of its mapping; 0 without one.
+    /// Id of the mapping, or 0.
     pub(crate) mapping: u64,
     pub(crate) address: u64,
-    /// Its lines, of which the innermost comes first.
+    /// The lines, innermost first.
     pub(crate) lines: Vec<Message<'b>>,
-    /// What the file says of its kind; nothing in pprof.
+    /// The frame kind, if the file has one; pprof never does.
     pub(crate) kind: Option<FrameKind>,
 }
 
 #[derive(Default)]
 pub(crate) struct Line {
-    /// Id of its function; 0 without one.
+    /// Id of the function, or 0.
     pub(crate) function: u64,
     pub(crate) line: u64,
 }
@@ -85,16 +85,16 @@ pub(crate) struct Label {
 
 pub(crate) type Named<'b> = (&'b [u8], &'b [u8]);
 
-/// Rows by the ids that a file gives them.
+/// Rows by the ids that the file gives them.
 pub(crate) struct Table<T> {
     pub(crate) rows: Vec<T>,
-    /// Number of rows from the first on whose ids are 1, 2, 3, as most writers give them.
+    /// Number of leading rows whose ids are 1, 2, 3 and so on, as most writers number them.
     in_order: usize,
     others: HashMap<u64, usize>,
 }
 
 impl<'b> Profile<'b> {
-    /// A profile by the parts of a file of this size that have its fields.
+    /// Parses a profile from the parts of a file of `size` bytes.
     pub(crate) fn parse(
         parts: impl Iterator<Item = Message<'b>>,
         size: usize,
@@ -127,7 +127,7 @@ impl<'b> Profile<'b> {
         Ok((self.text(value_type.kind)?, self.text(value_type.unit)?))
     }
 
-    /// A period and what it is of, if it is known.
+    /// The sampling period and its event, if known.
     pub(crate) fn period_of(
         &self,
         value_type: &ValueType,
@@ -202,7 +202,7 @@ impl Label {
 }
 
 pub(crate) trait Row<'b>: Default {
-    /// Reads it, and returns its id.
+    /// Reads a row and returns its id.
     fn read(&mut self, message: Message<'b>) -> Decoded<u64>;
 }
 
@@ -271,14 +271,14 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    /// The index of an id's row in [`Table::rows`].
+    /// The index in [`Table::rows`] of the row with an id.
     pub(crate) fn index_of(&self, id: u64) -> Option<usize> {
         let index = usize::try_from(id.checked_sub(1)?).ok();
         let in_order = index.filter(|&index| index < self.in_order);
         in_order.or_else(|| self.others.get(&id).copied())
     }
 
-    /// The same of locations of a stack, of which all must be there.
+    /// Replaces the location ids of a stack by indices. Returns an error if one is missing.
     pub(crate) fn indices_of(&self, ids: &mut [u64], at: usize) -> Decoded<()> {
         for id in ids {
             let index = self.index_of(*id);
@@ -287,10 +287,10 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    /// The row of an id; `None` for the id 0, which stands for none.
+    /// The row with an id, or `None` for the id 0.
     ///
     /// # Errors
-    /// Where no row has the id.
+    /// Returns an error if no row has the id.
     pub(crate) fn get(&self, id: u64, what: &str, at: usize) -> Decoded<Option<&T>> {
         if id == 0 {
             return Ok(None);

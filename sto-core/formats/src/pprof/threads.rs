@@ -1,4 +1,4 @@
-//! What labels say of samples: their thread, their process, their time, and whatever else.
+//! Labels of samples: thread, process, time and others.
 
 use super::schema::{Label, Profile, Text};
 use crate::error::{DecodeError, Decoded};
@@ -9,23 +9,23 @@ use crate::wire::text;
 use hashbrown::HashMap;
 use sto_model::units::Nanoseconds;
 
-/// The threads that samples are labelled with; without labels there is one.
+/// The threads in the labels of samples; without labels there is one thread.
 pub(super) struct Threads<'b> {
     profile: &'b Profile<'b>,
     meanings: HashMap<u64, Meaning>,
-    /// Labels with other meanings, by what refers to their texts, and by their number.
+    /// Other labels, by their text references and number.
     others: HashMap<[u64; 4], LabelIx>,
     threads: LabelledThreads,
 }
 
-/// What the label of a key says.
+/// The meaning of a label's key.
 #[derive(Clone, Copy)]
 enum Meaning {
     ThreadId,
     ThreadName,
     ProcessId,
     Time,
-    /// That the sample belongs to what others are to be compared with.
+    /// The sample belongs to the baseline of a difference.
     Base,
     Other,
 }
@@ -40,7 +40,7 @@ impl<'b> Threads<'b> {
         }
     }
 
-    /// Reads the labels of a sample: its thread, and when it was taken.
+    /// Reads the labels of a sample and returns its thread and time.
     pub(super) fn read(
         &mut self,
         labels: &[Message<'_>],
@@ -74,7 +74,7 @@ impl<'b> Threads<'b> {
                          (`-diff_base`); give the two that it was made of",
                     ));
                 }
-                // As for pprof, what has neither text nor number is no label.
+                // As in pprof, a label without text and number is ignored.
                 Meaning::Other if [label.text.ix, label.number, label.unit.ix] == [0; 3] => {}
                 Meaning::Other => others.push(self.other(&label)?),
             }
@@ -128,7 +128,7 @@ impl<'b> Threads<'b> {
         Ok(ix)
     }
 
-    /// Gives the threads their labels, and the processes their program: its mapping stands first.
+    /// Assigns the labels to threads, and to processes their program, which is the first mapping.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let main = builder.modules.first();
         let main = main.filter(|main| main.kind == ModuleKind::File);
