@@ -1,4 +1,4 @@
-//! From a log of calls to a recording: what each path of calls took, and the calls over time, compressed.
+//! Conversion of a call log to a recording: costs by call path, and compressed calls over time.
 
 use crate::error::{DecodeError, Decoded};
 use crate::recording::{LocationIx, LoggedCalls, RecordingBuilder, StackIx, ThreadIx};
@@ -14,8 +14,8 @@ use sto_model::trace::regtime::{Compressed, compress};
 use sto_model::trace::{CALLS, CallThread, CallsWith, RunCalls, ThreadCalls, WALL};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
-/// Adds the calls of a log to a recording: as samples of `wall`, which is the time that calls took without those that
-/// they made, and of `calls`; and as calls over time. `functions` are those of the log, by their numbers.
+/// Adds the calls of a log to a recording: as samples of `wall` (self time) and `calls` (number of
+/// calls), and as calls over time. `functions` are the locations of the log's functions, by number.
 pub(super) fn finish(
     builder: RecordingBuilder,
     log: CallLogWriter,
@@ -25,8 +25,8 @@ pub(super) fn finish(
     finish_as(WALL, builder, log, functions, options)
 }
 
-/// The same, with the time as samples of this event: beside samples that were taken in the same threads, calls are
-/// another account of one time.
+/// Like [`finish`], with another event for the time. If threads also have samples, the time of
+/// calls must not be added to theirs.
 pub(super) fn finish_as(
     event: &str,
     mut builder: RecordingBuilder,
@@ -151,10 +151,10 @@ fn first_paths(paths: &Paths) -> HashMap<FunctionNo, PathNo> {
     first
 }
 
-/// Calls that are kept by their arguments in all, before they become fewer.
+/// Limit to the calls kept with their arguments over all threads; beyond it they are thinned out.
 const MOST_WITH_ARGUMENTS: usize = 1 << 20;
 
-/// Makes calls with arguments so few that a run's are soon read.
+/// Thins out calls with arguments to the number that a run may have.
 fn few(arguments: &mut [CallsWith<StackIx>]) {
     let all: usize = arguments.iter().map(|of| of.calls.len()).sum();
     if all > MOST_WITH_ARGUMENTS {
@@ -184,7 +184,7 @@ fn stacks(
 fn thread_of(builder: &mut RecordingBuilder, thread: &CallThread) -> (ThreadIx, CallThread) {
     let process = builder.process(thread.pid, &thread.program);
     let ix = builder.known_thread(process, thread.tid, &thread.name);
-    // Long names are cut there.
+    // The name is cut if it is long.
     let called = CallThread {
         program: builder.processes[process.get()].program.clone(),
         name: builder.threads[ix.get()].name.clone(),
@@ -193,7 +193,7 @@ fn thread_of(builder: &mut RecordingBuilder, thread: &CallThread) -> (ThreadIx, 
     (ix, called)
 }
 
-/// What the calls of a path took by themselves, and how many began.
+/// Self time of a path and the number of its calls.
 struct PathCost {
     path: PathNo,
     time: Option<Nanoseconds>,
@@ -201,12 +201,12 @@ struct PathCost {
     value: u64,
 }
 
-/// The costs of a thread's paths over all time.
+/// The costs of a thread's paths over the whole run.
 fn costs(compressed: &Compressed, paths: &Paths) -> Vec<PathCost> {
     let mut own = vec![0; paths.path_count()];
     for (path, of) in compressed.durations.iter() {
         let total = of.durations.total().0;
-        // Callers stand before what they call.
+        // Callers precede callees.
         own[path.get()] = total;
         if let Some(caller) = paths.caller(path) {
             own[caller.get()] = own[caller.get()].saturating_sub(total);
@@ -222,7 +222,7 @@ fn costs(compressed: &Compressed, paths: &Paths) -> Vec<PathCost> {
     costs.collect()
 }
 
-/// The time of a run in equal parts, as slices of time are cut.
+/// The run's time in equal parts, cut like time slices.
 #[derive(Clone, Copy)]
 struct Parts {
     begin: u64,
@@ -240,13 +240,13 @@ impl Parts {
         (since * u128::from(self.count.get()) / self.length()) as u32
     }
 
-    /// When a part begins.
+    /// Begin of a part.
     fn border(self, part: u32) -> u64 {
         let before = u128::from(part) * self.length();
         self.begin + before.div_ceil(u128::from(self.count.get())) as u64
     }
 
-    /// The time that a part's samples get: together they take all the time of the run.
+    /// The time of a part's samples. The samples of all parts together span the whole run.
     fn time(self, part: u32) -> u64 {
         if part + 1 == self.count.get() {
             self.end
@@ -256,7 +256,7 @@ impl Parts {
     }
 }
 
-/// The costs of a thread's paths by part of the run's time, in order of time.
+/// The costs of a thread's paths by part of the run, in order of time.
 fn costs_by_part(
     log: &CallLog,
     thread: ThreadNo,
@@ -272,7 +272,7 @@ fn costs_by_part(
             from = end;
         }
     };
-    // The calls that are open, with their ends, and up to when time was given to one.
+    // The open calls with their ends, and the time up to which self time was assigned.
     let mut open: Vec<(PathNo, u64)> = Vec::new();
     let mut now = 0;
     let mut called: BTreeMap<(u32, PathNo), u64> = BTreeMap::new();
@@ -326,7 +326,8 @@ mod tests {
     use sto_model::trace::paths::FunctionNo;
     use sto_model::units::Bytes;
 
-    /// Two threads: `main` that calls `work` twice, for 20 of 100 ns each, and one that calls `work` for 10 ns.
+    /// Two threads: `main`, which calls `work` twice for 20 of 100 ns each, and a thread that calls
+    /// `work` for 10 ns.
     fn recording(options: &ReadOptions) -> Recording {
         let mut builder = RecordingBuilder::default();
         let functions = ["main", "work"]
@@ -361,7 +362,7 @@ mod tests {
         built.finish(Format::Folded, SourceDigest::of(b"calls"), Bytes(0))
     }
 
-    /// Thread, event, depth of the stack, time, samples and value of each sample.
+    /// Thread, event, stack depth, time, samples and value of a sample.
     type Row = (u32, &'static str, usize, Option<u64>, u64, u64);
 
     fn rows(recording: &Recording) -> Vec<Row> {
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_samples_of_the_time_that_they_took_by_themselves_and_of_their_number() {
+    fn calls_become_samples_of_self_time_and_count() {
         let recording = recording(&ReadOptions::default());
         assert_eq!(
             rows(&recording),
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_calls_is_divided_among_the_parts_of_a_run() {
+    fn divides_time_of_calls_among_parts() {
         let recording = recording(&ReadOptions {
             call_parts: NonZeroU32::new(4),
             ..ReadOptions::default()

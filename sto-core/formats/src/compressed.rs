@@ -1,7 +1,7 @@
-//! gzip, zlib, zstd and LZ4 around a profile are seen through.
+//! Decompression of gzip, zlib, zstd and LZ4 around a profile.
 //!
-//! A few bytes of either can expand to terabytes. So expansion has two limits: a ratio, which what
-//! profilers write stays far below, and a size for what must be held as a whole.
+//! A few compressed bytes can expand to terabytes. So expansion has two limits: a ratio, which
+//! output of profilers never comes close to, and a size for formats that must be held in memory.
 
 use crate::encoding::Encoding;
 use crate::error::{FormatError, Salvage};
@@ -12,28 +12,29 @@ use std::path::Path;
 use std::rc::Rc;
 use sto_model::Cancelled;
 
-/// Expanded bytes that any compressed profile may have.
+/// Expanded size that is always allowed.
 const FREE: u64 = 64 << 20;
-/// Most expanded bytes beyond those, for each byte of the input. Text of `perf script` reaches 50.
+/// Limit to the expanded bytes beyond that, per byte of the input. Output of `perf script` reaches
+/// 50.
 const MAX_RATIO: u64 = 256;
-/// Most bytes of a stream, or expanded, of a format that is not read as it comes.
+/// Limit to the size of a stream or expanded file whose format must be held in memory.
 const MAX_HELD: u64 = 2 << 30;
-/// Most compressions around each other: that of the profile's own format, and a copy's.
+/// Limit to nested compressions: one of the format, one of a copy.
 const MAX_LAYERS: usize = 2;
 
 #[derive(Clone, Copy)]
 pub(super) enum Compression {
     Gzip,
-    /// As Perun stores its profiles.
+    /// Used by Perun for its profiles.
     Zlib,
     Zstd,
-    /// As memray compresses its recordings.
+    /// Used by memray for its recordings.
     Lz4,
 }
 
 impl Compression {
-    /// What compressed these bytes, by the magic numbers of RFC 1952, RFC 8878 and LZ4's frames, and the levels of RFC 1950
-    /// whose numbers no text has.
+    /// Detects the compression by the magic numbers of RFC 1952, RFC 8878 and LZ4 frames, and by
+    /// the zlib headers of RFC 1950 that no text begins with.
     pub(super) fn of(bytes: &[u8]) -> Option<Compression> {
         match bytes {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
@@ -44,7 +45,7 @@ impl Compression {
         }
     }
 
-    /// What an input holds, without any compression; text in UTF-8.
+    /// Removes all compressions of an input, and converts text to UTF-8.
     pub(super) fn see_through<'a>(
         path: &Path,
         input: impl Read + 'a,
@@ -90,19 +91,19 @@ impl Compression {
     }
 }
 
-/// The bytes of a profile, as they are without compression.
+/// The decompressed bytes of a profile.
 pub(super) struct Expanded<'a> {
     input: Box<dyn Read + 'a>,
     is_expanded: bool,
-    /// Most bytes that may be held.
+    /// Limit to the bytes held in memory.
     max_held: u64,
-    /// Whether compressed data ended early, and that was allowed.
+    /// Whether compressed data ended early, if that is allowed.
     cut: Rc<Cell<bool>>,
 }
 
 impl Expanded<'_> {
-    /// Reads all that is left. Of a file that is not compressed these are `size` bytes, with those that were
-    /// read; of a stream the size is 0.
+    /// Reads all remaining bytes. `size` is the size of an uncompressed file including the bytes
+    /// already read, or 0 for a stream.
     pub(super) fn hold(&mut self, bytes: &mut Vec<u8>, size: u64) -> io::Result<()> {
         let mut most = self.max_held;
         if !self.is_expanded {
@@ -115,7 +116,7 @@ impl Expanded<'_> {
         check_held(bytes.len() as u64, most)
     }
 
-    /// What to say where compressed data ended early.
+    /// A warning if compressed data ended early.
     pub(super) fn warning(&self) -> Option<String> {
         self.cut.get().then(|| {
             "Its compressed data end early; what could be expanded of them was read.".to_owned()
@@ -129,18 +130,18 @@ impl Read for Expanded<'_> {
     }
 }
 
-/// One compression, taken off.
+/// A decoder of one layer of compression.
 struct Layer<'a> {
     name: &'static str,
     decoder: Box<dyn Read + 'a>,
-    /// Compressed bytes that the decoder took.
+    /// Compressed bytes consumed by the decoder.
     taken: Rc<Cell<u64>>,
     expanded: u64,
-    /// Bytes of the input that were read, below all compressions.
+    /// Bytes read from the input below all layers.
     came: Rc<Cell<u64>>,
-    /// Expanded bytes that the user allows; 0 where he said nothing.
+    /// The user's limit to expanded bytes; 0 without one.
     max_input: u64,
-    /// Where to note that the data end early; `None` where that is an error.
+    /// Where to record that the data ended early; `None` if that is an error.
     cut: Option<Rc<Cell<bool>>>,
 }
 
@@ -227,7 +228,7 @@ impl Read for Layer<'_> {
     }
 }
 
-/// Parts of a file that zstd compressed one by one; together they expand to no more than a file may.
+/// Parts of a file that are compressed individually with zstd. The limit applies to their sum.
 pub(super) struct CompressedParts {
     max_input: u64,
     came: Rc<Cell<u64>>,
@@ -243,12 +244,12 @@ impl CompressedParts {
         }
     }
 
-    /// Whether a part is one.
+    /// Returns `true` if a part is compressed.
     pub(super) fn has(part: &[u8]) -> bool {
         matches!(Compression::of(part), Some(Compression::Zstd))
     }
 
-    /// What a part of the file holds, whose name is that of the file and of the part.
+    /// Decompresses a part; `name` is the file and the part, for messages.
     pub(super) fn expand(&mut self, name: &Path, part: &[u8]) -> Result<Vec<u8>, FormatError> {
         let io = failed(name, Salvage::Impossible);
         self.came.set(self.came.get() + part.len() as u64);
@@ -267,7 +268,7 @@ impl CompressedParts {
         Ok(bytes)
     }
 
-    /// How a part begins of which not all may be there.
+    /// The beginning of a part that may be incomplete, decompressed.
     pub(super) fn beginning(part: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         if let Ok(decoder) = zstd::stream::read::Decoder::new(part) {
@@ -277,7 +278,7 @@ impl CompressedParts {
     }
 }
 
-/// An error of this module, so that compressions further out hand it on as it is.
+/// An error of this module, wrapped so that outer decoders pass it on unchanged.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("{0}")]
@@ -288,7 +289,7 @@ enum Refusal {
     TooFar(String),
 }
 
-/// An error for more bytes than may be held.
+/// Returns an error if more bytes than allowed must be held.
 fn check_held(bytes: u64, most: u64) -> io::Result<()> {
     if bytes > most {
         Err(too_far(format!(
@@ -308,7 +309,7 @@ fn too_far(problem: String) -> io::Error {
     io::Error::other(Refusal::TooFar(problem))
 }
 
-/// Makes an error of what reading a file met, of which this can be done if it was cut off.
+/// Converts I/O errors from reading a file; `salvage` applies if it was cut off.
 pub(super) fn failed(path: &Path, salvage: Salvage) -> impl Fn(io::Error) -> FormatError {
     move |error| match error.get_ref().and_then(|error| error.downcast_ref()) {
         Some(Refusal::Cut(cut)) => FormatError::cut_off(path, cut, salvage),
@@ -338,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_stream_without_end_no_more_is_held_than_may_be() {
+    fn limits_memory_for_endless_stream() {
         let zstd = zstd::encode_all(&vec![7; 8 << 20][..], 1).expect("it is compressed in memory");
         for is_expanded in [false, true] {
             let input: Box<dyn Read> = if is_expanded {
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_compressed_one_by_one_expand_no_further_than_a_file_may() {
+    fn limits_expansion_of_all_parts_together() {
         let part = zstd::encode_all(&vec![0; 32 << 20][..], 1).expect("it is compressed in memory");
         let mut parts = CompressedParts::new(&ReadOptions::default());
         let mut expand = || parts.expand(Path::new("x: the message at byte 4"), &part);

@@ -1,22 +1,22 @@
-//! Demangling: from the names that linkers see to the names that people write.
+//! Demangling of C++ and Rust symbols.
 
 mod itanium;
 
 use std::fmt::{self, Write};
 use sto_model::limits::{MAX_NAME, cap, cut};
 
-/// Longest mangled name that is demangled, in bytes. Template libraries reach 20,000.
+/// Length limit in bytes to mangled names. Template libraries reach 20,000.
 const MAX_MANGLED: usize = 1 << 16;
 
-/// As much of a name as is looked at: many symbols may share the end of a long one, and what is cut here is no
-/// longer demangled.
+/// The part of a name that is looked at. Many symbols may share the end of a long name, so longer
+/// names are cut and no longer demangled.
 pub fn readable(raw: &[u8]) -> &[u8] {
     &raw[..raw.len().min(MAX_MANGLED + 1)]
 }
 
-/// The name of a symbol as people write it; what is not mangled stays as it is.
+/// Returns the readable name of a symbol; names that are not mangled stay unchanged.
 ///
-/// Bytes that are not UTF-8 are replaced, and a name of more than 4096 bytes is cut and ends in `…`.
+/// Invalid UTF-8 is replaced, and a name longer than 4096 bytes is cut and ends in `…`.
 pub fn demangle(raw: &[u8]) -> String {
     let raw = readable(raw);
     let mangled = std::str::from_utf8(raw).ok();
@@ -25,11 +25,11 @@ pub fn demangle(raw: &[u8]) -> String {
         .unwrap_or_else(|| cap(&String::from_utf8_lossy(raw)))
 }
 
-/// The name that a mangled one stands for, as frames carry it; `None` where it is not mangled.
+/// Demangles a name; returns `None` if it is not mangled.
 ///
 /// Rust names (legacy and v0) lose their hash; C++ names keep their template arguments, but not
-/// their parameters and result, as in `perf report`. What compilers and linkers add after a
-/// mangled name (`.cold`, `.llvm.123`, `@plt`) stays after the demangled one. A name of more than
+/// their parameters and result, as in `perf report`. Suffixes that compilers and linkers add to a
+/// mangled name (`.cold`, `.llvm.123`, `@plt`) are kept. A name of more than
 /// 4096 bytes is cut and ends in `…`.
 ///
 /// ```
@@ -49,12 +49,12 @@ fn write_rust(mangled: &str, out: &mut Capped) -> bool {
     if !(mangled.starts_with("_R") || mangled.starts_with("_ZN")) {
         return false;
     }
-    // rustc_demangle drops this suffix and keeps all others.
+    // rustc_demangle drops this suffix but keeps all others.
     let (mangled, llvm) = match mangled.find(".llvm.") {
         Some(at) => mangled.split_at(at),
         None => (mangled, ""),
     };
-    // A C++ name of the form `_ZN...E` is a variable, which no code runs in.
+    // A C++ name of the form `_ZN...E` is a variable, not code.
     let Ok(demangled) = rustc_demangle::try_demangle(mangled) else {
         return false;
     };
@@ -80,8 +80,7 @@ fn write_cpp(mangled: &str, out: &mut Capped) -> bool {
     })
 }
 
-/// A string that takes no more than [`MAX_NAME`] bytes: a mangled name of a few bytes can stand for
-/// gigabytes.
+/// A string of at most [`MAX_NAME`] bytes; a mangled name of a few bytes can stand for gigabytes.
 #[derive(Default)]
 struct Capped {
     text: String,
@@ -89,7 +88,7 @@ struct Capped {
 }
 
 impl Capped {
-    /// Whether `write` wrote a name; if not, nothing was written. A name that was cut is one.
+    /// Returns `true` if `write` wrote a name, even a cut one; otherwise nothing was written.
     fn try_write(&mut self, write: impl FnOnce(&mut Capped) -> fmt::Result) -> bool {
         let written = write(self).is_ok() || self.full;
         if !written {
@@ -123,9 +122,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_written_as_people_write_them() {
+    fn demangles_names() {
         let cases = [
-            // Rust, legacy mangling: the hash goes, what is after it stays.
+            // Rust, legacy mangling: the hash is dropped, suffixes stay.
             (
                 "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
                 "core::fmt::Write::write_fmt",
@@ -168,12 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn replaces_invalid_utf8() {
         assert_eq!(demangle(b"work\xff\xfe"), "work\u{fffd}\u{fffd}");
     }
 
     #[test]
-    fn a_name_that_would_be_parsed_over_and_over_stays_mangled() {
+    fn leaves_names_with_exponential_parse_time_mangled() {
         let shapes = [
             ("_Z3fooIX", "dl"),
             ("_Z3fooIX", "da"),
@@ -189,7 +188,7 @@ mod tests {
             ("_Z3fooI", "T_I"),
             ("_ZN3foocv", "T_I"),
             ("_Z3fooIXcv", "fLU3fooI"),
-            // A number that is none of an identifier hides nothing.
+            // A number that is not the length of an identifier hides nothing.
             ("_Z3fooILi80E", "XdlLi80E"),
             ("_Z3fooIXLi90EE", "Xdl"),
         ];
@@ -204,8 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_cut_at_its_limit() {
-        // A few bytes that stand for many: each type holds the one before it twice.
+    fn cuts_long_names() {
+        // A small bomb: each type contains the previous one twice.
         let mut bomb = "_Z1fISt4pairIiiE".to_owned();
         for ix in "0123456789ABCDEF".chars() {
             bomb.push_str(&format!("S_IS{ix}_S{ix}_E"));

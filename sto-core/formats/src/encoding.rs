@@ -1,8 +1,9 @@
-//! Text that begins with a byte order mark: UTF-16, as Windows PowerShell redirects output, and UTF-8.
+//! Text with a byte order mark: UTF-16, which Windows PowerShell writes when it redirects output,
+//! and UTF-8.
 
 use std::io::{self, Read};
 
-/// How many bytes are read at once.
+/// Number of bytes read at once.
 const BLOCK: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// What the byte order mark says that these bytes begin with; `None` without one.
+    /// The encoding according to the byte order mark; `None` without one.
     pub(super) fn of(bytes: &[u8]) -> Option<Encoding> {
         match bytes {
             [0xef, 0xbb, 0xbf, ..] => Some(Encoding::Utf8),
@@ -23,7 +24,7 @@ impl Encoding {
         }
     }
 
-    /// The text in UTF-8, without the mark.
+    /// Converts the text to UTF-8 without the mark.
     pub(super) fn see_through<'a>(
         self,
         mut input: impl Read + 'a,
@@ -49,20 +50,20 @@ impl Encoding {
 struct Utf16<R> {
     input: R,
     unit: fn([u8; 2]) -> u16,
-    /// What was read and not decoded: half a character.
+    /// Bytes of an incomplete character.
     coded: Vec<u8>,
     text: io::Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Utf16<R> {
-    /// Decodes what comes next; of the last bytes what is no character, too.
+    /// Decodes the buffered bytes. At the end, an incomplete character is replaced.
     fn decode(&mut self, is_end: bool) {
         let mut units: Vec<u16> = self
             .coded
             .chunks_exact(2)
             .map(|unit| (self.unit)([unit[0], unit[1]]))
             .collect();
-        // The first half of a pair waits for the second.
+        // A high surrogate waits for the low one.
         units.pop_if(|unit| !is_end && (0xd800..0xdc00).contains(unit));
         let mut text: String = char::decode_utf16(units.iter().copied())
             .map(|decoded| decoded.unwrap_or(char::REPLACEMENT_CHARACTER))
@@ -100,7 +101,7 @@ impl<R: Read> Read for Utf16<R> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time.
+    /// A reader that returns one byte at a time.
     struct Bytes<'a>(&'a [u8]);
 
     impl Read for Bytes<'_> {
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_the_same_in_either_byte_order_however_it_comes() {
+    fn decodes_both_byte_orders_in_any_pieces() {
         let text = "main;größe;日本;🦀 42\r\n";
         let units = || [0xfeff].into_iter().chain(text.encode_utf16());
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
@@ -139,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_character_is_replaced() {
-        // Half a pair, a letter, half a pair at the end, and a byte too many.
+    fn replaces_invalid_characters() {
+        // A lone surrogate, a letter, a lone surrogate at the end, and an odd byte.
         let bytes = [0xff, 0xfe, 0x3e, 0xd8, b'a', 0, 0x3e, 0xd8, 7];
         assert_eq!(decoded(&bytes), "\u{fffd}a\u{fffd}\u{fffd}");
     }

@@ -1,4 +1,4 @@
-//! Labels of samples: the distinct sets of them, no more than a profile may have.
+//! Labels of samples, and the limit to their distinct sets.
 
 use crate::recording::{RecordingBuilder, ThreadIx, beginning};
 use crate::wire::text::excerpts;
@@ -27,8 +27,8 @@ numbers! {
     TextIx;
 }
 
-/// The threads of samples, one for each set of labels that a thread's samples have. Each text is held once: a small
-/// file can ask for more than there is memory.
+/// The threads of samples, one per set of labels of a thread. Each text is stored once; otherwise a
+/// small file could need any amount of memory.
 #[derive(Default)]
 pub(super) struct LabelledThreads {
     texts: Texts,
@@ -36,7 +36,7 @@ pub(super) struct LabelledThreads {
     label_of: HashMap<Label, LabelIx>,
     sets: HashMap<Vec<LabelIx>, LabelSetIx>,
     threads: HashMap<([u32; 2], [TextIx; 2], LabelSetIx), ThreadIx>,
-    /// By thread.
+    /// The label set of each thread.
     set_of: Vec<LabelSetIx>,
 }
 
@@ -101,7 +101,7 @@ impl LabelledThreads {
         })
     }
 
-    /// The thread of samples that have these labels.
+    /// The thread for samples with these labels.
     pub(super) fn thread(
         &mut self,
         name: ThreadName<'_>,
@@ -121,8 +121,8 @@ impl LabelledThreads {
         })
     }
 
-    /// Gives the threads their labels, and warns of what was left out: where sets are more than
-    /// [`MAX_LABEL_SETS`], the labels of some keys.
+    /// Assigns the labels to threads. If there are more than [`MAX_LABEL_SETS`] sets, the labels of
+    /// some keys are left out, with a warning.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let left_out = self.left_out();
         let labels = self.labels.iter();
@@ -146,7 +146,7 @@ impl LabelledThreads {
             let own = set.iter().filter_map(|label| labels[label.get()].clone());
             let mut own: Vec<SampleLabel> = own.collect();
             own.sort_unstable();
-            // Texts that were cut may have become one.
+            // Texts that were cut may have become equal.
             own.dedup();
             sets[ix.get()] = own.into();
         }
@@ -160,8 +160,7 @@ impl LabelledThreads {
         );
     }
 
-    /// Keys to leave out, so that what is left is not too much: those with most values first, equals
-    /// by name.
+    /// The keys to leave out until the limit is met: those with most values first, then by name.
     fn left_out(&self) -> BTreeSet<&[u8]> {
         let cost = |label: &LabelIx| self.cost(self.labels[label.get()]);
         if self.sets.keys().flatten().map(cost).sum::<usize>() <= MAX_LABEL_SETS {
@@ -194,7 +193,7 @@ impl LabelledThreads {
         left_out.map(|(_, key, _)| key).collect()
     }
 
-    /// What a label takes of [`MAX_LABEL_SETS`].
+    /// The share of a label in [`MAX_LABEL_SETS`].
     fn cost(&self, label: Label) -> usize {
         let (Value::Text(text) | Value::Number { unit: text, .. }) = label.value;
         let length = |text: TextIx| self.texts.get(text).len().min(MAX_NAME);

@@ -1,5 +1,5 @@
-//! What names say: the kind of a frame and the name of its module, where the format says neither, and the unit of
-//! an event.
+//! Rules for names: the kind and module of a frame if the format has none, and the unit of an
+//! event.
 
 use crate::recording::{Built, LocationIx, Module, ModuleKind, RecordingBuilder, beginning};
 use crate::wire::text::base_name;
@@ -8,14 +8,14 @@ use sto_model::source_path;
 use sto_model::units::Unit;
 use sto_model::{Frame, FrameKind, GnuBuildId};
 
-/// A function as a file names it; empty is what it does not name.
+/// A function as named in a file; empty texts are unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NamedFrame<'b> {
     pub(super) symbol: &'b [u8],
     pub(super) module: &'b [u8],
     pub(super) file: &'b [u8],
     pub(super) line: u32,
-    /// Where the file says it.
+    /// The kind, if the file has it.
     pub(super) kind: Option<FrameKind>,
 }
 
@@ -36,9 +36,8 @@ impl NamedFrame<'_> {
     }
 }
 
-/// The kind that a frame is taken for where its format does not say it: unresolved where its name
-/// stands for an address, kernel or compiled just in time where its module is called as perf calls
-/// the like, else user.
+/// Guesses the kind of a frame from its names: unresolved if the symbol stands for an address,
+/// kernel or JIT-compiled if perf gives the module such a name, otherwise user.
 pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
     match module {
         _ if is_unresolved(symbol.as_bytes()) => FrameKind::Unresolved,
@@ -47,15 +46,17 @@ pub fn kind_by_names(symbol: &str, module: &str) -> FrameKind {
     }
 }
 
-/// Suffixes of the system name of a function in pprof that say its kind, in the order of
-/// [`FrameKind::ALL`]. Viewers show the name without it, and leave a name that is not its system
-/// name as it is. Other tools write none: there a function is inlined if it is on a line of another's
-/// location, else [`kind_by_names`] decides.
+/// Suffixes of a function's system name in pprof that state its kind, in the order of
+/// [`FrameKind::ALL`].
+///
+/// Viewers show the name without the suffix; only the system name has it. Other tools write no
+/// suffix; their functions are inlined if they share a location with another line, otherwise
+/// [`kind_by_names`] decides.
 pub const PPROF_SYSTEM_NAME_SUFFIXES: [&str; FrameKind::ALL.len()] = [
     "_[u]", "_[k]", "_[i]", "_[j]", "_[0]", "_[?]", "_[1]", "_[w]",
 ];
 
-/// Whether a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
+/// Returns `true` if a name stands for an address without a symbol: `[unknown]`, `[libc.so.6]`,
 /// `[libc.so.6+0x1234]`, `0x7f00deadbeef`, `??`.
 pub(super) fn is_unresolved(name: &[u8]) -> bool {
     match name {
@@ -65,13 +66,13 @@ pub(super) fn is_unresolved(name: &[u8]) -> bool {
     }
 }
 
-/// `0x7f00deadbeef`.
+/// Returns `true` for `0x7f00deadbeef`.
 pub(super) fn is_address(name: &[u8]) -> bool {
     let digits = name.strip_prefix(b"0x").unwrap_or_default();
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The kind of code in a file, or what stands for one, of this path.
+/// The kind of code in the file or pseudo file with this path.
 pub(super) fn kind_by_module(path: &[u8]) -> FrameKind {
     if is_jit(path) {
         FrameKind::Jit
@@ -82,7 +83,7 @@ pub(super) fn kind_by_module(path: &[u8]) -> FrameKind {
     }
 }
 
-/// The name that frames carry of a file, or of what stands for one, as perf writes them; empty if unknown.
+/// The module name of a file or pseudo file, as perf prints it; empty if unknown.
 pub(super) fn module_name(path: &[u8]) -> &[u8] {
     match path {
         b"[unknown]" | b"inlined" => b"",
@@ -92,7 +93,7 @@ pub(super) fn module_name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The module of a path as a file has it; `file` is its kind where the path is that of a file.
+/// Makes the module of a path; `file` is its kind if the path is of a regular file.
 pub(super) fn module_of_path(
     path: &[u8],
     file: ModuleKind,
@@ -122,8 +123,8 @@ pub(super) fn module_of_path(
     }
 }
 
-/// Kernel code: the kernel itself, `[a_module]` or its file, of the host or a guest, and BPF
-/// programs.
+/// Returns `true` for kernel code of the host or a guest: the kernel, `[a_module]` or its file, and
+/// BPF programs.
 fn is_kernel(path: &[u8]) -> bool {
     const USER: [&[u8]; 7] = [
         b"[unknown]",
@@ -144,8 +145,8 @@ fn is_kernel(path: &[u8]) -> bool {
         || (bracketed && !USER.contains(&name) && !name.starts_with(b"[anon"))
 }
 
-/// `/tmp/perf-PID.map`, in which just-in-time compilers write their symbols for perf, or
-/// `jitted-PID-N.so`, which `perf inject --jit` makes. The names say nothing but the process.
+/// Returns `true` for `/tmp/perf-PID.map`, in which just-in-time compilers write symbols for perf,
+/// and `jitted-PID-N.so`, which `perf inject --jit` makes. Such a name identifies only the process.
 fn is_jit(path: &[u8]) -> bool {
     let name = base_name(path);
     let between = |prefix: &[u8], suffix: &[u8]| name.strip_prefix(prefix)?.strip_suffix(suffix);
@@ -158,8 +159,8 @@ fn is_jit(path: &[u8]) -> bool {
     })
 }
 
-/// A symbol as people write it, where macOS or DTrace shows what Rust writes for linkers by half: with its escapes
-/// (`_$LT$impl$u20$`), its hash, or what LLVM appends to it.
+/// Completes the demangling of Rust symbols that macOS or DTrace show half demangled: removes
+/// escapes (`_$LT$impl$u20$`), the hash, and suffixes of LLVM.
 pub(super) fn without_rust_mangling(symbol: &[u8]) -> Cow<'_, [u8]> {
     let Ok(symbol) = std::str::from_utf8(beginning(symbol)) else {
         return symbol.into();
@@ -200,9 +201,8 @@ pub(super) fn nanoseconds_in(unit: &[u8]) -> Option<u64> {
     })
 }
 
-/// The unit of an event's periods: nanoseconds for perf's two software clocks (`cpu-clock`,
-/// `task-clock`, with or without modifiers as in `cpu-clock:u`), occurrences for every other
-/// event.
+/// The unit of an event's period: nanoseconds for perf's software clocks (`cpu-clock`,
+/// `task-clock`, with or without modifiers as in `cpu-clock:u`), number of events otherwise.
 ///
 /// Source: the kernel's `kernel/events/core.c`, which runs these two from a high-resolution timer
 /// whose period is in nanoseconds.

@@ -1,4 +1,4 @@
-//! From a file, a stream or memory to a recording.
+//! Reading a recording from a file, a stream or memory.
 
 use crate::compressed::{Compression, failed};
 use crate::encoding::Encoding;
@@ -17,20 +17,20 @@ use sto_model::id::{SourceDigest, SourceHasher};
 use sto_model::limits::MAX_LINE;
 use sto_model::units::{Bytes, UnixSeconds};
 
-/// Most that is looked at to recognise the format: comments of that length stand before no profile.
+/// Limit to the bytes examined to recognise the format; comments before a profile are shorter.
 const MAX_HEAD: usize = 64 << 20;
 
-/// How much of a file shows whether its format is one that is read piece by piece.
+/// Number of bytes read first, to see whether the format can be read in pieces.
 const FIRST: u64 = 1 << 16;
 
-/// Reads a profile file of any known format, also one that gzip or zstd compressed, or a folder that [is one
-/// recording](is_recording).
+/// Reads a profile of any supported format from a file, which may be compressed with gzip, zlib,
+/// zstd or LZ4, or from a folder that [is one recording](is_recording).
 ///
-/// Where the recording does not say when it was made, that is the time at which its file was last
-/// written.
+/// If the recording has no time of its own, the modification time of the file is used.
 ///
 /// # Errors
-/// Where the file cannot be read, is of no known format, or breaks the rules of its format.
+/// Returns an error if the file cannot be read, its format is not recognised, or it breaks a rule
+/// of its format.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError> {
     let io = FormatError::io(path);
     let file = File::open(path).map_err(&io)?;
@@ -51,7 +51,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, FormatError
     Ok(recording)
 }
 
-/// Whether a folder is one recording, and not a place where recordings are.
+/// Returns `true` if the folder is one recording, and not a folder with recordings.
 pub fn is_recording(folder: &Path) -> bool {
     folder_reader_of(folder, None).is_some()
 }
@@ -64,7 +64,7 @@ fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Recording, Format
     with_samples(folder, reader(folder, options)?, false)
 }
 
-/// Reads what a file has when it is opened, and holds no more of it than its format needs.
+/// Reads the bytes that the file has when it is opened, and holds only what its format needs.
 fn read_file(
     path: &Path,
     file: &SafeFile,
@@ -93,12 +93,12 @@ fn written(metadata: &Metadata) -> Option<UnixSeconds> {
     Some(UnixSeconds(since_1970.as_secs()))
 }
 
-/// Reads a profile of any known format from memory, also a compressed one.
+/// Reads a profile of any supported format, which may be compressed, from memory.
 ///
-/// `path` stands in error messages: the file that the bytes come from, or a name for the source.
+/// `path` names the source in error messages.
 ///
 /// # Errors
-/// Where the bytes are of no known format, or break the rules of their format.
+/// Returns an error if the format is not recognised, or the bytes break a rule of it.
 pub fn read_bytes(
     path: &Path,
     bytes: &[u8],
@@ -113,14 +113,14 @@ pub fn read_bytes(
     with_samples(path, recording, is_named_otherwise(&head, options))
 }
 
-/// Reads a profile of any known format from a stream, as standard input is one; also a compressed
-/// one.
+/// Reads a profile of any supported format, which may be compressed, from a stream such as standard
+/// input.
 ///
-/// Formats of lines are read as they come, so that memory is needed for what is distinct in them
-/// alone; others are held in memory first. `path` stands in error messages: a name for the source.
+/// Line-based formats are read in blocks, so that memory is only needed for distinct data; other
+/// formats are held in memory. `path` names the source in error messages.
 ///
 /// # Errors
-/// As [`read`].
+/// Returns an error in the same cases as [`read`].
 pub fn read_stream(
     path: &Path,
     input: impl Read,
@@ -129,7 +129,7 @@ pub fn read_stream(
     read_from(path, input, 0, options)
 }
 
-/// The same, of a stream that is known to have so many bytes at least.
+/// Like [`read_stream`], for a stream of at least `length` bytes.
 fn read_from(
     path: &Path,
     input: impl Read,
@@ -165,7 +165,7 @@ fn read_from(
             let held = input.hold(&mut bytes, size);
             held.map_err(failed(path, salvage_of(format)))?;
             let options = ReadOptions {
-                // All of it was reported as it came.
+                // All bytes were reported already.
                 on_read: OnRead::default(),
                 ..options.clone()
             };
@@ -177,7 +177,7 @@ fn read_from(
     Ok(recording)
 }
 
-/// Reads all bytes of a profile of this format.
+/// Reads an uncompressed profile of this format.
 fn read_plain(
     path: &Path,
     bytes: &[u8],
@@ -214,7 +214,7 @@ fn built_reader_of(path: &Path, format: Format) -> Result<Reader, FormatError> {
     })
 }
 
-/// Reads all bytes of a profile, and digests them meanwhile.
+/// Reads all bytes of a profile and computes their digest at the same time.
 fn read_whole(
     (path, format): (&Path, Format),
     bytes: &[u8],
@@ -225,15 +225,15 @@ fn read_whole(
     Ok(built.finish(format, source, Bytes(bytes.len() as u64)))
 }
 
-/// Whether the user says that a profile is of another format than its content shows.
+/// Returns `true` if the user names another format than the content shows.
 fn is_named_otherwise(head: &Head<'_>, options: &ReadOptions) -> bool {
     options
         .format
         .is_some_and(|named| format_of(head) != Some(named))
 }
 
-/// Refuses a recording without samples, whatever its format. One whose content shows another format is another
-/// source than it is by that.
+/// Rejects a recording without samples. If the user named another format than the content shows,
+/// the source's digest is changed, so that it differs from the source read as that format.
 fn with_samples(
     path: &Path,
     mut recording: Recording,
@@ -253,7 +253,7 @@ fn with_samples(
     }
 }
 
-/// The format that the user names, else the one that the content has.
+/// The format named by the user, or else detected from the content.
 fn chosen(head: &Head<'_>, options: &ReadOptions) -> Option<Format> {
     if head.bytes.is_empty() {
         return None;
@@ -273,16 +273,16 @@ fn unknown(path: &Path, bytes: &[u8]) -> FormatError {
     }
 }
 
-/// How much of a file is looked at for these marks.
+/// Number of bytes searched for these marks.
 const RECOGNISED: usize = 128;
 
 const METHOD_TRACE: &str =
     "a method trace of Android's runtime: record with simpleperf or Perfetto instead";
 
-/// Marks of files that are not read, what they are, and what to do.
+/// Marks of files that are not supported, what they are, and the remedy.
 const MADE_BY: [(&[u8], &str); 5] = [
     (b"*version\n", METHOD_TRACE),
-    // As it is written while the program runs.
+    // While the program is still running.
     (b"SLOW\xf3\0", METHOD_TRACE),
     (
         b"tracemalloc\x94",
@@ -298,7 +298,7 @@ const MADE_BY: [(&[u8], &str); 5] = [
     ),
 ];
 
-/// The first bytes, and which compression they show that is not seen through.
+/// Describes the first bytes and what they may be, for the message about an unknown format.
 fn found(bytes: &[u8]) -> String {
     let start = excerpt(bytes.trim_ascii_start());
     let head = &bytes[..bytes.len().min(RECOGNISED)];
@@ -322,14 +322,15 @@ fn found(bytes: &[u8]) -> String {
     }
 }
 
-/// Whether a file is an object with what Firefox records, before its profiler's page has processed that.
+/// Returns `true` if a file is an object with Gecko's profile, before the Firefox Profiler
+/// processed it.
 fn is_of_gecko(bytes: &[u8]) -> bool {
     let keys = first_keys(bytes);
     [&b"meta"[..], b"libs"].iter().all(|key| keys.contains(key))
 }
 
-/// Reads the last line where that has no line end; in a profile that may be cut off it is left out, and
-/// this says so.
+/// Reads a last line without line end. If truncation is allowed, an invalid one is left out, and a
+/// warning is returned.
 fn read_unfinished(
     reader: &mut dyn LineReader,
     line: &[u8],
@@ -349,9 +350,8 @@ fn read_unfinished(
     Ok(None)
 }
 
-/// Reads lines as they come: `begun`, then the rest of the input. While one block is read, the next one
-/// comes in, and is expanded where it is compressed; of the text no more than these two are held, or
-/// than its longest line.
+/// Reads blocks of lines: `begun`, then the rest of the input. The next block is read and
+/// decompressed while one is parsed; only these two, or the longest line, are held.
 fn read_lines(
     (path, format): (&Path, Format),
     begun: Vec<u8>,
@@ -364,7 +364,7 @@ fn read_lines(
     let mut size = 0;
     let mut block = begun;
     let mut next = Vec::new();
-    // The bytes of an unfinished line, which were digested already.
+    // The unfinished line at the beginning of the block, which was digested already.
     let mut left = 0;
     loop {
         let line_end = if reader.takes_parts_of_lines() {

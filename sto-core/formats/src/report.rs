@@ -1,4 +1,4 @@
-//! Text that profilers print for people: read line by line into sums.
+//! Text reports of profilers, read line by line.
 //!
 #![doc = include_str!("reports.md")]
 
@@ -8,29 +8,29 @@ use crate::source::{LineReader, ReadOptions};
 use crate::wire::text::lines;
 use sto_model::units::Cost;
 
-/// What is particular about the text of one profiler.
+/// The reader of one profiler's text.
 pub(super) trait Report: Send + Sized {
-    /// Whether the text itself says where it ends.
+    /// Whether the text itself shows where it ends.
     const HAS_END: bool = false;
 
-    /// Sees the next lines before they are taken one by one.
+    /// Sees the next lines before they are passed on one by one.
     fn block(&mut self, _lines: &[u8]) {}
 
-    /// Takes the next line, without its line end.
+    /// Reads the next line, without its line end.
     fn line(&mut self, line: &[u8], builder: &mut RecordingBuilder) -> Result<(), String>;
 
-    /// What the text ends within, where it is not there to its end.
+    /// The unfinished part of a text that is not complete.
     fn cut(&self) -> Option<&'static str> {
         None
     }
 
-    /// Adds what is left, and what the text says beside its samples.
+    /// Adds the rest, and data other than samples.
     fn finish(self, _builder: &mut RecordingBuilder) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// Begins to read a report.
+/// Makes a reader of a report.
 pub(super) fn reader<R: Report + Default + 'static>(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         allow_truncated: options.allow_truncated,
@@ -84,7 +84,7 @@ impl<R: Report> LineReader for Reader<R> {
     }
 }
 
-/// A cost of the only thread.
+/// Adds a cost to the only thread.
 pub(super) fn one_thread(
     builder: &mut RecordingBuilder,
     sample_type: u32,
@@ -94,13 +94,14 @@ pub(super) fn one_thread(
     builder.add_cost(ThreadIx(0), SampleTypeIx(sample_type), stack, cost)
 }
 
-/// A time that nobody counted samples of: one for each millisecond, so that shares of samples are shares
-/// of time.
+/// The cost of a time without a number of samples: one sample per millisecond, so that shares of
+/// samples are shares of time.
 pub(super) fn time(nanoseconds: u64) -> Cost {
     per(1_000_000, nanoseconds)
 }
 
-/// A cost with a sample for each `unit` of its value, rounded; one at least where there is any.
+/// A cost with one sample per `unit` of its value, rounded, and at least one unless the value is
+/// zero.
 pub(super) fn per(unit: u64, value: u64) -> Cost {
     let rounded = value / unit + u64::from(value % unit >= unit.div_ceil(2));
     Cost {
@@ -109,7 +110,7 @@ pub(super) fn per(unit: u64, value: u64) -> Cost {
     }
 }
 
-/// A tree of calls whose nodes come one after the other, each with its depth: the path to the last.
+/// The path to the last node of a call tree whose nodes come in order, each with its depth.
 #[derive(Default)]
 pub(super) struct CallPath {
     calls: Vec<Call>,
@@ -117,13 +118,13 @@ pub(super) struct CallPath {
 
 struct Call {
     stack: StackIx,
-    /// What it cost, but for what its calls up to here did, unless that is known.
+    /// The total cost without the calls so far; `None` if the self cost is known.
     left: Option<u64>,
 }
 
 impl CallPath {
-    /// Goes to a node that costs `total` with its calls, and returns its stack. Nodes that end before it have
-    /// what is left as their own cost, which is given to `own` with their stack.
+    /// Enters a node with a total cost and returns its stack. Nodes that end before it have the
+    /// rest as self cost, which is passed to `own` with their stack.
     pub(super) fn enter(
         &mut self,
         depth: usize,
@@ -144,7 +145,7 @@ impl CallPath {
         let mut caller = None;
         if let Some(Call { stack, left }) = self.calls.last_mut() {
             caller = Some(*stack);
-            // Rounded times of calls may add up to more than their caller's.
+            // Because of rounding, calls may add up to more than their caller.
             *left = left.map(|left| left.saturating_sub(total));
         }
         let stack = builder.call(caller, location)?;
@@ -153,7 +154,7 @@ impl CallPath {
         Ok(stack)
     }
 
-    /// The same of a tree whose nodes have their own costs.
+    /// Like [`CallPath::enter`], for trees whose nodes have self costs.
     pub(super) fn call(
         &mut self,
         depth: usize,
@@ -163,7 +164,7 @@ impl CallPath {
         self.enter(depth, location, 0, builder, |_, _, _| Ok(()))
     }
 
-    /// Ends all nodes of a depth and below.
+    /// Leaves all nodes at this depth and below.
     pub(super) fn leave(
         &mut self,
         depth: usize,
@@ -180,7 +181,7 @@ impl CallPath {
         Ok(())
     }
 
-    /// What the last node costs by itself is known: nothing is left of it.
+    /// Marks the self cost of the last node as known.
     pub(super) fn own_is_known(&mut self) {
         if let Some(last) = self.calls.last_mut() {
             last.left = None;

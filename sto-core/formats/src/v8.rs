@@ -1,5 +1,5 @@
-//! What V8's sampling profilers write, in a `.cpuprofile`, a `.heapprofile` and in a Chrome trace: call nodes, and
-//! samples of them.
+//! Call nodes and samples of V8's sampling profilers, as found in `.cpuprofile`, `.heapprofile` and
+//! Chrome traces.
 //!
 //! Source: the domain `Profiler` of the Chrome DevTools Protocol.
 
@@ -33,39 +33,39 @@ pub(super) struct CallFrame<'b> {
     pub(super) function_name: Text<'b>,
     #[serde(default)]
     pub(super) url: Text<'b>,
-    /// Where the function begins, from 0; -1 where that is nowhere.
+    /// First line of the function, from 0; -1 if it has none.
     pub(super) line_number: Option<i64>,
 }
 
-/// How many samples of a node were at a line, which counts from 1.
+/// The number of a node's samples at a line, which counts from 1.
 #[derive(Deserialize)]
 pub(super) struct Ticks {
     line: u32,
     ticks: u64,
 }
 
-/// The nodes of a profile, by their ids.
+/// The nodes of a profile, by id.
 #[derive(Default)]
 pub(super) struct Nodes {
     tree: CallTree,
     indices: HashMap<u64, u32>,
-    /// By index.
+    /// The nodes by index.
     nodes: Vec<KnownNode>,
-    /// Places of a node's frame at other lines.
+    /// Locations of a node's function at other lines.
     at_lines: HashMap<(u32, u32), u32>,
-    /// How often a node is named that is not there; `None` where that is an error.
+    /// Number of references to missing nodes; `None` if these are errors.
     missing: Option<u64>,
 }
 
 struct KnownNode {
-    /// Place in the tree.
+    /// Index in the tree.
     entry: u32,
-    /// Line and samples that were not yet given to it, by line.
+    /// Lines and their remaining samples, in order of lines.
     ticks: Vec<(u32, u64)>,
 }
 
 impl Nodes {
-    /// Those of a profile whose parts may be lost.
+    /// Makes the nodes of a profile whose parts may be lost.
     pub(super) fn of_parts() -> Nodes {
         Nodes {
             missing: Some(0),
@@ -73,12 +73,12 @@ impl Nodes {
         }
     }
 
-    /// How often a node was named that is not there.
+    /// Number of references to missing nodes.
     pub(super) fn missing(&self) -> u64 {
         self.missing.unwrap_or(0)
     }
 
-    /// Whether a node may be missing, which one is.
+    /// Counts a missing node and returns `true` if nodes may be missing.
     fn may_miss(&mut self) -> bool {
         self.missing = self.missing.map(|missing| missing + 1);
         self.missing.is_some()
@@ -123,7 +123,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Adds what nodes say of those that they call, once all are there.
+    /// Links nodes to their children, once all nodes are added.
     pub(super) fn link(&mut self, nodes: &[Node<'_>], at: &str) -> Decoded<()> {
         let before = self.nodes.len() - nodes.len();
         for (index, node) in nodes.iter().enumerate() {
@@ -152,10 +152,10 @@ impl Nodes {
         Ok(())
     }
 
-    /// Adds a sample of the node with this id, at `line` of its function where that is known.
+    /// The stack for a sample of the node with this id, at `line` of its function if known.
     ///
-    /// A `.cpuprofile` says how many of a node's samples were at which line, but not which: they are
-    /// given out in the order of lines.
+    /// A `.cpuprofile` has the number of a node's samples at each line, but not which samples these
+    /// are; they are assigned in the order of lines.
     fn stack(
         &mut self,
         id: u64,
@@ -192,8 +192,7 @@ impl Nodes {
         self.tree.stack(entry, builder)
     }
 
-    /// Adds samples of nodes: each took the time up to the next one, and the last one that up to
-    /// `end`.
+    /// Adds samples of nodes. Each lasts until the next one, and the last one until `end`.
     pub(super) fn samples(&mut self, run: Run<'_>, builder: &mut RecordingBuilder) -> Decoded<()> {
         let mut times = run.deltas;
         let mut now = run.start;
@@ -209,7 +208,7 @@ impl Nodes {
             })?;
         }
         let end = run.end.map(|end| end.saturating_sub(run.zero));
-        // V8 writes some samples too late, and then a negative time since the one before.
+        // V8 writes some samples too late, with a negative time since the previous one.
         let order = (!times.is_sorted()).then(|| {
             let mut order: Vec<u32> = (0..times.len() as u32).collect();
             order.sort_by_key(|&ix| times[ix as usize].0);
@@ -237,7 +236,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Adds the numbers of samples that nodes have, where single samples are not known.
+    /// Adds the hit counts of nodes, if there are no single samples.
     pub(super) fn hits(
         &mut self,
         nodes: &[Node<'_>],
@@ -266,23 +265,23 @@ impl Nodes {
     }
 }
 
-/// Samples in their order in the file.
+/// Samples in the file's order.
 pub(super) struct Run<'r> {
     pub(super) measured: Measured,
     pub(super) ids: &'r [u64],
-    /// As many as samples.
+    /// One delta per sample.
     pub(super) deltas: Vec<Delta>,
-    /// Lines, where they are known; 0 or less where one is not.
+    /// Lines, if known; values of 0 or less are unknown.
     pub(super) lines: &'r [i64],
-    /// Nanoseconds: where the first delta counts from, the end, and the recording's start.
+    /// In nanoseconds: the base of the first delta, the end, and the recording's start.
     pub(super) start: i128,
     pub(super) end: Option<i128>,
     pub(super) zero: i128,
-    /// The JSON path of an entry of a column.
+    /// Returns the JSON path of an entry of a column.
     pub(super) path: &'r dyn Fn(&str, usize) -> String,
 }
 
-/// Nanoseconds from a sample to the next one that is written, which may be earlier.
+/// Nanoseconds from a sample to the next one in the file, which may be earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Delta(pub(super) i64);
 
@@ -298,7 +297,7 @@ impl<'d> Deserialize<'d> for Delta {
     }
 }
 
-/// Where a node's function is; `None` of the root, which only holds the others together.
+/// The location of a node's function; `None` for the root, which only groups the others.
 pub(super) fn place(
     frame: &CallFrame<'_>,
     builder: &mut RecordingBuilder,
@@ -313,7 +312,7 @@ pub(super) fn place(
     frame.add(builder).map(Some)
 }
 
-/// A function of JavaScript, which need not have a name.
+/// A JavaScript function, which may have no name.
 pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFrame<'f> {
     NamedFrame {
         symbol: match name {
@@ -326,7 +325,7 @@ pub(super) fn function<'f>(name: &'f [u8], url: &'f [u8], line: u32) -> NamedFra
     }
 }
 
-/// What stands before a colon and a number, as lines and columns do behind a file.
+/// Splits off a colon and number at the end, such as the line or column after a file name.
 pub(super) fn without_number(text: &[u8]) -> Option<(&[u8], u32)> {
     let colon = memchr::memrchr(b':', text)?;
     let number = u32::try_from(decimal(&text[colon + 1..])?).ok()?;

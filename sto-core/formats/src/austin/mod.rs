@@ -1,4 +1,4 @@
-//! Stacks of Python that Austin sampled, in its binary form and as text.
+//! Austin's samples of Python stacks, in its binary format and as text.
 //!
 #![doc = include_str!("austin.md")]
 //!
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use sto_model::FrameKind;
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
-/// What both forms say beside their stacks.
+/// Metadata that both formats have.
 #[derive(Default)]
 struct Session {
     mode: Mode,
-    /// Where files are in memory: the end and the file of what begins at an address.
+    /// Memory mappings of files: end and file by start address.
     maps: BTreeMap<u64, (u64, Box<[u8]>)>,
 }
 
@@ -31,12 +31,12 @@ enum Mode {
     Full,
 }
 
-/// What a sample cost.
+/// The cost of a sample.
 #[derive(Clone, Copy, Default)]
 struct Metrics {
     microseconds: u64,
     is_idle: bool,
-    /// By which the process's memory grew.
+    /// The change of the process's memory.
     bytes: i64,
 }
 
@@ -67,7 +67,8 @@ impl Session {
         }
     }
 
-    /// A frame of a file and a function; austinp writes `native@7fe7e6c45305` for what is not Python's.
+    /// A frame with file and function; austinp writes `native@7fe7e6c45305` for functions outside
+    /// Python.
     fn frame(
         &self,
         (file, symbol, line): (&[u8], &[u8], u64),
@@ -135,7 +136,7 @@ impl Session {
     }
 }
 
-/// What stands for no function, but for what happened.
+/// A frame for an event such as garbage collection, instead of a function.
 fn marked(symbol: &[u8], kind: FrameKind, builder: &mut RecordingBuilder) -> Built<LocationIx> {
     let frame = NamedFrame {
         symbol,
@@ -166,7 +167,7 @@ fn thread(pid: u64, tid: Option<u64>, name: &[u8], builder: &mut RecordingBuilde
     let process = builder.process(u32::try_from(pid).unwrap_or(0), "");
     match tid.and_then(|tid| u32::try_from(tid).ok()) {
         Some(tid) => builder.known_thread(process, tid, ""),
-        // An address of the thread's structure.
+        // The address of the thread's structure.
         None => {
             let name = builder.text(name).into_owned();
             builder.known_thread(process, 0, &name)
@@ -174,7 +175,7 @@ fn thread(pid: u64, tid: Option<u64>, name: &[u8], builder: &mut RecordingBuilde
     }
 }
 
-/// What stands before and after the first such byte.
+/// The text before and after the first such byte.
 fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(at, text)?;
     Some((&text[..at], &text[at + 1..]))

@@ -1,5 +1,7 @@
-//! MOJO: events of one byte and their values. Numbers have six bits and a sign in the first byte, seven in each
-//! further one; text ends with a zero. Names and frames are written once for each process, under a number.
+//! The binary format MOJO: events of one byte and their values.
+//!
+//! The first byte of a number has six bits and a sign, each further byte seven bits. Texts end with
+//! a zero byte. Names and frames are written once per process and referred to by number.
 
 use super::{Metrics, Session, collector, hexadecimal, invalid, kernel, thread};
 use crate::error::{DecodeError, Decoded, Salvage};
@@ -90,10 +92,10 @@ fn unsigned(bytes: &mut Cursor<'_>) -> Result<u64, Stop> {
 struct Stacks {
     version: Option<i64>,
     session: Session,
-    /// By process and number.
+    /// Names by process and number.
     names: HashMap<(u64, u64), Box<[u8]>>,
     frames: HashMap<(u64, u64), LocationIx>,
-    /// The process that numbers are of.
+    /// The process that numbers refer to.
     process: u64,
     sample: Option<(ThreadIx, Metrics)>,
     stack: Vec<LocationIx>,
@@ -103,7 +105,7 @@ struct Stacks {
 const UNKNOWN: u64 = 1;
 
 impl Stacks {
-    /// Reads the next event as a whole, or nothing of it.
+    /// Reads the next event completely or not at all.
     fn event(&mut self, rest: &mut Cursor<'_>, builder: &mut RecordingBuilder) -> Result<(), Stop> {
         let Some(version) = self.version else {
             return self.header(rest);

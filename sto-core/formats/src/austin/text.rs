@@ -1,4 +1,4 @@
-//! Lines: `P93;T0:93;app.py:main:12;app.py:work:3 1104`, under `# key: value`.
+//! Lines `P93;T0:93;app.py:main:12;app.py:work:3 1104`, after lines `# key: value`.
 
 use super::{Metrics, Mode, Session, collector, invalid, kernel, split, thread};
 use crate::recording::{Built, LocationIx, RecordingBuilder};
@@ -7,7 +7,8 @@ use crate::source::Head;
 use crate::wire::text::{decimal, excerpt, lines};
 use hashbrown::HashMap;
 
-/// Whether a text begins with Austin's version or files in memory, or its first line is a sample with a frame.
+/// Returns `true` if a text begins with Austin's version or memory mappings, or if its first line
+/// is a sample with a frame.
 pub(in super::super) fn matches(head: &Head<'_>) -> bool {
     let first = lines(head.whole_lines()).next();
     let says_so = first
@@ -32,7 +33,7 @@ pub(in super::super) struct AustinText {
 
 impl Report for AustinText {
     fn block(&mut self, _lines: &[u8]) {
-        // Names may be many and long.
+        // The names may be many and long.
         self.known.clear();
     }
 
@@ -104,7 +105,7 @@ impl AustinText {
 
 struct Sample<'l> {
     process: u64,
-    /// With its interpreter before it, since version 3.5.
+    /// The thread, preceded by its interpreter since version 3.5.
     thread: &'l [u8],
     frames: &'l [u8],
     metrics: &'l [u8],

@@ -1,13 +1,13 @@
-//! What an event or call is, as one number.
+//! The encoding of an event or call as one number.
 
 use sto_model::trace::paths::FunctionNo;
 
-/// What an event or call is; beside it stand its function and its place in the file.
+/// The kind of an event or call, stored with its function and its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Begin = 0,
     End = 1,
-    /// Of a complete event that does not say how long it took.
+    /// A complete event without a duration.
     Endless = 2,
 }
 
@@ -15,7 +15,7 @@ const KIND_BITS: u32 = 2;
 const FUNCTION_BITS: u32 = 28;
 const NO_FUNCTION: u32 = (1 << FUNCTION_BITS) - 1;
 
-/// The last number of a record, which orders those of one time by their place in the file.
+/// The last number of a record. It orders records with equal times by their place in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Code(pub(super) u64);
 
@@ -40,7 +40,7 @@ impl Code {
         (function != NO_FUNCTION).then_some(FunctionNo(function))
     }
 
-    /// The same of another function.
+    /// The code with another function.
     pub(super) fn with_function(self, function: FunctionNo) -> Code {
         let mask = u64::from(NO_FUNCTION) << KIND_BITS;
         Code(self.0 & !mask | u64::from(function.0) << KIND_BITS & mask)

@@ -1,11 +1,11 @@
-//! The functions that events name.
+//! The functions named by events.
 
 use crate::names::NamedFrame;
 use crate::recording::{Built, LocationIx, RecordingBuilder};
 use hashbrown::HashMap;
 use sto_model::trace::paths::FunctionNo;
 
-/// Functions by their names, in the order in which they were named.
+/// Functions by name, in the order of their first mention.
 #[derive(Default)]
 pub(crate) struct Functions {
     numbers: HashMap<Vec<u8>, FunctionNo>,
@@ -14,7 +14,7 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// The number of a function; `work (/srv/work.py:12)`, as VizTracer names calls, has a file and a line.
+    /// The number of a function. `work (/srv/work.py:12)`, VizTracer's form, has a file and a line.
     pub(crate) fn number(
         &mut self,
         name: &[u8],
@@ -41,13 +41,13 @@ impl Functions {
         &self.names[function.get()]
     }
 
-    /// By their numbers.
+    /// The location of each function, by number.
     pub(crate) fn locations(&self) -> &[LocationIx] {
         &self.locations
     }
 }
 
-/// The parts of `work (/srv/work.py:12)`.
+/// Splits `work (/srv/work.py:12)` into name, file and line.
 fn name_and_source(name: &[u8]) -> (&[u8], &[u8], u32) {
     let parts = || {
         let start = memchr::memmem::rfind(name, b" (")?;

@@ -1,23 +1,23 @@
-//! What does not fit together among events, and what that may cost.
+//! Events that do not match, and limits to the work that they cause.
 
 use crate::error::{DecodeError, Decoded};
 use sto_model::limits::most_frames;
 use sto_model::units::Bytes;
 
-/// An error of the temporary file.
+/// Makes an error for a failure of the temporary file.
 pub(super) fn failed(error: impl ToString) -> DecodeError {
     DecodeError::unsupported(error.to_string())
 }
 
-/// How many pieces calls may still be written in that outlast those that they begin in: each may end all the others
-/// that are open.
+/// The number of pieces that calls which outlast their caller may still be split into; each such
+/// call can split all other open calls.
 pub(super) struct Pieces {
     file: Bytes,
     left: u64,
 }
 
 impl Pieces {
-    /// As many as are written of the calls of a file.
+    /// The limit for a file of this size.
     pub(super) fn of(file: Bytes) -> Pieces {
         Pieces {
             file,
@@ -25,7 +25,7 @@ impl Pieces {
         }
     }
 
-    /// Takes so many of them.
+    /// Takes pieces from the limit, or returns an error if too few are left.
     pub(super) fn take(&mut self, pieces: u64) -> Decoded<()> {
         self.left = self.left.checked_sub(pieces).ok_or_else(|| {
             let problem = format!(
@@ -40,7 +40,7 @@ impl Pieces {
     }
 }
 
-/// How often events do not fit together.
+/// Counts of events that do not match.
 #[derive(Default)]
 pub(super) struct Misfits {
     pub(super) open: u64,
@@ -51,7 +51,7 @@ pub(super) struct Misfits {
 }
 
 impl Misfits {
-    /// Whole sentences.
+    /// The warnings, as whole sentences.
     pub(super) fn warnings(&self) -> Vec<String> {
         let all = [
             (

@@ -1,9 +1,10 @@
-//! Calls as traces of viewers have them: events of many threads, in any order of time.
+//! Calls recorded as events, of many threads and in any order of time.
 //!
-//! What begins and ends is paired first, by time and name, as if there were no complete events; both are then nested
-//! by their times. Perfetto's trace processor and Chrome's `trace_event_importer` do the same, but draw a call that
-//! outlasts its caller elsewhere, where here its time must not count twice. Either step needs events in an order that
-//! the file does not have, so each sorts them outside of memory where they are many.
+//! Begin and end events are first paired by time and name, as if there were no complete events;
+//! then all calls are nested by time. Perfetto's trace processor and Chrome's
+//! `trace_event_importer` do the same, but draw a call that outlasts its caller elsewhere, while
+//! here its time must not be counted twice. Both steps need orders that the file does not have, so
+//! each sorts the events, on disk if there are many.
 
 mod code;
 mod functions;
@@ -25,59 +26,59 @@ use sto_model::trace::arguments::CallArguments;
 use sto_model::trace::log::nameless;
 use sto_model::trace::paths::FunctionNo;
 
-/// Where a call is made.
+/// The place of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Track {
-    /// In the thread of this number.
+    /// In the thread with this number.
     Thread(u32),
-    /// In none, as asynchronous events are: by what has this key, and in the process
-    /// that the format gives this number. Where such calls are not at the same time, those of a group share threads.
+    /// In no thread, like asynchronous events: identified by a key, in the process with this
+    /// number. Calls of one group share threads if they do not overlap.
     Floating { process: u64, key: u64 },
 }
 
-/// What floating calls that belong together are made in.
+/// The outermost of nested floating calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outermost {
     pub(super) process: u64,
     pub(super) key: u64,
-    /// The function of the outermost of them.
+    /// The function of the outermost call.
     pub(super) function: FunctionNo,
 }
 
-/// What a thread is made for.
+/// The kind of a thread in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Row {
     /// A thread of the trace.
     Thread(u32),
-    /// One that floating calls of this group share.
+    /// A thread for floating calls of this group.
     Group(u64),
 }
 
-/// Takes events in any order.
+/// Collects events in any order.
 pub(super) struct CallEvents {
-    /// What begins and ends in threads, by thread, time and place in the file.
+    /// Begin and end events in threads, by thread, time and place in the file.
     edges: Sorter<3>,
-    /// The same of floating calls, by key, time and place; with their process.
+    /// Begin and end events of floating calls, by key, time and place, with their process.
     loose: Sorter<4>,
-    /// By thread, begin, the latest end, and place in the file.
+    /// Complete calls by thread, begin, latest end, and place in the file.
     calls: Sorter<4>,
-    /// The same of floating calls, by group and the outermost of them.
+    /// Floating calls, by group and outermost call.
     floating: Sorter<6>,
-    /// When the last event of each thread is.
+    /// Time of the last event of each thread.
     last: Vec<u64>,
     events: u64,
     arguments: CallArguments,
 }
 
-/// What memory holds of each order, in bytes.
+/// Memory for each sorter, in bytes.
 const HELD: usize = 32 << 20;
 
-/// A number that is in the order of times.
+/// Maps times to numbers of the same order.
 fn in_order(time: i64) -> u64 {
     time as u64 ^ 1 << 63
 }
 
-/// A key for what these parts name together.
+/// A hash of all parts.
 pub(super) fn key_of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -104,17 +105,18 @@ impl CallEvents {
         }
     }
 
-    /// What calls are called with: numbers of functions with arguments stand for these in the other events.
+    /// The arguments of calls. A function number of an event can stand for a function with
+    /// arguments.
     pub(super) fn arguments(&mut self) -> &mut CallArguments {
         &mut self.arguments
     }
 
-    /// A call begins.
+    /// Adds the begin of a call.
     pub(super) fn begin(&mut self, track: Track, function: FunctionNo, time: i64) -> Decoded<()> {
         self.edge(track, Some(function), Kind::Begin, time)
     }
 
-    /// The last call of this name that began ends; without one, the last call of any.
+    /// Adds the end of the innermost open call of this name, or of any name without one.
     pub(super) fn end(
         &mut self,
         track: Track,
@@ -143,7 +145,7 @@ impl CallEvents {
         pushed.map_err(failed)
     }
 
-    /// A complete call of a thread; without an end, it lasts as long as the call that it begins in.
+    /// Adds a complete call of a thread. Without an end, it lasts as long as its caller.
     pub(super) fn call(
         &mut self,
         thread: u32,
@@ -180,8 +182,7 @@ impl CallEvents {
         Ok(code)
     }
 
-    /// Makes calls of what begins and ends; `group` says which floating calls share threads, where they are not at the
-    /// same time.
+    /// Pairs begin and end events to calls. `group` returns the group of a floating call.
     pub(super) fn paired(
         mut self,
         mut group: impl FnMut(Outermost) -> u64,
@@ -230,7 +231,7 @@ impl CallEvents {
     }
 }
 
-/// Calls, each with its begin and its end.
+/// Calls with begin and end.
 pub(super) struct PairedCalls {
     calls: Sorter<4>,
     floating: Sorter<6>,

@@ -1,4 +1,4 @@
-//! The calls of a thread, nested by their times.
+//! Nesting of a thread's calls by time.
 
 use super::misfits::{Misfits, Pieces, failed};
 use crate::error::Decoded;
@@ -10,16 +10,16 @@ use sto_model::units::Nanoseconds;
 /// The open calls of a thread, outermost first.
 pub(super) struct Nested {
     open: Vec<Open>,
-    /// When the last event of the thread is.
+    /// Time of the thread's last event.
     last: u64,
 }
 
 struct Open {
     function: FunctionNo,
-    /// What it is called with, which the longest of its pieces is to have, until that begins.
+    /// The call with its arguments, which its longest piece gets; `None` once that has begun.
     with: Option<FunctionNo>,
     end: u64,
-    /// The earliest end of the call and of those that it stands in.
+    /// The earliest end of the call and its callers.
     earliest: u64,
 }
 
@@ -31,8 +31,7 @@ impl Nested {
         }
     }
 
-    /// Begins a call that begins no earlier than the one before; without an end, it ends with the one that it
-    /// begins in.
+    /// Begins a call, no earlier than the previous one. Without an end, it ends with its caller.
     pub(super) fn begin(
         &mut self,
         (called, begin, end): (FunctionNo, u64, Option<u64>),
@@ -61,7 +60,7 @@ impl Nested {
         Ok(())
     }
 
-    /// Goes on to a time; calls that end until then are ended.
+    /// Advances to a time and ends the calls that end until then.
     pub(super) fn advance(
         &mut self,
         to: u64,
@@ -82,7 +81,8 @@ impl Nested {
         Ok(())
     }
 
-    /// Ends the calls that end at a time although calls within them go on. Those begin anew, without them.
+    /// Ends the calls that end at a time although calls within them continue. Those are begun again
+    /// without them.
     fn end_within(&mut self, at: u64, log: &mut ThreadLog, left: &mut Pieces) -> Decoded<()> {
         let first = self.open.partition_point(|call| call.earliest > at);
         let ended = self.open.split_off(first);
@@ -101,7 +101,7 @@ impl Nested {
 }
 
 impl Open {
-    /// Begins the call, or what goes on of it: up to the earliest end, and maybe in further pieces.
+    /// Begins the call, or the rest of it, up to the earliest end; further pieces may follow.
     fn begin_piece(&mut self, begin: u64, log: &mut ThreadLog) -> Decoded<()> {
         let is_most = self.end - self.earliest <= self.earliest - begin;
         let with = self.with.take_if(|_| is_most);

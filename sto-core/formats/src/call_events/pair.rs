@@ -1,4 +1,4 @@
-//! Calls of what begins and ends.
+//! Pairing of begin and end events.
 
 use super::code::{Code, Kind};
 use super::misfits::Misfits;
@@ -7,7 +7,7 @@ use std::io;
 use sto_model::trace::arguments::{CallArguments, NAMELESS};
 use sto_model::trace::paths::FunctionNo;
 
-/// An event, or a call by the event that begins it.
+/// An event, or a call represented by its begin event.
 #[derive(Clone, Copy)]
 pub(super) struct Paired {
     pub(super) begin: u64,
@@ -25,33 +25,34 @@ impl Paired {
     }
 }
 
-/// Pairs the events of one track after the other, each by time.
+/// Pairs the events of one track after the other, in order of time.
 pub(super) struct Pairs {
     arguments: CallArguments,
     track: u64,
-    /// Calls whose end is not reached, outermost first.
+    /// Calls without an end so far, outermost first.
     open: Vec<Paired>,
     names: HashMap<FunctionNo, OfName>,
     /// Time of the last event.
     last: u64,
 }
 
-/// Calls of a name that begin and end.
+/// Open and ended calls of one name.
 #[derive(Default)]
 struct OfName {
     open: usize,
-    /// How many were ended at a time by the end of their caller, and did not end themselves yet.
+    /// Number of calls that were ended together with their caller and whose own end event, at the
+    /// same time, has not come yet.
     ended_with_caller: u64,
     at: u64,
 }
 
-/// Takes a call: its track, the outermost one that it is made in, itself, and when it ended.
+/// A callback for calls: track, outermost call, the call, and its end.
 pub(super) trait HandOn: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()> {}
 
 impl<F: FnMut(u64, &Paired, &Paired, u64) -> io::Result<()>> HandOn for F {}
 
 impl Pairs {
-    /// Of events whose numbers of functions may stand for these arguments.
+    /// Makes pairs for events whose function numbers may stand for these arguments.
     pub(super) fn of(arguments: CallArguments) -> Pairs {
         Pairs {
             arguments,
@@ -66,7 +67,7 @@ impl Pairs {
         self.arguments
     }
 
-    /// The function that an event names, without arguments.
+    /// The function named by an event, without arguments.
     fn name(&self, event: &Paired) -> Option<FunctionNo> {
         let (function, _) = self.arguments.split(event.code.function()?);
         (function != NAMELESS).then_some(function)
@@ -82,8 +83,8 @@ impl Pairs {
         Paired { code, ..*first }
     }
 
-    /// Takes the next event, and hands on the calls that it ends. `last` is the time up to which calls of a track last
-    /// that do not end, by that of its last event here.
+    /// Handles the next event and passes on the calls that it ends. `last` maps the time of a
+    /// track's last event to the end of its unfinished calls.
     pub(super) fn event(
         &mut self,
         track: u64,
@@ -119,7 +120,7 @@ impl Pairs {
         let ended = name.or_else(|| self.open.last().and_then(|open| self.name(open)));
         match ended.and_then(|ended| self.names.get_mut(&ended)) {
             Some(of_name) if of_name.open > 0 => {}
-            // Of ends at one time, that of the caller may stand first.
+            // Of several ends at one time, the caller's may come first.
             Some(of_name) if of_name.ended_with_caller > 0 && of_name.at == at => {
                 of_name.ended_with_caller -= 1;
                 misfits.ended_with_caller -= 1;
@@ -158,7 +159,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Ends the calls that are open where their track ends.
+    /// Ends the open calls at the end of the track.
     pub(super) fn finish(
         &mut self,
         last: impl Fn(u64, u64) -> u64,

@@ -1,4 +1,4 @@
-//! Records in an order that memory does not hold: runs of them are sorted, written to a file, and merged.
+//! External sorting of records: sorted runs are written to a file and merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,29 +8,29 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// A record: numbers that it is ordered by, the first one first.
+/// A record: numbers, compared in order.
 pub(super) type Record<const N: usize> = [u64; N];
 
-/// Takes records in any order.
+/// Collects records in any order.
 pub(super) struct Sorter<const N: usize> {
     held: Vec<Record<N>>,
-    /// Most records that are held.
+    /// Limit to the records in memory.
     most: usize,
     file: Scratch,
     runs: Vec<Run>,
 }
 
-/// Opens the file for what memory does not hold; without one, all is held.
+/// Opens a temporary file for sorted runs. Without it, all records stay in memory.
 pub(super) type Scratch = Option<Arc<dyn Fn() -> io::Result<File> + Send + Sync>>;
 
-/// Records of a file that are in order.
+/// A sorted sequence of records in the file.
 struct Run {
     file: Arc<File>,
     start: u64,
     end: u64,
 }
 
-/// Records in order.
+/// An iterator over sorted records.
 pub(super) struct Sorted<const N: usize> {
     heap: BinaryHeap<Reverse<(Record<N>, usize)>>,
     runs: Vec<Reading<N>>,
@@ -45,17 +45,17 @@ enum Reading<const N: usize> {
     },
 }
 
-/// Bytes that are read of a run at once.
+/// Bytes read at once of each run.
 const PIECE: usize = 1 << 16;
 
 impl<const N: usize> Sorter<N> {
     const BYTES: usize = N * 8;
 
-    /// One that holds up to so many bytes.
+    /// Makes a sorter that holds up to `bytes` bytes in memory.
     pub(super) fn new(bytes: usize, file: Scratch) -> Self {
         Sorter {
             held: Vec::new(),
-            // As a vector grows.
+            // A power of two, as vectors grow.
             most: 1 << (bytes / Self::BYTES).max(1).ilog2(),
             file,
             runs: Vec::new(),
@@ -71,7 +71,7 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
-    /// Writes what is held.
+    /// Writes the records in memory as a run.
     fn write(&mut self) -> io::Result<()> {
         let Some(open) = &self.file else {
             return Ok(());
@@ -95,7 +95,7 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
-    /// All records, in order.
+    /// All records, sorted.
     pub(super) fn sorted(mut self) -> io::Result<Sorted<N>> {
         self.held.sort_unstable();
         let held = Reading::Held(self.held.into_iter());
@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn records_come_in_order_however_few_are_held(
+        fn sorts_whatever_fits_in_memory(
             records in prop::collection::vec(any::<[u64; 3]>(), 0..500),
             held in 1..200usize,
         ) {

@@ -1,4 +1,5 @@
-//! Calls as threads of a log: those of a thread in its own, floating ones in the first that is free.
+//! Writing calls to the threads of a log. Floating calls go to the first thread of their group that
+//! is free.
 
 use super::misfits::{Misfits, Pieces, failed};
 use super::nest::Nested;
@@ -15,8 +16,8 @@ use sto_model::trace::log::CallLogWriter;
 use sto_model::units::Bytes;
 
 impl PairedCalls {
-    /// Writes the calls to a log, with times from `zero` on; `name` says whose thread a row is. Returns sentences about
-    /// what does not fit together.
+    /// Writes the calls to a log, with times relative to `zero`. `name` names the thread of a row.
+    /// Returns warnings.
     pub(crate) fn write(
         self,
         zero: i64,
@@ -42,18 +43,18 @@ impl PairedCalls {
     }
 }
 
-/// The threads that floating calls of one group share.
+/// The threads shared by the floating calls of a group.
 #[derive(Default)]
 struct Lanes {
-    /// By lane: its thread of the log.
+    /// The thread in the log of each lane.
     rows: Vec<usize>,
-    /// Lanes with the end of the calls in them, the earliest first.
+    /// Busy lanes by the end of their calls, earliest first.
     busy: BinaryHeap<Reverse<(u64, usize)>>,
     free: BinaryHeap<Reverse<usize>>,
 }
 
 impl Lanes {
-    /// The first lane that is free at a time, which may be a new one. Times only go on.
+    /// The first lane that is free at a time, or a new one. Times must not decrease.
     fn free_at(&mut self, time: u64) -> usize {
         while let Some(&Reverse((end, lane))) = self.busy.peek()
             && end <= time
@@ -67,10 +68,10 @@ impl Lanes {
     }
 }
 
-/// Writes calls in order to the threads of a log.
+/// Writes sorted calls to the threads of a log.
 struct Rows<'l> {
     log: &'l mut CallLogWriter,
-    /// How many threads are called so.
+    /// Number of threads by name.
     known: HashMap<CallThread, u32>,
     misfits: Misfits,
     zero: u64,
@@ -100,7 +101,8 @@ impl Rows<'_> {
         self.end(current)
     }
 
-    /// Floating calls go to the first lane of their group that is free from the begin of the outermost one on.
+    /// Writes floating calls to the first lane of their group that is free when the outermost call
+    /// begins.
     fn floating(
         &mut self,
         mut next: impl FnMut() -> io::Result<Option<Record<6>>>,
@@ -140,7 +142,7 @@ impl Rows<'_> {
         self.end(Some((0, nested, lanes.rows[lane])))
     }
 
-    /// A thread of the log. Those that are called alike get numbers.
+    /// Adds a thread to the log. Threads with equal names get numbers.
     fn row(&mut self, thread: CallThread) -> usize {
         let known = self.known.entry(thread.clone()).or_default();
         *known += 1;

@@ -8,18 +8,18 @@ use sto_model::units::Unit;
 
 numbers! { pub(super) EventIx; }
 
-/// Which numbers of a sample type an event has.
+/// How an event's costs become numbers of a sample type.
 #[derive(Clone, Copy)]
 pub(super) enum Numbers {
-    /// An event that is counted: as many samples as it has costs.
+    /// A counted event: the cost is both the number of samples and the value.
     Both,
     Values,
     Samples,
-    /// Values in units of so many of the sample type, which nobody counted samples of.
+    /// The value in units of this many of the sample type's, without a number of samples.
     Scaled(u64),
 }
 
-/// Events whose units other writers' names say: Xdebug's, and microseconds of ruby-prof.
+/// Units of events of other writers: Xdebug, and ruby-prof's microseconds.
 const SCALED: [(&str, &str, Unit, u64); 4] = [
     ("Time_(10ns)", "time", Unit::Nanoseconds, 10),
     ("Memory_(bytes)", "memory", Unit::Bytes, 1),
@@ -31,7 +31,7 @@ const SCALED: [(&str, &str, Unit, u64); 4] = [
 pub(super) struct Events {
     names: Vec<String>,
     index: HashMap<String, EventIx>,
-    /// By event.
+    /// Sum of each event.
     sums: Vec<u64>,
     titles: HashMap<String, String>,
 }
@@ -55,7 +55,7 @@ impl Events {
         self.titles.insert(name.to_owned(), title);
     }
 
-    /// Sees to it that all self costs of an event fit 64 bits.
+    /// Adds to an event's sum, which must fit 64 bits.
     pub(super) fn add(&mut self, event: EventIx, cost: u64) -> Result<(), String> {
         let sum = &mut self.sums[event.get()];
         *sum = sum.checked_add(cost).ok_or_else(|| {
@@ -64,9 +64,10 @@ impl Events {
         Ok(())
     }
 
-    /// Adds the sample types; returns for each event the one that it has numbers of.
+    /// Adds the sample types. Returns, for each event, its sample type and which of its numbers the
+    /// event is.
     ///
-    /// Of sto's own files, titles name the unit; numbers of samples follow their values.
+    /// In files written by sto, titles have the unit, and numbers of samples follow their values.
     pub(super) fn sample_types(
         self,
         is_ours: bool,
@@ -98,7 +99,7 @@ impl Events {
     }
 }
 
-/// `cpu-clock (ns)`.
+/// Splits `cpu-clock (ns)`.
 fn named_and_unit(title: &str) -> Option<(&str, Unit)> {
     let (event, unit) = title.strip_suffix(')')?.rsplit_once(" (")?;
     Some((event, unit.parse().ok()?))

@@ -1,10 +1,10 @@
-//! How costs go along the calls of one event.
+//! The flow of one event's costs along the calls.
 
 use super::graph::Graph;
 use super::names::FunctionIx;
 use std::cmp::Reverse;
 
-/// A function of the graph, by its index in [`Flow::functions`].
+/// Index of a function in [`Flow::functions`].
 pub(super) type FlowIx = usize;
 
 pub(super) struct Call {
@@ -14,15 +14,15 @@ pub(super) struct Call {
 
 pub(super) struct Flow<'g> {
     pub(super) functions: Vec<FunctionIx>,
-    /// By function: what its lines cost.
+    /// Self costs by line, for each function.
     pub(super) own: Vec<&'g [(FunctionIx, u32, u64)]>,
-    /// By function: calls, the dearest first, without those that close a cycle.
+    /// Calls of each function, most expensive first, without calls that close a cycle.
     pub(super) calls: Vec<Vec<Call>>,
-    /// By function: what of it no caller called.
+    /// Cost of each function that comes from no caller.
     pub(super) root_cost: Vec<f64>,
-    /// By function: the sum of its root cost and what its callers' calls cost.
+    /// Root cost plus the costs of calls, for each function.
     pub(super) total: Vec<f64>,
-    /// Callers stand before what they call.
+    /// The functions, callers before callees.
     pub(super) order: Vec<FlowIx>,
     pub(super) has_recursion: bool,
 }
@@ -48,7 +48,7 @@ impl<'g> Flow<'g> {
             flow.own[index] = lines;
         }
         for &(caller, called, cost) in &graph.calls {
-            // A function that calls itself is on the stack already.
+            // Direct recursion does not change the stack.
             if caller != called {
                 let (caller, called) = (flow.index_of(caller), flow.index_of(called));
                 flow.calls[caller].push(Call { called, cost });
@@ -71,7 +71,8 @@ impl<'g> Flow<'g> {
         self.own[function].iter().map(|&(_, _, cost)| cost).sum()
     }
 
-    /// Takes out calls of functions that are on the stack, and finds the order; whether there were any.
+    /// Removes calls of functions that are on the stack, and determines the order. Returns `true`
+    /// if calls were removed.
     fn break_cycles(&mut self) -> bool {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -117,7 +118,7 @@ impl<'g> Flow<'g> {
         any
     }
 
-    /// Functions without callers, then all others, each with the dearest first.
+    /// Functions without callers first, then all others, each group most expensive first.
     fn roots_first(&self) -> Vec<FlowIx> {
         let mut is_called = vec![false; self.functions.len()];
         for call in self.calls.iter().flatten() {
@@ -134,8 +135,8 @@ impl<'g> Flow<'g> {
         functions
     }
 
-    /// Works out what came from no caller: what a function and its calls cost beyond what its callers'
-    /// calls did. With recursion, that must hold with and without the calls that close a cycle.
+    /// Computes root costs: the cost of a function and its calls beyond the costs of calls to it.
+    /// With recursion, this is done with and without the calls that close a cycle.
     fn weigh(&mut self, graph: &Graph) {
         let own = (0..self.functions.len()).map(|function| i128::from(self.own_cost(function)));
         let mut balance: Vec<i128> = own.collect();
@@ -153,7 +154,7 @@ impl<'g> Flow<'g> {
             }
         }
         for function in 0..self.functions.len() {
-            // A function without a caller is a root, whatever it costs.
+            // A function without a caller is a root whatever it costs.
             let least = i128::from(self.total[function] == 0.0);
             let root_cost = balance[function].min(kept_balance[function]).max(least);
             self.root_cost[function] = root_cost as f64;
@@ -161,8 +162,8 @@ impl<'g> Flow<'g> {
         }
     }
 
-    /// Whether each function's own cost has its stacks for sure: all have one caller up to the root;
-    /// of a function that calls no other, its callers may be several.
+    /// Whether the stacks of each function's self cost are exact: each function has only one caller
+    /// up to the root. A function without calls may have several callers.
     pub(super) fn exact(&self) -> Vec<bool> {
         let mut ways: Vec<u32> = self
             .root_cost

@@ -1,4 +1,4 @@
-//! What functions cost, and their calls.
+//! The self costs of functions, and their calls.
 
 use super::events::EventIx;
 use super::names::FunctionIx;
@@ -19,17 +19,17 @@ struct Threaded {
     calls: HashMap<(EventIx, FunctionIx, FunctionIx), u64>,
 }
 
-/// What one event cost in one thread.
+/// The call graph of one event in one thread.
 #[derive(Default)]
 pub(crate) struct Graph {
-    /// Costs of a function's own code by line, in the order of functions and lines.
+    /// Self cost by function and line, in that order.
     pub(crate) own: Vec<(FunctionIx, u32, u64)>,
-    /// Costs of calls by caller and called function, in that order, with what they call in turn.
+    /// Total cost of calls by caller and callee, in that order.
     pub(crate) calls: Vec<(FunctionIx, FunctionIx, u64)>,
 }
 
 impl Threads {
-    /// What follows is of this thread.
+    /// Selects the thread of the lines that follow.
     pub(super) fn choose(&mut self, tid: u32) {
         let next = self.threads.len();
         self.current = *self.index.entry(tid).or_insert(next);
@@ -41,7 +41,7 @@ impl Threads {
     pub(super) fn own(&mut self, function: FunctionIx, line: u32, costs: &Costs) {
         let own = &mut self.current().own;
         for &(event, cost) in costs.iter().filter(|(_, cost)| *cost > 0) {
-            // The sum of all costs of an event was checked.
+            // The sum of the event's costs was checked, so this cannot overflow.
             *own.entry((event, function, line)).or_insert(0) += cost;
         }
     }

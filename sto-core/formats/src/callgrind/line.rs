@@ -6,11 +6,11 @@ use crate::wire::text::{decimal, excerpt, words};
 pub(super) enum Line<'l> {
     /// `key: value`.
     Header { key: &'l [u8], value: &'l [u8] },
-    /// `fn=(3) main`, and others that say what follows is of.
+    /// `fn=(3) main` and other lines that name the context of the lines that follow.
     Name { field: &'l [u8], name: &'l [u8] },
-    /// `calls=12 +3`: the next line has what they cost.
+    /// `calls=12 +3`: the next line has the cost.
     Call,
-    /// How often a jump was taken; the next line has its position.
+    /// A jump; the next line has its position.
     Jump,
     /// Positions and costs: `+2 5 1`.
     Costs(&'l [u8]),
@@ -49,7 +49,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Decimal digits, or `0x` and hexadecimal ones.
+/// Parses a decimal number, or a hexadecimal one with `0x`.
 pub(super) fn number(text: &[u8]) -> Result<u64, String> {
     let number = match text.strip_prefix(b"0x") {
         Some(digits) if !digits.is_empty() => digits.iter().try_fold(0u64, |sum, &digit| {
@@ -80,7 +80,7 @@ pub(super) fn title(value: &[u8]) -> (&[u8], &[u8]) {
     (name, title.get(1..).unwrap_or(b"").trim_ascii())
 }
 
-/// An address or a line, perhaps written as its distance from the one before.
+/// An address or line, absolute or relative to the previous one.
 pub(super) enum Position {
     At(u64),
     Ahead(u64),

@@ -1,8 +1,8 @@
-//! Callgrind's format, of `valgrind --tool=callgrind`, Cachegrind, and what else writes for
+//! The Callgrind format, written by `valgrind --tool=callgrind`, Cachegrind, and other tools for
 //! KCachegrind.
 //!
 //! Source: *Callgrind Format Specification* in Valgrind's manual. The format has a call graph, not
-//! stacks; `stacks` makes them.
+//! stacks; `stacks` derives them.
 //!
 #![doc = include_str!("callgrind.md")]
 
@@ -27,7 +27,8 @@ use names::Names;
 pub(super) use stacks::{Writer, add_graph};
 use sto_model::limits::MAX_SAMPLE_TYPES;
 
-/// Whether a profile says so in its first line, or begins with a header that names events.
+/// Returns `true` if the first line of a profile says so, or if it begins with a header that names
+/// events.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_header = |line: &&[u8]| matches!(Line::of(line), Ok(Line::Header { .. }));
     head.bytes.starts_with(b"# callgrind format")
@@ -42,7 +43,7 @@ fn is_passed_over(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#")
 }
 
-/// What was read so far: the distinct names, and the costs of lines and calls.
+/// Reads lines to distinct names and the costs of lines and calls.
 #[derive(Default)]
 pub(super) struct Callgrind {
     names: Names,
@@ -52,24 +53,24 @@ pub(super) struct Callgrind {
     program: String,
     pid: u32,
     writer: Writer,
-    /// Whether its writer ends each part with the totals.
+    /// Whether the writer ends each part with totals.
     has_totals: bool,
     is_ours: bool,
 }
 
-/// What holds for the lines that follow.
+/// The context of the lines that follow.
 #[derive(Default)]
 struct Part {
-    /// The event of each number of a line of costs; none before the header names them.
+    /// The event of each cost in a line; empty before the header that names them.
     events: Vec<EventIx>,
     has_address: bool,
     has_no_line: bool,
     address: u64,
     line: u64,
     function: Option<FunctionIx>,
-    /// The call whose costs the next line has.
+    /// The callee whose cost is in the next line.
     call: Option<FunctionIx>,
-    /// Self costs, by index in `events`.
+    /// Sum of the self costs, by index in `events`.
     sums: Vec<u64>,
     has_costs: bool,
     is_ended: bool,
@@ -131,7 +132,7 @@ impl Callgrind {
             if self.cut().is_some() {
                 return Err(NO_TOTALS.to_owned());
             }
-            // A part need not repeat what its lines are made of.
+            // A part may rely on definitions of the parts before.
             let part = std::mem::take(&mut self.part);
             self.part = Part {
                 events: part.events,
@@ -204,7 +205,7 @@ impl Callgrind {
             self.events.add(event, cost)?;
             *sum += cost;
         }
-        // Of code that was inlined from another file, that file's lines are not the function's.
+        // The lines of code inlined from another file are not lines of the function's file.
         let line = if self.names.is_at_file_of(function) {
             u32::try_from(part.line).unwrap_or(0)
         } else {
@@ -217,7 +218,7 @@ impl Callgrind {
     fn totals(&mut self, value: &[u8]) -> Result<(), String> {
         let totals = words(value).map(line::number);
         let mut totals = totals.collect::<Result<Vec<_>, _>>()?;
-        // Zeros at the end are not written.
+        // Trailing zeros are omitted.
         totals.resize(self.part.events.len(), 0);
         self.part.sums.resize(self.part.events.len(), 0);
         let mut both = totals.iter().zip(&self.part.sums);

@@ -1,4 +1,4 @@
-//! Objects, files and functions, whose names are written out once.
+//! Names of objects, files and functions, each written out once.
 
 use super::line::number;
 use crate::names::NamedFrame;
@@ -12,7 +12,7 @@ numbers! {
     pub(crate) FunctionIx;
 }
 
-/// A name of an object, file and function together is one function.
+/// A function is identified by object, file and name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Function {
     object: NameIx,
@@ -20,7 +20,7 @@ struct Function {
     name: NameIx,
 }
 
-/// What `(3) name` names: objects, files and functions are numbered separately.
+/// The namespace of `(3) name`: objects, files and functions are numbered separately.
 #[derive(Clone, Copy)]
 enum Kind {
     Object,
@@ -33,7 +33,7 @@ pub(super) struct Names {
     texts: Vec<Box<[u8]>>,
     known: HashMap<Box<[u8]>, NameIx>,
     numbered: [HashMap<u64, NameIx>; 3],
-    /// What numbers stand for that no name has yet.
+    /// Numbers whose name has not been defined yet.
     nameless: HashMap<NameIx, u64>,
     functions: Vec<Function>,
     index: HashMap<Function, FunctionIx>,
@@ -45,7 +45,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Takes a line such as `fl=(2) main.c`; of `fn=` it returns the function.
+    /// Handles a line such as `fl=(2) main.c`; returns the function of `fn=`.
     pub(super) fn set(&mut self, field: &[u8], name: &[u8]) -> Option<FunctionIx> {
         let kind = match field {
             b"ob" | b"cob" | b"job" => Kind::Object,
@@ -68,8 +68,8 @@ impl Names {
         None
     }
 
-    /// The function that the last `cfn=` named, in the object and file where the call stands unless
-    /// `cob=` and `cfi=` say otherwise.
+    /// The function named by the last `cfn=`, in the object and file of the call unless `cob=` and
+    /// `cfi=` name others.
     pub(super) fn take_called(&mut self) -> Result<FunctionIx, String> {
         let name = self.called.take();
         let name = name.ok_or("`calls=` without a `cfn=` before, which says what is called")?;
@@ -78,7 +78,8 @@ impl Names {
         Ok(self.function(object, file, name))
     }
 
-    /// Whether what follows stands in the file of a function, and was not inlined from another.
+    /// Returns `true` if the lines that follow are in the function's file, and not inlined from
+    /// another.
     pub(super) fn is_at_file_of(&self, function: FunctionIx) -> bool {
         self.file == Some(self.functions[function.get()].file)
     }
@@ -103,7 +104,7 @@ impl Names {
         function_ix
     }
 
-    /// `(3) name` gives a name a number, `(3)` is the name of that number.
+    /// `(3) name` defines the name with a number; `(3)` refers to it.
     fn name(&mut self, kind: Kind, text: &[u8]) -> NameIx {
         let text = text.trim_ascii();
         let numbered = text.strip_prefix(b"(").and_then(|rest| {
@@ -116,7 +117,7 @@ impl Names {
                 if let Some(&known) = self.numbered[kind as usize].get(&number) {
                     return known;
                 }
-                // The name may come later.
+                // The name may be defined later.
                 let name = self.new_name(b"");
                 self.nameless.insert(name, number);
                 self.numbered[kind as usize].insert(number, name);
@@ -183,9 +184,9 @@ impl Names {
     }
 }
 
-/// The name of a function without what `--separate-callers` and `--separate-recs` append:
-/// `leaf'work'main` and `fib'2` become `leaf` and `fib`. Apostrophes of a name stay, as what follows
-/// them is no function.
+/// The function's name without the suffixes of `--separate-callers` and `--separate-recs`:
+/// `leaf'work'main` and `fib'2` become `leaf` and `fib`. Other apostrophes stay, because no
+/// function name follows them.
 fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8] {
     let mut parts = name.split(|&byte| byte == b'\'');
     let plain = parts.next().unwrap_or(name);
@@ -199,8 +200,8 @@ fn without_callers<'n>(name: &'n [u8], plain_names: &HashSet<&[u8]>) -> &'n [u8]
     }
 }
 
-/// A name as it is kept. `pprof -call_tree -callgrind` calls functions by their nodes of its tree, `work [2/3]`, and
-/// gives costs to `work`.
+/// Normalises a name. `pprof -call_tree -callgrind` names functions after nodes of its tree, `work
+/// [2/3]`, but gives costs to `work`.
 fn written(kind: Kind, name: &[u8]) -> &[u8] {
     if name == b"???" {
         return b"";

@@ -1,22 +1,22 @@
-//! Which paths of calls costs are divided among.
+//! The call paths among which costs are divided.
 
 use super::flow::{Flow, FlowIx};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// How many pieces the costs of a graph are divided into at most, where each function with a cost by line has
-/// one.
+/// Limit to the pieces that the costs of a graph are divided into, if each function with a cost by
+/// line has one.
 const MAX_PIECES: usize = 1 << 18;
 
-/// A function on one path of calls from a root.
+/// A function on one call path from a root.
 pub(super) struct Context {
     pub(super) function: FlowIx,
     pub(super) caller: Option<usize>,
-    /// How much of all its function's cost belongs to this path, from 0 to 1.
+    /// Share of the function's cost on this path, from 0 to 1.
     pub(super) share: f64,
 }
 
-/// The paths that are kept, at least one to each function.
+/// The selected paths, at least one per function.
 pub(super) struct Paths<'f> {
     flow: &'f Flow<'f>,
     pub(super) contexts: Vec<Context>,
@@ -24,7 +24,7 @@ pub(super) struct Paths<'f> {
 }
 
 impl<'f> Paths<'f> {
-    /// Paths with at most `most` pieces, or one to each function.
+    /// Selects paths with at most `most` pieces, or one per function.
     pub(super) fn of(flow: &'f Flow<'f>, most: usize) -> Paths<'f> {
         let mut paths = Paths {
             flow,
@@ -36,9 +36,9 @@ impl<'f> Paths<'f> {
         paths
     }
 
-    /// Gives each function one context: the dearest way to it.
+    /// Gives each function one context, its most expensive path.
     fn seed(&mut self) {
-        // By function, the dearest way to it that was seen: its share and its caller's context.
+        // The most expensive path to each function so far: its share and its caller's context.
         let mut ways: Vec<(f64, Option<usize>)> = (0..self.flow.functions.len())
             .map(|function| {
                 (
@@ -65,7 +65,7 @@ impl<'f> Paths<'f> {
         }
     }
 
-    /// Adds contexts, the dearest first, until all are there or costs are in pieces enough.
+    /// Adds contexts, most expensive first, until all are there or there are enough pieces.
     fn grow(&mut self, most: usize) {
         let seeds = self.contexts.len();
         let mut seed_of = vec![0; self.flow.functions.len()];
@@ -113,7 +113,7 @@ impl<'f> Paths<'f> {
         }
     }
 
-    /// The call at an index among those of a context's function, if it cost there half a unit or more.
+    /// The call at an index of a context's function, if it costs at least half a unit there.
     fn way(&self, caller: usize, index: usize) -> Option<Way> {
         let Context {
             function, share, ..
@@ -124,7 +124,7 @@ impl<'f> Paths<'f> {
     }
 }
 
-/// A context that may be added, and what its calls and itself cost.
+/// A context that may be added, and the costs of its calls and its own.
 struct Way {
     cost: f64,
     target: Target,
@@ -164,9 +164,9 @@ mod tests {
     use crate::callgrind::graph::Graph;
     use crate::callgrind::names::FunctionIx;
 
-    /// Functions of which each calls all that follow have paths by the power of their number.
+    /// The number of paths is exponential if each function calls all that follow.
     #[test]
-    fn paths_are_no_more_than_asked_for_and_one_to_each_function_at_least() {
+    fn limits_paths_but_keeps_one_per_function() {
         let all = || (0..24).map(FunctionIx);
         let own = all().map(|function| (function, 1, 1 << 40)).collect();
         let pairs = all().flat_map(|caller| all().map(move |called| (caller, called)));

@@ -1,10 +1,10 @@
-//! From call graphs to samples of stacks.
+//! Conversion of call graphs to samples of stacks.
 //!
-//! A call graph says what each function called by each of its callers cost, but not what these were
-//! called by in turn. What a function costs is divided among its callers in proportion of what
-//! their calls cost, as gprof does (Graham, Kessler, McKusick: *gprof: a call graph execution
-//! profiler*, 1982). Each function's own cost stays what it is, and so does that of calls and
-//! totals, as far as there is no recursion. Stacks of functions that all have one caller are exact.
+//! A call graph has the cost of each function by caller, but not by the callers of these. The cost
+//! of a function is therefore divided among its callers in proportion to the costs of their calls,
+//! as gprof does (Graham, Kessler, McKusick: *gprof: a call graph execution profiler*, 1982). Self
+//! costs are unchanged, and so are costs of calls and totals unless there is recursion. Stacks of
+//! functions that all have a single caller are exact.
 
 use super::events::{EventIx, Numbers};
 use super::flow::{Flow, FlowIx};
@@ -15,10 +15,11 @@ use crate::recording::{Built, LocationIx, RecordingBuilder, SampleTypeIx, StackI
 use crate::report::time;
 use sto_model::units::Cost;
 
-/// How many pieces the costs of all graphs are divided into at most; each function with a cost has one anyway.
+/// Limit to the pieces that the costs of all graphs are divided into, except that each function
+/// with a cost has one.
 const MAX_PIECES: usize = 1 << 21;
 
-/// A time of some nanoseconds, or some bytes; either is a sample for each million of what it is measured in.
+/// A cost in nanoseconds or bytes, with one sample per million units.
 fn scaled(cost: u64, factor: u64) -> Built<Cost> {
     let value = cost.checked_mul(factor);
     Ok(time(value.ok_or_else(|| {
@@ -26,7 +27,7 @@ fn scaled(cost: u64, factor: u64) -> Built<Cost> {
     })?))
 }
 
-/// Adds the samples, and returns what to say of how their stacks were made.
+/// Adds the samples. Returns warnings about estimated stacks.
 pub(super) fn add(
     graphs: Vec<Vec<(EventIx, Graph)>>,
     numbers: &[(SampleTypeIx, Numbers)],
@@ -65,7 +66,7 @@ pub(super) fn add(
     Ok(first_event.warnings(writer))
 }
 
-/// Adds the stacks of one graph, each by `add` with a cost, and returns what to say of how they were made.
+/// Passes each stack of one graph to `add` with its cost. Returns warnings about estimated stacks.
 pub(crate) fn add_graph(
     graph: &Graph,
     frames: &[LocationIx],
@@ -77,15 +78,15 @@ pub(crate) fn add_graph(
     Ok(divided.warnings(writer))
 }
 
-/// Who keeps calls instead of stacks.
+/// A tool that records calls instead of stacks.
 pub(crate) struct Writer {
     pub(crate) name: &'static str,
-    /// What to do for exact stacks.
+    /// How to record exact stacks.
     pub(crate) instead: &'static str,
 }
 
 impl Writer {
-    /// Who wrote a file of Callgrind's format, by its `creator:`.
+    /// The tool named in `creator:`.
     pub(super) fn of(creator: &[u8]) -> Writer {
         if creator.starts_with(b"xdebug ") {
             Writer {
@@ -107,13 +108,13 @@ impl Default for Writer {
     }
 }
 
-/// What to say of a graph that was divided.
+/// Statistics of a divided graph.
 #[derive(Default)]
 struct Divided {
     cost: u64,
-    /// Of that, what several callers share, so that the stacks above are an estimate.
+    /// The part of the cost whose stacks are estimates because functions have several callers.
     estimated: u64,
-    /// Of that, what stands on the larger stacks of its function, as there were too many.
+    /// The part of the cost moved to larger stacks because there were too many.
     moved: f64,
     has_recursion: bool,
     pieces: usize,
@@ -152,8 +153,8 @@ impl Divided {
     }
 }
 
-/// Divides a graph into stacks, of which each is given to `add` with a cost, in at most `most` pieces if it can
-/// be. `frames` are those of functions.
+/// Divides a graph into stacks, in at most `most` pieces if possible, and passes each to `add` with
+/// its cost. `frames` are the locations of functions.
 fn divide(
     graph: &Graph,
     most: usize,
@@ -169,7 +170,7 @@ fn divide(
         ..Divided::default()
     };
     let frame_of = |function: FlowIx| frames[flow.functions[function].0 as usize];
-    // By context. Callers stand before what they call.
+    // The stack of each context. Callers precede callees.
     let mut stacks: Vec<StackIx> = Vec::with_capacity(paths.contexts.len());
     for context in &paths.contexts {
         let caller = context.caller.map(|caller| stacks[caller]);
@@ -187,8 +188,8 @@ fn divide(
     Ok(divided)
 }
 
-/// Divides each function's costs among its contexts, to the last one: gives each context to `piece` with a line
-/// and its cost.
+/// Divides each function's costs completely among its contexts, and passes each context to `piece`
+/// with a line and its cost.
 fn give_out(
     flow: &Flow<'_>,
     paths: &Paths<'_>,
@@ -230,7 +231,7 @@ fn give_out(
     Ok(())
 }
 
-/// Takes `part` of what is left of the costs by line, which is `whole`, in proportion.
+/// Takes `part` of the remaining costs by line, whose sum is `whole`, in proportion.
 fn take(
     lines: &mut [(FunctionIx, u32, u64)],
     whole: u64,

@@ -1,15 +1,15 @@
-//! Arguments of calls that are numbers: members of `args`.
+//! Numeric arguments of calls: members of `args`.
 
 use crate::wire::json::Members;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Most arguments that are read of a call.
+/// Limit to the arguments of a call.
 const MOST: usize = 16;
 
-/// Those of an event: numbers, and strings that are numbers, as VizTracer writes `{"func_args": {"n": "1000"}}`. Those of
-/// an object within are named after both: `func_args.n`.
+/// The numbers among an event's arguments, including strings with numbers, as VizTracer writes:
+/// `{"func_args": {"n": "1000"}}`. Members of nested objects have both names: `func_args.n`.
 pub(super) fn numbers(args: &RawValue) -> Vec<(Cow<'_, str>, f64)> {
     let mut found = Vec::new();
     for (name, value) in members(args) {
@@ -35,7 +35,7 @@ fn number(value: &RawValue) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The members of an object; none of what is no object.
+/// The members of an object; empty for other values.
 fn members(value: &RawValue) -> impl Iterator<Item = (Cow<'_, str>, &RawValue)> {
     let members = serde_json::from_str::<Members<'_, Name<'_>>>(value.get());
     let members = members.map_or_else(|_| Vec::new(), |members| members.0);
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_number_or_written_as_one_is_an_argument() {
+    fn reads_numbers_and_numeric_strings() {
         let args = |text: &str| {
             let raw: Box<RawValue> = serde_json::from_str(text).unwrap();
             let numbers = numbers(&raw).into_iter();

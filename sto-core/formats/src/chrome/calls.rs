@@ -1,4 +1,5 @@
-//! Calls in a trace: complete events (`X`), such that begin and end (`B`, `E`), and asynchronous ones (`b`, `e`).
+//! Calls in a trace: complete events (`X`), begin and end events (`B`, `E`), and asynchronous
+//! events (`b`, `e`).
 
 use super::event::{AsyncId, Event};
 use super::names::{Names, Times};
@@ -19,18 +20,18 @@ pub(super) struct Calls {
     options: ReadOptions,
     events: CallEvents,
     threads: Interned,
-    /// The last thread that was looked for, as events of one follow each other.
+    /// The last thread, cached because consecutive events often share it.
     last: (Vec<u8>, u32),
     processes: Interned,
     functions: Functions,
-    /// Asynchronous events that do not say what they belong to.
+    /// Number of asynchronous events without an id.
     without_id: u64,
-    /// Events that do not say when they were.
+    /// Number of events without a time.
     without_time: u64,
     key: Vec<u8>,
 }
 
-/// Ids by number: of a process, and for a thread its own behind it.
+/// Names by number: of a process, or of a process and a thread.
 #[derive(Default)]
 struct Interned {
     numbers: HashMap<Vec<u8>, u32>,
@@ -77,7 +78,7 @@ impl Calls {
         }
         let time = times.of(event)?;
         let at = times.at;
-        // Of what ends without a name, that is the last call that began.
+        // An end without a name ends the innermost open call.
         let name = match &event.name {
             Some(name) => Some(&*name.0),
             None => (!matches!(event.phase(), b'E' | b'e')).then_some(&b"(unnamed)"[..]),
@@ -137,7 +138,7 @@ impl Calls {
         self.last.1
     }
 
-    /// Where an asynchronous event is: those of one category and id belong together.
+    /// The track of an asynchronous event; events with the same category and id belong together.
     fn floating(&mut self, event: &Event<'_>) -> Option<Track> {
         let (scope, id) = match event.async_id()? {
             AsyncId::Local(id) => (&*event.pid, id),
@@ -150,7 +151,7 @@ impl Calls {
         })
     }
 
-    /// The recording with these calls, with times from `zero` on.
+    /// Finishes the recording of these calls, with times relative to `zero`.
     pub(super) fn finish(
         self,
         zero: i64,
@@ -185,7 +186,7 @@ impl Calls {
             }
         };
         let size = Bytes(size as u64);
-        // Those of one name share threads.
+        // Calls whose outermost call has the same name share threads.
         let group = |of: Outermost| of.process << 32 | u64::from(of.function.0);
         let misfits = self
             .events
@@ -194,7 +195,7 @@ impl Calls {
         builder.warnings.extend(misfits);
         let event = match builder.samples.is_empty() {
             true => WALL,
-            // V8's are called so.
+            // As for V8's tiers.
             false => SPANS,
         };
         calls::finish_as(

@@ -1,4 +1,5 @@
-//! Counters in a trace (`C`), and those that Chrome's developer tools show of a page (`UpdateCounters`).
+//! Counters in a trace (`C`), and those of Chrome's developer tools about a page
+//! (`UpdateCounters`).
 
 use super::event::Event;
 use super::names::Names;
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use sto_model::units::Nanoseconds;
 
-/// What counters had over time.
+/// The values of counters over time.
 #[derive(Default)]
 pub(super) struct Counters {
     counters: Vec<Counter>,
@@ -29,7 +30,7 @@ struct Counter {
     id: Vec<u8>,
 }
 
-/// In which processes there is a counter of a name, and under which ids.
+/// The processes with a counter of this name, and its ids.
 #[derive(Default)]
 struct Named<'e> {
     pids: HashSet<&'e str>,
@@ -41,7 +42,7 @@ struct Series {
     /// Index of its counter.
     counter: usize,
     name: Vec<u8>,
-    /// With times by the trace's clock.
+    /// Points by the trace's clock.
     points: Vec<(i64, f64)>,
 }
 
@@ -55,7 +56,7 @@ struct Page<'b> {
 type Values<'b> = BTreeMap<Text<'b>, &'b RawValue>;
 
 impl Counters {
-    /// Adds what an event says, if it is one of a counter.
+    /// Adds an event if it is of a counter.
     pub(super) fn add(&mut self, event: &Event<'_>, at: &dyn Fn() -> String) {
         let is_page = event.is(b'I', "UpdateCounters");
         if !is_page && event.phase() != b'C' {
@@ -101,7 +102,8 @@ impl Counters {
         }
     }
 
-    /// Adds metrics, with times from `zero` on; says in a sentence what was left out.
+    /// Adds metrics with times relative to `zero`. Returns a warning about values that were left
+    /// out.
     pub(super) fn finish(
         self,
         zero: i64,
@@ -130,7 +132,7 @@ impl Counters {
             full.push(b'.');
             full.extend(beginning(&series.name));
             let full = builder.text(&full).into_owned();
-            // What was so before the first call is so when it begins.
+            // Values from before the first call apply at its begin.
             let since = |time: i64| u64::try_from(time.saturating_sub(zero)).unwrap_or(0);
             let points = series.points.into_iter();
             let points = points.map(|(time, value)| (Nanoseconds(since(time)), value));

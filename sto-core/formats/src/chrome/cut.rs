@@ -1,21 +1,21 @@
-//! Cuts the events out of a file that comes in blocks, of which no more is held than an event.
+//! Splits a file that comes in blocks into events; holds only one event at a time.
 
 use crate::error::{DecodeError, Decoded, Salvage};
 use std::ops::Range;
 use sto_model::limits::MAX_LINE;
 
-/// The array of events, alone or as `traceEvents` of an object.
+/// A state machine that finds the array of events, at the top or as `traceEvents` of an object.
 #[derive(Default)]
 pub(super) struct Cutter {
     state: State,
-    /// What is not cut yet, with what was cut of the last block before it.
+    /// The last block's events and the bytes that are not split yet.
     held: Vec<u8>,
-    /// How much of it was cut.
+    /// Number of bytes already split.
     done: usize,
-    /// How much of it was looked at, up to within a value.
+    /// Number of bytes already scanned, possibly up to within a value.
     seen: usize,
     value: Value,
-    /// Where in the file it begins.
+    /// Offset of the bytes in the file.
     at: usize,
     is_array: bool,
     has_events: bool,
@@ -34,7 +34,7 @@ enum State {
     Value {
         of_events: bool,
     },
-    /// Within a value that is passed over.
+    /// Within a value that is skipped.
     Passed,
     AfterValue,
     /// Before an event, or the end of the array.
@@ -45,7 +45,7 @@ enum State {
     End,
 }
 
-/// How far a value was looked at.
+/// The state of scanning a value.
 #[derive(Clone, Copy, Default)]
 struct Value {
     depth: u64,
@@ -53,8 +53,8 @@ struct Value {
 }
 
 impl Value {
-    /// Where the value ends that begins with a bracket or a quote; `None` where that is not there yet. `at` is where
-    /// to go on.
+    /// The end of a value that begins with a bracket or quote; `None` if more bytes are needed.
+    /// `at` is advanced.
     fn end(&mut self, bytes: &[u8], at: &mut usize) -> Option<usize> {
         while let Some(&byte) = bytes.get(*at) {
             if self.in_string {
@@ -95,7 +95,7 @@ impl Value {
 }
 
 impl Cutter {
-    /// The events that end in this block: where each is in [`Cutter::bytes`].
+    /// Adds a block and returns the ranges in [`Cutter::bytes`] of the events that end in it.
     pub(super) fn block(&mut self, block: &[u8]) -> Decoded<Vec<Range<usize>>> {
         self.held.drain(..self.done);
         self.at += self.done;
@@ -111,17 +111,17 @@ impl Cutter {
         Ok(events)
     }
 
-    /// What the places of the last block's events are of.
+    /// The bytes that the ranges of the last block's events refer to.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.held
     }
 
-    /// Where in the file they begin.
+    /// Offset of these bytes in the file.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// How many bytes there are up to now.
+    /// Number of bytes so far.
     pub(super) fn size(&self) -> usize {
         self.at + self.held.len()
     }
@@ -135,7 +135,7 @@ impl Cutter {
         }
     }
 
-    /// Goes on by one part of the file; `false` where more of it must come.
+    /// Advances by one part of the file. Returns `false` if more bytes are needed.
     fn step(&mut self, events: &mut Vec<Range<usize>>) -> Decoded<bool> {
         if matches!(self.state, State::Passed | State::Within) {
             let Some(end) = self.value.end(&self.held, &mut self.seen) else {
@@ -238,7 +238,7 @@ impl Cutter {
         DecodeError::new(self.at + self.done, format!("expected {what}"))
     }
 
-    /// A sentence about a file that does not end as it should, if that is allowed.
+    /// Checks the end of the file. Returns a warning if it is truncated and that is allowed.
     pub(super) fn finish(&self, allow_truncated: bool) -> Decoded<Option<String>> {
         if self.state == State::End {
             return if self.has_events {

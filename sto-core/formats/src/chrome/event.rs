@@ -1,4 +1,4 @@
-//! One trace event.
+//! A trace event.
 
 use super::arguments::numbers;
 use crate::error::{DecodeError, Decoded};
@@ -13,7 +13,7 @@ pub(crate) struct Event<'b> {
     pub(super) ph: Text<'b>,
     pub(super) name: Option<Text<'b>>,
     pub(super) cat: Text<'b>,
-    /// Microseconds, as are the others.
+    /// Microseconds, like the other times.
     ts: Option<&'b RawValue>,
     dur: Option<&'b RawValue>,
     tdur: Option<&'b RawValue>,
@@ -25,12 +25,12 @@ pub(crate) struct Event<'b> {
     pub(super) id: Cow<'b, str>,
     id2: Option<Id2<'b>>,
     pub(super) args: Option<&'b RawValue>,
-    /// What of `args` are numbers, where it begins or ends a call.
+    /// Numeric arguments, for begin and end of calls.
     #[serde(skip)]
     pub(super) arguments: Vec<(Cow<'b, str>, f64)>,
 }
 
-/// Of which one is there.
+/// One of the two is present.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
 struct Id2<'b> {
@@ -40,15 +40,15 @@ struct Id2<'b> {
     global: Cow<'b, str>,
 }
 
-/// What an asynchronous event belongs to.
+/// The identity of an asynchronous event.
 pub(super) enum AsyncId<'e> {
-    /// In its process.
+    /// An id within its process.
     Local(&'e str),
-    /// In all processes.
+    /// An id in all processes.
     Global(&'e str),
 }
 
-/// A number or a string: both are names.
+/// Reads a number or a string; both are names.
 fn id<'d: 'b, 'b, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Cow<'b, str>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?.get();
     Ok(match raw.as_bytes().first() {
@@ -64,7 +64,7 @@ fn id<'d: 'b, 'b, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Cow<'b,
 }
 
 impl<'b> Event<'b> {
-    /// `B` of an event that begins; 0 of none.
+    /// The phase, such as `B`; 0 if there is none.
     pub(super) fn phase(&self) -> u8 {
         match *self.ph.0 {
             [phase] => phase,
@@ -72,7 +72,7 @@ impl<'b> Event<'b> {
         }
     }
 
-    /// The same with its arguments.
+    /// Reads the event's arguments.
     pub(super) fn with_arguments(mut self) -> Event<'b> {
         if let (b'B' | b'E' | b'X' | b'b' | b'e', Some(args)) = (self.phase(), self.args) {
             self.arguments = numbers(args);
@@ -89,17 +89,17 @@ impl<'b> Event<'b> {
         self.ts.is_some()
     }
 
-    /// Nanoseconds by the trace's clock; `None` where no time is there.
+    /// Nanoseconds by the trace's clock; `None` without a time.
     pub(super) fn time(&self) -> Option<i64> {
         self.ts.and_then(|ts| nanoseconds(ts.get()))
     }
 
-    /// The same of an event that must have one; `at` is its path.
+    /// Like [`Event::time`], but a missing time is an error; `at` is the event's path.
     pub(super) fn needed_time(&self, at: impl FnOnce() -> String) -> Decoded<i64> {
         self.time().ok_or_else(|| wrong(self.ts, "ts", at()))
     }
 
-    /// When a complete event that begins at a time ends; `None` where it does not say so.
+    /// The end of a complete event that begins at a time; `None` without a duration.
     pub(super) fn end(&self, begin: i64, at: impl FnOnce() -> String) -> Decoded<Option<i64>> {
         let (took, field) = match self.dur {
             Some(dur) => (dur, "dur"),
@@ -137,8 +137,8 @@ fn wrong(found: Option<&RawValue>, field: &str, at: String) -> DecodeError {
     DecodeError::new(format!("{at}.{field}"), problem)
 }
 
-/// The nanoseconds of a number of microseconds as it is written, exact where it has up to three decimal places; in a
-/// string as `llvm-xray` writes it, too. `None` where that is no number, or does not fit.
+/// Converts microseconds to nanoseconds, exactly for up to three decimals. They may be in a string,
+/// as `llvm-xray` writes them. `None` if the text is not a number or does not fit.
 fn nanoseconds(text: &str) -> Option<i64> {
     let text = text.strip_prefix('"').map_or(text, |text| {
         text.strip_suffix('"').unwrap_or(text).trim_ascii()
@@ -150,7 +150,7 @@ fn nanoseconds(text: &str) -> Option<i64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || whole.len() > 16 || !are_digits(whole) || !are_digits(fraction) {
-        // With an exponent, or very large.
+        // A number with an exponent, or a very large one.
         let number = (text.parse::<f64>().ok()? * 1000.0).round();
         return (number.abs() < i64::MAX as f64).then_some(number as i64);
     }
@@ -173,7 +173,7 @@ mod tests {
     use super::nanoseconds;
 
     #[test]
-    fn microseconds_of_the_epoch_are_exact_to_the_nanosecond() {
+    fn microseconds_since_the_epoch_are_exact() {
         for (text, expected) in [
             ("0", Some(0)),
             ("1795401670245481.2513", Some(1_795_401_670_245_481_251)),

@@ -25,7 +25,7 @@ use names::Times;
 use profiles::Profiles;
 use rayon::prelude::*;
 
-/// Whether a file begins with an event, or an object that has events.
+/// Returns `true` if a file begins with an event or an object that has events.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let start = head.bytes.trim_ascii_start();
     match start.strip_prefix(b"[") {
@@ -50,19 +50,19 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 
 struct Reader {
     cutter: Cutter,
-    /// How many were cut up to now.
+    /// Number of events so far.
     events: usize,
     allow_truncated: bool,
     names: Names,
     calls: Calls,
     profiles: Profiles,
     counters: Counters,
-    /// Time of the first call or sample, which times count from.
+    /// Time of the first call or sample; times are relative to it.
     zero: Option<i64>,
     builder: RecordingBuilder,
 }
 
-/// Events that one core reads at once.
+/// Number of events per task for a core.
 const EVENTS: usize = 1024;
 
 impl LineReader for Reader {

@@ -1,4 +1,4 @@
-//! What processes and threads are called, and when the first event is.
+//! Names of processes and threads, and the time of the first event.
 
 use super::event::Event;
 use crate::error::Decoded;
@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use sto_model::trace::CallThread;
 
-/// What processes and threads are called, by their ids.
+/// Names of processes and threads, by id.
 #[derive(Default)]
 pub(crate) struct Names {
     pub(super) processes: HashMap<String, Vec<u8>>,
@@ -22,7 +22,7 @@ struct Name<'b> {
     name: Text<'b>,
 }
 
-/// Reads times, and keeps the first.
+/// Reads times and keeps the earliest.
 pub(super) struct Times<'t> {
     pub(super) zero: &'t mut Option<i64>,
     /// The path of the event.
@@ -57,7 +57,8 @@ impl Names {
         Ok(())
     }
 
-    /// A thread by the ids of its process and itself. What is no number is its name, where it has no other.
+    /// A thread by the ids of its process and itself. An id that is not a number is used as the
+    /// name if there is none.
     pub(super) fn call_thread(
         &self,
         pid: &str,
@@ -74,7 +75,7 @@ impl Names {
             program: name(self.processes.get(pid), pid),
             name: name(self.threads.get(&key), tid),
             pid: leading_number(pid),
-            // Of a process's first thread, uftrace names the process alone.
+            // uftrace names only the process of its first thread.
             tid: leading_number(if tid.is_empty() { pid } else { tid }),
         }
     }

@@ -1,5 +1,5 @@
-//! V8's samples in a trace: a `Profile` event a thread, and `ProfileChunk` events with the rest; before Chrome 67, a
-//! `CpuProfile` event with all.
+//! V8's samples in a trace: a `Profile` event per thread and `ProfileChunk` events with the
+//! samples; before Chrome 67, one `CpuProfile` event with everything.
 
 use super::event::Event;
 use super::names::{Names, Times};
@@ -42,7 +42,7 @@ struct CpuProfile<'b> {
     end_time: Option<Number>,
 }
 
-/// Whether an event is one of a profile.
+/// Returns `true` if an event belongs to a profile.
 pub(super) fn is_of_one(event: &Event<'_>) -> bool {
     is_whole(event) || event.is(b'P', "Profile") || event.is(b'P', "ProfileChunk")
 }
@@ -55,17 +55,17 @@ fn is_whole(event: &Event<'_>) -> bool {
 #[derive(Default)]
 pub(super) struct Profiles {
     profiles: Vec<Profile>,
-    /// The last one by its process and its id.
+    /// Index of the last profile by process and id.
     indices: HashMap<(String, String), usize>,
-    /// How many chunks are of profiles that do not begin.
+    /// Number of chunks of profiles without a begin.
     undeclared: u64,
 }
 
-/// The profile of a thread, put together from its chunks.
+/// The profile of a thread, assembled from its chunks.
 struct Profile {
     pid: String,
     tid: String,
-    /// The path of the event that begins it.
+    /// Path of the event that begins the profile.
     begun: String,
     begun_at: Option<i64>,
     nodes: Nodes,
@@ -81,7 +81,7 @@ fn in_nanoseconds(time: &Option<Number>) -> Option<i128> {
 }
 
 impl Profiles {
-    /// Adds what an event of a profile says.
+    /// Adds an event of a profile.
     pub(super) fn add(
         &mut self,
         event: &Event<'_>,
@@ -122,7 +122,8 @@ impl Profiles {
         }
     }
 
-    /// Adds the samples of all profiles, with times from `zero` on; says in sentences what was left out.
+    /// Adds the samples of all profiles, with times relative to `zero`. Returns warnings about data
+    /// that were left out.
     pub(super) fn finish(
         self,
         zero: i64,
@@ -133,9 +134,9 @@ impl Profiles {
         for profile in &mut profiles {
             profile.start = profile.start.or(profile.begun_at.map(i128::from));
         }
-        // With several profilers at work in a thread, the same time is sampled by each.
+        // If several profilers were active in a thread, each sampled the same time.
         profiles.sort_by_key(|profile| Reverse(profile.ids.len()));
-        // None overlaps another, so they are in order by their ends too.
+        // Intervals in the set do not overlap, so they are also sorted by end.
         let mut taken: HashMap<ThreadIx, BTreeSet<(i128, i128)>> = HashMap::new();
         let (mut left_out, mut missing) = (0, 0);
         let mut sample_type = None;
@@ -191,7 +192,7 @@ impl Profiles {
 }
 
 impl Profile {
-    /// When it began, and when its last sample was taken.
+    /// The times of the begin and of the last sample.
     fn time(&self) -> (i128, i128) {
         let start = self.start.unwrap_or(0);
         let took = self.deltas.iter().map(|delta| i128::from(delta.0));
@@ -208,7 +209,7 @@ impl Profile {
             start_time,
             end_time,
         } = data.cpu_profile;
-        // They are beside the profile in newer versions, and in it in older ones.
+        // Newer versions have the times next to the profile, older ones in it.
         let start = data.start_time.or(start_time);
         let end = data.end_time.or(end_time);
         self.start = self.start.or(in_nanoseconds(&start));
@@ -223,7 +224,7 @@ impl Profile {
         same_length(deltas.len(), (samples.len(), "cpuProfile.samples"), at)?;
         let lines = either(data.lines, lines);
         if !lines.is_empty() {
-            // Where samples before have none, these keep their indices.
+            // Pad with zeros if earlier samples have no lines.
             self.lines.resize(self.ids.len(), 0);
             self.lines.extend(lines);
         }
@@ -233,7 +234,7 @@ impl Profile {
     }
 }
 
-/// The first, unless that is empty.
+/// The first list unless it is empty, otherwise the second.
 fn either<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
     if first.is_empty() { second } else { first }
 }

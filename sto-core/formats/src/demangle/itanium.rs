@@ -1,20 +1,22 @@
 //! C++ names, parsed in bounded time.
 //!
-//! The parser of `cpp_demangle` tries several productions at some points, each to its end, and again
-//! within each: a name of 88 bytes takes years. So a name is parsed only where few such points are
-//! nested. Identifiers are hidden from the parser, as their letters look like such points.
+//! At some points the parser of `cpp_demangle` tries several productions to their end, and again
+//! within each: a name of 88 bytes can take years. So a name is only parsed if few such points are
+//! nested. Identifiers are hidden from the parser, because their letters can look like such points.
 
 use cpp_demangle::Symbol;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Most nested points at which the parser may try again: each takes up to five times the work.
+/// Limit to nested points at which the parser may backtrack; each multiplies the work by up to
+/// five.
 const MAX_RETRIES: usize = 7;
 
-/// What stands for each byte of an identifier: an identifier may have it, and no production begins with it.
+/// Replaces each byte of an identifier: it is valid in identifiers, and no production begins with
+/// it.
 const HIDDEN: u8 = b'$';
 
-/// The bytes of a name: without identifiers while it is parsed, with them when it is written.
+/// The bytes of a name: without identifiers for parsing, with them for writing.
 pub(super) struct Bytes<'a> {
     mangled: &'a [u8],
     hidden: Vec<u8>,
@@ -31,9 +33,9 @@ impl AsRef<[u8]> for Bytes<'_> {
     }
 }
 
-/// Parses a name. What is returned beside it is to be set before it is written.
+/// Parses a name. The returned flag must be set before the name is written.
 pub(super) fn parse(mangled: &[u8]) -> Option<(Symbol<Bytes<'_>>, Rc<Cell<bool>>)> {
-    // What is counted is always what is parsed, so nothing is hidden from the count alone.
+    // Backtracking is counted in what is parsed, so hiding cannot circumvent the limit.
     let candidates = [mangled.to_vec(), hide(mangled)];
     candidates.into_iter().find_map(|hidden| {
         if retries(&hidden) > MAX_RETRIES {
@@ -49,8 +51,8 @@ pub(super) fn parse(mangled: &[u8]) -> Option<(Symbol<Bytes<'_>>, Rc<Cell<bool>>
     })
 }
 
-/// The name without its identifiers. A number before an `E` or `_`, which may be a literal, is taken for none's
-/// length: an identifier that is not hidden does no harm.
+/// Hides the identifiers of a name. A number before `E` or `_` may be a literal and not a length;
+/// leaving an identifier visible is harmless.
 fn hide(mangled: &[u8]) -> Vec<u8> {
     let mut hidden = mangled.to_vec();
     let mut at = 0;
@@ -81,14 +83,14 @@ fn hide(mangled: &[u8]) -> Vec<u8> {
     hidden
 }
 
-/// At how many nested points the parser may try again, at most.
+/// Upper bound on the nesting of points at which the parser may backtrack.
 ///
-/// Those are, by the productions of the Itanium C++ ABI, 5.1: `new` and `delete`, as expressions and as
-/// operators; types of conversions, lambdas' parameters and inherited constructors, as a name and as
-/// a template's name; types of literals, also as mangled names; arguments of a template that a substitution or parameter names, as a name and
-/// as a type.
+/// These points are, by the productions of the Itanium C++ ABI, 5.1: `new` and `delete`, as
+/// expressions and as operators; types of conversions, lambdas' parameters and inherited
+/// constructors, as a name and as a template's name; types of literals, also as mangled names;
+/// arguments of a template that a substitution or parameter names, as a name and as a type.
 fn retries(mangled: &[u8]) -> usize {
-    // Arguments of templates and literals end at their `E`; of everything else the end is not looked for.
+    // Template arguments and literals end at their `E`. The ends of other constructs are ignored.
     let mut open = Vec::new();
     let mut now = 0;
     let mut most = 0;
@@ -112,7 +114,7 @@ fn retries(mangled: &[u8]) -> usize {
         most = most.max(now);
         match byte {
             b'I' | b'L' => open.push(is_retried),
-            // Whatever else an `E` ends; what is taken for it by mistake only makes the result larger.
+            // Other constructs that end at `E`. Mistaking something for one only raises the bound.
             b'N' | b'X' | b'F' | b'Z' | b'J' => open.push(false),
             _ if OPENING.iter().any(|pair| mangled[..=at].ends_with(pair)) => open.push(false),
             b'E' => now -= usize::from(open.pop().unwrap_or(false)),
@@ -122,13 +124,13 @@ fn retries(mangled: &[u8]) -> usize {
     most
 }
 
-/// Two letters that begin what ends at an `E`.
+/// Two-letter prefixes of constructs that end at `E`.
 const OPENING: [&[u8]; 12] = [
     b"cl", b"tl", b"il", b"nw", b"na", b"sP", b"sr", b"so", b"Dt", b"DT", b"DO", b"Ul",
 ];
 
-/// Bytes of a substitution with an index (`S1N_`) that begins here, whose letters are no productions. After a
-/// small letter it may be an operator (`aS`) and is none.
+/// Length of a substitution with an index (`S1N_`) that begins here, whose letters are not
+/// productions. After a small letter it may be an operator (`aS`) instead.
 fn index_length(before: &[u8], from_here: &[u8]) -> usize {
     if from_here[0] != b'S' || before.last().is_some_and(u8::is_ascii_lowercase) {
         return 0;
@@ -143,7 +145,7 @@ fn index_length(before: &[u8], from_here: &[u8]) -> usize {
     }
 }
 
-/// Whether a substitution (`St`, `S1_`) or a template's parameter (`T_`, `T0_`) ends here.
+/// Returns `true` if a substitution (`St`, `S1_`) or template parameter (`T_`, `T0_`) ends here.
 fn follows_reference(before: &[u8]) -> bool {
     match before {
         [.., b'S', b'a' | b'b' | b's' | b'i' | b'o' | b'd' | b't'] => true,

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use sto_model::MetricSeries;
 use sto_model::units::Nanoseconds;
 
-/// Adds what counters counted from sample to sample, and the levels of those that go up and down; says in a sentence
-/// what was left out.
+/// Adds the counters as metrics: counts from sample to sample, or levels. Returns a warning about
+/// counters that were left out.
 pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Option<String> {
     let counters = profile.counters?.get();
     let Ok(counters) = serde_json::from_str::<Vec<Counter<'_>>>(counters) else {
@@ -58,7 +58,7 @@ pub(super) fn add(profile: &Profile<'_>, builder: &mut RecordingBuilder) -> Opti
     })
 }
 
-/// The samples of a counter that has a time for each.
+/// The samples of a counter, if each has a time.
 fn timed(samples: &CounterSamples) -> Option<(&CounterSamples, Vec<Nanoseconds>)> {
     let count = samples.count.len();
     let columns = [&samples.time, &samples.time_deltas];
@@ -78,7 +78,7 @@ impl Counter<'_> {
         self.samples.as_ref().or_else(group)
     }
 
-    /// Whether its changes add up to what there is at a time.
+    /// Returns `true` if the changes add up to a level.
     fn is_level(&self) -> bool {
         let graph = self.display.as_ref().map(|display| &*display.graph_type.0);
         let is_level = match graph {
@@ -86,13 +86,13 @@ impl Counter<'_> {
             None => *self.category.0 == *b"Memory",
         };
         let samples = self.samples().into_iter();
-        // What the first one has is left out.
+        // The first value is ignored.
         let mut changes = samples.flat_map(|samples| samples.count.iter().skip(1).flatten());
         is_level || changes.any(|&change| change < 0.0)
     }
 }
 
-/// The sums of changes; the first one is from before the recording.
+/// Sums the changes. The first one is from before the recording and is ignored.
 fn levels(name: &str, times: &[Nanoseconds], changes: &[Option<f64>]) -> Option<MetricSeries> {
     let mut level = 0.0;
     let points = times.iter().zip(changes).enumerate();
@@ -105,7 +105,7 @@ fn levels(name: &str, times: &[Nanoseconds], changes: &[Option<f64>]) -> Option<
     over_time::levels(name, points.collect())
 }
 
-/// What was counted from each sample to the next.
+/// The counts from each sample to the next.
 fn counts(name: &str, times: &[Nanoseconds], counted: &[Option<f64>]) -> Option<MetricSeries> {
     let spans = times.windows(2).zip(counted.iter().skip(1));
     let spans = spans.filter_map(|(times, counted)| {

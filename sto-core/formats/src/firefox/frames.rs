@@ -1,4 +1,4 @@
-//! From the tables of a profile to stacks: names, modules, kinds, addresses.
+//! Conversion of a profile's tables to stacks: names, modules, kinds, addresses.
 
 use super::schema::{
     FRAME_ADDRESS, FRAME_CATEGORY, FRAME_LINE, FUNC_RESOURCE, FUNC_SOURCE, FrameTable, FuncTable,
@@ -73,7 +73,7 @@ impl Tree {
         Ok(Tree(CallTree::new(entries)))
     }
 
-    /// The stack at an index of the stack table; without one, that of nothing known.
+    /// The stack at an index of the stack table; an unknown stack without an index.
     pub(super) fn stack(
         &mut self,
         stack: Option<i32>,
@@ -91,7 +91,7 @@ impl Tree {
     }
 }
 
-/// The caller of each stack: one that stands before it.
+/// The caller of each stack, which must precede it.
 fn callers(stacks: &StackTable, at: &str) -> Decoded<Vec<Option<u32>>> {
     let (column, length) = match &stacks.prefix_offset {
         Some(offsets) => ("prefixOffset", offsets.len()),
@@ -130,7 +130,7 @@ fn missing(at: &str, table: &str) -> DecodeError {
     DecodeError::new(at, problem)
 }
 
-/// Whether sto wrote the profile.
+/// Returns `true` if sto wrote the profile.
 pub(super) fn is_ours(meta: &Meta<'_>) -> bool {
     let by = meta.imported_from.as_ref();
     by.is_some_and(|by| *by.0 == *b"sto")
@@ -195,7 +195,7 @@ impl<'b> FrameReader<'_, 'b> {
         entry(self.strings, ix.into(), "stringArray", at).cloned()
     }
 
-    /// The library of a frame, where known, and the name of what its function is from.
+    /// The library of a frame, if known, and the name of the file or library of its function.
     fn module(&self, ix: usize, func: usize) -> Decoded<(Option<ModuleIx>, Text<'b>)> {
         let own = self.frames.lib.get(ix).copied().flatten();
         let own = own.filter(|_| has(&self.frames.flags, ix, FRAME_ADDRESS));
@@ -238,13 +238,13 @@ impl<'b> FrameReader<'_, 'b> {
         self.string(file, "sources.filename", source as usize)
     }
 
-    /// The kind of a frame, as far as the profile says it.
+    /// The kind of a frame, if the profile has it.
     fn kind(&self, ix: usize) -> Decoded<Option<FrameKind>> {
         let frames = self.frames;
         let category = frames.category.get(ix).copied().flatten();
         let mut kind = None;
         let categories = &self.profile.meta.categories;
-        // Old profiles have bits there that nothing names.
+        // Old profiles have undefined bits there.
         let is_named = !categories.is_empty() && has(&frames.flags, ix, FRAME_CATEGORY);
         if let Some(category) = category.filter(|_| is_named) {
             let at = || format!("{}.frameTable.category[{ix}]", self.at);
@@ -264,13 +264,13 @@ impl<'b> FrameReader<'_, 'b> {
     }
 }
 
-/// Whether a function is called by its address, as long as nothing looked it up.
+/// Returns `true` if a function is named by its address because it was not symbolicated.
 fn is_hex(name: &[u8]) -> bool {
     let digits = name.strip_prefix(b"0x").unwrap_or_default();
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The categories that sto writes, and samply.
+/// The kind for a category written by sto or samply.
 fn kind_of_category(name: &[u8]) -> Option<FrameKind> {
     Some(match name {
         b"User" => FrameKind::User,
@@ -285,7 +285,7 @@ fn kind_of_category(name: &[u8]) -> Option<FrameKind> {
     })
 }
 
-/// How SpiderMonkey ran a function.
+/// The kind for an implementation of SpiderMonkey.
 fn kind_of_implementation(name: &[u8]) -> Option<FrameKind> {
     Some(match name {
         b"ion" => FrameKind::Jit,

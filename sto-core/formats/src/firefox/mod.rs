@@ -30,7 +30,7 @@ use samples::Samples;
 use schema::Profile;
 use sto_model::units::UnixSeconds;
 
-/// Whether a file begins with the facts of a profile, or as one that is saved in slabs.
+/// Returns `true` if a file begins like a profile in JSON or in slabs.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_json = || {
         head.keys().contains(&&b"meta"[..])
@@ -39,7 +39,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&MAGIC) || is_json()
 }
 
-/// The newest version whose changes are known to be read here.
+/// The newest known version.
 const NEWEST_VERSION: u32 = 80;
 
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuilder> {
@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     parts_of(profile?, options)
 }
 
-/// Brings the libraries of threads to where newer versions have them.
+/// Moves the libraries of threads to the profile, as in newer versions.
 fn gather_libs(profile: &mut Profile<'_>) -> Decoded<()> {
     for (ix, thread) in profile.threads.iter_mut().enumerate() {
         let first = profile.libs.len() as i64;

@@ -1,4 +1,4 @@
-//! What samples weigh: numbers, times, bytes, CPU time.
+//! The costs of samples: numbers, times, bytes, CPU time.
 
 use super::frames::Tree;
 use super::schema::{Meta, SampleTable, Thread};
@@ -8,9 +8,9 @@ use crate::wire::json::{Number, same_length, shown};
 use sto_model::units::{Cost, Nanoseconds, Unit};
 
 pub(super) struct Samples {
-    /// Nanoseconds in a unit of the CPU times, where these are times.
+    /// Nanoseconds per unit of the CPU times, if these are times.
     cpu_factor: Option<u64>,
-    /// Whether threads are named after sample types.
+    /// Whether threads are named after sample types, as in profiles written by sto.
     is_ours: bool,
 }
 
@@ -110,7 +110,7 @@ impl Samples {
             let weight = table.weight.as_ref().and_then(|weights| weights[row]);
             let path = |column: &str| format!("{at}.{column}[{row}]");
             match weight {
-                // What is freed is written as a negative allocation.
+                // A free is a negative allocation.
                 Some(freed) if at.ends_with("nativeAllocations") && freed.is_negative() => {
                     let value = freed.magnitude().weight(factor, || path("weight"))?;
                     add("native-deallocations", unit, Cost { samples: 1, value })?;
@@ -167,7 +167,7 @@ pub(super) enum Times<'t> {
 }
 
 impl<'t> Times<'t> {
-    /// Of the columns of times and of their differences.
+    /// Makes times of the column of times or of the column of differences.
     pub(super) fn of(times: Option<&'t [f64]>, deltas: Option<&'t [f64]>) -> Times<'t> {
         match (times, deltas) {
             (Some(times), _) => Times::At(times),
@@ -185,7 +185,7 @@ impl<'t> Times<'t> {
             }
             Times::Unknown => return None,
         };
-        // What came before the start is at the start: a cast stays in range.
+        // Times before the start become 0; the cast saturates.
         Some(Nanoseconds((milliseconds * 1e6).round() as u64))
     }
 }

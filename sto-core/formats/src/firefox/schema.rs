@@ -1,4 +1,4 @@
-//! The tables of a profile, of which only what is read here.
+//! The tables of a profile that are read.
 
 use crate::wire::json::{Id, Number, Text};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ pub(super) struct Profile<'b> {
     #[serde(default)]
     pub(super) libs: Vec<Lib<'b>>,
     pub(super) threads: Vec<Thread<'b>>,
-    /// What threads have in common, since version 56.
+    /// Tables shared by all threads, since version 56.
     #[serde(default)]
     pub(super) shared: Thread<'b>,
     /// [`Counter`]s.
@@ -28,7 +28,7 @@ pub(super) struct Counter<'b> {
     #[serde(default)]
     pub(super) pid: Id,
     pub(super) samples: Option<CounterSamples>,
-    /// Before version 48, of which there is one.
+    /// Before version 48; only one is used.
     #[serde(default)]
     pub(super) sample_groups: Vec<SampleGroup>,
     /// Since version 62.
@@ -53,11 +53,11 @@ pub(super) struct CounterDisplay<'b> {
 pub(super) struct CounterSamples {
     /// Milliseconds since the start.
     pub(super) time: Option<Vec<f64>>,
-    /// Milliseconds since the sample before, since version 50.
+    /// Milliseconds since the previous sample, since version 50.
     pub(super) time_deltas: Option<Vec<f64>>,
-    /// How much more there is than at the sample before, or was since.
+    /// The change of the level, or the count, since the previous sample.
     pub(super) count: Vec<Option<f64>>,
-    /// How often it changed since then.
+    /// Number of changes since the previous sample.
     pub(super) number: Option<Vec<Option<f64>>>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Meta<'b> {
     #[serde(default)]
     pub(super) categories: Vec<Category<'b>>,
     pub(super) sample_units: Option<SampleUnits<'b>>,
-    /// What the profile was converted by, if it was.
+    /// The format from which the profile was converted.
     pub(super) imported_from: Option<Text<'b>>,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Lib<'b> {
     pub(super) code_id: Option<Text<'b>>,
 }
 
-/// A thread, or what threads have in common.
+/// A thread, or the tables shared by all threads.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct Thread<'b> {
@@ -107,7 +107,7 @@ pub(super) struct Thread<'b> {
     pub(super) process_name: Text<'b>,
     pub(super) pid: Id,
     pub(super) tid: Id,
-    /// Before version 41, instead of those of the profile.
+    /// Before version 41, instead of the profile's libraries.
     pub(super) libs: Vec<Lib<'b>>,
     pub(super) samples: Option<SampleTable<'b>>,
     pub(super) js_allocations: Option<SampleTable<'b>>,
@@ -125,11 +125,11 @@ pub(super) struct Thread<'b> {
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"), rename_all = "camelCase")]
 pub(super) struct SampleTable<'b> {
-    /// `null`, or since version 78 -1, without one.
+    /// The stack; `null`, or -1 since version 78, if there is none.
     pub(super) stack: Vec<Option<i32>>,
     /// Milliseconds since the start.
     pub(super) time: Option<Vec<f64>>,
-    /// Milliseconds since the sample before.
+    /// Milliseconds since the previous sample.
     pub(super) time_deltas: Option<Vec<f64>>,
     pub(super) weight: Option<Vec<Option<Number>>>,
     pub(super) weight_type: Option<Text<'b>>,
@@ -140,10 +140,10 @@ pub(super) struct SampleTable<'b> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StackTable {
-    /// The caller; it stands before its callees.
+    /// The caller, which precedes its callees.
     #[serde(default)]
     pub(super) prefix: Vec<Option<u32>>,
-    /// How far before its callee the caller stands, since version 66; 0 without one.
+    /// Distance to the caller, since version 66; 0 without one.
     pub(super) prefix_offset: Option<Vec<u32>>,
     pub(super) frame: Vec<u32>,
 }
@@ -155,10 +155,11 @@ pub(super) struct FrameTable {
     /// Which of the other columns are set, since version 71.
     #[serde(default)]
     pub(super) flags: Vec<u32>,
-    /// From where the module's first segment is in memory; -1 without one.
+    /// Offset from the start of the module's first segment in memory; -1 without one.
     #[serde(default)]
     pub(super) address: Vec<i64>,
-    /// The library that the address is in, since version 70; before, that of the function's resource.
+    /// The library of the address, since version 70; before, the library of the function's
+    /// resource.
     #[serde(default)]
     pub(super) lib: Vec<Option<i64>>,
     /// Before version 71.
@@ -168,22 +169,22 @@ pub(super) struct FrameTable {
     pub(super) category: Vec<Option<u32>>,
     #[serde(default)]
     pub(super) line: Vec<Option<u32>>,
-    /// How SpiderMonkey ran it: a string.
+    /// How SpiderMonkey ran the function: index of a string.
     #[serde(default)]
     pub(super) implementation: Vec<Option<u32>>,
 }
 
-// Bits of a frame's flags. That of the address also says that there is a library.
+// Flags of a frame. The flag of the address also says that there is a library.
 const FRAME_INLINED: u32 = 1 << 0;
 pub(super) const FRAME_ADDRESS: u32 = 1 << 1;
 pub(super) const FRAME_CATEGORY: u32 = 1 << 2;
 pub(super) const FRAME_LINE: u32 = 1 << 4;
 
-// Bits of a function's.
+// Flags of a function.
 pub(super) const FUNC_RESOURCE: u32 = 1 << 2;
 pub(super) const FUNC_SOURCE: u32 = 1 << 3;
 
-/// Whether a column is set in a row of these flags; before there were flags, its value shows it.
+/// Returns `true` if a column is set in a row with these flags. Without flags, the value shows it.
 pub(super) fn has(flags: &[u32], row: usize, flag: u32) -> bool {
     flags.get(row).is_none_or(|flags| flags & flag != 0)
 }

@@ -1,8 +1,7 @@
-//! JSON slabs (JSLB), in which the profiler's page saves profiles: JSON, and its long columns beside it as
-//! arrays of numbers.
+//! JSON slabs (JSLB), in which the Firefox Profiler saves profiles: JSON whose long columns are
+//! stored separately as arrays of numbers.
 //!
-//! `{"$s": 7}` in JSON stands for slab 7, an array or more JSON. With each of them put in, it is the JSON
-//! that the page saves else.
+//! `{"$s": 7}` in the JSON is replaced by slab 7, an array or more JSON.
 //!
 //! Source: `FORMAT.md` of <https://github.com/mstange/json-slabs>.
 
@@ -12,11 +11,11 @@ use json_slabs::{ParseError, ParsedFile, SlabBytes, SlabPlaceholder, SlabPrimiti
 use serde::Serializer;
 use serde_json::Value;
 
-/// Most bytes of slabs that are put in, for each byte of the file. Writers use each slab once; slabs that
-/// hold each other have no end.
+/// Limit to the bytes of slabs inserted, per byte of the file. Writers use each slab once; slabs
+/// that contain each other would never end.
 const MAX_USE: usize = 2;
 
-/// The JSON that a file stands for.
+/// Converts a file to plain JSON.
 pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
     let slabs = ParsedFile::parse(file).map_err(|error| match error {
         ParseError::TooShort(_)
@@ -31,7 +30,7 @@ pub(super) fn json(file: &[u8]) -> Decoded<Vec<u8>> {
     })?;
     let mut json = Vec::with_capacity(file.len());
     let mut used = 0;
-    // What is left of each, the innermost last.
+    // The remaining text of each open slab, innermost last.
     let mut open = vec![slabs.root_json_bytes()];
     while let Some(text) = open.pop() {
         let Some(Placeholder { before, ix, after }) = Placeholder::first_of(text) else {
@@ -77,7 +76,7 @@ fn write<T: SlabPrimitive>(slab: &SlabBytes<'_>, value: impl Fn(T) -> Value, jso
     written.expect("numbers can be written into memory");
 }
 
-/// A number as JavaScript writes it: a whole one as such, and `null` for what is no number.
+/// A number as JavaScript writes it: integers without decimals, and `null` for NaN.
 fn fraction(number: f64) -> Value {
     const MAX_SAFE_INTEGER: f64 = ((1u64 << 53) - 1) as f64;
     if number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER {
@@ -87,7 +86,7 @@ fn fraction(number: f64) -> Value {
     }
 }
 
-/// An object that stands for a slab, and the text around it.
+/// A reference to a slab, and the text around it.
 struct Placeholder<'b> {
     before: &'b [u8],
     ix: usize,
@@ -95,7 +94,8 @@ struct Placeholder<'b> {
 }
 
 impl<'b> Placeholder<'b> {
-    /// The first one of a text. Strings cannot have it: a quote in a string is escaped.
+    /// The first reference in a text. Strings cannot contain it, because quotes in strings are
+    /// escaped.
     fn first_of(json: &'b [u8]) -> Option<Placeholder<'b>> {
         let key = b"\"$s\"";
         memchr::memmem::find_iter(json, key).find_map(|at| {

@@ -1,31 +1,31 @@
-//! When calls began and ended: durations are exact, times are rounded to microseconds or missing.
+//! Begin and end of calls: durations are exact, but times are rounded to microseconds or missing.
 
 use sto_model::trace::log::{SpoolError, ThreadLog};
 use sto_model::trace::paths::FunctionNo;
 use sto_model::units::Nanoseconds;
 
-/// The calls of a thread since its last outermost one ended, in the order in which they begin.
+/// The calls of a thread since its last outermost call ended, in order of begin.
 #[derive(Default)]
 pub(super) struct Calls {
     nodes: Vec<Node>,
-    /// The nodes that did not end, outermost first.
+    /// Open nodes, outermost first.
     open: Vec<usize>,
-    /// When the last outermost call ended.
+    /// End of the last outermost call.
     now: u64,
 }
 
 struct Node {
     function: FunctionNo,
     caller: Option<usize>,
-    /// When it began, as the text says.
+    /// The recorded begin.
     time: Option<u64>,
-    /// How long it took, as the text says.
+    /// The recorded duration.
     duration: Option<u64>,
-    /// The node after those that it called; none while it is open.
+    /// Index after the node's descendants; `None` while it is open.
     end: Option<usize>,
 }
 
-/// A function that is never open.
+/// Marks a call that was not open.
 const NONE: FunctionNo = FunctionNo(u32::MAX);
 
 impl Calls {
@@ -40,8 +40,8 @@ impl Calls {
         self.open.push(self.nodes.len() - 1);
     }
 
-    /// Ends the innermost call, or the one of a function that is open further out, with those above it. Returns
-    /// whether all have ended.
+    /// Ends the innermost call, or the innermost call of this function together with the calls in
+    /// it. Returns `true` if no call is open.
     pub(super) fn end(
         &mut self,
         function: Option<FunctionNo>,
@@ -70,14 +70,16 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Writes the calls, and forgets them; the first one begins at `earliest` or later. Returns when the last ended.
+    /// Writes and removes the calls; the first one begins at `earliest` or later. Returns the end
+    /// of the last.
     ///
-    /// Calls last as long as the text says, and what they call is within them: from the time that the text says, but
-    /// after what was called before, and so that all that follows has room. Without times, one follows the other.
+    /// Calls keep their recorded durations and lie within their callers. A call begins at its
+    /// recorded time, but after the calls before it and early enough to leave room for those after
+    /// it. Without times, calls follow each other without gaps.
     pub(super) fn write(&mut self, earliest: u64, log: &mut ThreadLog) -> Result<u64, SpoolError> {
         let nodes = std::mem::take(&mut self.nodes);
         self.open.clear();
-        // How long each took at least, and what it called together.
+        // The minimum duration of each call, and of its callees together.
         let mut called = vec![0_u64; nodes.len()];
         let mut took = vec![0_u64; nodes.len()];
         for (index, node) in nodes.iter().enumerate().rev() {
@@ -86,7 +88,7 @@ impl Calls {
                 called[caller] = called[caller].saturating_add(took[index]);
             }
         }
-        // Of each, where what it calls next may begin, and its end.
+        // For each call, where its next callee may begin, and its end.
         let mut places: Vec<(u64, u64)> = Vec::with_capacity(nodes.len());
         let mut running: Vec<usize> = Vec::new();
         let mut now = self.now.max(earliest);
@@ -108,7 +110,7 @@ impl Calls {
                 }
                 Some(caller) => {
                     let (from, to) = places[caller];
-                    // What follows it, and itself.
+                    // Leave room for the call itself and its later siblings.
                     let latest = to.saturating_sub(called[caller]).max(from);
                     called[caller] = called[caller].saturating_sub(took[index]);
                     let begin = node.time.map_or(from, |time| time.clamp(from, latest));

@@ -1,32 +1,32 @@
-//! A line of the text: its columns, and what it says of a call.
+//! A line of the text: its columns, and the call.
 
 use crate::wire::text::{decimal, scaled_if_number, words};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// What comes before what `trace-cmd report` prints of a call.
+/// Precedes a call in the output of `trace-cmd report`.
 pub(super) static REPORTED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(": funcgraph_"));
 static ARROW: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(" => "));
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     Event(Event<'a>),
-    /// From here on, a processor runs a task.
+    /// A processor switches to a task.
     Switch {
         cpu: u32,
         to: Task<'a>,
     },
-    /// Events of a processor were lost.
+    /// A processor lost events.
     Lost {
         cpu: u32,
         events: u64,
     },
-    /// Nothing of a call.
+    /// Not about a call.
     Other,
 }
 
-/// A call that begins or ends, with what the columns say of it, times in nanoseconds.
+/// Begin or end of a call, with its columns; times in nanoseconds.
 #[derive(Debug, PartialEq)]
 pub(super) struct Event<'a> {
     pub(super) cpu: u32,
@@ -46,14 +46,14 @@ pub(super) enum What<'a> {
     End(Option<&'a [u8]>),
 }
 
-/// A thread, as `NAME-PID` says it.
+/// A thread, written as `NAME-PID`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Task<'a> {
     pub(super) name: &'a [u8],
     pub(super) pid: u32,
 }
 
-/// What a line says; `None` where it is none of this text.
+/// Parses a line; `None` if it is not recognised.
 pub(super) fn line(text: &[u8]) -> Option<Line<'_>> {
     let text = text.trim_ascii();
     if text.is_empty() || text.starts_with(b"#") || text.iter().all(|&byte| byte == b'-') {
@@ -68,7 +68,7 @@ pub(super) fn line(text: &[u8]) -> Option<Line<'_>> {
     }
 }
 
-/// `1 [LOST 123 EVENTS]`, as ftrace prints it, and `1 [EVENTS DROPPED]`.
+/// `1 [LOST 123 EVENTS]`, as ftrace prints it, or `1 [EVENTS DROPPED]`.
 fn lost(text: &[u8]) -> Option<Line<'_>> {
     let (cpu, rest) = split(text, b'[')?;
     let cpu = number(cpu)?;
@@ -76,8 +76,8 @@ fn lost(text: &[u8]) -> Option<Line<'_>> {
     Some(Line::Lost { cpu, events })
 }
 
-/// A line of the tracer: `TIME |  CPU) TASK-PID | FLAGS | DURATION | CALL`, of which each column but the last may be
-/// missing.
+/// A line of the tracer: `TIME |  CPU) TASK-PID | FLAGS | DURATION | CALL`. Each column but the
+/// last may be missing.
 fn graph(text: &[u8]) -> Option<Line<'_>> {
     let (mut time, mut task, mut rest) = (None, None, text);
     if let Some((first, after)) = split(rest, b'|')
@@ -114,7 +114,7 @@ fn graph(text: &[u8]) -> Option<Line<'_>> {
                 })
             }));
         }
-        // Else it is the task, or flags.
+        // Otherwise it is the task or flags.
         task = task.or(self::task(column));
     }
     None
@@ -157,13 +157,13 @@ fn report<'a>(left: &'a [u8], right: &'a [u8]) -> Option<Line<'a>> {
     }))
 }
 
-/// Whether a line is one of another event, or a comment of `trace-cmd`: `cpus=8`.
+/// A line with another event, or a line of `trace-cmd` such as `cpus=8`.
 fn other_event(text: &[u8]) -> Option<Line<'_>> {
     let is_event = memchr::memmem::find(text, b": ").is_some() && split(text, b'[').is_some();
     (is_event || text.starts_with(b"cpus=") || text.starts_with(b"CPU ")).then_some(Line::Other)
 }
 
-/// What is called or ends.
+/// The begin or end of a call.
 fn what(text: &[u8]) -> Option<What<'_>> {
     if let Some(after) = text.strip_prefix(b"}") {
         let comment = after.trim_ascii().strip_prefix(b"/*");
@@ -181,7 +181,7 @@ fn what(text: &[u8]) -> Option<What<'_>> {
     }
 }
 
-/// The name in `foo [module](a=1)`, with its module.
+/// The name in `foo [module](a=1)`, with the module.
 fn name(text: &[u8]) -> Option<&[u8]> {
     let end = memchr::memchr3(b'(', b'*', b'=', text).unwrap_or(text.len());
     let mut name = text[..end].trim_ascii();
@@ -192,7 +192,7 @@ fn name(text: &[u8]) -> Option<&[u8]> {
     (!name.is_empty()).then_some(name)
 }
 
-/// `+ 12.345 us`, in nanoseconds; the mark before it says that it is long.
+/// `+ 12.345 us`, in nanoseconds; the mark means that it is long.
 fn duration(column: &[u8]) -> Option<u64> {
     let number = column.strip_suffix(b"us")?.trim_ascii();
     let number = match number {
@@ -206,7 +206,7 @@ fn is_mark_of_interrupt(column: &[u8]) -> bool {
     column.starts_with(b"====") || column.starts_with(b"<===")
 }
 
-/// `NAME-PID`, with what `trace-cmd` adds after it: `(  123)`, the process.
+/// `NAME-PID`, possibly followed by the process, which `trace-cmd` adds: `(  123)`.
 fn task(text: &[u8]) -> Option<Task<'_>> {
     let text = match memchr::memrchr(b'(', text) {
         Some(at) if text.ends_with(b")") => text[..at].trim_ascii(),
@@ -232,7 +232,7 @@ fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// Processor, task, time, duration, and what happens.
+    /// Processor, task, time, duration, and event.
     type Said<'a> = (
         u32,
         Option<(&'a str, u32)>,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_layout_of_columns_is_read() {
+    fn reads_all_column_layouts() {
         use What::{Begin, End, Leaf};
         for (text, expected) in [
             (
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_no_call_are_known() {
+    fn recognises_lines_without_calls() {
         let to = Task {
             name: b"sleep",
             pid: 8,

@@ -1,4 +1,5 @@
-//! The text of ftrace's tracer `function_graph`: `/sys/kernel/tracing/trace`, and what `trace-cmd report` prints.
+//! Output of ftrace's tracer `function_graph`, from `/sys/kernel/tracing/trace` or `trace-cmd
+//! report`.
 //!
 //! Source: Linux, `Documentation/trace/ftrace.rst`.
 //!
@@ -21,9 +22,9 @@ use sto_model::trace::CallThread;
 use sto_model::trace::log::{CallLogWriter, Lost, ThreadNo};
 use sto_model::trace::paths::FunctionNo;
 
-/// Whether a text begins with the tracer's name, or a line of it.
+/// Returns `true` if a text begins with the tracer's name or one of its lines.
 pub(super) fn matches(head: &Head<'_>) -> bool {
-    /// Most lines that are looked at for the first call.
+    /// Number of lines searched for the first call.
     const MAX_LINES: usize = 64;
     let mut begin = lines(head.whole_lines()).take(MAX_LINES);
     begin.any(|(_, text)| {
@@ -34,7 +35,7 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
         .is_some_and(|first| matches!(line(first), Some(Line::Event(_))))
 }
 
-/// Begins to read a text.
+/// Makes a reader.
 pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
     Box::new(Reader {
         log: CallLogWriter::new(options.call_folder.as_deref()),
@@ -53,17 +54,18 @@ pub(super) fn reader(options: &ReadOptions) -> Box<dyn LineReader> {
 struct Reader {
     options: ReadOptions,
     log: CallLogWriter,
-    /// By thread.
+    /// Open calls of each thread.
     threads: Vec<Calls>,
-    /// By name and pid, and the processor of the idle task.
+    /// Index of a thread by name and pid, and by processor for the idle task.
     thread_of: HashMap<(Vec<u8>, u32, u32), usize>,
-    /// By processor: the thread that it runs, where that is said, and the end of its last call where there are no times.
+    /// By processor: the current thread, if known, and the end of its last call if there are no
+    /// times.
     cpus: HashMap<u32, Cpu>,
     names: HashMap<Vec<u8>, FunctionNo>,
     in_order: Vec<Vec<u8>>,
     line: usize,
     has_times: bool,
-    /// How many lines were not understood, and the first of them.
+    /// Number of lines that were not understood, and the first of them.
     unread: Option<(u64, usize, String)>,
 }
 
@@ -182,7 +184,8 @@ impl Reader {
         }
     }
 
-    /// Writes the calls of a thread, after those that its processor ran before where there are no times.
+    /// Writes the calls of a thread. Without times, they follow the previous calls on the
+    /// processor.
     fn write(&mut self, thread: usize, cpu: u32) -> Decoded<()> {
         let cpu = self.cpus.entry(cpu).or_default();
         let earliest = if self.has_times { 0 } else { cpu.now };
@@ -201,7 +204,7 @@ impl Reader {
         no
     }
 
-    /// The thread that a processor runs; as long as that is not said, the processor itself.
+    /// The current thread of a processor; while it is unknown, a thread for the processor itself.
     fn running(&mut self, cpu: u32) -> usize {
         match self.cpus.get(&cpu).and_then(|cpu| cpu.thread) {
             Some(thread) => thread,
@@ -212,7 +215,7 @@ impl Reader {
         }
     }
 
-    /// A thread; the idle task of each processor, whose id is 0, is one.
+    /// A thread. The idle task, whose id is 0, is a thread per processor.
     fn thread(&mut self, name: &[u8], pid: u32, cpu: u32) -> usize {
         let cpu = if pid == 0 { cpu } else { 0 };
         if let Some(&known) = self.thread_of.get(&(name.to_owned(), pid, cpu)) {

@@ -1,11 +1,11 @@
-//! CPU profiles: words of the processor that ran, then text.
+//! CPU profiles: binary words, then text.
 
 use super::mappings::Mappings;
 use super::{NO_NAMES, add, sample_types};
 use crate::error::{DecodeError, Decoded};
 use crate::recording::RecordingBuilder;
 
-/// The words of a file, from a byte on.
+/// The words of a file, from an offset on.
 pub(super) struct Words<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -14,7 +14,8 @@ pub(super) struct Words<'b> {
 }
 
 impl<'b> Words<'b> {
-    /// Those behind the header of a profile of version 0, and the microseconds that a sample stands for.
+    /// The words after the header of a profile of version 0, and the sampling period in
+    /// microseconds.
     pub(super) fn of(bytes: &'b [u8]) -> Option<(Words<'b>, u64)> {
         [(4, false), (4, true), (8, false), (8, true)]
             .into_iter()
@@ -76,7 +77,7 @@ pub(crate) fn read(
     }
     let mut stack = Vec::new();
     for (at, count, mut addresses) in samples {
-        // Where the processor was, and again where unwinding began.
+        // The interrupted address, and again as the first frame of unwinding.
         if let [leaf, caller, ..] = addresses[..]
             && leaf == caller
         {
@@ -84,7 +85,7 @@ pub(crate) fn read(
         }
         stack.clear();
         for (depth, &address) in addresses.iter().enumerate().rev() {
-            // All but the first are where calls return to.
+            // All but the first are return addresses.
             let address = address.saturating_sub(u64::from(depth > 0));
             let location = mappings.location(address, &mut builder);
             stack.push(location.map_err(DecodeError::at(at))?);
@@ -103,7 +104,7 @@ pub(crate) fn read(
     Ok(builder)
 }
 
-/// A count, and the addresses, leaf first, that follow their number; `None` where the file ends before.
+/// The count and addresses, leaf first, of a sample; `None` if the file ends before.
 fn sample(words: &mut Words<'_>) -> Option<(u64, Vec<u64>)> {
     let (count, depth) = (words.next()?, usize::try_from(words.next()?).ok()?);
     let left = (words.bytes.len() - words.at) / words.size;

@@ -1,4 +1,4 @@
-//! Where files were mapped: what a profile has of `/proc/self/maps`.
+//! Mappings of files: the part of `/proc/self/maps` in a profile.
 
 use crate::names::module_of_path;
 use crate::recording::{
@@ -7,7 +7,7 @@ use crate::recording::{
 use crate::wire::text::{decimal, lines, words};
 use hashbrown::HashMap;
 
-/// Mappings of code, in the order of their addresses.
+/// Mappings of code, by address.
 pub(super) struct Mappings(Vec<Mapping>);
 
 struct Mapping {
@@ -18,7 +18,8 @@ struct Mapping {
 }
 
 impl Mappings {
-    /// Those of a text, whose other lines are passed over, as pprof does. The first is the program's.
+    /// Reads the mappings in a text. Like pprof, this skips other lines. The first mapping is the
+    /// program's.
     pub(super) fn of(text: &[u8], builder: &mut RecordingBuilder) -> Mappings {
         let mut module_of: HashMap<Module, ModuleIx> = HashMap::new();
         let mut mappings = Vec::new();
@@ -87,8 +88,8 @@ struct Line<'b> {
 }
 
 impl<'b> Line<'b> {
-    /// `7f43-7f45 r-xp 00001000 00:00 325843  /lib/libc.so.6`, or `7f43-7f45: /lib/libc.so.6`, as Google's programs
-    /// write it.
+    /// `7f43-7f45 r-xp 00001000 00:00 325843  /lib/libc.so.6`, or `7f43-7f45: /lib/libc.so.6`,
+    /// which Google's programs write.
     fn of(line: &'b [u8]) -> Option<Line<'b>> {
         let mut words = words(line);
         let range = words.next()?;
@@ -107,7 +108,7 @@ impl<'b> Line<'b> {
             let _device = words.next()?;
             inode = decimal(words.next()?).filter(|&inode| inode > 0);
         }
-        // A path may have spaces, and is the rest of the line.
+        // The path is the rest of the line and may contain spaces.
         let path = words.next().map_or(&b""[..], |word| {
             let at = word.as_ptr() as usize - line.as_ptr() as usize;
             line[at..].trim_ascii_end()
@@ -122,7 +123,7 @@ impl<'b> Line<'b> {
     }
 }
 
-/// The number that hexadecimal digits write, with or without `0x`.
+/// Parses a hexadecimal number with or without `0x`.
 pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
     let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
     let is_number = digits.iter().all(u8::is_ascii_hexdigit);

@@ -25,7 +25,7 @@ use crate::wire::text::lines;
 const NO_NAMES: &str = "It has neither names nor the files that were mapped, so that its addresses cannot be looked \
     up; `pprof -proto PROGRAM FILE` adds names.";
 
-/// Whether a profile begins with the words of one of the CPU, or the line of another.
+/// Returns `true` if a profile begins like a CPU profile or with the first line of a text profile.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     cpu::Words::of(head.bytes).is_some()
         || lines(head.bytes)
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     }
 }
 
-/// The sample types of these names and units, the last of them first.
+/// The sample types with these names and units, the default (last) one first.
 fn sample_types(types: Vec<Named<'_>>, builder: &mut RecordingBuilder) -> Decoded<Vec<Column>> {
     let measured = Measured {
         types,
@@ -53,7 +53,7 @@ fn sample_types(types: Vec<Named<'_>>, builder: &mut RecordingBuilder) -> Decode
     Ok(columns)
 }
 
-/// Adds what a stack, root first, cost by each sample type.
+/// Adds the costs of a stack, root first, for each sample type.
 fn add(
     (values, stack): (&[u64], &[LocationIx]),
     columns: &[Column],

@@ -1,4 +1,4 @@
-//! Profiles in lines: numbers, `@` and addresses, below which Go writes the frames by name.
+//! Text profiles: numbers, `@` and addresses, after which Go writes the frames by name.
 
 use super::mappings::{Mappings, hexadecimal};
 use super::{NO_NAMES, add, sample_types};
@@ -10,15 +10,15 @@ use crate::recording::{LocationIx, RecordingBuilder};
 use crate::wire::text::{decimal, excerpt, lines, words};
 use sto_model::units::Nanoseconds;
 
-/// What a profile's first line says that it is.
+/// The kind of a profile, by its first line.
 pub(super) enum Kind<'b> {
-    /// Allocations: of how many bytes one is sampled, by Poisson's law; 1 where all are.
+    /// Allocations, sampled with this mean period in bytes; 1 if all were recorded.
     Heap { period: u64 },
-    /// The same in lines of jemalloc's own.
+    /// The same in jemalloc's format.
     Jemalloc { period: u64 },
     /// Waits for locks.
     Contention,
-    /// How many there are of what this names.
+    /// Counts of things with this name.
     Count(&'b [u8]),
 }
 
@@ -54,7 +54,7 @@ impl<'b> Kind<'b> {
     }
 }
 
-/// What stands before mappings.
+/// Texts that precede mappings.
 const MAPPED: [&[u8]; 2] = [b"\nMAPPED_LIBRARIES:", b"\n--- Memory map: ---"];
 const LABELS: &str = "Labels of goroutines are left out; what is written with debug=0 has them.";
 
@@ -98,12 +98,12 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
 }
 
 impl<'b> Kind<'b> {
-    /// What is counted, as pprof calls it.
+    /// The sample types, with pprof's names.
     fn types(&self, text: &[u8]) -> Vec<Named<'b>> {
         match self {
             Kind::Contention => vec![(b"contentions", b"count"), (b"delay", b"nanoseconds")],
             Kind::Count(name) => vec![(name, b"count")],
-            // All that was ever allocated is there where that is not what is in use.
+            // Include allocated memory only if it differs from memory in use.
             Kind::Heap { .. } | Kind::Jemalloc { .. } if has_freed(text) => vec![
                 (b"alloc_objects", b"count"),
                 (b"alloc_space", b"bytes"),
@@ -117,7 +117,7 @@ impl<'b> Kind<'b> {
     }
 }
 
-/// Whether the first line of four numbers has others of all allocations than of those that are in use.
+/// Returns `true` if the first line has other numbers for allocated memory than for memory in use.
 fn has_freed(text: &[u8]) -> bool {
     let totals = lines(text).take(2).find_map(|(_, line)| {
         let numbers = line.strip_prefix(b"heap profile:").unwrap_or(line);
@@ -129,7 +129,7 @@ fn has_freed(text: &[u8]) -> bool {
     })
 }
 
-/// `1: 16 [3: 48]`, up to an `@`; in front of it may stand `t*:`.
+/// `1: 16 [3: 48]` before an `@`, possibly preceded by `t*:`.
 fn four_numbers(line: &[u8]) -> Option<[u64; 4]> {
     let end = memchr::memchr(b'@', line).unwrap_or(line.len());
     let line = line[..end].trim_ascii();
@@ -146,11 +146,11 @@ struct Reader<'b> {
     has_mappings: bool,
     mappings: Mappings,
     builder: RecordingBuilder,
-    /// The last, whose frames may follow it.
+    /// The last sample; its frames may follow.
     sample: Sample,
-    /// How many waits one stands for.
+    /// Number of waits per recorded one.
     period: u64,
-    /// In a second.
+    /// Cycles per second.
     cycles: Option<f64>,
     has_labels: bool,
     is_nameless: bool,
@@ -160,7 +160,7 @@ struct Reader<'b> {
 struct Sample {
     at: usize,
     values: Vec<u64>,
-    /// Leaf first, as are its frames.
+    /// Addresses, leaf first, like the frames.
     addresses: Vec<u64>,
     named: Vec<LocationIx>,
 }
@@ -182,7 +182,7 @@ impl Reader<'_> {
         problem.map_err(DecodeError::at(at))
     }
 
-    /// A frame of the last sample, ``\t0x4b7737\tmain.keep+0x97\t\t/src/work.go:53``, or what people read.
+    /// A frame of the last sample, ``\t0x4b7737\tmain.keep+0x97\t\t/src/work.go:53``, or a comment.
     fn comment(&mut self, text: &[u8], at: usize) -> Decoded<()> {
         self.has_labels |= text.trim_ascii_start().starts_with(b"labels:");
         let columns = text.split(|&byte| byte == b'\t');
@@ -255,7 +255,8 @@ impl Reader<'_> {
         }
         let mut counted = words(numbers).map(decimal);
         match self.kind {
-            // Behind a stack come lines of all threads, and of each; behind none are the totals.
+            // After a stack there are lines for all threads and for each one; before any stack
+            // there are the totals.
             Kind::Jemalloc { .. }
                 if !numbers.starts_with(b"t*:") || self.sample.addresses.is_empty() => {}
             Kind::Heap { period } | Kind::Jemalloc { period } => {
@@ -303,7 +304,7 @@ impl Reader<'_> {
         if named.is_empty() {
             self.is_nameless |= !self.has_mappings && !addresses.is_empty();
             for address in addresses {
-                // Where the call returns to.
+                // It is a return address.
                 let address = address.saturating_sub(1);
                 let location = self.mappings.location(address, &mut self.builder);
                 named.push(location.map_err(DecodeError::at(at))?);
@@ -314,7 +315,8 @@ impl Reader<'_> {
     }
 }
 
-/// What was allocated, of what was sampled of it: of an allocation of `n` bytes, one in `1 / (1 - exp(-n / period))`.
+/// Estimates what was allocated from the sampled part: an allocation of `n` bytes is sampled with a
+/// probability of `1 - exp(-n / period)`.
 fn scaled(objects: u64, bytes: u64, period: u64) -> [u64; 2] {
     if objects == 0 || bytes == 0 || period <= 1 {
         return [objects, bytes];

@@ -1,17 +1,17 @@
-//! Dominators: the last node that all ways from the root to another go through.
+//! Dominators: the last node that all paths from the root to another node pass through.
 //!
-//! Source: T. Lengauer and R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), in the version
-//! that takes time in proportion to edges times the logarithm of nodes.
+//! Source: T. Lengauer and R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph"
+//! (1979), in the version whose time is proportional to edges times the logarithm of nodes.
 
-/// Edges by the node that they begin at.
+/// A graph, with edges by source node.
 pub(super) struct Graph {
-    /// Where the edges of each node begin, and those of the last one end.
+    /// Index of the first edge of each node, and the number of edges.
     pub(super) first: Vec<usize>,
     pub(super) to: Vec<u32>,
 }
 
 impl Graph {
-    /// The graph of edges that come in any order.
+    /// Makes a graph of edges in any order.
     pub(super) fn of(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Graph {
         let mut first = vec![0; nodes + 1];
         for (from, _) in edges.clone() {
@@ -39,7 +39,7 @@ impl Graph {
 
 const NONE: u32 = u32::MAX;
 
-/// The dominator of each node; `None` of the root, and of nodes that no way from it leads to.
+/// The immediate dominator of each node; `None` for the root and unreachable nodes.
 pub(super) fn dominators(graph: &Graph, root: u32) -> Vec<Option<u32>> {
     let Order {
         nodes,
@@ -54,7 +54,7 @@ pub(super) fn dominators(graph: &Graph, root: u32) -> Vec<Option<u32>> {
     let sources = Graph::of(nodes.len(), edges);
     let mut forest = Forest::of(nodes.len() as u32);
     let mut dominator = vec![0; nodes.len()];
-    // Those whose semidominator is this node, as a list.
+    // Linked lists of the nodes with this node as semidominator.
     let (mut head, mut next) = (vec![NONE; nodes.len()], vec![NONE; nodes.len()]);
     for node in (1..nodes.len() as u32).rev() {
         for &source in sources.from(node) {
@@ -85,12 +85,12 @@ pub(super) fn dominators(graph: &Graph, root: u32) -> Vec<Option<u32>> {
     of_nodes
 }
 
-/// The nodes that the root leads to, in the order of a search that goes deep first.
+/// The reachable nodes in depth-first order.
 struct Order {
     nodes: Vec<u32>,
-    /// By node.
+    /// Number of each node.
     numbers: Vec<u32>,
-    /// Number of the node that each was found from, by number.
+    /// Number of the parent in the search tree, by number.
     callers: Vec<u32>,
 }
 
@@ -119,11 +119,11 @@ impl Order {
     }
 }
 
-/// What is known of the nodes that were seen, by number.
+/// The forest of visited nodes, by number.
 struct Forest {
     semi: Vec<u32>,
     ancestor: Vec<u32>,
-    /// The node of least semidominator on the way to the ancestor.
+    /// The node with the least semidominator on the path to the ancestor.
     label: Vec<u32>,
     way: Vec<u32>,
 }
@@ -138,7 +138,8 @@ impl Forest {
         }
     }
 
-    /// The node of least semidominator on the way from a node up to, and without, the root of its tree.
+    /// The node with the least semidominator on the path from a node to the root of its tree,
+    /// excluding the root.
     fn least(&mut self, node: u32) -> u32 {
         let above = |forest: &Forest, node: u32| forest.ancestor[node as usize];
         let mut at = node;
@@ -146,7 +147,7 @@ impl Forest {
             self.way.push(at);
             at = above(self, at);
         }
-        // Ways become short, so that each is gone once.
+        // Path compression.
         while let Some(at) = self.way.pop() {
             let ancestor = above(self, at);
             let [own, its] = [at, ancestor].map(|node| self.label[node as usize]);
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether all ways from 0 to a node go through another.
+    /// Returns `true` if all paths from 0 to a node pass through another.
     fn is_on_all_ways(graph: &Graph, node: u32, through: u32) -> bool {
         let mut seen = vec![false; graph.nodes()];
         let mut left = vec![0];
@@ -179,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_ways_go_through_the_dominator_and_no_node_after_it(
+        fn finds_the_last_node_on_all_paths(
             edges in prop::collection::vec((0..12u32, 0..12u32), 0..40)
         ) {
             let graph = Graph::of(12, edges.iter().copied());

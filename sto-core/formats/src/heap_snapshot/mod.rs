@@ -1,12 +1,14 @@
-//! V8's `.heapsnapshot`, of node, Chrome and the domain `HeapProfiler` of the DevTools Protocol: the objects that there
-//! are, and what refers to what.
+//! V8's `.heapsnapshot`, written by Node, Chrome and the domain `HeapProfiler` of the DevTools
+//! Protocol: the objects of a heap and their references.
 //!
-//! There are no calls: a stack is the constructors of what keeps an object alive, of the object itself last. What keeps it
-//! alone is its dominator, so that what a constructor costs in total is its retained size. An object that one of its own
-//! constructor keeps, as in a list, stands with that one. As in DevTools, weak references keep nothing, and nothing that
-//! the program does not refer to keeps what it does.
+//! There are no calls. The stack of an object is the constructors of the objects that keep it
+//! alive, ending with its own. An object is kept alive by its dominator, so the total of a
+//! constructor is its retained size. Consecutive objects with the same constructor, as in a list,
+//! are one frame. As in DevTools, weak references keep nothing alive, and objects that the program
+//! cannot reach do not keep alive what it can.
 //!
-//! Source: `src/profiler/heap-snapshot-generator.cc` of V8, and `HeapSnapshot.ts` of Chrome's DevTools.
+//! Source: `src/profiler/heap-snapshot-generator.cc` of V8, and `HeapSnapshot.ts` of Chrome's
+//! DevTools.
 
 mod dominators;
 
@@ -51,7 +53,7 @@ struct Meta {
     edge_types: Vec<Types>,
 }
 
-/// The values of a field: of the first, their names.
+/// The type of a field; for the first field, the names of its values.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Types {
@@ -79,7 +81,7 @@ pub(super) fn read(bytes: &[u8]) -> Decoded<RecordingBuilder> {
     let kept = Graph::of(heap.nodes.len(), kept);
     let mut builder = RecordingBuilder::default();
     for (node, by) in (0..).zip(&dominators) {
-        // Each tree once, by what no node keeps.
+        // Start at the nodes without a dominator.
         if by.is_none() {
             let added = add(node, &kept, &heap, &mut builder);
             added.map_err(DecodeError::at("nodes"))?;
@@ -110,7 +112,7 @@ struct Edge {
 }
 
 impl<'f, 'b> Heap<'f, 'b> {
-    /// All objects, and the references that keep them.
+    /// Reads all objects and the references that keep them alive.
     fn of(file: &'f File<'b>) -> Decoded<Heap<'f, 'b>> {
         let meta = &file.snapshot.meta;
         let (node_types, edge_types) = (names(&meta.node_types), names(&meta.edge_types));
@@ -162,7 +164,8 @@ impl<'f, 'b> Heap<'f, 'b> {
         Ok(heap)
     }
 
-    /// Whether the program can get at each object: from its global objects, which the root has short cuts to.
+    /// Whether the program can reach each object, starting from its global objects, to which the
+    /// root has shortcuts.
     fn used_by_program(&self) -> Vec<bool> {
         let edges = self.edges.iter().map(|edge| (edge.from, edge.to));
         let graph = Graph::of(self.nodes.len(), edges);
@@ -177,7 +180,7 @@ impl<'f, 'b> Heap<'f, 'b> {
         used
     }
 
-    /// Adds a node that another keeps.
+    /// Adds a node that is kept alive by another.
     fn add(
         &self,
         node: u32,
@@ -210,7 +213,7 @@ impl<'f, 'b> Heap<'f, 'b> {
         Ok(Some(at))
     }
 
-    /// What a node is called: by its constructor where it has one.
+    /// The name of a node: its constructor if it has one.
     fn location(&self, node: u32, builder: &mut RecordingBuilder) -> Built<LocationIx> {
         let node = &self.nodes[node as usize];
         let name = self.strings.get(node.name).map_or(&b""[..], |name| &name.0);
@@ -231,12 +234,12 @@ impl<'f, 'b> Heap<'f, 'b> {
     }
 }
 
-/// Most constructors of a stack; where more keep each other, those further on stand beside the last.
+/// Limit to the constructors in a stack; deeper objects are added to the last one.
 const MOST: usize = 1000;
 
-/// A node on the way from the root, and what it keeps that was not added yet.
+/// A node on the path from the root, and its dominated nodes not added yet.
 struct Step<'k> {
-    /// None of the root, which holds the others together.
+    /// `None` for the root, which only groups the others.
     at: Option<Place>,
     left: std::slice::Iter<'k, u32>,
 }
@@ -249,7 +252,7 @@ struct Place {
     depth: usize,
 }
 
-/// Adds a node and all that it keeps.
+/// Adds a node and everything that it keeps alive.
 fn add(top: u32, kept: &Graph, heap: &Heap<'_, '_>, builder: &mut RecordingBuilder) -> Built<()> {
     let step = |node, at| Step {
         at,
@@ -270,7 +273,7 @@ fn add(top: u32, kept: &Graph, heap: &Heap<'_, '_>, builder: &mut RecordingBuild
     Ok(())
 }
 
-/// The names that the values of the first field stand for.
+/// The names for the values of the first field.
 fn names(types: &[Types]) -> &[String] {
     match types.first() {
         Some(Types::Names(names)) => names,

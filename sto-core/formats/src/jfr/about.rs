@@ -1,4 +1,4 @@
-//! What a recording says about itself: settings, the virtual machine, the machine, what was lost.
+//! Metadata events: settings, virtual machine, hardware, lost data.
 
 use super::cursor::Event;
 use super::pools::Pools;
@@ -16,7 +16,7 @@ use sto_model::units::{Bytes, Nanoseconds};
 const EXECUTION: &str = "jdk.ExecutionSample";
 const WALL: &str = "profiler.WallClockSample";
 
-/// The events that are samples, in the order of our sample types.
+/// The events that are samples, in the order of the sample types.
 pub(super) const SAMPLED: [(&str, Measure); 17] = [
     (EXECUTION, Measure::Period(None)),
     ("jdk.NativeMethodSample", Measure::Period(None)),
@@ -40,22 +40,24 @@ pub(super) const SAMPLED: [(&str, Measure); 17] = [
     ("profiler.NativeLock", Measure::Span("duration")),
 ];
 
-/// What the value of a sample is.
+/// The source of a sample's value.
 #[derive(Clone, Copy)]
 pub(super) enum Measure {
-    /// The period that the recording's settings say, for each of as many samples as a field counts, or
-    /// for one where there is no such field.
+    /// The sampling period from the recording's settings, times a field with the number of samples,
+    /// or times one without such a field.
     Period(Option<&'static str>),
-    /// Bytes, which a field has.
+    /// A field in bytes.
     Bytes(&'static str),
-    /// The bytes `size`, times how many such objects the sample stands for: the fraction `weight`, or 1 without it.
+    /// The field `size` in bytes, times the number of objects that the sample stands for: the
+    /// fraction `weight`, or 1 without it.
     Weighted,
-    /// Time, which a field has.
+    /// A field with a time span.
     Span(&'static str),
 }
 
 impl Measure {
-    /// The fields of the value and of the number of samples or the weight; empty for none.
+    /// The names of the value field and of the field with the number of samples or weight; empty if
+    /// there is none.
     pub(super) fn fields(self) -> (&'static str, &'static str) {
         match self {
             Measure::Period(count) => ("", count.unwrap_or("")),
@@ -65,20 +67,20 @@ impl Measure {
     }
 }
 
-/// What the chunks up to here say. Async-profiler says it in the first one only.
+/// Data from the metadata events so far. Async-profiler writes them only in the first chunk.
 #[derive(Default)]
 pub(super) struct About {
     pub(super) pid: u32,
-    /// The program, as processes are called: the base name of the archive, or the main class.
+    /// The program name: base name of the archive, or main class.
     pub(super) program: String,
     pub(super) origin: Origin,
-    /// Samples that are known to be lost.
+    /// Number of samples known to be lost.
     pub(super) lost: u64,
-    /// Size of the events that were lost, of whatever type.
+    /// Size of lost events of any type.
     pub(super) lost_bytes: Bytes,
-    /// What a sample of an event stands for.
+    /// The sampling period of each event.
     periods: HashMap<&'static str, Nanoseconds>,
-    /// The event that async-profiler sampled by, where it says so.
+    /// The event sampled by async-profiler, if recorded.
     event: Vec<u8>,
 }
 
@@ -87,7 +89,7 @@ impl About {
         self.periods.get(event).copied()
     }
 
-    /// Reads an event, if it is one of those that say something of it.
+    /// Reads an event if it is a metadata event.
     pub(super) fn read<'b>(
         &mut self,
         of: TypeIx,
@@ -136,7 +138,7 @@ impl About {
                 let brand = first
                     .strip_prefix("Brand: ")
                     .and_then(|rest| rest.split(", Vendor").next());
-                // async-profiler writes what /proc/cpuinfo has of the first processor.
+                // async-profiler writes fields of the first processor in /proc/cpuinfo.
                 let model = || {
                     let mut lines = description.lines();
                     lines.find_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1))
@@ -174,7 +176,7 @@ impl About {
     fn setting_of_async_profiler(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"event" => self.event = value.to_vec(),
-            // Of other events, such as cache misses, the interval is a number of them.
+            // For other events, such as cache misses, the interval is a number of events.
             b"interval" if matches!(&*self.event, b"cpu" | b"itimer" | b"ctimer" | b"wall") => {
                 let interval = text::decimal(value).map(Nanoseconds);
                 self.set_period(EXECUTION, interval);
@@ -189,20 +191,20 @@ impl About {
 
     fn set_period(&mut self, event: &'static str, period: Option<Nanoseconds>) {
         match period {
-            // Async-profiler's 0 is its default, which depends on its version.
+            // 0 is async-profiler's default, which depends on its version.
             None | Some(Nanoseconds(0)) => self.periods.remove(event),
             Some(period) => self.periods.insert(event, period),
         };
     }
 }
 
-/// The program that `java` runs: `app.jar` of `/opt/app.jar --port 80`, else the main class.
+/// The program run by `java`: `app.jar` for `/opt/app.jar --port 80`, otherwise the main class.
 fn program(arguments: &str) -> &str {
     let first = arguments.split_whitespace().next().unwrap_or("");
     first.rsplit('/').next().unwrap_or(first)
 }
 
-/// A time as the JDK's settings have it: `20 ms`.
+/// Parses a time in the JDK's settings, such as `20 ms`.
 fn span(text: &[u8]) -> Option<Nanoseconds> {
     let at = text.iter().position(|byte| !byte.is_ascii_digit())?;
     let (number, unit) = text.split_at(at);

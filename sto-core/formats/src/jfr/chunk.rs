@@ -1,4 +1,4 @@
-//! The header of a chunk.
+//! Chunk headers.
 //!
 //! Source: `jfrChunk.cpp` and `jfrChunkWriter.cpp` of HotSpot.
 
@@ -7,28 +7,28 @@ use crate::error::{DecodeError, Decoded, Salvage};
 use sto_model::bytes::Cursor;
 use sto_model::units::Nanoseconds;
 
-/// How every chunk begins.
+/// The first bytes of each chunk.
 pub(super) const MAGIC: [u8; 4] = *b"FLR\0";
 
-/// Length of a chunk's header, after which its events begin.
+/// Length of a chunk's header. Events follow.
 const HEADER: usize = 68;
 
-/// A chunk: events, with the types and names that they refer to. A file is one or more of them.
+/// A chunk: events with the types and constants they refer to. A file is one or more chunks.
 pub(super) struct Chunk<'b> {
     /// The file up to the chunk's end.
     pub(super) bytes: &'b [u8],
-    /// Where its first event is in the file.
+    /// Offset in the file of the first event.
     pub(super) events: usize,
-    /// Where the event with the types is in the file.
+    /// Offset in the file of the event with the types.
     pub(super) metadata: usize,
-    /// Where the last event with constants is in the file.
+    /// Offset in the file of the last event with constants.
     pub(super) constants: usize,
     pub(super) clock: Clock,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Nanoseconds from 1970 to the chunk's beginning.
+    /// Begin of the chunk, in nanoseconds since 1970.
     start: u64,
     start_ticks: i64,
     ticks_per_second: u64,
@@ -43,7 +43,7 @@ impl<'b> Chunk<'b> {
                 "the chunk at byte {at} ends at byte {expected}, but the file ends at byte {}",
                 file.len()
             );
-            // The names of a chunk stand at its end, so of the last one nothing can be read.
+            // Types and constants come at the end, so nothing of a truncated chunk can be read.
             let salvage = match at {
                 0 => Salvage::Impossible,
                 _ => Salvage::Possible,
@@ -68,7 +68,7 @@ impl<'b> Chunk<'b> {
                 "the chunk at byte {at} is of version {major}.{minor}; those of version 2 are read, which OpenJDK writes since JDK 11 and 8u262. Record with a newer one"
             )));
         }
-        // Older JDKs write one number of four bytes here, which comes to the same.
+        // Older JDKs write a four-byte number here, which is equivalent.
         if header[67] & 1 == 0 {
             return Err(DecodeError::unsupported(format!(
                 "the numbers of the chunk at byte {at} are not compressed; record with a JDK of version 11 or later, or with async-profiler"
@@ -119,7 +119,7 @@ impl<'b> Chunk<'b> {
         })
     }
 
-    /// Every event, in the order of the file.
+    /// All events, in the file's order.
     pub(super) fn events(&self) -> impl Iterator<Item = Decoded<Event<'b>>> {
         let mut cursor = Cursor::at_position(self.bytes, self.events);
         std::iter::from_fn(move || {
@@ -136,19 +136,19 @@ impl<'b> Chunk<'b> {
 }
 
 impl Clock {
-    /// When the chunk begins, in nanoseconds since 1970.
+    /// Begin of the chunk, in nanoseconds since 1970.
     pub(super) fn start(&self) -> Nanoseconds {
         Nanoseconds(self.start)
     }
 
-    /// Nanoseconds since 1970; `None` for what 64 bits do not hold.
+    /// Converts ticks to nanoseconds since 1970; `None` if they exceed 64 bits.
     pub(super) fn time(&self, ticks: i64) -> Option<Nanoseconds> {
         let since = i128::from(ticks) - i128::from(self.start_ticks);
         let time = i128::from(self.start) + self.nanoseconds(since);
         u64::try_from(time).ok().map(Nanoseconds)
     }
 
-    /// What a number of ticks lasts; `None` for what 64 bits do not hold.
+    /// Converts a number of ticks to a duration; `None` if it exceeds 64 bits.
     pub(super) fn span(&self, ticks: u64) -> Option<Nanoseconds> {
         let span = self.nanoseconds(i128::from(ticks));
         u64::try_from(span).ok().map(Nanoseconds)

@@ -1,4 +1,4 @@
-//! Numbers and strings as they are written in a chunk.
+//! Encoding of numbers and strings in a chunk.
 //!
 //! Source: `jfrEncoders.hpp` of HotSpot and `RecordingInput.java` of the JDK.
 
@@ -10,9 +10,9 @@ use sto_model::limits::MAX_NAME;
 #[derive(Clone, Copy)]
 pub(super) struct Event<'b> {
     pub(super) at: usize,
-    /// The id of its type.
+    /// Id of the event's type.
     pub(super) kind: i64,
-    /// Its fields, up to its end.
+    /// The encoded fields.
     pub(super) fields: Cursor<'b>,
 }
 
@@ -21,21 +21,22 @@ pub(super) enum Text<'b> {
     Null,
     Utf8(&'b [u8]),
     Latin1(&'b [u8]),
-    /// So many units of UTF-16, each a number.
+    /// UTF-16 code units, each a compressed number, and their count.
     Utf16(Cursor<'b>, usize),
-    /// The key of a string in the pool of strings.
+    /// The key of a string in the string pool.
     Pooled(i64),
 }
 
-/// Reads what chunks are made of.
+/// Methods to read the encodings of JFR.
 pub(super) trait JfrCursor<'b> {
-    /// The next event; the cursor moves to its end.
+    /// Reads the next event and moves to its end.
     fn event(&mut self) -> Decoded<Event<'b>>;
 
-    /// A compressed number: seven bits a byte, the lowest first, but eight in the ninth.
+    /// Reads a compressed number: seven bits per byte, lowest first, but eight bits in the ninth
+    /// byte.
     fn number(&mut self) -> Read<i64>;
 
-    /// How many values follow, of which each has so many bytes at least.
+    /// Reads the number of values that follow, each of at least `least` bytes.
     fn count(&mut self, least: u64) -> Decoded<usize>;
 
     fn text(&mut self) -> Decoded<Text<'b>>;
@@ -119,10 +120,10 @@ fn counted_bytes<'b>(cursor: &mut Cursor<'b>) -> Decoded<&'b [u8]> {
 }
 
 impl<'b> Text<'b> {
-    /// The string as UTF-8, or as much of it as a name may have and a byte more; none for null and
-    /// for what is in the pool.
+    /// The string as UTF-8, cut to one byte more than a name may have; empty for null and for
+    /// pooled strings.
     pub(super) fn bytes(self) -> Cow<'b, [u8]> {
-        // A name that many functions have is made anew for each, so it must not be long.
+        // The name is copied for every function that has it, so it must not be long.
         const LONGEST: usize = MAX_NAME + 1;
         match self {
             Text::Null | Text::Pooled(_) => Cow::Borrowed(b""),

@@ -1,4 +1,4 @@
-//! The events that are samples.
+//! Sample events.
 
 use super::about::{About, Measure, SAMPLED};
 use super::chunk::{Chunk, Clock};
@@ -16,16 +16,17 @@ use sto_model::units::{self, Cost, Nanoseconds};
 
 #[derive(Default)]
 pub(super) struct Samples {
-    /// By index in [`SAMPLED`]: types of which some sample has no period.
+    /// By index in [`SAMPLED`]: whether some sample has no period.
     without_period: [bool; SAMPLED.len()],
-    /// By name: how many events of other types have stacks.
+    /// Number of other events with stacks, by name.
     left_out: BTreeMap<Vec<u8>, u64>,
 }
 
-/// How an event of a chunk is read.
+/// The fields to read of an event type.
 struct Row {
     index: usize,
-    /// Start time, the two fields that may have the thread, stack trace, value, number of samples or weight.
+    /// Start time, two fields that may have the thread, stack trace, value, number of samples or
+    /// weight.
     wanted: Wanted<6>,
     unit: Unit,
 }
@@ -92,7 +93,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Adds the sample types that there are samples of.
+    /// Adds the sample types that have samples.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let mut indices = [None; SAMPLED.len()];
         let mut samples = std::mem::take(&mut builder.samples);
@@ -131,7 +132,7 @@ impl Samples {
     }
 }
 
-/// Events of types that are no samples.
+/// Event types that are not samples.
 #[derive(Default)]
 struct Others {
     known: HashMap<TypeIx, Other>,
@@ -139,7 +140,7 @@ struct Others {
 
 struct Other {
     trace: Wanted<1>,
-    /// How many have one.
+    /// Number of events with a stack.
     stacks: u64,
 }
 
@@ -155,7 +156,7 @@ impl Others {
     }
 }
 
-/// The sampled events that a chunk has types of.
+/// The sampled event types of a chunk.
 fn rows(types: &Types<'_>) -> HashMap<TypeIx, Row> {
     let rows = SAMPLED
         .iter()
@@ -246,13 +247,13 @@ impl Row {
     }
 }
 
-/// As many bytes as objects of a size are together.
+/// The total size of the objects that a sample stands for.
 fn weighted(size: u64, weight: f64) -> Option<u64> {
     if weight == 1.0 {
         return Some(size);
     }
     let bytes = (size as f64 * weight).round();
-    // 2^64 is the first that does not fit.
+    // 2^64 is the first value that does not fit.
     (0.0..u64::MAX as f64)
         .contains(&bytes)
         .then_some(bytes as u64)
@@ -264,7 +265,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Those of a chunk of a process.
+    /// Makes the threads of a process.
     pub(super) fn of(process: ProcessIx) -> Threads {
         Threads {
             process,

@@ -19,13 +19,13 @@ use crate::wire::text::excerpt;
 use std::borrow::Cow;
 use sto_model::bytes::Cursor;
 
-/// Types may stand in each other this deep; the JDK's stand four deep.
+/// Limit to the nesting of types; the JDK's have four levels.
 pub(super) const MAX_NESTING: u32 = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StringIx(pub(super) usize);
 
-/// A type as the elements have it.
+/// The description of a type.
 pub(super) struct Class {
     pub(super) at: usize,
     pub(super) name: StringIx,
@@ -38,11 +38,11 @@ pub(super) struct ClassField {
     pub(super) of: i64,
     pub(super) is_pooled: bool,
     pub(super) is_array: bool,
-    /// The types of annotations, and their values.
+    /// Annotation types and their values.
     pub(super) annotations: Vec<(i64, StringIx)>,
 }
 
-/// Reads the types of a metadata event, which follow its strings.
+/// Reads the types in a metadata event, which come after its strings.
 pub(super) fn classes<'b>(cursor: Cursor<'b>, strings: &[Cow<'b, [u8]>]) -> Decoded<Vec<Class>> {
     let mut elements = Elements {
         strings,
@@ -59,14 +59,14 @@ struct Elements<'s, 'b> {
     classes: Vec<Class>,
 }
 
-/// What an element stands in.
+/// The parent of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
-    /// Nothing, or what holds classes.
+    /// None, or an element that contains classes.
     Top,
-    /// The class that was read last.
+    /// The last class.
     Class,
-    /// The field that was read last.
+    /// The last field.
     Field,
     Other,
 }

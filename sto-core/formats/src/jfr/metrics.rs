@@ -1,4 +1,4 @@
-//! Metrics over time: loads, sizes, collections, compilations.
+//! Metrics over time: loads, sizes, garbage collections, compilations.
 
 use super::chunk::Clock;
 use super::cursor::Event;
@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use sto_model::MetricSeries;
 use sto_model::units::Nanoseconds;
 
-/// The metrics that events make, and what is made of each event.
+/// The metrics: name, event type, and how an event is used.
 const METRICS: [(&str, &str, Made); 18] = [
     ("cpu load: JVM user", "jdk.CPULoad", Made::Level("jvmUser")),
     (
@@ -81,27 +81,27 @@ const METRICS: [(&str, &str, Made); 18] = [
     ),
 ];
 
-/// What is made of an event.
+/// How an event contributes to a metric.
 #[derive(Clone, Copy)]
 enum Made {
-    /// What a field has is so at that time.
+    /// A field is the level at the event's time.
     Level(&'static str),
-    /// The same, of events whose `when` is this.
+    /// Like `Level`, but only for events with this value of `when`.
     LevelWhen(&'static str, &'static str),
-    /// The event took its duration: nanoseconds are counted, of all that went on at once.
+    /// The event's duration is counted in nanoseconds; durations may overlap.
     Busy,
-    /// The event happened once.
+    /// The event is counted.
     Times,
-    /// A field has what was counted since the virtual machine began.
+    /// A field is a total since the start of the virtual machine.
     Total(&'static str),
 }
 
-/// What the events up to here say of the metrics, by the index of each in [`METRICS`].
+/// Points of each metric so far, by index in [`METRICS`].
 #[derive(Default)]
 pub(super) struct Metrics {
     points: [Vec<(Nanoseconds, f64)>; METRICS.len()],
     spans: [Vec<Span>; METRICS.len()],
-    /// What a total was, and when.
+    /// The previous time and value of each total.
     before: [Option<(Nanoseconds, f64)>; METRICS.len()],
 }
 
@@ -112,7 +112,7 @@ struct Row {
     metric: usize,
     /// Start time, duration, `when`, value.
     wanted: Wanted<4>,
-    /// What the duration is in.
+    /// Unit of the duration.
     unit: Unit,
 }
 
@@ -140,7 +140,7 @@ impl Rows {
 }
 
 impl Metrics {
-    /// Reads an event, if a metric is made of it.
+    /// Reads an event if it contributes to a metric.
     pub(super) fn read<'b>(
         &mut self,
         rows: &Rows,
@@ -183,7 +183,7 @@ impl Metrics {
                 }
                 Made::Total(_) => {
                     if let Some((from, before)) = self.before[row.metric].replace((time, value)) {
-                        // What goes back is another machine's, and no amount.
+                        // A total that decreases is from another virtual machine.
                         self.spans[row.metric].push(Span {
                             from,
                             to: time,
@@ -196,10 +196,10 @@ impl Metrics {
         Ok(())
     }
 
-    /// The metrics, of a recording whose first and last sample are at these times.
+    /// Returns the metrics of a recording, given the times of its first and last sample.
     pub(super) fn finish(self, (first, last): (Nanoseconds, Nanoseconds)) -> Vec<MetricSeries> {
         let all = METRICS.iter().zip(self.points).zip(self.spans);
-        // Where nothing goes on, that is known.
+        // Periods without events count as 0.
         let idle = Span {
             from: first,
             to: last,

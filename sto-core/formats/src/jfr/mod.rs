@@ -42,7 +42,7 @@ use stacks::Traces;
 use sto_model::units::{Nanoseconds, UnixSeconds};
 use types::Types;
 
-/// Whether a file that begins with these bytes is a recording.
+/// Returns `true` if a file begins like a recording.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     head.bytes.starts_with(&chunk::MAGIC)
 }
@@ -78,7 +78,7 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Decoded<RecordingBuil
     Ok(builder)
 }
 
-/// What was read of the chunks up to here.
+/// The state after the chunks read so far.
 #[derive(Default)]
 struct Reader {
     builder: RecordingBuilder,

@@ -1,7 +1,7 @@
-//! The constants of a chunk: what keys stand for.
+//! The constant pools of a chunk.
 //!
-//! Events with constants follow each other from the last to the first. Each has pools: constants of one
-//! type, by their keys.
+//! Events with constants are linked from the last to the first. Each has pools of constants of one
+//! type, by key.
 //!
 //! Source: `jfrCheckpointManager.cpp` of HotSpot, `ChunkParser.java` of the JDK.
 
@@ -15,19 +15,20 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use sto_model::bytes::Cursor;
 
-/// The type of events with constants.
+/// Type id of events with constants.
 pub(super) const CONSTANTS: i64 = 1;
 
-/// Most keys that lead to a string one after the other; in real files there are two.
+/// Limit to the chain of keys that leads to a string; real files have two.
 const MAX_HOPS: usize = 8;
 
 pub(super) struct Pools<'c, 'b> {
     pub(super) types: &'c Types<'b>,
     bytes: &'b [u8],
-    /// Where each constant stands in the file.
+    /// Offset in the file of each constant.
     offsets: HashMap<(TypeIx, i64), usize>,
     strings: Option<TypeIx>,
-    /// The strings of constants that were needed; read once, as many may refer to a long one.
+    /// The string constants used so far; each is decoded once, because many values may refer to a
+    /// long one.
     texts: RefCell<HashMap<(TypeIx, i64), Text<'b>>>,
 }
 
@@ -54,7 +55,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             if back == 0 {
                 return Ok(pools);
             }
-            // Only ever backwards, so that there is an end.
+            // Links only lead backwards, so the chain ends.
             let before = usize::try_from(back.unsigned_abs()).ok();
             let before = before
                 .filter(|_| back < 0)
@@ -68,13 +69,13 @@ impl<'c, 'b> Pools<'c, 'b> {
         }
     }
 
-    /// Reads an event, and returns how far from it the one before it is; 0 for none.
+    /// Reads an event. Returns the distance to the previous one, or 0 if there is none.
     fn read_event(&mut self, mut cursor: Cursor<'b>) -> Decoded<i64> {
         // Start time and duration.
         cursor.number()?;
         cursor.number()?;
         let back = cursor.number()?;
-        // What they were written for.
+        // The reason for this checkpoint.
         cursor.u8()?;
         for _ in 0..cursor.count(2)? {
             let at = cursor.at();
@@ -86,7 +87,7 @@ impl<'c, 'b> Pools<'c, 'b> {
             })?;
             for _ in 0..cursor.count(1 + self.types.least(of))? {
                 let key = cursor.number()?;
-                // What was written last stands first.
+                // Events are read from last to first, and the last definition counts.
                 self.offsets.entry((of, key)).or_insert(cursor.at());
                 self.types.skip(of, &mut cursor)?;
             }
@@ -94,13 +95,14 @@ impl<'c, 'b> Pools<'c, 'b> {
         Ok(back)
     }
 
-    /// Every constant of a type, in no order.
+    /// All constants of a type, in no particular order.
     pub(super) fn constants(&self, of: TypeIx) -> impl Iterator<Item = Value<'b>> {
         let of_type = self.offsets.iter().filter(move |((a, _), _)| *a == of);
         of_type.map(move |(_, &at)| Value::Fields(of, Cursor::at_position(self.bytes, at)))
     }
 
-    /// Whether a value refers to what the chunk does not have. The key 0 stands for nothing.
+    /// Returns `true` if a value refers to a constant that the chunk does not have. The key 0 is
+    /// null.
     pub(super) fn is_missing(&self, value: Value<'_>) -> bool {
         match value {
             Value::Key(of, key) => key != 0 && !self.offsets.contains_key(&(of, key)),
@@ -108,7 +110,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         }
     }
 
-    /// The wanted fields of a value; none of a key that stands for nothing.
+    /// The wanted fields of a value; all `None` for null.
     pub(super) fn fields<const N: usize>(
         &self,
         value: Value<'b>,
@@ -122,7 +124,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         }
     }
 
-    /// The string that a value is, or its first field, as a symbol has it; empty for none.
+    /// The string of a value or of its first field, as for a symbol; empty if there is none.
     pub(super) fn text(&self, value: Value<'b>) -> Decoded<Cow<'b, [u8]>> {
         let mut value = value;
         let mut keys = Vec::new();
@@ -156,7 +158,7 @@ impl<'c, 'b> Pools<'c, 'b> {
         Ok(text.bytes())
     }
 
-    /// Where the fields of a value are.
+    /// The type and the position of a value's fields.
     pub(super) fn cursor_of(&self, value: Value<'b>) -> Option<(TypeIx, Cursor<'b>)> {
         match value {
             Value::Key(of, key) => {

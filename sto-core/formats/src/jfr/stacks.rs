@@ -1,4 +1,4 @@
-//! From the stack traces of a chunk to stacks of named frames.
+//! Conversion of a chunk's stack traces to stacks of named frames.
 
 use super::pools::Pools;
 use super::types::TypeIx;
@@ -19,20 +19,21 @@ pub(super) struct Trace {
     pub(super) truncated: bool,
 }
 
-/// The stack traces of a chunk, each read once.
+/// The stack traces of a chunk; each is read once.
 pub(super) struct Traces<'r, 'c, 'b> {
     pools: &'r Pools<'c, 'b>,
     pub(super) builder: &'r mut RecordingBuilder,
     known: HashMap<Identity, Trace>,
-    /// Each method's class's name and its own; read once, as many frames may share a large constant.
+    /// The class name and name of each method; read once, because many frames may share a large
+    /// constant.
     methods: HashMap<Identity, [Value<'b>; 2]>,
     classes: HashMap<Identity, Value<'b>>,
-    /// By method, line and frame type.
+    /// Locations by method, line and frame type.
     locations: HashMap<(Identity, u32, Identity), LocationIx>,
-    /// Whether frames of the type `Native` are functions of libraries, as async-profiler has them, and
-    /// not native methods of Java.
+    /// Whether frames of type `Native` are functions of native libraries, as in recordings of
+    /// async-profiler, and not native methods of Java.
     has_native_functions: bool,
-    /// Traces and methods that frames refer to, and that the chunk does not have.
+    /// Number of traces and methods that are referred to but missing in the chunk.
     pub(super) missing: u64,
 }
 
@@ -44,7 +45,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         let mut has_native_functions = false;
         if let Some(kinds) = pools.types.by_name("jdk.types.FrameType") {
             for kind in pools.constants(kinds) {
-                // The JDK sees no kernel.
+                // Only async-profiler records kernel frames.
                 has_native_functions |= &*pools.text(kind)? == b"Kernel";
             }
         }
@@ -60,7 +61,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         })
     }
 
-    /// The stack of a value that refers to a stack trace.
+    /// Reads the stack trace that a value refers to.
     pub(super) fn read(&mut self, trace: Value<'b>, at: usize) -> Decoded<Trace> {
         let identity = trace.identity();
         if let Some(&known) = self.known.get(&identity) {
@@ -82,7 +83,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         Ok(trace)
     }
 
-    /// The locations of frames, which stand leaf first, root first.
+    /// Reads frames, stored leaf first, and returns their locations root first.
     fn frames(
         &mut self,
         of: TypeIx,
@@ -129,7 +130,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
         let (symbol, module) = match &*kind {
             b"Kernel" => (name.into_owned(), b"[kernel]".to_vec()),
             b"C++" => native_function(&class, &name),
-            // A method of Java has a class, a function of Datadog's profiler has no library.
+            // Java methods have a class; functions recorded by Datadog's profiler have no library.
             b"Native" if self.has_native_functions || class.is_empty() => {
                 native_function(&class, &name)
             }
@@ -140,7 +141,7 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
             module: &module,
             kind: match &*kind {
                 _ if matches!(&*symbol, b"" | b"[unknown]") => None,
-                // Whatever the library's name has: `libc.so (deleted)`.
+                // Also names with a suffix: `libc.so (deleted)`.
                 _ if is_library(&symbol, &module) => Some(FrameKind::Unresolved),
                 b"Interpreted" => Some(FrameKind::Interpreted),
                 b"JIT compiled" => Some(FrameKind::Jit),
@@ -175,8 +176,9 @@ impl<'r, 'c, 'b> Traces<'r, 'c, 'b> {
     }
 }
 
-/// A function and its library. Code without a symbol is called by the path of its library, and code in no
-/// library `unknown` (`CodeCache::binarySearch` and `Lookup::resolveMethod` of async-profiler 4.0).
+/// The function and library of a native frame. Code without a symbol is named by the path of its
+/// library; code outside of libraries is called `unknown` (`CodeCache::binarySearch` and
+/// `Lookup::resolveMethod` of async-profiler 4.0).
 fn native_function(library: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     match (library, name) {
         (b"", b"unknown") => (Vec::new(), Vec::new()),
@@ -188,7 +190,7 @@ fn native_function(library: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-/// Whether a library stands for its code: `[libc.so.6]` in `libc.so.6`.
+/// Returns `true` if the symbol only names the library: `[libc.so.6]` in `libc.so.6`.
 fn is_library(symbol: &[u8], module: &[u8]) -> bool {
     let name = symbol
         .strip_prefix(b"[")
@@ -196,9 +198,9 @@ fn is_library(symbol: &[u8], module: &[u8]) -> bool {
     !module.is_empty() && name == Some(module)
 }
 
-/// A method with its class, as Java writes them: `java.util.HashMap.put`.
+/// A method with its class, as in Java: `java.util.HashMap.put`.
 ///
-/// A `/` before a digit does not part packages: it stands before the number of a hidden class.
+/// A `/` before a digit is not a package separator: it precedes the number of a hidden class.
 fn method_name(class: &[u8], name: &[u8]) -> Vec<u8> {
     let mut symbol = Vec::with_capacity(class.len() + 1 + name.len());
     let following = class.iter().skip(1).chain([&0]);

@@ -1,4 +1,4 @@
-//! The types of a chunk, and how their values are written.
+//! The types of a chunk and the layout of their values.
 
 use super::cursor::JfrCursor;
 use super::metadata::{Class, MAX_NESTING, StringIx, classes};
@@ -21,45 +21,45 @@ pub(super) struct Types<'b> {
 struct Type {
     name: StringIx,
     shape: Shape,
-    /// Fewest bytes that a value of it has.
+    /// Minimum size of a value in bytes.
     least: u64,
 }
 
 #[derive(Debug)]
 pub(super) enum Shape {
     Byte,
-    /// A compressed number without a sign, of 16 bits.
+    /// A compressed unsigned 16-bit number.
     Char,
-    /// A compressed number with a sign, of so many bits.
+    /// A compressed signed number with this many bits.
     Number(u32),
-    /// Of 32 bits, not compressed.
+    /// An uncompressed 32-bit float.
     Float,
-    /// Of 64 bits.
+    /// An uncompressed 64-bit float.
     Double,
     Text,
-    /// Its fields, one after the other; those without a byte are left out.
+    /// A sequence of fields, without those of zero size.
     Fields(Vec<Field>),
 }
 
 #[derive(Debug)]
 pub(super) struct Field {
     name: StringIx,
-    /// `None` for a type that the chunk does not describe.
+    /// `None` if the chunk does not describe the type.
     pub(super) of: Option<TypeIx>,
-    /// Whether the key of a constant stands for the value.
+    /// Whether the field has the key of a constant instead of the value.
     pub(super) is_pooled: bool,
     pub(super) is_array: bool,
     pub(super) unit: Unit,
 }
 
-/// What a span of time is counted in.
+/// The unit of a time span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Ticks,
     Nanoseconds(u64),
 }
 
-/// The type of the event with the types.
+/// Type id of the event with the types.
 pub(super) const METADATA: i64 = 0;
 
 impl<'b> Types<'b> {
@@ -74,7 +74,7 @@ impl<'b> Types<'b> {
             return Err(DecodeError::new(at, problem));
         }
         let mut cursor = event.fields;
-        // Start time, duration, and the number of the types' version.
+        // Start time, duration, and version of the types.
         for _ in 0..3 {
             cursor.number()?;
         }
@@ -138,8 +138,8 @@ impl<'b> Types<'b> {
         Ok(())
     }
 
-    /// Finds the fewest bytes of each type, and leaves out fields that have none: many values of no
-    /// bytes would take time without an end.
+    /// Computes the minimum size of each type and removes fields of zero size: a huge number of
+    /// values without bytes would take forever.
     fn measure(&mut self, at: usize) -> Decoded<()> {
         let mut known = vec![None; self.types.len()];
         for ix in 0..self.types.len() {
@@ -163,7 +163,7 @@ impl<'b> Types<'b> {
         Ok(())
     }
 
-    /// The fewest bytes of a type, and how deep types stand in it.
+    /// The minimum size of a type and the depth of its nesting.
     fn measure_type(
         &self,
         ix: TypeIx,
@@ -228,7 +228,7 @@ impl<'b> Types<'b> {
         &self.types[ix.0].shape
     }
 
-    /// The fields of a type; a number or a string has none.
+    /// The fields of a type; empty for numbers and strings.
     pub(super) fn fields(&self, ix: TypeIx) -> &[Field] {
         match self.shape(ix) {
             Shape::Fields(fields) => fields,
@@ -240,7 +240,7 @@ impl<'b> Types<'b> {
         self.string(field.name)
     }
 
-    /// Fewest bytes that a value of a type has.
+    /// Minimum size in bytes of a value of a type.
     pub(super) fn least(&self, ix: TypeIx) -> u64 {
         self.types[ix.0].least
     }

@@ -1,4 +1,4 @@
-//! Values of a chunk's types: those that are wanted, by the names of their fields.
+//! Values of the wanted fields, found by name.
 
 use super::cursor::{JfrCursor, Text};
 use super::types::{Field, Shape, TypeIx, Types};
@@ -8,16 +8,16 @@ use sto_model::bytes::Cursor;
 
 #[derive(Clone, Copy)]
 pub(super) enum Value<'b> {
-    /// There is no such field, or it is of a kind that nothing is read from.
+    /// The field is missing or of an unsupported kind.
     None,
     Number(i64),
     Fraction(f64),
     Text(Text<'b>),
     /// The key of a constant of a type.
     Key(TypeIx, i64),
-    /// Fields of a type, from here on.
+    /// A value with fields: its type and position.
     Fields(TypeIx, Cursor<'b>),
-    /// So many values of a type that follow each other.
+    /// Consecutive values of a type: type, number and position.
     Array(TypeIx, usize, Cursor<'b>),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Identity {
 }
 
 impl Value<'_> {
-    /// The number; 0 for what is none.
+    /// The number, or 0 if the value is not a number.
     pub(super) fn number(self) -> i64 {
         match self {
             Value::Number(number) => number,
@@ -38,7 +38,7 @@ impl Value<'_> {
         }
     }
 
-    /// What distinguishes values that have fields.
+    /// A key that identifies a value with fields.
     pub(super) fn identity(self) -> Identity {
         match self {
             Value::Key(of, key) => Identity::Key(of, key),
@@ -48,10 +48,10 @@ impl Value<'_> {
     }
 }
 
-/// Which fields of a type are wanted.
+/// The wanted fields of a type.
 pub(super) struct Wanted<const N: usize> {
     of: TypeIx,
-    /// For each field its index among the wanted ones.
+    /// For each field of the type, its index among the wanted ones.
     indices: Vec<Option<usize>>,
 }
 
@@ -68,7 +68,7 @@ impl<const N: usize> Wanted<N> {
         }
     }
 
-    /// The values, in the order of their names.
+    /// Reads the values in the order of the wanted names.
     pub(crate) fn read<'b>(
         &self,
         types: &Types<'_>,
@@ -95,7 +95,7 @@ impl Types<'_> {
             let mut ahead = *cursor;
             let count = ahead.count(self.least_of_item(field))?;
             self.skip_field(field, cursor)?;
-            // Values without a byte could be as many as the file likes.
+            // A count of values without bytes is not limited by the file's size.
             let has_bytes = !field.is_pooled && self.least(of) > 0;
             return Ok(if has_bytes {
                 Value::Array(of, count, ahead)
@@ -114,7 +114,7 @@ impl Types<'_> {
             Shape::Byte => Value::Number(cursor.u8()?.into()),
             Shape::Char => Value::Number((cursor.number()? as u16).into()),
             Shape::Number(16) => Value::Number((cursor.number()? as i16).into()),
-            // Negative ones have no more bits than others.
+            // Negative 32-bit numbers are not sign-extended in the file.
             Shape::Number(32) => Value::Number((cursor.number()? as i32).into()),
             Shape::Number(_) => Value::Number(cursor.number()?),
             Shape::Text => Value::Text(cursor.text()?),
@@ -128,7 +128,7 @@ impl Types<'_> {
         })
     }
 
-    /// The first field of a type with fields, else the value itself.
+    /// The first field of a type with fields, otherwise the value itself.
     pub(super) fn first<'b>(&self, of: TypeIx, cursor: &mut Cursor<'b>) -> Decoded<Value<'b>> {
         match self.shape(of) {
             Shape::Fields(fields) => match fields.first() {
@@ -168,7 +168,7 @@ impl Types<'_> {
         Ok(())
     }
 
-    /// Fewest bytes of one value of a field.
+    /// Minimum size in bytes of one item of a field.
     fn least_of_item(&self, field: &Field) -> u64 {
         match field.of {
             Some(of) if !field.is_pooled => self.least(of),
@@ -176,7 +176,7 @@ impl Types<'_> {
         }
     }
 
-    /// Moves past a value.
+    /// Skips a value.
     pub(super) fn skip(&self, of: TypeIx, cursor: &mut Cursor<'_>) -> Decoded<()> {
         match self.shape(of) {
             Shape::Byte => drop(cursor.u8()?),

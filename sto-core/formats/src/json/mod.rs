@@ -1,4 +1,4 @@
-//! What the formats that are written in JSON share.
+//! Shared code of the JSON formats.
 //!
 #![doc = include_str!("json.md")]
 
@@ -13,7 +13,7 @@ pub(super) use tree::{CallTree, Caller};
 use crate::recording::{RecordingBuilder, ThreadIx};
 use crate::wire::json::{Id, Text};
 
-/// Adds a thread, and its process if that is new, as viewers name them.
+/// Adds a thread, and its process if that is new, by the names and ids that viewers use.
 pub(super) fn add_thread(
     builder: &mut RecordingBuilder,
     (pid, program): (&Id, &Text<'_>),

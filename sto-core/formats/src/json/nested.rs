@@ -1,6 +1,7 @@
-//! Trees whose nodes stand in each other, in lists called `children`, however deep.
+//! Trees of nodes nested in lists called `children`, of any depth.
 //!
-//! One pass finds the nodes, another reads each without its children: a tree takes time by its length, not by its depth, too.
+//! One pass finds the nodes and a second reads each without its children, so that the time depends
+//! only on the length of the text, not also on the depth.
 
 use crate::error::{DecodeError, Decoded};
 use crate::wire::json::{string_length, syntax};
@@ -9,18 +10,19 @@ use serde::de::value::MapDeserializer;
 use serde_json::value::RawValue;
 use std::ops::Range;
 
-/// A node where it is written.
+/// The place of a node.
 struct Node {
-    /// Behind its brace.
+    /// Offset after the opening brace.
     at: usize,
-    /// Its index among the nodes.
+    /// Index of the caller among the nodes.
     caller: Option<usize>,
-    /// The list of its children; empty where there is none.
+    /// The list of children; empty if there is none.
     children: Range<usize>,
 }
 
-/// Visits the nodes of a tree, callers first and otherwise as they are written, each with what the visit of its caller
-/// gave; `bytes` are those of the file that the tree stands in. Nodes are read without their children.
+/// Visits the nodes of a tree, callers first and otherwise in order, each with the result of its
+/// caller's visit. `bytes` is the file that contains the tree. Nodes are read without their
+/// children.
 pub(crate) fn walk<'b, T: Deserialize<'b>, V: Copy>(
     bytes: &'b [u8],
     root: &'b RawValue,
@@ -43,7 +45,8 @@ pub(crate) fn walk<'b, T: Deserialize<'b>, V: Copy>(
     Ok(())
 }
 
-/// The nodes of a tree, callers first, or where there is anything else.
+/// Finds the nodes of a tree, callers first. Returns the offset of anything that is not a node as
+/// an error.
 fn nodes(text: &str) -> Result<Vec<Node>, usize> {
     let mut json = Json { text, at: 0 };
     let mut nodes: Vec<Node> = Vec::new();
@@ -87,7 +90,7 @@ fn nodes(text: &str) -> Result<Vec<Node>, usize> {
     }
 }
 
-/// The members of a node, without its children.
+/// Reads the members of a node except its children.
 fn read_members<'b>(
     text: &'b str,
     node: &Node,
@@ -112,7 +115,7 @@ fn read_members<'b>(
     }
 }
 
-/// JSON that is known to be sound.
+/// A position in valid JSON.
 struct Json<'b> {
     text: &'b str,
     at: usize,
@@ -127,7 +130,7 @@ impl<'b> Json<'b> {
             .count();
     }
 
-    /// The next byte that is no blank; 0 at the end.
+    /// The next byte that is not white space; 0 at the end.
     fn next(&mut self) -> u8 {
         self.skip_blanks();
         let byte = self.text.as_bytes().get(self.at).copied();
@@ -135,7 +138,7 @@ impl<'b> Json<'b> {
         byte.unwrap_or(0)
     }
 
-    /// The rest of a string, up to its quote, as it is written.
+    /// The rest of a string up to its closing quote, still escaped.
     fn string(&mut self) -> &'b str {
         let rest = &self.text[self.at..];
         let length = string_length(rest.as_bytes()).unwrap_or(rest.len());

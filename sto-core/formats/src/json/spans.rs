@@ -1,14 +1,13 @@
-//! From calls that begin and end at a value that is no time to what each stack took of it.
+//! Conversion of calls whose begin and end are measured in any unit to the cost of each stack.
 
 use crate::recording::{Built, LocationIx, Measured, RecordingBuilder, StackIx};
 use sto_model::units::{Cost, Unit};
 
-/// The open calls of a thread, and what it did up to now: a sample for each time that it stayed in
-/// one stack.
+/// The open calls of a thread and its current samples; each sample is a span in one stack.
 pub(crate) struct Spans {
     measured: Measured,
     unit: Unit,
-    /// Root first, each with its stack once that was sampled.
+    /// Open calls, root first, each with its stack once that was sampled.
     open: Vec<(LocationIx, Option<StackIx>)>,
     now: u64,
 }
@@ -23,7 +22,8 @@ impl Spans {
         }
     }
 
-    /// Goes on to a value that is no smaller; what the open calls took until then becomes a sample.
+    /// Advances to a value, which must not decrease. What passed since the last one becomes a
+    /// sample of the open calls.
     pub(crate) fn advance(&mut self, to: u64, builder: &mut RecordingBuilder) -> Built<()> {
         let value = to.saturating_sub(self.now);
         if value > 0

@@ -1,21 +1,21 @@
-//! Stacks as formats write them that share callers: a table of frames, each with its caller.
+//! A table of frames, each with its caller, by which formats share callers between stacks.
 
 use crate::recording::{Built, LocationIx, RecordingBuilder, StackIx};
 
-/// A frame of the table, and who called it.
+/// An entry of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     /// Index of the caller in the table; `None` at a root.
     pub(crate) caller: Option<u32>,
-    /// What ran; `None` for one that only holds others together.
+    /// The function; `None` for a node that only groups others.
     pub(crate) location: Option<LocationIx>,
 }
 
-/// A table of frames with their callers. The stack of an entry is added once it is sampled.
+/// A table of frames with their callers. Stacks are only added for entries that are sampled.
 #[derive(Default)]
 pub(crate) struct CallTree {
     entries: Vec<Caller>,
-    /// By entry.
+    /// The stack of each entry.
     stacks: Vec<Known>,
     buffer: Vec<u32>,
 }
@@ -23,9 +23,9 @@ pub(crate) struct CallTree {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     Not,
-    /// It is looked for.
+    /// The search is in progress.
     Open,
-    /// None where no location stands up to the root.
+    /// The stack; `None` if neither the entry nor its callers have a location.
     As(Option<StackIx>),
 }
 
@@ -46,20 +46,20 @@ impl CallTree {
         self.entries[entry as usize]
     }
 
-    /// Adds an entry, and returns its index.
+    /// Adds an entry and returns its index.
     pub(crate) fn push(&mut self, entry: Caller) -> u32 {
         self.entries.push(entry);
         self.stacks.push(Known::Not);
         self.entries.len() as u32 - 1
     }
 
-    /// Says who called an entry; `false` where another did.
+    /// Sets the caller of an entry. Returns `false` if it already has another one.
     pub(crate) fn set_caller(&mut self, entry: u32, caller: u32) -> bool {
         let known = &mut self.entries[entry as usize].caller;
         *known.get_or_insert(caller) == caller
     }
 
-    /// The stack that ends at an entry of the table.
+    /// The stack of an entry.
     pub(crate) fn stack(&mut self, entry: u32, builder: &mut RecordingBuilder) -> Built<StackIx> {
         let mut next = Some(entry);
         let mut stack = None;

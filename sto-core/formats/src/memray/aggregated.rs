@@ -1,4 +1,5 @@
-//! Files of `--aggregate`: a tree of calls, and what each of its stacks had allocated at the peak and at the end.
+//! Files of `--aggregate`: a call tree, and the memory allocated by each stack at the peak and at
+//! the end.
 
 use super::frames::{Code, Threads};
 use super::header::Header;
@@ -15,19 +16,19 @@ pub(super) struct Aggregated {
     code: Code,
     threads: Threads,
     frames: HashMap<u64, LocationIx>,
-    /// The calls, each behind its caller; numbers of them begin with 1.
+    /// The calls, callers before callees, numbered from 1.
     calls: Vec<Call>,
     allocated: Vec<Allocated>,
 }
 
 struct Call {
     location: LocationIx,
-    /// Its number.
+    /// Number of the caller.
     caller: usize,
     depth: usize,
 }
 
-/// What a stack of a thread allocated.
+/// The memory allocated by a stack of a thread.
 struct Allocated {
     thread: usize,
     call: usize,
@@ -103,7 +104,7 @@ impl Aggregated {
         Ok(())
     }
 
-    /// The number of a call, of which 0 is none.
+    /// Reads the number of a call; 0 means none.
     fn number(&self, number: u64) -> Result<usize, String> {
         let known = usize::try_from(number)
             .ok()
@@ -111,7 +112,7 @@ impl Aggregated {
         known.ok_or_else(|| not_before("call", number))
     }
 
-    /// As a structure of C: the allocator is one byte of eight.
+    /// A C structure in which the one-byte allocator is padded to eight bytes.
     fn allocated(&mut self, bytes: &mut Cursor<'_>) -> Result<(), Stop> {
         let mut fields = [0; 9];
         for field in &mut fields {
@@ -136,7 +137,7 @@ impl Aggregated {
     }
 
     pub(super) fn finish(self, header: &Header, builder: &mut RecordingBuilder) -> Built<Threads> {
-        // On the main thread stacks begin below memray's own frames, on others they have all.
+        // On the main thread, stacks do not have memray's own frames; on others they are complete.
         let (on_main, on_others): (Vec<&Allocated>, Vec<&Allocated>) = self
             .allocated
             .iter()
@@ -152,7 +153,7 @@ impl Aggregated {
         Ok(self.threads)
     }
 
-    /// The stacks by the calls that they end with, as far as they are needed.
+    /// The stacks of the calls that are needed.
     fn stacks(
         &self,
         allocated: &[&Allocated],

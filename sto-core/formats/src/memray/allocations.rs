@@ -1,4 +1,4 @@
-//! Files of all allocations: calls, and what they allocate and free, in order of time.
+//! Files of all allocations: calls, allocations and frees in order of time.
 
 use super::frames::{Code, Threads};
 use super::header::Header;
@@ -19,7 +19,7 @@ pub(super) struct Allocations {
     old: OldFrames,
 }
 
-/// The last address, and those that were used last, which are written by their place.
+/// The last address, and the cache of recent addresses, which are written by index.
 #[derive(Default)]
 struct Pointers {
     last: u64,
@@ -33,7 +33,7 @@ impl Pointers {
     }
 }
 
-/// Frames of version 11, which are written with their names and lines.
+/// The frames of version 11, which have names and lines.
 #[derive(Default)]
 struct OldFrames {
     last: u64,
@@ -41,7 +41,7 @@ struct OldFrames {
     frames: HashMap<u64, LocationIx>,
 }
 
-/// What an allocator does.
+/// The effect of an allocator's function.
 enum Does {
     Allocate,
     Free,
@@ -65,7 +65,7 @@ impl Does {
     }
 }
 
-/// A number whose lowest bits stand for a number of their own.
+/// A number in the low bits that is an index of the cache.
 const CACHED: u8 = 15;
 
 impl Allocations {
@@ -136,7 +136,7 @@ impl Allocations {
         match pointer {
             Pointer::Recent(place) => recent[place],
             Pointer::Difference(difference) => {
-                // Allocators give addresses that 8 divides.
+                // Addresses are multiples of 8.
                 let address = self.pointers.add(difference) << 3;
                 let recent = &mut self.pointers.recent;
                 recent.rotate_right(1);
@@ -162,7 +162,7 @@ impl Allocations {
         }
     }
 
-    /// A record of version 11, whose kind is in the lower half of its first byte.
+    /// A record of version 11, whose kind is in the low half of its first byte.
     fn old_record(
         &mut self,
         token: u8,
@@ -218,7 +218,7 @@ impl Allocations {
     }
 }
 
-/// An address as it is written.
+/// An encoded address.
 enum Pointer {
     Recent(usize),
     Difference(i64),

@@ -1,4 +1,4 @@
-//! Functions of Python, and the stacks that threads have of them.
+//! Python functions, and the stacks of threads.
 
 use super::header::Header;
 use super::lines::line;
@@ -8,7 +8,7 @@ use crate::wire::records::{Stop, not_before};
 use hashbrown::HashMap;
 use sto_model::bytes::Cursor;
 
-/// The code of functions, and the lines of them that were called from, since version 12.
+/// Code objects and, since version 12, the lines of their calls.
 #[derive(Default)]
 pub(super) struct Code {
     first_line: i64,
@@ -33,7 +33,7 @@ impl Code {
         let function = Function {
             symbol: symbol.into(),
             file: file.into(),
-            // Python has no more lines than these.
+            // Python's line numbers have 32 bits.
             first_line: i64::from(self.first_line as i32),
             table: table.into(),
         };
@@ -41,7 +41,7 @@ impl Code {
         Ok(())
     }
 
-    /// Reads a function by its number, and the instruction in it that is called from.
+    /// Reads a function's number and the offset of the calling instruction.
     pub(super) fn frame(
         &mut self,
         header: &Header,
@@ -69,19 +69,19 @@ impl Code {
     }
 }
 
-/// The threads in the order in which they are first named.
+/// The threads, in the order in which they first occur.
 #[derive(Default)]
 pub(super) struct Threads {
     by_id: HashMap<u64, usize>,
     threads: Vec<Thread>,
-    /// Which of them records are of.
+    /// The current thread.
     current: Option<usize>,
 }
 
 struct Thread {
     id: u64,
     name: Box<[u8]>,
-    /// What it has called, each with its callers; nothing of frames that are memray's own.
+    /// The stack of each open call; `None` for memray's own frames.
     stacks: Vec<Option<StackIx>>,
 }
 
@@ -130,7 +130,7 @@ impl Threads {
         Ok(())
     }
 
-    /// Where the current thread is.
+    /// The current thread and its stack.
     pub(super) fn site(&mut self) -> Result<(usize, Option<StackIx>), String> {
         let (place, thread) = self.current()?;
         Ok((place, thread.stacks.last().copied().flatten()))
@@ -143,14 +143,14 @@ impl Threads {
         current.ok_or_else(|| "a record of a thread, before the first thread".to_owned())
     }
 
-    /// Whether a thread is the one that memray's own frames are on.
+    /// Returns `true` for the thread with memray's own frames.
     pub(super) fn is_main(&self, header: &Header, place: usize) -> bool {
         self.threads
             .get(place)
             .is_some_and(|thread| thread.id == header.main_thread)
     }
 
-    /// Adds the threads by their places.
+    /// Adds the threads to a recording.
     pub(super) fn add(self, process: ProcessIx, builder: &mut RecordingBuilder) {
         for thread in self.threads {
             let name = builder.text(&thread.name).into_owned();

@@ -1,4 +1,4 @@
-//! What a file begins with, in each version.
+//! The header of each version.
 
 use crate::recording::{ProcessIx, RecordingBuilder};
 use crate::wire::records::Stop;
@@ -7,12 +7,12 @@ use sto_model::bytes::Cursor;
 use sto_model::units::{Nanoseconds, UnixSeconds};
 
 pub(super) const MAGIC: &[u8] = b"memray\0";
-/// Those of memray 1.11 to 1.18, of 1.19, and of 1.20.
+/// Versions of memray 1.11 to 1.18, 1.19, and 1.20.
 pub(super) const VERSIONS: std::ops::RangeInclusive<u32> = 11..=13;
 
 pub(super) struct Header {
     pub(super) version: u32,
-    /// As `PY_VERSION_HEX`; 0 of files that have lines instead of what shows them.
+    /// The version of Python as in `PY_VERSION_HEX`; 0 in files with lines instead of line tables.
     pub(super) python: u32,
     pub(super) has_native: bool,
     pub(super) is_aggregated: bool,
@@ -20,7 +20,7 @@ pub(super) struct Header {
     command: Box<[u8]>,
     process: u32,
     pub(super) main_thread: u64,
-    /// Frames of that thread which are memray's own.
+    /// Number of memray's own frames on that thread.
     pub(super) own_frames: usize,
 }
 
@@ -74,7 +74,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Says how the recording was made.
+    /// Adds the origin of the recording.
     pub(super) fn describe(&self, builder: &mut RecordingBuilder) -> ProcessIx {
         let [begin, end] = self.milliseconds;
         builder.origin.recorded = Some(UnixSeconds(begin / 1000));
@@ -83,7 +83,7 @@ impl Header {
         builder.origin.duration = nanoseconds.map(Nanoseconds);
         let command = builder.text(&self.command).into_owned();
         builder.origin.command = Some(command);
-        // `memray run -o FILE app.py`, or what used its library.
+        // `memray run -o FILE app.py`, or a program that uses its library.
         let script = words(&self.command).find(|word| word.ends_with(b".py"));
         let program = script.or_else(|| words(&self.command).next());
         let program = builder

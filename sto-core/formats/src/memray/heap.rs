@@ -1,14 +1,14 @@
-//! What is allocated of a heap as time goes on: all that was, what of it was there when that was most, and what is left.
+//! The state of a heap over time: all allocations, those at the peak, and those left at the end.
 
 use crate::recording::StackIx;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use sto_model::units::Cost;
 
-/// Where memory is allocated: a thread by its place, and its stack, if it has one.
+/// The thread and stack of an allocation.
 pub(super) type Site = (usize, Option<StackIx>);
 
-/// What one site allocated.
+/// The memory allocated at a site.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Allocated {
     pub(super) all: Cost,
@@ -17,19 +17,19 @@ pub(super) struct Allocated {
     is_changed: bool,
 }
 
-/// Held are the sites, and of memory that is not freed its address.
+/// A heap, with all sites and the addresses of memory that is not freed.
 #[derive(Default)]
 pub(super) struct Heap {
     index: HashMap<Site, usize>,
     sites: Vec<Allocated>,
-    /// Bytes that are allocated, and the most that ever were.
+    /// Allocated bytes, and their peak.
     used: u64,
     most: u64,
-    /// Sites that have changed since there were most.
+    /// Sites that changed since the peak.
     changed: Vec<usize>,
-    /// By address, what `malloc` and its like gave: its site and size.
+    /// Site and size of blocks from `malloc` and similar functions, by address.
     blocks: HashMap<u64, (usize, u64)>,
-    /// By its beginning, what `mmap` gave and is still there: its end and site.
+    /// End and site of ranges from `mmap` that are still mapped, by start.
     ranges: BTreeMap<u64, (u64, usize)>,
 }
 
@@ -39,14 +39,14 @@ impl Heap {
     pub(super) fn allocate(&mut self, site: Site, address: u64, size: u64) -> Result<(), String> {
         let site = self.add(site, size)?;
         if let Some((site, size)) = self.blocks.insert(address, (site, size)) {
-            // That it was freed was not seen.
+            // Its free was not recorded.
             self.lose(site, 1, size);
         }
         self.rise();
         Ok(())
     }
 
-    /// What was allocated before the recording began may be freed, too.
+    /// Frees memory. It may have been allocated before the recording began.
     pub(super) fn free(&mut self, address: u64) {
         if let Some((site, size)) = self.blocks.remove(&address) {
             self.lose(site, 1, size);
@@ -54,7 +54,7 @@ impl Heap {
         self.rise();
     }
 
-    /// What is mapped over something else takes its place.
+    /// Maps memory, replacing earlier mappings in the range.
     pub(super) fn map(&mut self, site: Site, address: u64, size: u64) -> Result<(), String> {
         if size > 0 {
             let end = address.checked_add(size).ok_or(TOO_MUCH)?;
@@ -71,7 +71,7 @@ impl Heap {
         self.rise();
     }
 
-    /// What the sites allocated, in their order of time.
+    /// The memory allocated at each site, in order of first use.
     pub(super) fn finish(self) -> impl Iterator<Item = (Site, Allocated)> {
         let mut sites: Vec<(Site, usize)> = self.index.into_iter().collect();
         sites.sort_unstable_by_key(|&(_, index)| index);
@@ -108,7 +108,7 @@ impl Heap {
         allocated
     }
 
-    /// Of several moments with the most bytes it is the last, as memray has it.
+    /// Updates the peak. As in memray, the last of several equal peaks counts.
     fn rise(&mut self) {
         if self.used < self.most {
             return;
@@ -121,7 +121,7 @@ impl Heap {
         }
     }
 
-    /// Takes out what of ranges is between two addresses; of one that goes on at both ends two are left.
+    /// Unmaps a range; a mapping that contains it is split in two.
     fn cut(&mut self, from: u64, to: u64) {
         loop {
             let below = self.ranges.range(..to).next_back();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_the_last_moment_with_the_most_bytes() {
+    fn peak_is_the_last_moment_with_the_most_bytes() {
         let mut heap = Heap::default();
         let sites = [(0, None), (1, None)];
         heap.allocate(sites[0], 8, 100).expect("it is small");
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_mapped_memory_are_unmapped() {
+    fn unmaps_parts_of_mappings() {
         let mut heap = Heap::default();
         let sites = [(0, None), (1, None)];
         heap.map(sites[0], 1000, 100).expect("it is small");
         heap.unmap(1040, 20);
         heap.unmap(0, 1010);
-        // Over the end of one part and the beginning of the other, with what is between.
+        // Overlaps the end of one part, a gap, and the beginning of the other part.
         heap.map(sites[1], 1030, 40).expect("it is small");
         heap.unmap(1090, 1000);
         assert_eq!(
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn allocations_beyond_64_bits_are_an_error() {
+    fn rejects_allocations_beyond_64_bits() {
         let mut heap = Heap::default();
         let site = (0, None);
         assert!(heap.map(site, u64::MAX, 2).is_err());

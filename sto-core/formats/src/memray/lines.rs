@@ -1,12 +1,12 @@
-//! The line of an instruction, by the table that Python keeps of a function's code.
+//! The line of an instruction, from Python's line table of the function.
 //!
 //! Source: `Objects/locations.md` and `Objects/lnotab_notes.txt` of CPython.
 
-/// What versions of Python read: `co_lnotab`, and `co_linetable` in two forms.
+/// The first Python versions with each form of `co_linetable`; before, it is `co_lnotab`.
 const LINETABLE: u32 = 0x030a_0000;
 const LOCATIONS: u32 = 0x030b_0000;
 
-/// The line of an instruction, which is 0 where the table does not say it.
+/// The line of an instruction; 0 if the table does not have it.
 pub(super) fn line(python: u32, table: &[u8], first: i64, instruction: i64) -> u32 {
     let line = match u64::try_from(instruction) {
         Err(_) => None,
@@ -18,7 +18,8 @@ pub(super) fn line(python: u32, table: &[u8], first: i64, instruction: i64) -> u
     line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
 }
 
-/// By pairs of a length and of lines: lines count where their length begins since 3.10, and behind it before.
+/// A table of pairs of length and line difference. Since 3.10 the difference applies before the
+/// length, earlier after it.
 fn by_pairs(table: &[u8], first: i64, offset: u64, is_new: bool) -> i64 {
     let (mut line, mut end) = (first, 0);
     for pair in table.chunks_exact(2) {
@@ -38,7 +39,8 @@ fn by_pairs(table: &[u8], first: i64, offset: u64, is_new: bool) -> i64 {
     line
 }
 
-/// By entries whose first byte has its high bit set, a kind, and the number of code units, less one.
+/// A table of entries: a byte with the high bit set, a kind, and the number of code units minus
+/// one.
 fn by_locations(table: &[u8], first: i64, unit: u64) -> Option<i64> {
     let (mut line, mut end) = (first, 0);
     let mut rest = table.iter().copied();
@@ -73,7 +75,7 @@ fn by_locations(table: &[u8], first: i64, unit: u64) -> Option<i64> {
     None
 }
 
-/// Six bits a byte, of which no more than 32 are meant.
+/// A number with six bits per byte, at most 32 bits.
 fn varint(bytes: &mut impl Iterator<Item = u8>) -> Option<u32> {
     let (mut number, mut shift) = (0, 0);
     loop {
@@ -90,9 +92,10 @@ fn varint(bytes: &mut impl Iterator<Item = u8>) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// `def f(x):`, `    y = [`, `        x,`, `        g(x)]`, `    return y`, by `dis.findlinestarts` of each version.
+    /// `def f(x):`, `    y = [`, `        x,`, `        g(x)]`, `    return y`, with the lines by
+    /// `dis.findlinestarts` of each version.
     #[test]
-    fn lines_are_those_that_python_says() {
+    fn finds_the_same_lines_as_python() {
         let locations = b"\x80\x00\xe0\x09\x0a\x88\x51\x90\x01\x91\x14\x88\x78";
         assert_eq!(line(0x030b_0000, locations, 1, 0), 1);
         assert_eq!(line(0x030b_0000, locations, 1, 2), 3);
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_end_early_say_no_line() {
+    fn truncated_table_has_no_line() {
         for table in [
             &b"\xf0"[..],
             b"\xf0\x40\x40\x40\x40\x40\x40\x40",

@@ -1,4 +1,4 @@
-//! Attributes: threads, processes, kinds of frames, build ids.
+//! Attributes: threads, processes, frame kinds, build ids.
 
 use crate::error::Decoded;
 use crate::labels::{RawValue, ThreadName};
@@ -8,7 +8,7 @@ use crate::wire::protobuf::Message;
 use crate::wire::text;
 use sto_model::FrameKind;
 
-/// An attribute, as far as it is read.
+/// An attribute with a known meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute<'b> {
     ThreadId(u32),
@@ -16,16 +16,16 @@ pub(super) enum Attribute<'b> {
     ProcessId(u32),
     /// Base name of the program.
     Executable(&'b [u8]),
-    /// Where the program is, which ends in its name.
+    /// Path of the program.
     ExecutablePath(&'b [u8]),
-    /// What the program does for its users: its name where nothing else says one.
+    /// The service name, used as the program's name if there is no other.
     Service(&'b [u8]),
     Host(&'b [u8]),
     Architecture(&'b [u8]),
     FrameKind(FrameKind),
     /// In hexadecimal digits.
     GnuBuildId(&'b [u8]),
-    /// The attribute of this key says something else.
+    /// Any other key and its value.
     Other(&'b [u8], Value<'b>),
 }
 
@@ -48,10 +48,10 @@ impl<'b> Attribute<'b> {
     }
 }
 
-/// Whose samples are, by their attributes.
+/// The process and thread of samples, from attributes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whose<'b> {
-    /// But for its program.
+    /// The thread, without the program.
     pub(super) thread: ThreadName<'b>,
     pub(super) host: &'b [u8],
     pub(super) architecture: &'b [u8],
@@ -61,7 +61,7 @@ pub(super) struct Whose<'b> {
 }
 
 impl<'b> Whose<'b> {
-    /// Takes in an attribute, which is more exact than those before it.
+    /// Applies an attribute, which overrides earlier, less specific ones.
     pub(super) fn set(&mut self, attribute: Attribute<'b>) {
         match attribute {
             Attribute::ThreadId(tid) => self.thread.tid = tid,
@@ -76,7 +76,7 @@ impl<'b> Whose<'b> {
         }
     }
 
-    /// Name of the program; empty where nothing says it.
+    /// Name of the program; empty if unknown.
     pub(super) fn program(&self) -> &'b [u8] {
         let by_exactness = [self.executable, module_name(self.path), self.service];
         let known = by_exactness.into_iter().find(|name| !name.is_empty());
@@ -84,10 +84,10 @@ impl<'b> Whose<'b> {
     }
 }
 
-/// The kind that a frame's type stands for; native code is distinguished by its names, as everywhere.
+/// The kind for a frame type; `None` for native code, whose kind follows from its names.
 ///
-/// Machines that compile what they run often are taken to have compiled it: the type names the machine
-/// alone.
+/// Virtual machines that often compile code are assumed to have compiled it, because the frame type
+/// only names the virtual machine.
 fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
     match frame_type {
         b"kernel" => Some(FrameKind::Kernel),
@@ -97,7 +97,7 @@ fn kind_of(frame_type: &[u8]) -> Option<FrameKind> {
     }
 }
 
-/// The value of an attribute, as far as it is read.
+/// The value of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Value<'b> {
     Text(&'b [u8]),
@@ -105,14 +105,14 @@ pub(super) enum Value<'b> {
         number: u64,
         unit: &'b [u8],
     },
-    /// The bits of a number with a fraction.
+    /// The bits of a floating-point number.
     Fraction(u64),
     /// A list or a map.
     Other,
 }
 
 impl<'b> Value<'b> {
-    /// Reads an `AnyValue`; `strings` finds a string by its index in the dictionary.
+    /// Reads an `AnyValue`; `strings` returns a string by its index in the dictionary.
     pub(super) fn parse(
         mut message: Message<'b>,
         strings: impl Fn(u64, usize) -> Decoded<&'b [u8]>,
@@ -135,7 +135,7 @@ impl<'b> Value<'b> {
         Ok(value)
     }
 
-    /// The same with a unit, which numbers alone have.
+    /// The value with a unit, which only numbers can have.
     pub(super) fn with_unit(self, unit: &'b [u8]) -> Value<'b> {
         match self {
             Value::Number { number, .. } => Value::Number { number, unit },
@@ -143,7 +143,7 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The value of a label; `None` for those that labels do not have.
+    /// The value of a label; `None` if labels cannot have such a value.
     pub(super) fn of_label(self) -> Option<RawValue<'b>> {
         Some(match self {
             Value::Text(text) => RawValue::Text(text.into()),

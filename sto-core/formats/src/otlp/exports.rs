@@ -1,4 +1,4 @@
-//! Cuts a file into exports, of which one is held at a time.
+//! Reading a file export by export, with one export in memory at a time.
 
 use super::samples::{Numbering, Samples};
 use super::{framed, is_protobuf, json};
@@ -12,24 +12,24 @@ use sto_model::files::ReadAt;
 use sto_model::id::SourceHasher;
 use sto_model::units::Bytes;
 
-/// How much of a file is read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 1 << 18;
 
-/// A file that is read from its first byte to its last.
+/// A file that is read from beginning to end.
 struct Input<'f> {
     path: &'f Path,
     file: &'f dyn ReadAt,
     options: &'f ReadOptions,
     digest: SourceHasher,
     held: Vec<u8>,
-    /// How much of it is done with.
+    /// Number of bytes in the buffer that are done.
     done: usize,
-    /// Where in the file it begins.
+    /// Offset in the file of the buffer.
     at: usize,
 }
 
 impl Input<'_> {
-    /// Where the rest begins in the file.
+    /// Offset in the file of the unread bytes.
     fn at(&self) -> usize {
         self.at + self.done
     }
@@ -38,7 +38,7 @@ impl Input<'_> {
         &self.held[self.done..]
     }
 
-    /// Reads on, if there is more.
+    /// Reads more bytes; returns `false` at the end of the file.
     fn more(&mut self) -> Result<bool, FormatError> {
         self.held.drain(..self.done);
         self.at += self.done;
@@ -55,7 +55,7 @@ impl Input<'_> {
         Ok(left > 0)
     }
 
-    /// Reads on until the rest has so many bytes, or the file ends.
+    /// Reads until `length` bytes are available or the file ends.
     fn fill(&mut self, length: usize) -> Result<(), FormatError> {
         while self.rest().len() < length && self.more()? {}
         Ok(())
@@ -66,7 +66,7 @@ impl Input<'_> {
     }
 }
 
-/// Reads an export, or several that follow each other.
+/// Reads one export, or several that follow each other.
 pub(crate) fn read(
     path: &Path,
     file: &dyn ReadAt,
@@ -98,7 +98,7 @@ pub(crate) fn read(
     Ok(samples.finish().finish(Format::Otlp, source, size))
 }
 
-/// Messages that each stand behind their length, compressed one by one where the exporter was told to.
+/// Reads messages preceded by their length; each may be compressed.
 fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), FormatError> {
     let mut parts = CompressedParts::new(input.options);
     loop {
@@ -130,7 +130,7 @@ fn read_framed(input: &mut Input<'_>, samples: &mut Samples) -> Result<(), Forma
     }
 }
 
-/// Adds a message in Protocol Buffers or in JSON, which the exporter writes so where it compresses.
+/// Adds a message in Protocol Buffers, or in JSON, which the exporter also frames if it compresses.
 fn add(samples: &mut Samples, message: Message<'_>) -> Decoded<()> {
     match message.bytes().starts_with(b"{") {
         true => {

@@ -1,7 +1,7 @@
-//! OTLP in JSON: each export becomes the bytes of the same message in Protocol Buffers.
+//! OTLP in JSON: each export is converted to Protocol Buffers.
 //!
-//! So there is one reader, and what it says of a byte is said of the value in JSON that was written
-//! there.
+//! So there is only one reader; an error at a byte of the message is reported at the path of the
+//! JSON value that was converted to it.
 //!
 //! Source: <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding> and
 //! <https://protobuf.dev/programming-guides/json/>.
@@ -19,7 +19,8 @@ use serde::de::{
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// An export, which begins at this byte of a file, as Protocol Buffers, in the numbering of 1.10.
+/// Converts an export to Protocol Buffers, with the field numbers of version 1.10. `at` is its
+/// offset in the file.
 pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
     match serde_json::from_slice(text) {
         Ok(Encoded(message)) => Ok(message.bytes),
@@ -27,13 +28,14 @@ pub(super) fn export(text: &[u8], at: usize) -> Decoded<Vec<u8>> {
     }
 }
 
-/// Where in JSON the value stands that became this byte of an export: `dictionary.stackTable[4].locationIndices[0]`.
+/// The path of the JSON value that was converted to a byte of an export:
+/// `dictionary.stackTable[4].locationIndices[0]`.
 pub(super) fn path(export: &[u8], byte: usize) -> String {
     let mut path = String::new();
     let (mut fields, mut message) = (EXPORT, Message::of_file(export));
     let (mut start, mut separator) = (0, "");
     let mut counts = BTreeMap::new();
-    // What is said of a message is said of the byte at which its first field begins.
+    // Errors in a message are at the byte of its first field.
     while byte > start
         && let Ok(Some(part)) = message.next()
     {
@@ -59,7 +61,7 @@ pub(super) fn path(export: &[u8], byte: usize) -> String {
     path
 }
 
-/// How far an object goes that comes in parts, which ends where its last brace does.
+/// Finds the end of an object that arrives in pieces: its last closing brace.
 #[derive(Default)]
 pub(super) struct Value {
     seen: usize,
@@ -69,12 +71,14 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// Whether it ends in this text, which begins with what was there before.
+    /// Returns `true` if the object ends in this text, which begins with the text of the previous
+    /// calls.
     pub(super) fn ends_in(&mut self, text: &[u8]) -> bool {
         while !self.is_done && self.seen < text.len() {
             let rest = &text[self.seen..];
             if self.is_string {
-                // An escaped quote is passed over with its backslash, which may be the last byte yet.
+                // Skip an escaped quote together with its backslash, which may be the last byte so
+                // far.
                 let at = memchr::memchr2(b'"', b'\\', rest);
                 match at.map(|at| &rest[at..]) {
                     None => self.seen = text.len(),
@@ -104,7 +108,7 @@ impl Value {
         self.is_done
     }
 
-    /// How many bytes of the text it has.
+    /// Length of the object in bytes.
     pub(super) fn length(&self) -> usize {
         self.seen
     }
@@ -124,7 +128,7 @@ impl<'d> Deserialize<'d> for Encoded {
     }
 }
 
-/// An object: the fields of a message.
+/// An object whose members are the fields of a message.
 struct Object<'o> {
     fields: &'static [Field],
     out: &'o mut MessageWriter,
@@ -152,7 +156,7 @@ impl<'d> Visitor<'d> for Object<'_> {
     }
 }
 
-/// What follows a field's name: a value, a list of them, or `null` for none.
+/// A field's value: a single value, a list, or `null`.
 struct Member<'o>(One<'o>);
 
 impl<'d> DeserializeSeed<'d> for Member<'_> {
@@ -199,7 +203,7 @@ impl<'d> DeserializeSeed<'d> for One<'_> {
 
     fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.field.kind {
-            // Names may be no text: JSON can write halves of characters.
+            // Strings may be invalid UTF-8: JSON can escape lone surrogates.
             Kind::Text => deserializer.deserialize_bytes(self),
             _ => deserializer.deserialize_any(self),
         }
@@ -256,7 +260,7 @@ impl<'d> Visitor<'d> for One<'_> {
         Ok(())
     }
 
-    /// Numbers may be strings: those of JavaScript have 53 bits, and JSON has no infinite ones.
+    /// Numbers may be strings, because JavaScript's numbers have 53 bits and JSON has no infinity.
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         let kind = self.field.kind;
         let whole = matches!(kind, Kind::Integer | Kind::Fixed64);

@@ -1,6 +1,6 @@
-//! The messages of an export as JSON has them: the names of fields, and their numbers as of 1.10.
+//! The messages of an export in JSON: field names, and field numbers of version 1.10.
 //!
-//! A name that is not here is passed over, as every reader of this JSON must do.
+//! Unknown names are ignored, as the specification demands.
 
 pub(super) struct Field {
     pub(super) name: &'static str,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Double,
     Bool,
     Text,
-    /// In base64.
+    /// Bytes in base64.
     Bytes,
     Message(&'static [Field]),
 }
@@ -125,7 +125,7 @@ const FUNCTION: &[Field] = &[
 
 const ATTRIBUTE: &[Field] = &[
     one(1, "keyStrindex", Integer),
-    // Before 1.8, and so refused by the reader.
+    // From before version 1.8; the reader rejects it.
     one(1, "key", Text),
     one(2, "value", Message(ANY_VALUE)),
     one(3, "unitStrindex", Integer),

@@ -36,7 +36,7 @@ use crate::compressed::CompressedParts;
 use crate::source::Head;
 use crate::wire::protobuf::Message;
 
-/// Whether a file that begins with these bytes is an export of profiles.
+/// Returns `true` if a file begins like an export of profiles.
 pub(super) fn matches(head: &Head<'_>) -> bool {
     let is_export = |head: &Head<'_>| is_protobuf(head) || is_json(head);
     if is_export(head) {
@@ -54,8 +54,8 @@ pub(super) fn matches(head: &Head<'_>) -> bool {
     }
 }
 
-/// The length of the first message of a file in which each stands behind its length, in 4 bytes, as the Collector's
-/// file exporter writes them; and what follows the length.
+/// The length of the first message, and the text after the length, of a file whose messages are
+/// preceded by their length in 4 bytes, as written by the Collector's file exporter.
 fn framed(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (length, rest) = bytes.split_at_checked(4)?;
     let length = length
@@ -64,8 +64,8 @@ fn framed(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((length, rest))
 }
 
-/// Whether a file begins with a resource's profiles or with the dictionary, and in these are messages
-/// alone, under numbers that they have.
+/// Returns `true` if a file begins with a resource's profiles or a dictionary that contain only
+/// messages with known field numbers.
 fn is_protobuf(head: &Head<'_>) -> bool {
     let Some((number, mut message)) = Message::of_file(head.bytes).begun() else {
         return false;
@@ -81,7 +81,7 @@ fn is_protobuf(head: &Head<'_>) -> bool {
             return false;
         }
         fields += 1;
-        // After one that is not all there, nothing can be read.
+        // Nothing can be read after an incomplete field.
         if !message.next().is_ok_and(|field| field.is_some()) {
             return !head.is_all;
         }
@@ -89,7 +89,7 @@ fn is_protobuf(head: &Head<'_>) -> bool {
     fields > 0 && message.bytes().is_empty()
 }
 
-/// Whether a file begins with an object whose first key is one of an export.
+/// Returns `true` if a file begins with an object whose first key is a key of an export.
 fn is_json(head: &Head<'_>) -> bool {
     match head.keys().first() {
         Some(&b"resourceProfiles") => true,

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use sto_model::Origin;
 use sto_model::units::{Cost, Nanoseconds, SampleType, UnixSeconds};
 
-/// The numbers of a sample's fields, which 1.10 changed.
+/// The field numbers of a sample, which version 1.10 changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbering {
     /// 2 values, 3 attributes, 4 link.
@@ -21,8 +21,8 @@ pub(super) enum Numbering {
     V1_10,
 }
 
-/// Which numbering samples have: what is a list in the one is a single number in the other. Where no
-/// sample has a field that shows it, it is the one in which their field 2 makes sense.
+/// Detects the numbering: a field that is a list in one numbering is a single number in the other.
+/// If no sample shows it, the numbering in which field 2 makes sense is used.
 fn numbering<'b>(
     samples: impl Iterator<Item = Message<'b>>,
     attributes: usize,
@@ -42,7 +42,7 @@ fn numbering<'b>(
                 _ => {}
             }
         }
-        // A sample has values or times, and as many of the one as of the other where it has both.
+        // If a sample has both values and times, their numbers are equal.
         let could_be_values = times.is_empty() || seconds.len() == times.len();
         if !could_be_values {
             return Ok(Numbering::V1_10);
@@ -57,7 +57,7 @@ fn numbering<'b>(
     }
 }
 
-/// The samples of one export or of several, of which each has its own dictionary.
+/// The samples of one or several exports, each with its own dictionary.
 #[derive(Default)]
 pub(super) struct Samples {
     builder: RecordingBuilder,
@@ -67,7 +67,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Samples of exports that are a file of this length together.
+    /// Makes the samples of a file with this length in bytes.
     pub(super) fn of_file(length: usize, options: &ReadOptions) -> Samples {
         Samples {
             builder: RecordingBuilder::of_file(length).summing(options.sum_samples),
@@ -75,7 +75,7 @@ impl Samples {
         }
     }
 
-    /// Adds those of an export, whose samples show their numbering where it is not known.
+    /// Adds the samples of an export. If the numbering is not known, it is detected.
     pub(super) fn add(&mut self, export: Message<'_>, known: Option<Numbering>) -> Decoded<()> {
         let Data {
             dictionary,
@@ -120,9 +120,9 @@ struct SampleReader<'r, 'b> {
     dictionary: &'r Dictionary<'b>,
     frames: &'r Frames,
     numbering: Numbering,
-    /// By index in the dictionary, once it was read.
+    /// Stacks by index in the dictionary.
     stack_of: Vec<Option<StackIx>>,
-    /// By the indices of attributes in the dictionary, and by profile.
+    /// Threads by the indices of attributes in the dictionary and by profile.
     thread_of: HashMap<Vec<u64>, ThreadIx>,
 }
 
@@ -135,7 +135,8 @@ struct Fields {
 }
 
 impl<'b> SampleReader<'_, 'b> {
-    /// Whether a profile has the number of samples of another: `cpu_samples` of `cpu`, in `count`.
+    /// Returns `true` if a profile has the numbers of samples for another one: `cpu_samples`, in
+    /// `count`, for `cpu`.
     fn counts_samples_of(&self, profile: &Profile<'b>, other: &Profile<'b>) -> bool {
         let named = |profile: &Profile<'b>| self.dictionary.tables.named(&profile.sample_type);
         let (Ok((name, b"count")), Ok((other, _))) = (named(profile), named(other)) else {
@@ -144,8 +145,7 @@ impl<'b> SampleReader<'_, 'b> {
         name.strip_suffix(b"_samples") == Some(other)
     }
 
-    /// Reads the samples of a profile, or those that it counts of another; their number may be known by the profile
-    /// before it.
+    /// Reads the samples of a profile. Their number may come from the profile before it.
     fn read(
         &mut self,
         profile: &Profile<'b>,
@@ -249,7 +249,7 @@ impl Fields {
         Ok(())
     }
 
-    /// What was measured, and when: a value each, 1 where there are only times.
+    /// The value and time of each event; without values, each counts 1.
     fn events(&self, at: usize) -> Decoded<impl Iterator<Item = (u64, Option<u64>)> + '_> {
         let (values, times) = (self.values.len(), self.times.len());
         let events = values.max(times);
@@ -269,7 +269,7 @@ impl Fields {
     }
 }
 
-/// When, how long and where exports were recorded, by what their profiles say.
+/// The time, duration and machine of the exports' profiles.
 #[derive(Default)]
 struct About {
     /// Nanoseconds since 1970.
@@ -283,7 +283,7 @@ struct About {
 impl About {
     fn add(&mut self, profile: &Profile<'_>) {
         let &Profile { time, duration, .. } = profile;
-        // 0 says that it was never set.
+        // 0 means unset.
         if time > 0 {
             self.start = Some(self.start.map_or(time, |start| start.min(time)));
             self.end = self.end.max(time.saturating_add(duration));

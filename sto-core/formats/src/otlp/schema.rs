@@ -1,21 +1,21 @@
-//! The messages of an export, as far as they are read. Mappings, locations and functions become those
-//! of pprof, which they were made from: what is index 0 here, for nothing, is id 0 there.
+//! The messages of an export that are read. Mappings, locations and functions are converted to
+//! pprof's: index 0 here, which means none, becomes id 0.
 
 use super::attributes::{Attribute, Value, Whose};
 use crate::error::{DecodeError, Decoded};
 use crate::pprof::schema::{self as pprof, Function, Location, Mapping, Text, ValueType};
 use crate::wire::protobuf::{FromField, Message, fields};
 
-/// An export: `ProfilesData`, or `ExportProfilesServiceRequest`, whose fields are the same.
+/// An export: `ProfilesData`, or `ExportProfilesServiceRequest`, which has the same fields.
 pub(super) struct Data<'b> {
     pub(super) dictionary: Dictionary<'b>,
     pub(super) profiles: Vec<Profile<'b>>,
 }
 
-/// What profiles refer to by index.
+/// The tables that profiles refer to by index.
 #[derive(Default)]
 pub(super) struct Dictionary<'b> {
-    /// Strings, mappings, locations and functions; no samples.
+    /// Strings, mappings, locations and functions, but no samples.
     pub(super) tables: pprof::Profile<'b>,
     pub(super) attributes: Vec<Attribute<'b>>,
     pub(super) stacks: Vec<Message<'b>>,
@@ -25,21 +25,21 @@ pub(super) struct Dictionary<'b> {
 #[derive(Default)]
 pub(super) struct Profile<'b> {
     pub(super) sample_type: ValueType,
-    /// All of it, in which the samples are left.
+    /// The encoded profile, from which samples are read.
     message: Option<Message<'b>>,
     /// Nanoseconds since 1970.
     pub(super) time: u64,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub(super) duration: u64,
     pub(super) period_type: ValueType,
     pub(super) period: u64,
-    /// By its resource's attributes, and its own.
+    /// The process and thread, from attributes of the resource and the profile.
     pub(super) whose: Whose<'b>,
-    /// Whether another profile of its scope stands before it.
+    /// Whether the scope has a profile before this one.
     pub(super) follows: bool,
 }
 
-/// What a file has that none of the versions that are read has.
+/// The message for a field that only older, unsupported versions have.
 pub(super) fn too_old(found: &str) -> String {
     format!(
         "{found}, as before version 1.8 of the protocol; versions 1.9 to 1.11 are read. Record it anew \
@@ -124,7 +124,7 @@ impl<'b> Dictionary<'b> {
         self.tables.text(Text { ix, at })
     }
 
-    /// An attribute of the dictionary, or one of a resource.
+    /// Reads an attribute of the dictionary or of a resource.
     fn attribute(&self, mut message: Message<'b>, keys: Key) -> Decoded<Attribute<'b>> {
         let (mut key, mut value, mut unit) = (&b""[..], Value::Other, &b""[..]);
         while let Some(field) = message.next()? {
@@ -136,7 +136,7 @@ impl<'b> Dictionary<'b> {
                 }
                 (1, Key::Index) => key = self.string(field.number()?, field.at)?,
                 (3, Key::Index) => unit = self.string(field.number()?, field.at)?,
-                // JSON may say that there is none.
+                // JSON may have an explicit null index.
                 (3, Key::Text) if field.number()? == 0 => {}
                 (3, Key::Text) => key = self.string(field.number()?, field.at)?,
                 (2, _) => {
@@ -260,22 +260,22 @@ impl<'b> Dictionary<'b> {
 impl<'b> Profile<'b> {
     pub(super) fn samples(&self) -> impl Iterator<Item = Message<'b>> + use<'b> {
         let mut left = self.message;
-        // All of it was gone through before, so that there is no error.
+        // The message was fully parsed before, so this cannot fail.
         let fields = std::iter::from_fn(move || left.as_mut()?.next().ok()?);
         let samples = fields.filter(|field| field.number == 2);
         samples.filter_map(|sample| sample.message().ok())
     }
 }
 
-/// How an attribute's key is written.
+/// How an attribute's key is encoded.
 #[derive(Clone, Copy)]
 enum Key {
-    /// As its index among the strings.
+    /// As an index into the strings.
     Index,
     Text,
 }
 
-/// The rows of a table by their index, without the first, which stands for none.
+/// The rows of a table with their indices, without row 0, which means none.
 fn numbered(rows: Vec<Message<'_>>) -> impl Iterator<Item = (u64, Message<'_>)> {
     (0..).zip(rows).skip(1)
 }

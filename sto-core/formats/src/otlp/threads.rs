@@ -1,4 +1,4 @@
-//! The processes and threads that attributes name, and what else they say of samples.
+//! Processes and threads from attributes, and other labels.
 
 use super::attributes::{Attribute, Value, Whose};
 use crate::labels::{LabelIx, LabelledThreads, RawLabel, ThreadName};
@@ -15,7 +15,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// The thread of a sample, by what its profile says and by its own attributes.
+    /// The thread of a sample, from the attributes of its profile and its own.
     pub(super) fn of<'b>(
         &mut self,
         mut whose: Whose<'b>,
@@ -44,7 +44,7 @@ impl Threads {
         Some(self.threads.label(RawLabel { key, value }))
     }
 
-    /// Gives the threads their labels, and the processes their main modules: the first file that has the
+    /// Assigns the labels to threads, and to processes their main modules: the first file with the
     /// program's name.
     pub(super) fn finish(self, builder: &mut RecordingBuilder) {
         let mut first = HashMap::new();
