@@ -1,8 +1,8 @@
 //! Writes files of the shapes that cost most by their size, and measures what each costs to read and intern, or to look
 //! a million addresses up in.
 //!
-//! `cargo run --release -p sto-benches --example worst_inputs [-- SHAPE]...` prints the table of SPEC.md,
-//! *Limits*: each file is read by a process of its own, whose time on all
+//! `cargo run --release -p sto-benches --example worst_inputs [-- SHAPE]...` prints the table of
+//! `benches/results/worst_inputs.md`: each file is read by a process of its own, whose time on all
 //! cores and peak memory are those of the row.
 
 #![allow(

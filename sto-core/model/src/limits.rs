@@ -1,7 +1,6 @@
-//! Limits on profiles: the table *Limits* of SPEC.md.
+//! Limits on profiles and files.
 //!
-//! The limits are far above the needs of real programs, and low enough that a hostile file only causes an
-//! error. Numbers of frames, nodes and stacks are only limited by their 32-bit indices.
+#![doc = include_str!("limits.md")]
 
 use crate::units::Bytes;
 

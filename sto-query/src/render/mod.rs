@@ -3,6 +3,8 @@
 //! Names in a profile come from the recorded program or whoever made the file and can contain
 //! anything. Text and SVG escape them with [`printable`](crate::text::printable), JSON with its
 //! serializer.
+//!
+#![doc = include_str!("json.md")]
 
 pub mod align;
 pub mod bisect;
