@@ -58,7 +58,8 @@ pub struct IngestOptions {
     pub allow_truncated: bool,
     /// Number of bytes that a compressed file may expand to, whatever its size is.
     pub max_input: Option<Bytes>,
-    /// Refuse a profile whose stacks are of low quality; see [`IngestError::Poor`].
+    /// Refuse a profile if more than 20 % of its samples are unresolved, truncated or without a stack, or more than 5 % of
+    /// its events were lost; see [`IngestError::Poor`].
     pub strict: bool,
     /// How symbols are found, and whether frames have lines.
     pub symbols: SymbolOptions,

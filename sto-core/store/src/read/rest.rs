@@ -32,7 +32,7 @@ impl From<InternalError> for RestError {
 
 /// Packs the data of a profile besides frames, tree and costs, in the bytes of a store's columns: line costs by
 /// sample type, costs by slice of time, metrics over time, calls over time, calls by argument, digests of source
-/// files, and all calls. SPEC.md, *Columns*, specifies each; missing data is empty. The number of parts comes
+/// files, and all calls. SPEC.md, *Packs*, specifies each; missing data is empty. The number of parts comes
 /// first, and before each part its length, both as varints.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The log of a trace's calls, from events of a format to ordered calls of each thread.
 //!
 //! A [`CallLogWriter`] takes the events of a format: begins and ends of calls, and lost events. It applies rules that
-//! are the same for all formats (SPEC.md, *Calls over time*), which ensure that the calls of a thread nest.
+//! are the same for all formats (*How calls nest* in `calls.md`), which ensure that the calls of a thread nest.
 //! A [`CallLog`] returns the calls of each thread in preorder, with durations. They are in memory up to
 //! a limit and in a temporary file beyond it, so that a trace may be larger than memory.
 
