@@ -10,6 +10,9 @@
 //!
 //! Corruption does not end the verification; the rest is still read. Nothing is written. Each read is
 //! guarded by itself, on its own thread.
+//!
+//! Memory: all frames and 16 bytes for each; for one executable at a time 8 bytes per node; the summed costs of
+//! one build, twice; a few packs and profiles.
 
 mod columns;
 mod damages;
