@@ -1,4 +1,4 @@
-//! The command line as a whole: what stands before the subcommand, and the front page of help.
+//! The command line as a whole: the options before the subcommand, and the front page of help.
 
 use crate::args::quantities::bytes;
 use crate::commands::Command;
@@ -13,8 +13,8 @@ Examples:
   sto ingest perf.data --build v1           Store a recording of any profiler
   sto top v1                                Show which functions cost most
   sto flame v1 -o v1.svg                    Draw a flame graph
-  sto find-regressions v1 v2                Say what got slower, why, and who is affected
-  sto find-regressions old.data new.data    The same of two files, without a store
+  sto find-regressions v1 v2                Show what got slower, why, and which callers are affected
+  sto find-regressions old.data new.data    Compare two files, without a store
 
 A selector names profiles. It is [EXE@]BUILD (`v1`, `demo@v1`: all runs of that build), a tag of a \
 build (`last-good`), [EXE]@newest, @previous or @newest~N (a build by its age), git:REVISION (the \
@@ -23,17 +23,17 @@ several), a profile's id or the start of one (`sto ls` shows them), or the path 
 of any format that `sto ingest` reads. A build in the store comes before a file of the same name; \
 `./NAME` always means the file.
 
-The store is --store, else $STO_STORE, else the nearest .sto/ above the working directory, else what \
-the configuration says, else $XDG_DATA_HOME/sto, else ~/.local/share/sto.
+The store is --store, otherwise $STO_STORE, otherwise the nearest .sto/ above the working directory, otherwise the one \
+named in the configuration, otherwise $XDG_DATA_HOME/sto, otherwise ~/.local/share/sto.
 
-Options have defaults, commands other names, and text its colours in a configuration file: `sto help \
+A configuration file can set defaults of options, aliases of commands, and the colours of text: `sto help \
 config`.
 
-Text that is longer than the terminal goes through $STO_PAGER, else $PAGER, else `less`; `cat` or nothing \
-turns that off.
+Text that is longer than the terminal goes through $STO_PAGER, otherwise $PAGER, otherwise `less`; set it to `cat` or \
+to nothing to turn paging off.
 
 Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong usage or failure, \
-3 too little data to say, or nothing found.";
+3 too little data for a verdict, or nothing found.";
 
 /// Store profiles of programs, and find out what got slower between two builds.
 #[derive(Debug, Parser)]
@@ -44,7 +44,7 @@ Exit status: 0 success, 1 regressions found (explain-match: no match), 2 wrong u
     after_help = NOTES
 )]
 pub(crate) struct Cli {
-    /// Use the store in this folder, or this file that is a store
+    /// Use the store in this folder or file
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub(crate) store: Option<PathBuf>,
 
@@ -63,11 +63,11 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: ColorChoice,
 
-    /// Show no output through a pager
+    /// Never send output through a pager
     #[arg(long, global = true, display_order = 902)]
     pub(crate) no_pager: bool,
 
-    /// Take no more memory than SIZE (4GiB), else $STO_MAX_MEMORY, else a quarter of the machine's
+    /// Use at most SIZE of memory (4GiB) [default: $STO_MAX_MEMORY, otherwise a quarter of the machine's memory]
     #[arg(long, global = true, value_name = "SIZE", value_parser = bytes, display_order = 903)]
     #[arg(env = "STO_MAX_MEMORY", hide_env = true)]
     pub(crate) max_memory: Option<Bytes>,
@@ -76,7 +76,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What `--color` says on a command line that may be wrong, or what it is by default.
+/// Returns the value of `--color` on a command line that may be invalid, or the default.
 pub(crate) fn color_of(args: &[OsString], command: &clap::Command) -> ColorChoice {
     let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
     let values = words.iter().zip(words.iter().skip(1).chain([&""]));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_is_known_also_where_the_rest_is_wrong() {
+    fn colour_is_known_even_if_the_rest_is_invalid() {
         let color = |line: &str| {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             color_of(&args, &Cli::command())

@@ -1,4 +1,4 @@
-//! The `sto` command: arguments in, findings out, exit status.
+//! The `sto` command: parses arguments, runs a subcommand, and returns its exit status.
 
 mod args;
 mod cli;
@@ -37,7 +37,7 @@ fn run() -> Result<Outcome, CliError> {
         pager::turn_off();
     }
     let store = || {
-        // Nothing else has work for several.
+        // Only commands that use a store have work for several threads.
         threads::start();
         let found = store_path::find(cli.store, config.store, &config.safe_stores)?;
         memory::works_on(&found.folder);

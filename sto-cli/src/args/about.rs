@@ -1,4 +1,4 @@
-//! What the user says of a run that goes into the store.
+//! Options that describe a run that goes into the store.
 
 use crate::args::quantities::label;
 use crate::runtime::{CliError, git, ui};
@@ -18,8 +18,8 @@ pub(crate) struct About {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     exe: Option<String>,
 
-    /// Store this git revision with the build (HEAD~3, v1.2); by default that of the work tree that
-    /// the working directory is in
+    /// Store this git revision with the build (HEAD~3, v1.2); by default the revision of the work tree that
+    /// contains the working directory
     #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
     revision: Option<String>,
 
@@ -37,13 +37,12 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Sees whether a label or a metric has two values; warns of a revision that git does not know.
+    /// Rejects a label or metric with two values, and warns about a revision that git does not know.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         if let Some(revision) = &self.revision
             && git::described(revision).is_none()
         {
-            let text =
-                format!("git knows no revision `{revision}` here: it is stored as it is written");
+            let text = format!("git knows no revision `{revision}` here: it is stored as written");
             ui::say("warning", &text);
         }
         let labels = self.labels.iter().map(|(key, _)| ("label", key));
@@ -58,7 +57,7 @@ impl About {
         }
     }
 
-    /// Sees whether a metric that runs are to have is given another value.
+    /// Returns an error if the user gave a value for a metric that sto sets itself.
     pub(crate) fn check_metric(&self, name: &str) -> Result<(), CliError> {
         match self.metrics.iter().any(|(given, _)| given == name) {
             false => Ok(()),
@@ -69,7 +68,7 @@ impl About {
         }
     }
 
-    /// The options that carry it, with the work tree's revision and commit.
+    /// The ingestion options for these arguments, with the work tree's revision and commit by default.
     pub(crate) fn options(&self) -> IngestOptions {
         let described = match &self.revision {
             None => git::work_tree_now(),

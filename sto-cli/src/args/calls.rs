@@ -1,22 +1,22 @@
-//! How the calls of traces are compressed.
+//! Options that control how traces of calls are compressed.
 
 use clap::Args;
 use sto_core::trace::{CallThresholds, Threshold};
 
-/// What of a trace of calls is kept by itself. Each is a share of a thread's time, or a time.
+/// Thresholds above which calls are kept individually; each is a share of a thread's time, or a time.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Traces of calls")]
 pub(crate) struct CallArgs {
-    /// Keep calls by themselves that take longer than this share of their thread's time, or this time (2ms)
+    /// Keep a call by itself if it takes longer than this share of its thread's time, or this time (2ms)
     /// [default: 1%]
     #[arg(long, value_name = "T")]
     call_duration: Option<Threshold>,
 
-    /// Keep longer times between two calls of one caller [default: 0.1%]
+    /// Keep a gap between two calls of one caller if it is longer than this [default: 0.1%]
     #[arg(long, value_name = "T")]
     call_gap: Option<Threshold>,
 
-    /// Sum up shorter calls in a row for about this long [default: 13%]
+    /// Merge consecutive shorter calls into summaries of about this length [default: 13%]
     #[arg(long, value_name = "T")]
     total_time: Option<Threshold>,
 }
@@ -26,7 +26,7 @@ impl CallArgs {
         self.given().unwrap_or_default()
     }
 
-    /// The same, if any was given.
+    /// The thresholds, or `None` if no option was given.
     pub(crate) fn given(&self) -> Option<CallThresholds> {
         let usual = CallThresholds::default();
         let given = [self.call_duration, self.call_gap, self.total_time];

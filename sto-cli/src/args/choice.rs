@@ -1,10 +1,10 @@
-//! Options whose values are those of a type of the library.
+//! Options whose values are the variants of a library type.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::value::{Error, StringDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-/// Takes one of the words by which serde knows the values of a type.
+/// A parser that accepts the given words and deserializes them with serde.
 pub(crate) fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     words: impl Into<PossibleValuesParser>,
 ) -> impl TypedValueParser<Value = T> {
@@ -14,7 +14,7 @@ pub(crate) fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     })
 }
 
-/// A word, and what the help says of it.
+/// A possible value and its help text.
 pub(crate) fn word(word: &'static str, help: &'static str) -> PossibleValue {
     PossibleValue::new(word).help(help)
 }
@@ -26,7 +26,7 @@ mod tests {
     use clap::error::ErrorKind;
 
     #[test]
-    fn each_word_of_an_option_is_a_value_of_its_type() {
+    fn every_possible_value_parses() {
         let mut words = 0;
         for command in Cli::command().get_subcommands() {
             let options = command.get_arguments().filter(|arg| !arg.is_positional());

@@ -1,4 +1,4 @@
-//! Which curves are made of points.
+//! Options that choose which curves are fitted to points.
 
 use super::choice;
 use crate::runtime::CliError;
@@ -20,33 +20,33 @@ const KERNEL_RIDGE: &str = "kernel-ridge";
 /// A kind of curve and its options.
 #[derive(Debug, Args)]
 pub(crate) struct CurveArgs {
-    /// Make curves of this kind: formulas, Extra-P's normal form, buckets, or averages of neighbours
+    /// Fit curves of this kind: formulas, Extra-P's normal form, buckets, or averages of neighbours
     #[arg(long, default_value = REGRESSION)]
     #[arg(value_parser = [REGRESSION, NORMAL_FORM, REGRESSOGRAM, MOVING_AVERAGE, KERNEL, KERNEL_RIDGE])]
     kind: String,
 
-    /// Take the mean or the median of a bucket or a window [default: mean]
+    /// Use the mean or the median of each bucket or window [default: mean]
     #[arg(long, value_parser = choice::<Middle>(["mean", "median"]))]
     statistic: Option<Middle>,
 
-    /// Cut x into so many buckets, or as many as a rule says: doane, sturges, scott, freedman-diaconis, square-root,
-    /// rice, auto [default: doane]
+    /// Cut x into this many buckets, or choose the number by a rule: doane, sturges, scott, freedman-diaconis,
+    /// square-root, rice, auto [default: doane]
     #[arg(long, value_name = "NUMBER|RULE", value_parser = buckets)]
     buckets: Option<Buckets>,
 
-    /// Average so many points in a row [default: as few as explain 88% of the variance]
+    /// Average this many consecutive points [default: as few as explain 88% of the variance]
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "decay")]
     window: Option<u32>,
 
-    /// Weigh points less the farther back they are: span=N, com=N, half-life=N points, or alpha=PART
+    /// Give distant points less weight: span=N, com=N, half-life=N points, or alpha=FRACTION
     #[arg(long, value_name = "HOW=NUMBER", value_parser = decay, conflicts_with = "statistic")]
     decay: Option<Decay>,
 
-    /// Have the window's points on both sides of x, or all before it [default: both]
+    /// Centre the window on x, or end it before x [default: both]
     #[arg(long, value_name = "SIDES", value_parser = ["both", "before"], conflicts_with = "decay")]
     align: Option<String>,
 
-    /// Weigh neighbours by this kernel [default: gaussian]
+    /// Weight neighbours by this kernel [default: gaussian]
     #[arg(
         long,
         value_parser = choice::<Kernel>([
@@ -55,27 +55,27 @@ pub(crate) struct CurveArgs {
     )]
     kernel: Option<Kernel>,
 
-    /// Reach so far in x, or as far as a rule says: cross-validation, aicc, scott, silverman [default: scott]
+    /// Use this bandwidth in x, or choose it by a rule: cross-validation, aicc, scott, silverman [default: scott]
     #[arg(long, value_name = "NUMBER|RULE", value_parser = bandwidth)]
     bandwidth: Option<Bandwidth>,
 
-    /// Put a straight line through neighbours, in place of their mean
+    /// Fit a straight line through the neighbours instead of taking their mean
     #[arg(long)]
     local_linear: bool,
 
-    /// Try these gammas: weights are e^(-gamma d²) [default: some that go with the range of x]
+    /// Try these gammas: weights are e^(-gamma d²) [default: several, chosen by the range of x]
     #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', value_parser = gamma)]
     gamma: Vec<f64>,
 }
 
 impl CurveArgs {
-    /// Whether it is what is made of two variables: the normal form, or what is made where no kind is named.
+    /// Whether this kind of curve accepts two variables: the normal form, or the default kind.
     pub(crate) fn is_of_two(&self) -> bool {
         matches!(&*self.kind, REGRESSION | NORMAL_FORM)
     }
 
     /// # Errors
-    /// Where an option belongs to another kind.
+    /// Returns an error if an option belongs to another kind of curve.
     pub(crate) fn fit(&self) -> Result<Fit, CliError> {
         let averages: &[&str] = &[REGRESSOGRAM, MOVING_AVERAGE];
         let given: [(bool, &str, &[&str]); 9] = [
@@ -132,7 +132,7 @@ impl CurveArgs {
     }
 }
 
-/// One of the words by which serde knows the values of a type, with `-` for `_`.
+/// Parses a rule by its serde name, with `-` in place of `_`.
 fn rule<T: DeserializeOwned>(text: &str) -> Option<T> {
     let word = text.replace('-', "_");
     let word: StrDeserializer<'_, Error> = (&*word).into_deserializer();
@@ -158,7 +158,7 @@ fn bandwidth(text: &str) -> Result<Bandwidth, &'static str> {
 }
 
 fn gamma(text: &str) -> Result<f64, &'static str> {
-    above_zero(text).ok_or("expected numbers above 0 with commas between them")
+    above_zero(text).ok_or("expected numbers above 0, separated by commas")
 }
 
 fn decay(text: &str) -> Result<Decay, &'static str> {
@@ -171,6 +171,6 @@ fn decay(text: &str) -> Result<Decay, &'static str> {
         _ => None,
     };
     decay.filter(|decay| decay.part().is_some()).ok_or(
-        "expected span=N of at least 1, com=N of at least 0, half-life=N above 0, or alpha=PART above 0 and at most 1",
+        "expected span=N of at least 1, com=N of at least 0, half-life=N above 0, or alpha=FRACTION above 0 and at most 1",
     )
 }

@@ -1,4 +1,4 @@
-//! Drawings: what they show, where they go, and what is said of them.
+//! Options for drawings: what they show and where they are written.
 
 use crate::args::{choice, word};
 use crate::runtime::{CliError, FormatArg, output};
@@ -13,11 +13,11 @@ use sto_query::results::Subject;
 use sto_query::sources::EVENT;
 use sto_query::{QueryError, render};
 
-/// What a drawing shows, and where it goes.
+/// Options of commands that draw a flame graph.
 #[derive(Debug, Args)]
 pub(crate) struct DrawingArgs {
-    /// Write the drawing to this file, as a page where it ends in .html, else as SVG; `-` is standard output,
-    /// and so is no file at all in a pipe
+    /// Write the drawing to this file, as a page if its name ends in .html, otherwise as SVG; `-` is standard
+    /// output, which is the default in a pipe
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -28,26 +28,26 @@ pub(crate) struct DrawingArgs {
     format: FormatArg,
 }
 
-/// What a drawing shows.
+/// The stacks that a drawing shows, and its colours.
 #[derive(Debug, Args)]
 pub(crate) struct StacksArgs {
-    /// Draw only stacks that have this function: its name, a part of it, or `re:` and a regular expression
+    /// Draw only stacks that contain this function: its name, part of it, or `re:` and a regular expression
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     focus: Option<String>,
 
-    /// Draw no stack that has this function, named as for --focus
+    /// Leave out stacks that contain this function, named as for --focus
     #[arg(long, value_name = "FUNCTION", allow_hyphen_values = true)]
     ignore: Option<String>,
 
-    /// Draw the functions that cost by themselves on top, and their callers below
+    /// Invert the graph: start at the functions with self cost and branch into their callers
     #[arg(long)]
     inverted: bool,
 
-    /// Draw stacks below a frame for each thread, or for each value of a label of samples or runs
+    /// Group stacks by thread, or by the value of a label of samples or runs
     #[arg(long, value_name = "thread|label:KEY")]
     by: Option<RootsBy>,
 
-    /// Take these colours
+    /// Use these colours
     #[arg(long, default_value = "standard", value_parser = choice::<Palette>([
         PossibleValue::new("standard"),
         word("colorblind", "Distinct for readers with any kind of colour vision"),
@@ -56,7 +56,7 @@ pub(crate) struct StacksArgs {
 }
 
 impl DrawingArgs {
-    /// Refuses to draw on a terminal, before any work is done.
+    /// Returns an error if the drawing would be written to a terminal.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         if self.output.is_none() && io::stdout().is_terminal() {
             return Err(CliError::DrawingOnTerminal);
@@ -64,12 +64,12 @@ impl DrawingArgs {
         Ok(())
     }
 
-    /// Which stacks are drawn.
+    /// The stacks to draw.
     pub(crate) fn stacks(&self) -> DrawnStacks {
         self.stacks.stacks()
     }
 
-    /// How they are drawn: as a page if the file's name ends in `.html`.
+    /// How to draw them: as a page if the file's name ends in `.html`.
     pub(crate) fn options(&self) -> FlameOptions {
         let output = self.output.as_deref();
         FlameOptions {
@@ -78,14 +78,14 @@ impl DrawingArgs {
         }
     }
 
-    /// Writes the drawing, and if it went into a file what it shows to standard output.
+    /// Writes the drawing; if it goes to a file, prints what it shows.
     pub(crate) fn write(&self, drawn: Drawn) -> Result<(), CliError> {
         drawn.write(self.output.as_deref(), &self.format)
     }
 }
 
 impl StacksArgs {
-    /// Which stacks are drawn.
+    /// The stacks to draw.
     pub(crate) fn stacks(&self) -> DrawnStacks {
         let mut stacks = DrawnStacks::default();
         stacks.focus.clone_from(&self.focus);
@@ -94,7 +94,7 @@ impl StacksArgs {
         stacks
     }
 
-    /// How they are drawn.
+    /// How to draw them.
     pub(crate) fn options(&self) -> FlameOptions {
         FlameOptions {
             inverted: self.inverted,
@@ -118,18 +118,18 @@ pub(crate) fn draw_flame(stacks: FlameStacks, options: FlameOptions) -> Result<D
     })
 }
 
-/// A drawing, and what is said of it.
+/// A drawing and what it shows.
 pub(crate) struct Drawn {
-    /// SVG, or a page.
+    /// SVG or HTML.
     pub(crate) drawing: String,
-    /// What it shows.
+    /// The profiles that it shows.
     pub(crate) subjects: Vec<Subject>,
-    /// A sentence about calls that took unusually long in the candidate alone.
+    /// A sentence about calls that took unusually long only in the candidate.
     pub(crate) new_outliers: Option<String>,
 }
 
 impl Drawn {
-    /// Writes the drawing, and if it went into a file what it shows to standard output.
+    /// Writes the drawing; if it goes to a file, prints what it shows to standard output.
     pub(crate) fn write(self, file: Option<&Path>, format: &FormatArg) -> Result<(), CliError> {
         let Some(file) = output::file(file) else {
             return output::write_stdout(self.drawing.as_bytes());

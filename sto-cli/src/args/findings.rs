@@ -1,4 +1,4 @@
-//! Findings on their way out: in which format, and where to.
+//! Options for the format and destination of findings.
 
 use crate::runtime::{CliError, WORDS, output, ui};
 use clap::{Args, ValueEnum};
@@ -13,7 +13,7 @@ enum FindingsFormat {
     /// For people
     #[default]
     Text,
-    /// Everything, for programs
+    /// JSON with all details, for programs
     Json,
     /// Markdown, for a step summary or a comment on a change
     Md,
@@ -38,17 +38,17 @@ pub(crate) struct FindingsOutputArgs {
     #[arg(short, long)]
     verbose: bool,
 
-    /// Show everything: as --verbose, and every function that was tested, changed or not
+    /// Like --verbose, and also show every function that was tested, changed or not
     #[arg(long)]
     all: bool,
 
-    /// Write them to this file, and the verdict to standard output; `-` is standard output
+    /// Write the findings to this file, and the verdict to standard output; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 impl FindingsOutputArgs {
-    /// As a page in a file.
+    /// Output as an HTML page in a file.
     pub(crate) fn page(file: PathBuf) -> Self {
         FindingsOutputArgs {
             format: FindingsFormat::Html,
@@ -57,7 +57,7 @@ impl FindingsOutputArgs {
         }
     }
 
-    /// Whether every function that was tested is shown, changed or not.
+    /// Whether to show every function that was tested, changed or not.
     pub(crate) fn shows_all(&self) -> bool {
         self.all || self.format == FindingsFormat::Junit
     }
@@ -74,7 +74,7 @@ impl FindingsOutputArgs {
         self.format == FindingsFormat::Html
     }
 
-    /// Writes the findings of one comparison or several.
+    /// Writes the findings of one or more comparisons.
     pub(crate) fn write(&self, check: &Check) -> Result<(), CliError> {
         let comparisons = &check.comparisons[..];
         let file = output::file(self.output.as_deref());

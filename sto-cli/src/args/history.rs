@@ -1,4 +1,4 @@
-//! Which runs a command is about that looks at many, and which of them it judges.
+//! Options of commands that look at many runs, and the run that they judge.
 
 use super::quantities::since;
 use super::select::{BenchmarkArg, MatchingArgs};
@@ -11,7 +11,7 @@ use sto_query::questions::{HistoryQuery, JudgedRequest, Listing};
 /// The runs that a command follows.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Follow runs of this program; needed where several have runs of the benchmark
+    /// Follow runs of this program; required if several programs have runs of the benchmark
     #[arg(long, value_name = "NAME")]
     exe: Option<String>,
 
@@ -22,8 +22,8 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
 
-    /// Take builds in the order of their first runs, or in that of the commits up to HEAD that they were made of, without
-    /// builds of others
+    /// Order builds by their first runs, or by the commits up to HEAD that they were built from; the latter leaves out
+    /// other builds
     #[arg(long, value_enum, default_value = "time")]
     order: BuildOrder,
 
@@ -31,7 +31,7 @@ pub(crate) struct HistoryArgs {
     matching: MatchingArgs,
 }
 
-/// What comes before what.
+/// The order of builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum BuildOrder {
     Time,
@@ -39,10 +39,10 @@ enum BuildOrder {
 }
 
 impl HistoryArgs {
-    /// The same for the library.
+    /// Converts the arguments to a query.
     ///
     /// # Errors
-    /// Where the order is that of commits, and git cannot say it.
+    /// Returns an error if the order is by commits and git cannot list them.
     pub(crate) fn query(&self) -> Result<HistoryQuery, CliError> {
         let mut query = HistoryQuery::default();
         query.executable.clone_from(&self.exe);
@@ -56,20 +56,20 @@ impl HistoryArgs {
     }
 }
 
-/// The build that a command judges, and the builds from which it is predicted.
+/// The build that a command judges, and how many builds predict it.
 #[derive(Debug, Args)]
 pub(crate) struct JudgedArgs {
-    /// Judge the build of this profile instead of the newest build: its id, or the start of it
+    /// Judge the build of this profile instead of the newest build: its id, or the start of its id
     #[arg(long, value_name = "ID")]
     at: Option<String>,
 
-    /// Expect what this many builds before show; of a program with one build, this many runs
+    /// Predict from this many previous builds; for a program with only one build, from this many runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     window: u16,
 }
 
 impl JudgedArgs {
-    /// The same for the library.
+    /// Converts the arguments to a request.
     pub(crate) fn request(&self) -> JudgedRequest {
         let mut request = JudgedRequest::default();
         request.at.clone_from(&self.at);
@@ -78,10 +78,10 @@ impl JudgedArgs {
     }
 }
 
-/// What a list is of; newest first.
+/// The runs that a command lists, newest first.
 #[derive(Debug, Args)]
 pub(crate) struct ListingArgs {
-    /// List this many at most, of the newest; 0 lists all
+    /// List at most this many, the newest; 0 lists all
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<usize>,
 
@@ -93,14 +93,14 @@ pub(crate) struct ListingArgs {
     #[arg(long, value_name = "NAME")]
     benchmark: Option<String>,
 
-    /// List only what was recorded since then: an age (36h, 7d, 12w, 1y), or a day or time in UTC
+    /// List only what was recorded since this age (36h, 7d, 12w, 1y), day or time in UTC
     /// (2026-03-01, 2026-03-01T12:30)
     #[arg(long, value_name = "WHEN", value_parser = |text: &str| since(text, now()))]
     since: Option<UnixSeconds>,
 }
 
 impl ListingArgs {
-    /// The same for the library.
+    /// Converts the arguments to a listing.
     pub(crate) fn listing(&self) -> Listing {
         let mut listing = Listing::default();
         listing.executable.clone_from(&self.exe);

@@ -9,8 +9,8 @@ use sto_query::sources::Named;
 /// Which build's costs are shown in source.
 #[derive(Debug, Args)]
 pub(crate) struct HotArgs {
-    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; by default those of the last commit
-    /// up to HEAD that has some, else of the newest build
+    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH [default: the newest commit
+    /// up to HEAD that has profiles, otherwise the newest build]
     #[arg(long = "build", value_name = "SELECTOR")]
     selector: Option<OsString>,
 
@@ -19,7 +19,7 @@ pub(crate) struct HotArgs {
 }
 
 impl HotArgs {
-    /// The same for the library.
+    /// Converts the arguments to a request.
     pub(crate) fn request(&self) -> HotRequest {
         let mut request = HotRequest::default();
         request.named = self.selector.as_ref().map(Named::from);

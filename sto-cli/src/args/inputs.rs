@@ -1,4 +1,4 @@
-//! The files that paths on the command line mean.
+//! The files that paths on the command line refer to.
 
 use crate::runtime::CliError;
 use std::fs;
@@ -9,7 +9,7 @@ use sto_core::formats::is_recording;
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
-    /// Whether it was found in a folder, and so may well be no profile.
+    /// Whether the file was found in a folder, and so may not be a profile.
     pub(crate) is_found: bool,
 }
 
@@ -19,7 +19,7 @@ impl Input {
         self.path.as_os_str() == "-"
     }
 
-    /// What it is called to the user.
+    /// The name shown to the user.
     pub(crate) fn name(&self) -> String {
         match self.is_stdin() {
             true => "standard input".to_owned(),
@@ -28,9 +28,10 @@ impl Input {
     }
 }
 
-/// The files that the paths name, and of folders those that stand in them at any depth, by name. A folder that is one
-/// recording is named as a file is.
-/// Hidden ones are passed over, and links to folders are not followed.
+/// Expands the paths to files; folders are searched recursively, in order of names.
+///
+/// A folder that is itself one recording is returned as is. Hidden entries are skipped, and links to folders
+/// are not followed.
 pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<Input>, CliError> {
     let standard = paths.iter().filter(|path| path.as_os_str() == "-");
     if standard.count() > 1 {

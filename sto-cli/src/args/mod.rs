@@ -1,4 +1,4 @@
-//! What arguments of commands have in common: selectors, formats, percentages.
+//! Arguments that several commands share: selectors, formats, percentages.
 
 mod about;
 pub(crate) mod calls;

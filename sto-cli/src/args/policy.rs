@@ -1,4 +1,4 @@
-//! Which policy file a check follows.
+//! The policy file that a check follows.
 
 use crate::runtime::{CliError, owner, text};
 use clap::Args;
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use sto_query::check::CheckRequest;
 use sto_query::policy::Policy;
 
-/// Name of the file that is followed without being named.
+/// Name of the policy file that is used by default.
 const FILE_NAME: &str = "sto.toml";
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct PolicyArg {
-    /// Follow this policy; by default sto.toml in the working directory or above it, no further up
-    /// than the top of its git work tree
+    /// Follow this policy; by default sto.toml in the working directory or above it, up to
+    /// the top of its git work tree
     #[arg(long = "policy", value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
 impl PolicyArg {
-    /// The policy that is followed without being named.
+    /// The path of the default policy, if there is one.
     pub(crate) fn found() -> Option<PathBuf> {
         find_above(&std::env::current_dir().ok()?)
     }
 
-    /// Asks for the policy that was named or found.
+    /// Adds the named or default policy to the request.
     pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
         let Some(path) = self.file.clone().or_else(PolicyArg::found) else {
             return Ok(());
@@ -38,8 +38,8 @@ impl PolicyArg {
     }
 }
 
-/// The nearest policy file; outside of a work tree, only the working directory's own, as what is
-/// above it may be anybody's.
+/// The nearest policy file. Outside of a work tree, only the working directory itself is searched, because
+/// the folders above it may belong to anybody.
 fn find_above(working: &Path) -> Option<PathBuf> {
     let mut folders = working.ancestors();
     let top = folders.position(|folder| folder.join(".git").exists());
@@ -56,13 +56,17 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_policy_is_looked_for_up_to_the_top_of_the_work_tree() {
+    fn policy_is_searched_up_to_the_top_of_the_work_tree() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir_all(path("tree/.git")).unwrap();
         fs::create_dir_all(path("tree/src/deep")).unwrap();
         fs::write(path(FILE_NAME), "").unwrap();
-        assert_eq!(find_above(&path("tree/src/deep")), None, "that is outside");
+        assert_eq!(
+            find_above(&path("tree/src/deep")),
+            None,
+            "above the work tree"
+        );
         fs::write(path("tree/sto.toml"), "").unwrap();
         assert_eq!(
             find_above(&path("tree/src/deep")),
@@ -72,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_of_a_work_tree_only_the_working_directory_is_looked_at() {
+    fn outside_a_work_tree_only_the_working_directory_is_searched() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("below")).unwrap();
         fs::write(folder.path().join(FILE_NAME), "").unwrap();

@@ -1,11 +1,11 @@
-//! Labels, ages, sizes and shares as users write them.
+//! Parsers for labels, ages, sizes and shares.
 
 use std::fmt;
 use std::time::Duration;
 use sto_core::tree::SliceCount;
 use sto_core::units::{Bytes, Nanoseconds, TimeOffset, UnixSeconds};
 
-/// `KEY=VALUE`.
+/// Parses `KEY=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -13,14 +13,14 @@ pub(crate) fn label(text: &str) -> Result<(String, String), &'static str> {
     }
 }
 
-/// A point of a pattern: `T:VALUE`.
+/// Parses a point of a pattern: `T:VALUE`.
 pub(crate) fn point(text: &str) -> Result<(f64, f64), &'static str> {
     let (time, value) = text.split_once(':').unwrap_or_default();
     let point = finite(time).zip(finite(value));
-    point.ok_or("expected points T:VALUE with commas between them, such as 0:1,2.5:0.4")
+    point.ok_or("expected points T:VALUE separated by commas, such as 0:1,2.5:0.4")
 }
 
-/// A stretch of time: `FROM..TO`, of which either may be missing. Times of runs are in seconds, or have a unit.
+/// Parses a time window `FROM..TO`; either end may be missing. Times of runs are in seconds, or have a unit.
 pub(crate) fn window(text: &str) -> Result<(Option<f64>, Option<f64>), &'static str> {
     const EXPECTED: &str =
         "expected FROM..TO in the unit of the times, such as 2.5..4, 2.5.. or ..4";
@@ -46,20 +46,20 @@ fn finite(text: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// A time since a run's first sample, with a unit or in seconds: `2.5s`, `800ms`, `2.5`.
+/// Parses a time since a run's first sample, in seconds or with a unit: `2.5s`, `800ms`, `2.5`.
 pub(crate) fn run_time(text: &str) -> Result<Nanoseconds, &'static str> {
     let time = nanoseconds(text).filter(|&time| time >= 0.0);
     time.map(|time| Nanoseconds(time as u64))
         .ok_or("expected a time from the run's first sample, such as 2.5s or 800ms")
 }
 
-/// How much later than a run's first sample something is: `2.5s`, `-800ms`, `2.5`.
+/// Parses an offset from a run's first sample, which may be negative: `2.5s`, `-800ms`, `2.5`.
 pub(crate) fn time_offset(text: &str) -> Result<TimeOffset, &'static str> {
     let time = nanoseconds(text).map(|time| TimeOffset(time as i64));
     time.ok_or("expected a time from the run's first sample, such as 2.5s or -800ms")
 }
 
-/// A time in nanoseconds, with a unit or in seconds.
+/// Parses a time in seconds or with a unit, into nanoseconds.
 fn nanoseconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == 'µ');
@@ -76,10 +76,10 @@ fn nanoseconds(text: &str) -> Option<f64> {
     time.filter(|&time| (-LONGEST..=LONGEST).contains(&time))
 }
 
-/// Nanoseconds of a century: no run takes longer, and sums of them stay numbers.
+/// Upper limit for times: a century in nanoseconds, so that sums of two times do not overflow.
 const LONGEST: f64 = 3.2e18;
 
-/// A part of a run: `FROM..TO`, of which either may be missing.
+/// Parses a part of a run `FROM..TO`; either end may be missing.
 pub(crate) fn run_window(text: &str) -> Result<RunPart, String> {
     const EXPECTED: &str = "expected FROM..TO, such as 2.5s..4s, 2.5s.. or ..800ms";
     let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
@@ -115,13 +115,13 @@ impl fmt::Display for RunPart {
     }
 }
 
-/// A number of slices of a recording's time.
+/// Parses a number of time slices.
 pub(crate) fn slice_count(text: &str) -> Result<SliceCount, String> {
     let count = text.parse().ok().and_then(SliceCount::new);
     count.ok_or_else(|| format!("expected a whole number from 1 to {}", SliceCount::MAX))
 }
 
-/// An age: a whole number of hours, days, weeks or years of 365 days.
+/// Parses an age: a whole number of hours, days, weeks or years of 365 days.
 pub(crate) fn days(text: &str) -> Result<Duration, &'static str> {
     const EXPECTED: &str = "expected a number with a unit: h, d, w or y";
     let (number, unit) = split(text).ok_or(EXPECTED)?;
@@ -136,7 +136,7 @@ pub(crate) fn days(text: &str) -> Result<Duration, &'static str> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// A point in time: so long before `now`, or a day or a time in UTC.
+/// Parses a point in time: an age before `now`, or a day or time in UTC.
 pub(crate) fn since(text: &str, now: UnixSeconds) -> Result<UnixSeconds, &'static str> {
     if let Ok(age) = days(text) {
         return Ok(UnixSeconds(now.0.saturating_sub(age.as_secs())));
@@ -145,7 +145,7 @@ pub(crate) fn since(text: &str, now: UnixSeconds) -> Result<UnixSeconds, &'stati
         .map_err(|_| "expected an age such as 7d, or a day or time in UTC such as 2026-03-01")
 }
 
-/// A size: a whole number of bytes, or of decimal or binary multiples of them.
+/// Parses a size: a whole number with a decimal or binary unit of bytes.
 pub(crate) fn bytes(text: &str) -> Result<Bytes, &'static str> {
     const EXPECTED: &str = "expected a number with a unit: B, kB, MB, GB, KiB, MiB or GiB";
     let (number, unit) = split(text).ok_or(EXPECTED)?;
@@ -175,17 +175,17 @@ fn split(text: &str) -> Option<(u64, &str)> {
 pub(crate) struct Percent(f64);
 
 impl Percent {
-    /// A share of 1 is 100 percent.
+    /// Converts a share, where 1 is 100 percent.
     pub(crate) fn from_share(share: f64) -> Self {
         Percent(share * 100.0)
     }
 
-    /// 100 percent is a share of 1.
+    /// The share, where 1 is 100 percent.
     pub(crate) fn share(self) -> f64 {
         self.0 / 100.0
     }
 
-    /// Parses a part of a whole.
+    /// Parses a percentage from 0 to below 100.
     pub(crate) fn part(text: &str) -> Result<Self, &'static str> {
         parsed(text)
             .filter(|percent| (0.0..100.0).contains(percent))
@@ -193,7 +193,7 @@ impl Percent {
             .ok_or("expected percent from 0 to below 100, such as 0.5")
     }
 
-    /// Parses a change, which may be more than the whole.
+    /// Parses a change in percent, which may be above 100.
     pub(crate) fn change(text: &str) -> Result<Self, &'static str> {
         parsed(text)
             .filter(|&percent| percent > 0.0 && percent.is_finite())
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn since_takes_ages_and_times() {
+    fn since_accepts_ages_and_times() {
         let now = UnixSeconds(1_772_368_496);
         assert_eq!(since("1d", now), Ok(UnixSeconds(now.0 - 86_400)));
         assert_eq!(since("9999y", now), Ok(UnixSeconds(0)));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_have_ends_in_order_or_none() {
+    fn window_ends_are_ordered_or_missing() {
         assert_eq!(window("2.5..4"), Ok((Some(2.5), Some(4.0))));
         assert_eq!(window("-1.."), Ok((Some(-1.0), None)));
         assert_eq!(window("..4"), Ok((None, Some(4.0))));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_a_run_have_a_unit_or_are_seconds() {
+    fn run_times_have_a_unit_or_are_seconds() {
         assert_eq!(run_time("2.5s"), Ok(Nanoseconds(2_500_000_000)));
         assert_eq!(run_time("2.5"), Ok(Nanoseconds(2_500_000_000)));
         assert_eq!(run_time("800 ms"), Ok(Nanoseconds(800_000_000)));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_and_sizes_need_a_unit_that_is_known() {
+    fn ages_and_sizes_need_a_known_unit() {
         assert_eq!(days("90d"), Ok(Duration::from_secs(90 * 86_400)));
         assert_eq!(days("36h"), Ok(Duration::from_secs(36 * 3600)));
         assert_eq!(bytes("500MB"), Ok(Bytes(500_000_000)));

@@ -1,4 +1,4 @@
-//! What the user wants to look at: selectors, a benchmark, an event, and what counts as one function.
+//! Options that select profiles: selectors, a benchmark, an event, and how functions are matched.
 
 use super::quantities::{RunPart, run_time, run_window};
 use clap::{ArgGroup, Args};
@@ -8,7 +8,7 @@ use sto_query::check::{Baseline, CheckRequest};
 use sto_query::questions::{KeyOptions, Window};
 use sto_query::sources::{Filter, Named};
 
-/// The profiles that a command is about.
+/// The profiles that a command uses.
 #[derive(Debug, Args)]
 pub(crate) struct SelectArgs {
     /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH
@@ -18,7 +18,7 @@ pub(crate) struct SelectArgs {
     filter: FilterArgs,
 }
 
-/// The profiles that a command is about, of any number of builds.
+/// The profiles of one or more builds that a command uses.
 #[derive(Debug, Args)]
 pub(crate) struct SelectSeveralArgs {
     /// Take the profiles of these builds, profiles or files: `[EXE@]BUILD`, ID or PATH
@@ -35,7 +35,7 @@ pub(crate) struct SelectPairArgs {
     /// Compare with this build, profile or file: `[EXE@]BUILD`, ID or PATH
     baseline: OsString,
 
-    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH; without it, the --window of the first
+    /// Judge this build, profile or file: `[EXE@]BUILD`, ID or PATH; if it is missing, the --window of the baseline
     #[arg(required_unless_present = "window")]
     candidate: Option<OsString>,
 
@@ -46,11 +46,11 @@ pub(crate) struct SelectPairArgs {
     windows: WindowsArgs,
 }
 
-/// The parts of the time of two sides.
+/// The parts of each run that the two sides compare.
 #[derive(Debug, Args)]
 pub(crate) struct WindowsArgs {
-    /// Judge only this part of each run, such as 2.5s..4s after its first sample, against --against, or else
-    /// the rest of the run; of two builds, compare this part of both
+    /// Judge only this part of each run, such as 2.5s..4s after its first sample, compared with --against, or by
+    /// default with the rest of the run; of two builds, compare this part of both
     #[arg(long, value_name = "FROM..TO", value_parser = run_window, allow_hyphen_values = true)]
     window: Option<RunPart>,
 
@@ -60,26 +60,26 @@ pub(crate) struct WindowsArgs {
     against: Option<RunPart>,
 }
 
-/// The part of each run's time that a command takes.
+/// The part of each run that a command uses.
 #[derive(Debug, Args)]
 pub(crate) struct WindowArgs {
-    /// Take only what was done from this time on, such as 2.5s or 800ms after the run's first sample
+    /// Take only samples from this time on, such as 2.5s or 800ms after the run's first sample
     #[arg(long, value_name = "TIME", value_parser = run_time, allow_hyphen_values = true)]
     from: Option<Nanoseconds>,
 
-    /// Take only what was done before this time
+    /// Take only samples before this time
     #[arg(long, value_name = "TIME", value_parser = run_time, allow_hyphen_values = true)]
     to: Option<Nanoseconds>,
 
-    /// Take only what was done in this phase, by its number in `sto phases`
+    /// Take only samples of this phase, by its number in `sto phases`
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["from", "to"])]
     phase: Option<usize>,
 }
 
 /// The two sides of a check.
 ///
-/// Which of the two positional arguments is missing is seen from their number: clap's own
-/// `allow_missing_positional` takes nothing after `--`.
+/// The number of positional arguments shows which of the two is missing: clap's own
+/// `allow_missing_positional` accepts nothing after `--`.
 #[derive(Debug, Args)]
 #[command(override_usage = "sto find-regressions [OPTIONS] [BASELINE] <CANDIDATE>")]
 #[command(group(ArgGroup::new("sides").args(["any_baseline", "candidate"]).required(true).multiple(true)))]
@@ -92,8 +92,8 @@ pub(crate) struct SidesArgs {
     #[arg(value_name = "CANDIDATE")]
     candidate: Option<OsString>,
 
-    /// Compare with this tag or build of the candidate's executable; by default with what the policy
-    /// names
+    /// Compare with this tag or build of the candidate's executable; by default with the baseline that the
+    /// policy names
     #[arg(long, value_name = "TAG", conflicts_with = "candidate")]
     baseline: Option<OsString>,
 
@@ -104,7 +104,7 @@ pub(crate) struct SidesArgs {
     windows: WindowsArgs,
 }
 
-/// Which runs, and by which event.
+/// The benchmark and the event that a command uses.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     #[command(flatten)]
@@ -114,30 +114,30 @@ pub(crate) struct FilterArgs {
     event: EventArg,
 }
 
-/// The benchmark whose runs a command takes: those of several did different work.
+/// The benchmark whose runs a command uses: runs of different benchmarks are not comparable.
 #[derive(Debug, Args)]
 pub(crate) struct BenchmarkArg {
-    /// Take only runs of this benchmark, or with an empty name those that name none; needed where
-    /// there are runs of several
+    /// Take only runs of this benchmark, or with an empty name only runs without one; required if
+    /// there are runs of several benchmarks
     #[arg(long, value_name = "NAME")]
     pub(crate) benchmark: Option<String>,
 }
 
-/// The event that a command looks at.
+/// The event that a command uses.
 #[derive(Debug, Args)]
 pub(crate) struct EventArg {
-    /// Look at this event instead of the one with most samples
+    /// Use this event instead of the one with most samples
     #[arg(long, value_name = "NAME")]
     pub(crate) event: Option<String>,
 }
 
 impl SelectArgs {
-    /// The same for the library.
+    /// Converts the selector for the library.
     pub(crate) fn named(&self) -> Named {
         (&self.selector).into()
     }
 
-    /// What was typed.
+    /// The selector as the user typed it.
     pub(crate) fn selector(&self) -> &OsStr {
         &self.selector
     }
@@ -148,7 +148,7 @@ impl SelectArgs {
 }
 
 impl SelectSeveralArgs {
-    /// The same for the library.
+    /// Converts the selectors for the library.
     pub(crate) fn named(&self) -> Vec<Named> {
         self.selector.iter().map(Named::from).collect()
     }
@@ -159,7 +159,7 @@ impl SelectSeveralArgs {
 }
 
 impl SelectPairArgs {
-    /// The same for the library.
+    /// Converts both selectors for the library; without a candidate, both are the baseline.
     pub(crate) fn named(&self) -> [Named; 2] {
         let candidate = self.candidate.as_ref().unwrap_or(&self.baseline);
         [&self.baseline, candidate].map(Named::from)
@@ -171,20 +171,20 @@ impl SelectPairArgs {
         filter
     }
 
-    /// What the baseline is of each run, where that is another part than the candidate.
+    /// The baseline's part of each run, if it differs from the candidate's.
     pub(crate) fn against(&self) -> Option<Window> {
         self.windows.baseline(self.candidate.is_none())
     }
 }
 
 impl WindowsArgs {
-    /// What is judged of each run.
+    /// The part of each run that is judged.
     fn candidate(&self) -> Option<Window> {
         let RunPart { from, to } = self.window?;
         Some(Window::Time { from, to })
     }
 
-    /// What it is compared with, where that is another part; the runs may be the same.
+    /// The part of each run that is the baseline, if it differs; the runs may be the same.
     fn baseline(&self, same_runs: bool) -> Option<Window> {
         match (self.against, self.window) {
             (Some(RunPart { from, to }), _) => Some(Window::Time { from, to }),
@@ -195,7 +195,7 @@ impl WindowsArgs {
 }
 
 impl FilterArgs {
-    /// The same for the library.
+    /// Converts the arguments to a filter.
     pub(crate) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
         filter.benchmark.clone_from(&self.benchmark.benchmark);
@@ -205,7 +205,7 @@ impl FilterArgs {
 }
 
 impl WindowArgs {
-    /// The same filter for this part.
+    /// Restricts a filter to this part of each run.
     pub(crate) fn within(&self, mut filter: Filter) -> Filter {
         if self.from.is_some() || self.to.is_some() {
             filter.window = Some(Window::Time {
@@ -221,7 +221,7 @@ impl WindowArgs {
 }
 
 impl SidesArgs {
-    /// Asks for these sides.
+    /// Adds the two sides to the request.
     pub(crate) fn ask(&self, request: &mut CheckRequest) {
         let (baseline, candidate) = self.named();
         request.candidate = candidate.map_or_else(Named::default, Named::from);
@@ -231,7 +231,7 @@ impl SidesArgs {
                 Some(name) => Baseline::OfCandidate(name.to_owned()),
                 None => Baseline::Any(named.into()),
             }),
-            // Two parts of the same runs.
+            // Two parts of the same runs are compared.
             (None, None) if self.has_one() => Some(Baseline::Any(request.candidate.clone())),
             (None, None) => None,
         };
@@ -240,12 +240,12 @@ impl SidesArgs {
         request.event.clone_from(&self.event.event);
     }
 
-    /// Whether one selector alone is named, for two parts of its runs.
+    /// Whether only one selector is given, to compare two parts of its runs.
     pub(crate) fn has_one(&self) -> bool {
         self.windows.window.is_some() && self.candidate.is_none() && self.baseline.is_none()
     }
 
-    /// The options that say which parts of the runs are compared.
+    /// The options that repeat which parts of the runs are compared.
     pub(crate) fn window_options(&self) -> Vec<String> {
         let named = [
             ("--window", self.windows.window),
@@ -259,7 +259,7 @@ impl SidesArgs {
             .collect()
     }
 
-    /// What is named as the baseline, if anything is, and as the candidate.
+    /// The baseline and the candidate as the user typed them.
     pub(crate) fn named(&self) -> (Option<&OsString>, Option<&OsString>) {
         let first = self.any_baseline.as_ref();
         match &self.candidate {
@@ -269,10 +269,10 @@ impl SidesArgs {
     }
 }
 
-/// Which function inlined code counts for.
+/// How the cost of inlined code is counted.
 #[derive(Debug, Args)]
 pub(crate) struct InlinedArg {
-    /// Count inlined functions separately from those that they were compiled into
+    /// Count inlined functions separately from the functions that they were inlined into
     #[arg(long)]
     pub(crate) inlined: bool,
 }
@@ -280,7 +280,7 @@ pub(crate) struct InlinedArg {
 /// How functions are matched.
 #[derive(Debug, Args)]
 pub(crate) struct MatchingArgs {
-    /// Match functions only by equal symbols, numbers and hashes of compilers included
+    /// Match functions only by identical symbols, including the numbers and hashes that compilers add
     #[arg(long, conflicts_with = "ignore_template_arguments")]
     exact_symbols: bool,
 
@@ -290,7 +290,7 @@ pub(crate) struct MatchingArgs {
 }
 
 impl MatchingArgs {
-    /// The same for the library.
+    /// Converts the arguments to matching options.
     pub(crate) fn options(&self) -> KeyOptions {
         let mut options = KeyOptions::default();
         options.exact_symbols = self.exact_symbols;

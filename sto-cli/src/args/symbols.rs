@@ -1,4 +1,4 @@
-//! Where symbols are looked for.
+//! Options for finding symbols.
 
 use crate::runtime::{CliError, environment};
 use clap::Args;
@@ -7,13 +7,13 @@ use sto_core::ingest::Debuginfod;
 
 #[derive(Debug, Args)]
 pub(crate) struct SymbolArgs {
-    /// Look for files with symbols in this folder first, or take PATH for the file that is FILE (a path or a name) in
-    /// the recording, even if that has no build id of it; may be given several times
+    /// Look for files with symbols in this folder first, or use PATH for the file that the recording calls FILE (a path
+    /// or a name), even if the recording has no build id for it; may be given several times
     #[arg(long = "symbol-dir", value_name = "DIR|FILE=PATH")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Fetch debug info that this machine lacks from these servers, separated by spaces, as gdb does; it is kept
-    /// where theirs is
+    /// Fetch debug info that this machine lacks from these debuginfod servers, separated by spaces; it is cached
+    /// where gdb caches it
     #[arg(long, value_name = "URLS")]
     #[cfg_attr(
         feature = "debuginfod",
@@ -23,7 +23,7 @@ pub(crate) struct SymbolArgs {
 }
 
 impl SymbolArgs {
-    /// The servers to ask; `None` without any.
+    /// The servers to ask, or `None` if there are none.
     pub(crate) fn debuginfod(&self) -> Result<Option<Debuginfod>, CliError> {
         match &self.debuginfod {
             Some(_) if cfg!(not(feature = "debuginfod")) => Err(CliError::WithoutDebuginfod),

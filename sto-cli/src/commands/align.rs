@@ -1,4 +1,4 @@
-//! `sto align`: how the times of two runs of the same work go together.
+//! `sto align`: matches the times of two runs of the same work.
 
 use crate::args::FilterArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -14,26 +14,26 @@ Examples:
   sto align a.perf.data b.perf.data --metric self:parse
                                                   By the cost of a function
 
-sto correlate --align METRIC ranks the metrics of runs that are brought to one time so.";
+`sto correlate --align METRIC` ranks metrics of runs that are aligned this way.";
 
-/// Show which times of two runs of the same work belong together
+/// Show which times of two runs of the same work correspond
 ///
-/// Dynamic time warping finds the path through both runs along which a metric differs least. Warns where
-/// the path is not to be trusted: where the metric is nearly constant, and where it repeats itself.
+/// Dynamic time warping finds the path through both runs along which a metric differs least. Warns if the
+/// path is unreliable, because the metric is nearly constant or repeats itself.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AlignArgs {
-    /// Keep the time of this run, of a build the newest one: `[EXE@]BUILD`, ID or PATH
+    /// Keep the time of this run (of a build, the newest run): `[EXE@]BUILD`, ID or PATH
     run: OsString,
 
-    /// Bring this run to it
+    /// Align this run with it
     other: OsString,
 
-    /// Align by this metric, by name or as NAME = EXPRESSION [default: all of the event, per second]
+    /// Align by this metric, by name or as NAME = EXPRESSION [default: the rate of the event]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
 
-    /// Cut the time of each run into this many slices, if it has as many
+    /// Cut the time of each run into at most this many slices
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(2..=MAX_ALIGNED as i64))]
     slices: Option<u16>,
 

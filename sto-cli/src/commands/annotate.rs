@@ -1,4 +1,4 @@
-//! `sto annotate`: metrics of many runs at once.
+//! `sto annotate`: adds metrics to stored runs.
 
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath, text};
 use clap::Args;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use sto_query::questions::{AnnotateRequest, annotate};
 use sto_query::{QueryError, render};
 
-/// Longest table of metrics, in bytes: a line each for a million runs.
+/// Size limit of a table of metrics, in bytes: one line for each of a million runs.
 const MAX_TABLE: u64 = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto annotate metrics.csv                   Give stored runs the metrics of a table
-  bench-results --jsonl | sto annotate -     The same, of JSON lines from another program
+  sto annotate metrics.csv                   Add the metrics in a table to stored runs
+  bench-results --jsonl | sto annotate -     Do so with JSON lines from another program
 
-A row is of one run. The columns `profile` (an id, as `sto runs` lists them), `build`,
-`benchmark` and `label.KEY` say which, as many as it takes; every other column is a metric:
+Each row describes one run. The columns `profile` (an id, as `sto runs` lists them), `build`,
+`benchmark` and `label.KEY` select it; use as many as needed. Every other column is a metric:
 
   benchmark,label.ci,seconds,requests
   serve,1841,2.31,10000
@@ -23,7 +23,7 @@ A row is of one run. The columns `profile` (an id, as `sto runs` lists them), `b
 
   {\"profile\": \"3f9a1c22\", \"seconds\": 2.31}
 
-All of the file goes in, or nothing.";
+The whole file is applied, or none of it.";
 
 /// Add metrics to stored runs, from a table of CSV or JSON lines
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(crate) struct AnnotateArgs {
     /// The table; `-` reads standard input
     file: PathBuf,
 
-    /// Replace other values that the runs have
+    /// Replace values that the runs already have
     #[arg(long, short)]
     force: bool,
 

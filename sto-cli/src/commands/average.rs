@@ -1,4 +1,4 @@
-//! `sto average`: several profiles as one.
+//! `sto average`: stores the mean of several profiles.
 
 use crate::args::{BenchmarkArg, MatchingArgs};
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath};
@@ -10,11 +10,11 @@ use sto_query::render;
 const EXAMPLES: &str = "\
 Examples:
   sto average v1.0 v1.1 v1.2 --build history   Store the mean of all runs of three builds
-  sto diff history v1.3 -o diff.svg            Draw what a build does differently";
+  sto diff history v1.3 -o diff.svg            Draw what changed in a build";
 
 /// Store the mean of several profiles as a build of its own
 ///
-/// All commands take it like any other build: `sto diff` shows how a build differs from its history.
+/// It can be used like any other build: `sto diff` shows how a build differs from its history.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AverageArgs {
@@ -22,7 +22,7 @@ pub(crate) struct AverageArgs {
     #[arg(required = true)]
     selectors: Vec<String>,
 
-    /// Name the build that the average becomes
+    /// Name the build that the average is stored as
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     build: String,
 

@@ -1,4 +1,4 @@
-//! `sto blame`: a source file with the cost of each line.
+//! `sto blame`: shows a source file with the cost of each line.
 
 use crate::args::{HotArgs, PolicyArg};
 use crate::runtime::source_choices::chosen;
@@ -16,18 +16,18 @@ Examples:
   sto blame src/parse.c --build v2 --since v1
   sto blame src/parse.c --since HEAD~5
 
-Lines are those of the file as it is: costs follow edits since the build's commit, and a line that was edited has none. \
-Above the first line of a function is what all of it costs.
+Lines are those of the current file: costs follow edits since the build's commit, and an edited line has none. \
+The cost of a whole function is shown above its first line.
 
-With --since, functions are tested as `sto find-regressions` does: only what changed by more than chance is marked, by how \
-much its total grew. The column `was` has what each line's total was then, where the line is still the same; that is not \
+With --since, functions are tested as by `sto find-regressions`: only significant changes are marked, with \
+the growth of the function's total. The column `was` has each line's earlier total, if the line is unchanged; it is not \
 tested.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 nothing in the file has a cost.";
 
 /// Show a source file with what each line costs
 ///
-/// Self is what a line costs by itself, total is with what it calls and what was inlined there.
+/// Self is the cost of a line by itself; total includes what it calls and what was inlined there.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct BlameArgs {

@@ -1,4 +1,4 @@
-//! `sto bottlenecks`: functions whose cost goes with a metric.
+//! `sto bottlenecks`: finds functions whose cost correlates with a metric.
 
 use crate::args::{HistoryArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
@@ -6,11 +6,11 @@ use clap::Args;
 use sto_query::questions::{BottlenecksRequest, Combination, Measure, Order, bottlenecks};
 use sto_query::render;
 
-/// Show which functions cost more in the runs in which a metric is higher
+/// Show which functions cost more in runs where a metric is higher
 ///
-/// Correlates the samples of each function with a metric that runs were ingested with, such as their
-/// time, in each benchmark of each program. A function that goes up and down with the time of the
-/// whole is likely to be the cause; q says how likely that is chance.
+/// Correlates the samples of each function with a metric of the runs, such as their
+/// time, within each benchmark of each program. A function that rises and falls with the time of the
+/// whole is likely to be the cause; q is the probability that this is chance.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 too few runs with the metric."
@@ -23,16 +23,16 @@ pub(crate) struct BottlenecksArgs {
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Count samples that ended in a function, or all whose stack has it
+    /// Count samples that ended in a function, or all samples whose stack contains it
     #[arg(long, default_value = "self", value_parser = choice::<Order>(["self", "total"]))]
     by: Order,
 
-    /// Compare values, or ranks
+    /// Correlate values, or ranks
     #[arg(long, default_value = "pearson")]
     #[arg(value_parser = choice::<Measure>(["pearson", "spearman"]))]
     measure: Measure,
 
-    /// Of several benchmarks, take the mean coefficient, or the one farthest from zero
+    /// Combine several benchmarks by the mean coefficient, or by the one farthest from zero
     #[arg(long, default_value = "mean", value_parser = choice::<Combination>(["mean", "max"]))]
     over: Combination,
 
@@ -40,7 +40,7 @@ pub(crate) struct BottlenecksArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     min_runs: u16,
 
-    /// Show functions that cost less in the runs in which the metric is higher
+    /// Show functions that cost less in runs where the metric is higher
     #[arg(long)]
     negative: bool,
 

@@ -1,4 +1,4 @@
-//! `sto calibrate`: what comparisons with a benchmark are worth.
+//! `sto calibrate`: measures how reliable comparisons of a benchmark are.
 
 use crate::args::{MatchingArgs, Percent, SelectArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -10,18 +10,18 @@ use sto_query::render;
 
 const AFTER: &str = "\
 Examples:
-  sto calibrate v1                           Ten functions, half of the runs a side
-  sto calibrate v1 --runs 3                  What three runs a side are worth
+  sto calibrate v1                           Ten functions, half of the runs on each side
+  sto calibrate v1 --runs 3                  Comparisons of three runs on each side
   sto calibrate v1 --min-effect 3            With other thresholds of find-regressions
-  sto calibrate v1 --x n                     Of compare-models, and of Perun's detectors
+  sto calibrate v1 --x n                     Calibrate compare-models and Perun's detectors
 
 Exit status: 0 calibrated, 2 wrong usage or failure, 3 too few runs.";
 
-/// Say how often find-regressions would report what is not there, and how much it can see
+/// Estimate how often find-regressions reports false changes, and which changes it can detect
 ///
-/// Splits the runs of one build into two sides, many ways, and compares these as if they were two
-/// builds: what is reported is false. Then makes the baseline's functions faster, one at a time, and
-/// gives the smallest change that 9 of 10 comparisons find.
+/// Splits the runs of one build into two sides in many ways, and compares them as if they were two
+/// builds: everything reported is false. Then makes the baseline's functions faster, one at a time, and
+/// reports the smallest change that 9 of 10 comparisons find.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct CalibrateArgs {
@@ -32,12 +32,12 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "COUNT", default_value_t = CalibrateOptions::default().splits)]
     splits: usize,
 
-    /// Say how often compare-models by this metric or label of the runs, and each of Perun's detectors, would say
-    /// degradation where there is none
+    /// Estimate how often compare-models by this metric or label of the runs, and each of Perun's detectors, reports
+    /// a degradation where there is none
     #[arg(long, value_name = "NAME", conflicts_with = "runs")]
     x: Option<String>,
 
-    /// Take this many runs a side [default: half of them]
+    /// Use this many runs on each side [default: half of them]
     #[arg(long, value_name = "COUNT")]
     runs: Option<usize>,
 

@@ -1,12 +1,12 @@
-//! `sto compact`: free space back to the disk.
+//! `sto compact`: returns free space in the store to the disk.
 
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
 use sto_query::render;
 
-/// Write the store anew, without free space, in the same order whatever came first
+/// Rewrite the store without free space, in an order that does not depend on its history
 ///
-/// Needs room on the disk for a second copy while it works. `sto prune` does the same for what it
+/// Needs disk space for a second copy while it works. `sto prune` does the same for what it
 /// keeps.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {

@@ -1,4 +1,4 @@
-//! `sto compare-models`: whether cost grows otherwise than it did with what a program is given.
+//! `sto compare-models`: compares how cost grows with the input of two builds.
 
 use crate::args::{FilterArgs, InlinedArg, Percent, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
@@ -18,18 +18,18 @@ Examples:
   sto compare-models v1 v2 --x n
   sto compare-models old.pb.gz new.pb.gz --x request_bytes
 
-x is that of `sto model`: a metric or label of the runs, else a number that samples are labelled with, `time`, or an \
+x is as for `sto model`: a metric or label of the runs, otherwise a number that samples are labelled with, `time`, or an \
 argument of calls.
 
-A function is a degradation if its runs differ by more than chance from those of the baseline at the same x, and its \
-curve is above the baseline's by --min-effect at the largest x. Two or more runs for each x show much smaller changes.
+A function is a degradation if its runs differ significantly from the baseline's at the same x, and its \
+curve is above the baseline's by --min-effect at the largest x. Two or more runs for each x reveal much smaller changes.
 
 Exit status: 0 no degradation, 1 a degradation, 2 wrong usage or failure, 3 too few runs to compare.";
 
-/// Find functions whose cost grows otherwise with what their runs were given
+/// Find functions whose cost grows differently with the input of the runs
 ///
-/// Fits curves to each function's cost by a metric of the runs, as `sto model` does, in two builds; says which
-/// functions went from one kind of growth to another, how much more that is, and from which x on.
+/// Fits curves to each function's cost by a metric of the runs, as `sto model` does, in two builds; shows which
+/// functions changed from one kind of growth to another, by how much, and from which x on.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct CompareModelsArgs {
@@ -44,20 +44,20 @@ pub(crate) struct CompareModelsArgs {
     #[arg(long, value_name = "NAME")]
     x: String,
 
-    /// Compare this function alone: its name, a part of it, or `re:` and a regular expression
+    /// Compare only this function: its name, part of it, or `re:` and a regular expression
     #[arg(long, value_name = "FUNCTION")]
     function: Option<String>,
 
-    /// Take what functions cost by themselves, or with all that they call
+    /// Use each function's self cost, or its total with everything it calls
     #[arg(long, default_value = "total", value_parser = choice::<Order>(["self", "total"]))]
     by: Order,
 
-    /// Report only changes of this much, or more, at the largest x
+    /// Report only changes of at least this much at the largest x
     #[arg(long, value_name = "PERCENT", value_parser = Percent::change)]
     #[arg(default_value_t = Percent::from_share(CompareModelsOptions::default().min_effect))]
     min_effect: Percent,
 
-    /// Show what this detector of Perun finds, too, or all of them; the verdict does not depend on it
+    /// Also show what this detector of Perun finds, or all of them; the verdict does not depend on it
     #[arg(long, value_name = "NAME", value_parser = detectors())]
     detector: Vec<String>,
 
@@ -74,7 +74,7 @@ pub(crate) struct CompareModelsArgs {
     format: FormatArg,
 }
 
-/// All detectors.
+/// The value of `--detector` that selects all detectors.
 const ALL: &str = "all";
 
 fn detectors() -> PossibleValuesParser {

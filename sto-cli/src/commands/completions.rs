@@ -1,4 +1,4 @@
-//! `sto completions`: what shells complete by.
+//! `sto completions`: prints completion scripts for shells.
 
 use crate::complete;
 use crate::runtime::output::write_stdout;
@@ -12,13 +12,13 @@ Examples:
   source <(sto completions zsh)                                   In ~/.zshrc, after compinit
   sto completions fish > ~/.config/fish/completions/sto.fish      Once, and after upgrades
 
-The shell asks sto for builds, tags, benchmarks, metrics and functions of the store while you type.";
+While you type, the shell asks sto for builds, tags, benchmarks, metrics and functions in the store.";
 
-/// Print the script by which a shell completes commands, options and names of the store
+/// Print the script that lets a shell complete commands, options and names in the store
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct CompletionsArgs {
-    /// Complete in this shell
+    /// Print the script for this shell
     shell: Shell,
 }
 

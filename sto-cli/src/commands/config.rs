@@ -7,12 +7,12 @@ use clap::Args;
 use sto_query::text::printable;
 
 const NOTES: &str = "\
-The file is $STO_CONFIG (none, where that is empty), else $XDG_CONFIG_HOME/sto/config.toml, else \
+The file is $STO_CONFIG (no file if that is empty), otherwise $XDG_CONFIG_HOME/sto/config.toml, otherwise \
 ~/.config/sto/config.toml. An example:
 
   # an option of all commands
   color = \"never\"
-  # where nothing nearer names a store
+  # the store, if none is found nearer
   store = \"~/profiles\"
   # options of `sto top`
   [top]
@@ -27,13 +27,13 @@ The file is $STO_CONFIG (none, where that is empty), else $XDG_CONFIG_HOME/sto/c
   regression = \"bold red\"
   improvement = \"bold blue\"
 
-An option on the command line comes before that of the file. A colour is black, red, green, yellow, blue, \
-magenta, cyan or white, each also with `bright-` before it, or a number up to 255; `bold`, `dim` or \
-`underline` may stand before it or alone, and `none` is plain text.";
+An option on the command line overrides the file. A colour is black, red, green, yellow, blue, \
+magenta, cyan or white, each optionally prefixed by `bright-`, or a number up to 255; `bold`, `dim` or \
+`underline` may precede it or be used by itself, and `none` is plain text.";
 
 /// Show which configuration file is read, and the colours
 ///
-/// The file has defaults of options, other names for commands, and colours.
+/// The file sets defaults of options, aliases of commands, and colours.
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct ConfigArgs {}
@@ -42,7 +42,11 @@ pub(crate) fn run() -> Result<Outcome, CliError> {
     let file = match Config::file() {
         None => "no configuration file".to_owned(),
         Some((path, _)) => {
-            let note = if path.exists() { "" } else { " (not there)" };
+            let note = if path.exists() {
+                ""
+            } else {
+                " (does not exist)"
+            };
             format!("{}{note}", printable(&path.display().to_string()))
         }
     };

@@ -1,4 +1,4 @@
-//! `sto correlate`: which metrics over time explain another.
+//! `sto correlate`: ranks metrics over time by how well they explain another.
 
 use crate::args::quantities::{point, window};
 use crate::args::{FilterArgs, InlinedArg, choice};
@@ -14,45 +14,45 @@ use sto_query::render;
 use sto_query::results::RankedMetrics;
 use sto_query::sources::Named;
 
-/// Longest table, in bytes: 2,000 metrics of 50,000 rows.
+/// Size limit of a table, in bytes: 2,000 metrics of 50,000 rows.
 const MAX_TABLE: u64 = 1 << 30;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto correlate perf.data --target self:parse            Say what goes with the cost of a function
-  sto correlate v1 --target 'pace = requests / cpu'      The same of a rate of two recorded metrics
-  sto correlate v1 v2 --target requests --align requests With the metrics of another run, brought to
+  sto correlate perf.data --target self:parse            Show what explains the cost of a function
+  sto correlate v1 --target 'pace = requests / cpu'      Explain the ratio of two recorded metrics
+  sto correlate v1 v2 --target requests --align requests Use metrics of another run, aligned with
                                                          the time of the first
   sto correlate --series stat.csv --target progress      Explain a column of a table by the others
   sto correlate --series stat.csv --target ipc --window 2..5 --pattern 2:1,3:0.4,5:0.4
-                                                         What looks like this drop, in these rows
+                                                         Find columns with this drop, in these rows
 
-A metric of a run is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME,
-module:NAME, label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * / and
-parentheses; a name with other characters than letters, digits and _.: stands between \". All that is
-counted is per second. Time is known of a recording that is named as a file, and of runs that were
-ingested with --slices. Of several runs of a build the newest is taken.
+A metric of a run is a recorded metric, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME,
+module:NAME, label:KEY=VALUE or event:EVENT. NAME = EXPRESSION combines metrics by + - * / and
+parentheses; put a name in \" if it has characters other than letters, digits and _.: . Counts are
+per second. Times are known for a recording that is named as a file, and for runs that were
+ingested with --slices. If a build has several runs, the newest is used.
 
-The first line of a table names the columns. Times are in the column time, t, timestamp or seconds, else
-in the first whose values only grow; without one, rows are taken as equally spaced. Every other column of
+The first line of a table names the columns. Times are in the column time, t, timestamp or seconds, otherwise
+in the first column whose values only grow; without one, rows are taken as equally spaced. Every other column of
 numbers is a metric.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 too few rows or slices, or no other metric.";
 
 /// Rank metrics over time by how well they explain another
 ///
-/// Compares every metric of a run, or of several, with the target by the eight correlators of Automating
-/// Vertical Profiling (OOPSLA 2005). The first line says what explains the target best, and whether that is
-/// more than chance: q is how likely any of the metrics, whichever it is, explains a target shifted in time as
+/// Compares every metric of one or more runs with the target by the eight correlators of Automating
+/// Vertical Profiling (OOPSLA 2005). The first line shows what explains the target best, and whether that is
+/// significant: q is the probability that at least one of the metrics explains a time-shifted target equally
 /// well.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CorrelateArgs {
-    /// Take the metrics of these builds, profiles or files, the target from the first: `[EXE@]BUILD`, ID or PATH
+    /// Use the metrics of these builds, profiles or files, the target from the first: `[EXE@]BUILD`, ID or PATH
     #[arg(required_unless_present = "series", conflicts_with = "series")]
     selector: Vec<OsString>,
 
-    /// Take the columns of a table: CSV with a row for each time, and names in its first line; `-` reads
+    /// Use the columns of a table: CSV with a row for each time, and names in its first line; `-` reads
     /// standard input
     #[arg(long, value_name = "FILE.csv")]
     series: Option<PathBuf>,
@@ -61,17 +61,17 @@ pub(crate) struct CorrelateArgs {
     #[arg(long, value_name = "METRIC")]
     target: String,
 
-    /// Compare this metric, too, which is made of others; may be given several times
+    /// Also compare this metric, which combines others; may be given several times
     #[arg(long, value_name = "NAME = EXPRESSION", conflicts_with = "series")]
     metric: Vec<String>,
 
-    /// Bring other runs to the time of the first by dynamic time warping over this metric, which all have
-    /// [default: by the time since their first samples]
+    /// Align other runs with the first by dynamic time warping over this metric, which all must have
+    /// [default: align by the time since their first samples]
     #[arg(long, value_name = "METRIC", conflicts_with = "series")]
     align: Option<String>,
 
-    /// Cut the time of the first run into this many slices, if it has as many [default: as many as have 4
-    /// samples each, from 200 to 1,000]
+    /// Cut the time of the first run into at most this many slices [default: 4 samples per slice on average, from
+    /// 200 to 1,000 slices]
     #[arg(long, value_name = "COUNT", conflicts_with = "series")]
     #[arg(value_parser = clap::value_parser!(u16).range(4..=MAX_ALIGNED as i64))]
     slices: Option<u16>,
@@ -84,12 +84,12 @@ pub(crate) struct CorrelateArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(2..=1000))]
     splits: Option<u16>,
 
-    /// Look for lines through these points, drawn in place of the target
+    /// Look for metrics shaped like the lines through these points, instead of the target
     #[arg(long, value_name = "T:VALUE,...", value_parser = point, value_delimiter = ',')]
     #[arg(allow_hyphen_values = true)]
     pattern: Vec<(f64, f64)>,
 
-    /// Compare only what was from one time to another; either may be left out
+    /// Compare only this window of time; either end may be left out
     #[arg(long, value_name = "FROM..TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<(Option<f64>, Option<f64>)>,
 

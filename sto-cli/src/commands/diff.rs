@@ -1,4 +1,4 @@
-//! `sto diff`: a differential flame graph.
+//! `sto diff`: draws a differential flame graph.
 
 use crate::args::drawing::Drawn;
 use crate::args::{DrawingArgs, MatchingArgs, SelectPairArgs, choice};
@@ -17,10 +17,10 @@ Examples:
   sto diff v1 v2 --elided -o gone.svg
   sto diff v1 --window 5s..10s --against 0s..5s -o later.svg
 
-A stack that one side does not have has no width there: --widths and --elided show the others.
+A stack that one side does not have has no width on that side: use --widths and --elided to see it.
 
---focus and --ignore take a function's name as any command shows it, cut or not. If no function is
-called so, it is the name of a template without its arguments, the end of a name, or any part of one.";
+--focus and --ignore accept a function's name as any command shows it, shortened or not. If there is no such
+function, the name is that of a template without its arguments, the end of a name, or any part of one.";
 
 /// Draw what changed between two builds: a differential flame graph
 #[derive(Debug, Args)]
@@ -29,12 +29,12 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     select: SelectPairArgs,
 
-    /// Make frames as wide as their share on this side
+    /// Set the width of frames by their share on this side
     #[arg(long, value_name = "SIDE", default_value = "candidate")]
     #[arg(value_parser = choice::<Widths>(["baseline", "candidate"]))]
     widths: Widths,
 
-    /// Draw only what is gone: stacks of the baseline that the candidate does not have
+    /// Draw only stacks of the baseline that the candidate does not have
     #[arg(long, conflicts_with = "widths")]
     elided: bool,
 

@@ -1,4 +1,4 @@
-//! `sto expand`: the contexts of a function that explain its behaviour.
+//! `sto expand`: shows the contexts of a function that explain its behaviour.
 
 use crate::args::{HistoryArgs, JudgedArgs, choice};
 use crate::runtime::{CliError, FormatArg, OF_WINDOW, Outcome, StorePath};
@@ -8,11 +8,11 @@ use sto_query::render;
 
 /// Show in which contexts a function behaves differently than before
 ///
-/// Follows a function to its callers, or to what it calls, step by step. `candidate` and `score` are of
-/// the function in the context of the line: called through the callers up to there, or calling what
-/// stands there; `diff` is of the function of the line itself. Contexts in which the function has fewer
-/// samples than expected are left out. If several modules have a function of that name, it is the one
-/// with most samples in the judged run.
+/// Follows a function to its callers, or to its callees, step by step. `candidate` and `score` describe
+/// the function in the context of the line: called through the callers up to that line, or calling the
+/// callee in that line; `diff` describes the line's own function. Contexts in which the function has fewer
+/// samples than expected are left out. If several modules have a function of that name, the one
+/// with most samples in the judged run is used.
 #[derive(Debug, Args)]
 #[command(after_help = OF_WINDOW)]
 pub(crate) struct ExpandArgs {
@@ -23,7 +23,7 @@ pub(crate) struct ExpandArgs {
     #[arg(long, default_value = "callers", value_parser = choice::<Direction>(["callers", "callees"]))]
     direction: Direction,
 
-    /// Rank contexts by score; also by recent changes of the code in git, changes of compile mode and new
+    /// Rank contexts by score; or also by recent changes of the code in git, changes of compile mode and new
     /// depths; or by correlation with a metric
     #[arg(long, default_value = "greedy")]
     #[arg(value_parser = choice::<Method>(["greedy", "informed", "correlation"]))]
@@ -39,11 +39,11 @@ pub(crate) struct ExpandArgs {
     #[command(flatten)]
     judged: JudgedArgs,
 
-    /// Follow this many calls
+    /// Follow at most this many levels of calls
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_depth: usize,
 
-    /// Follow this many contexts from each
+    /// Follow at most this many contexts from each context
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_breadth: usize,
 

@@ -1,4 +1,4 @@
-//! `sto explain-match`: why two symbols are one function, or are not.
+//! `sto explain-match`: explains whether two symbols are matched as one function.
 
 use crate::args::MatchingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome};
@@ -14,11 +14,11 @@ Examples:
 
 Exit status: 0 the symbols match, 1 they do not, 2 wrong usage or failure.";
 
-/// Say whether two symbols are one function in a comparison, and by which rules
+/// Explain whether two symbols count as one function in a comparison, and by which rules
 ///
-/// Compilers put into symbols what changes from build to build although the function does not. Each
-/// rule takes something of that out; symbols match if the same is left. Symbols may be mangled. In
-/// find-regressions, modules have to match too: both the main program, or files of one name.
+/// Compilers put details into symbols that change from build to build although the function does not. Each
+/// rule removes some of them; symbols match if the results are equal. Symbols may be mangled. In
+/// find-regressions, modules have to match too: both are the main program, or their files have the same name.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ExplainMatchArgs {

@@ -1,4 +1,4 @@
-//! `sto export`: stacks in the formats of other tools, and profiles as a dataset of Parquet files.
+//! `sto export`: writes stacks in formats of other tools, or profiles as a dataset of Parquet files.
 
 use crate::args::{FilterArgs, WindowArgs, choice, word};
 use crate::runtime::destination::machine;
@@ -29,15 +29,15 @@ HOST:4318/v1development/profiles
 
 /// Write stacks in the format of another tool
 ///
-/// All events go along where the format has room for more than one; `--event` takes one of them.
+/// All events are exported if the format has room for more than one; `--event` selects one.
 ///
-/// For questions to the profiles of many machines, `--format parquet` adds them to a dataset: a folder that any number of
-/// processes may write to at once. A profile that is in it stays as it is.
+/// For queries over the profiles of many machines, `--format parquet` adds them to a dataset: a folder that any number of
+/// processes may write to at once. Profiles that are already in it are left unchanged.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; for parquet, without it, of the whole
-    /// store
+    /// Take the profiles of this build, profile or file: `[EXE@]BUILD`, ID or PATH; optional for parquet, which by default
+    /// exports the whole store
     #[arg(required_if_eq_any = of_stacks())]
     selector: Option<OsString>,
 
@@ -51,17 +51,17 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_parser = formats())]
     format: Format,
 
-    /// Model cost by this for Perun: what `sto model --x` takes
+    /// Model cost by this variable for Perun, as in `sto model --x`
     #[arg(long, value_name = "NAME", required_if_eq("format", "perun"))]
     x: Option<String>,
 
-    /// Write this file, compressed where it is called `.gz`; `-` is standard output, and so is no file at all. Of
+    /// Write this file, compressed if its name ends in `.gz`; `-` is standard output, the default. For
     /// parquet, write to this folder, or to s3://, gs://, az:// or ssh://
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<PathBuf>,
 }
 
-/// What is written.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Format {
@@ -72,7 +72,7 @@ enum Format {
 
 const PARQUET: &str = "parquet";
 
-/// The formats, and what the help says of each.
+/// The formats and their help texts.
 const FORMATS: [(&str, &str); 12] = [
     (
         "folded",
@@ -84,32 +84,35 @@ const FORMATS: [(&str, &str); 12] = [
     ),
     (
         "otlp",
-        "OpenTelemetry's profiles, in Protocol Buffers: collectors, and what is behind them",
+        "OpenTelemetry profiles, in Protocol Buffers: collectors and their back ends",
     ),
     (
         "html",
-        "A page for browsers that loads nothing: of each event a flame graph and its functions",
+        "A self-contained page for browsers: a flame graph and a table of functions for each event",
     ),
     ("speedscope", "JSON for speedscope"),
     ("firefox", "JSON for the Firefox Profiler"),
     (
         "perfetto",
-        "Calls over time, of one run, in Protocol Buffers: ui.perfetto.dev, trace_processor",
+        "Calls of one run over time, in Protocol Buffers: ui.perfetto.dev, trace_processor",
     ),
     ("d3", "Nested JSON for d3-flame-graph; one event"),
     (
         "callgrind",
         "Functions and calls for KCachegrind and callgrind_annotate",
     ),
-    ("csv", "The call tree as a table, a row a node and event"),
+    (
+        "csv",
+        "The call tree as a table, one row per node and event",
+    ),
     (
         "perun",
-        "What functions cost by --x, with the models that Perun knows (not n log n, cubic); one event",
+        "Cost of functions by --x, with the models that Perun knows (not n log n, cubic); one event",
     ),
     (
         PARQUET,
-        "A dataset of Parquet files, a row a stack, run and event: DuckDB, Polars, Spark, ClickHouse; `sto sql \
-         --examples` lists questions to it",
+        "A dataset of Parquet files, one row per stack, run and event: DuckDB, Polars, Spark, ClickHouse; `sto sql \
+        --examples` lists queries for it",
     ),
 ];
 
@@ -117,7 +120,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     choice(FORMATS.map(|(name, help)| word(name, help)))
 }
 
-/// The formats of stacks that have to be selected, each as what the option is then.
+/// The formats that require a selector, as values of `--format`.
 fn of_stacks() -> impl Iterator<Item = (&'static str, &'static str)> {
     let names = FORMATS.into_iter().map(|(name, _)| name);
     names

@@ -1,4 +1,4 @@
-//! `sto export-store`: chosen profiles into a file to hand on.
+//! `sto export-store`: writes chosen profiles into one file.
 
 use crate::runtime::git::{Repository, Shown};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, ui};
@@ -10,18 +10,18 @@ use sto_query::render;
 const EXAMPLES: &str = "\
 Examples:
   sto export-store v1 v2 -o release.sto      Write all runs of v1 and v2 into one file
-  sto merge release.sto                      Take them into another store
-  sto export-store --notes                   Keep verdicts of commits as notes of git
+  sto merge release.sto                      Add them to another store
+  sto export-store --notes                   Write verdicts of commits as git notes
 
-Exit status: 0 success, 2 wrong usage or failure, 3 no commit has a verdict to keep.";
+Exit status: 0 success, 2 wrong usage or failure, 3 no commit has a verdict to write.";
 
-/// Write chosen profiles into one file, which `sto merge` takes into another store
+/// Write chosen profiles into one file, which `sto merge` adds to another store
 ///
-/// The same profiles become the same bytes, whatever store they come from.
+/// The same profiles always give the same bytes, whichever store they come from.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportStoreArgs {
-    /// Take these builds or profiles: `[EXE@]BUILD` or ID; without any, everything
+    /// Write these builds or profiles: `[EXE@]BUILD` or ID [default: everything]
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
 
@@ -29,7 +29,7 @@ pub(crate) struct ExportStoreArgs {
     #[arg(short, long, value_name = "FILE", required_unless_present = "notes")]
     output: Option<PathBuf>,
 
-    /// Keep the verdict of each measured commit up to HEAD as a note of git (refs/notes/sto), as `sto log` has it; `git log
+    /// Write the verdict of each measured commit up to HEAD, as `sto log` shows it, as a git note (refs/notes/sto); `git log
     /// --notes=sto` shows them
     #[arg(long)]
     notes: bool,
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ExportStoreArgs, store_path: &StorePath) -> Result<Outc
     }
 }
 
-/// Keeps verdicts in the repository of the working directory.
+/// Writes verdicts as notes into the repository of the working directory.
 fn keep_notes(store_path: &StorePath) -> Result<Outcome, CliError> {
     let repository = Repository::here()?;
     let mut request = LogRequest::default();

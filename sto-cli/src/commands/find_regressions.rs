@@ -1,4 +1,4 @@
-//! `sto find-regressions`: what got worse, why, and who is affected.
+//! `sto find-regressions`: shows what got slower, why, and which callers are affected.
 
 use crate::args::{FindingsOutputArgs, MatchingArgs, Percent, PolicyArg, SidesArgs};
 use crate::runtime::{CliError, Outcome, StorePath, next_steps, now};
@@ -27,15 +27,15 @@ Examples:
   sto find-regressions v1 --window 5s..10s --against 0s..5s
   sto find-regressions v1 v2 --counts counts.parquet
 
-Where both sides have runs of several benchmarks, each benchmark is compared by itself, and the
-verdict is the worst of all.
+If both sides have runs of several benchmarks, each benchmark is compared by itself, and the
+worst verdict counts.
 
-With --window, a part of the runs' time is judged: of two builds the same part, or without a BASELINE against
-another part of the same runs, or the rest of them. What is compared is then what a second costs.
+With --window, only a part of each run is judged: the same part of two builds, or without a BASELINE, against \
+another part of the same runs or the rest of them. Costs per second are compared then.
 
 Exit status: 0 no regression, 1 regressions found, 2 wrong usage or failure, 3 too little data.";
 
-/// Say what got slower between two builds, why, and who is affected
+/// Show what got slower between two builds, why, and which callers are affected
 ///
 /// The most likely cause comes first; its callers, which got slower with it, are listed under it.
 #[derive(Debug, Args)]
@@ -44,8 +44,8 @@ pub(crate) struct FindRegressionsArgs {
     #[command(flatten)]
     sides: SidesArgs,
 
-    /// Compare what an engine summed of the runs of a dataset: the Parquet file, or folder of such, that it wrote of
-    /// `sto sql --examples lake/counts`. No stacks are known then
+    /// Compare counts that a query engine summed over a dataset: a Parquet file, or folder of them, with the result of
+    /// `sto sql --examples lake/counts`. They contain no stacks
     #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "against"])]
     counts: Option<PathBuf>,
 
@@ -60,7 +60,7 @@ pub(crate) struct FindRegressionsArgs {
     output: FindingsOutputArgs,
 }
 
-/// What counts as slower.
+/// Options that decide what counts as slower.
 #[derive(Debug, Args)]
 pub(crate) struct JudgementArgs {
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) struct JudgementArgs {
     matching: MatchingArgs,
 }
 
-/// From when on it does.
+/// Thresholds below which a change is ignored, and the normalisation.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("normalisation")))]
 struct ThresholdArgs {
@@ -89,16 +89,16 @@ struct ThresholdArgs {
     #[arg(long, value_name = "PERCENT", value_parser = Percent::part)]
     min_share: Option<Percent>,
 
-    /// Say too little data where a side has fewer samples than this [default: 200]
+    /// Report too little data if a side has fewer samples than this [default: 200]
     #[arg(long, value_name = "COUNT")]
     min_samples: Option<u64>,
 
-    /// Compare cost by run, as each run did the same work; else what most functions cost is taken to
-    /// be the same
+    /// Compare cost per run, because each run did the same work; by default, the cost of most functions is assumed to
+    /// be unchanged
     #[arg(long, group = "normalisation")]
     per_run: bool,
 
-    /// Compare cost for each unit of this metric, which every profile must have
+    /// Compare cost per unit of this metric, which every profile must have
     #[arg(long, value_name = "METRIC", group = "normalisation")]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     per: Option<String>,
@@ -107,14 +107,14 @@ struct ThresholdArgs {
     #[arg(long, group = "normalisation")]
     shares: bool,
 
-    /// Compare also how cost grows with this metric or label of the runs, number that samples are labelled with, or
-    /// `time`: a function that grows otherwise, as `sto compare-models` finds it, is a regression
+    /// Also compare how cost grows with this metric or label of the runs, number that samples are labelled with, or
+    /// `time`: a function that grows faster according to `sto compare-models` is a regression
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     x: Option<String>,
 
-    /// Count this metric as worse where it is higher, lower, or never (NAME=higher, NAME=lower,
-    /// NAME=never); may be given several times. Without it, `seconds` and `total-cost` count as worse
-    /// where they are higher, and other metrics are only shown
+    /// Count this metric as worse if it is higher, lower, or never (NAME=higher, NAME=lower,
+    /// NAME=never); may be given several times. By default, `seconds` and `total-cost` count as worse
+    /// if they are higher, and other metrics are only shown
     #[arg(long, value_name = "NAME=WHEN", value_parser = worse_if)]
     worse_if: Vec<(String, WorseIf)>,
 }
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &FindRegressionsArgs, store: &StorePath) -> Result<Outco
     }
 }
 
-/// Compares runs of two builds that were just recorded, as this command does with these builds.
+/// Compares runs of two builds that were just recorded.
 pub(crate) fn of_recorded(
     store: &StorePath,
     [baseline, candidate]: [&[ProfileId]; 2],
@@ -147,18 +147,18 @@ pub(crate) fn of_recorded(
     report(store, request, &Names::default(), &output)
 }
 
-/// How the sides were named; by default as builds.
+/// The sides as the user named them; by default, builds are named.
 #[derive(Default)]
 pub(crate) struct Names {
     baseline: Option<String>,
     candidate: Option<String>,
-    /// Whether there is one name for both.
+    /// Whether one name selects both sides.
     has_one: bool,
     /// The options that say which parts of the runs are compared.
     windows: Vec<String>,
 }
 
-/// Checks, and writes what was found.
+/// Checks for regressions and writes the findings.
 pub(crate) fn report(
     store: &StorePath,
     mut request: CheckRequest,
@@ -175,7 +175,7 @@ pub(crate) fn report(
     write(&check, output)
 }
 
-/// The same of counts that an engine summed, without a store: no command shows more of them.
+/// Compares counts that an engine summed, without a store; no other command shows details of them.
 fn of_counts(
     path: &Path,
     mut request: CheckRequest,
@@ -205,7 +205,7 @@ impl Names {
         }
     }
 
-    /// Lets a comparison say which command shows more, with the sides as they were named here.
+    /// Adds the commands that show more to a comparison, with the sides as the user named them.
     fn name_in(&self, comparison: &mut Comparison, request: &CheckRequest, store: &StorePath) {
         let mut options = Vec::new();
         if let Some(event) = &request.event {
@@ -213,7 +213,7 @@ impl Names {
         }
         options.extend(self.windows.iter().cloned());
         options.extend(store.option());
-        // A tag may stand for another build by then.
+        // By name and not by tag, which may be moved later.
         let name = |named: &Option<String>, side: &Side| match named {
             Some(named) => named.clone(),
             None => format!("{}@{}", side.executable, side.build),
@@ -227,7 +227,7 @@ impl Names {
 }
 
 impl JudgementArgs {
-    /// Asks for this.
+    /// Adds these options to the request.
     pub(crate) fn ask(&self, request: &mut CheckRequest) -> Result<(), CliError> {
         request.thresholds = self.thresholds.thresholds();
         request.matching = self.matching.options();

@@ -1,4 +1,4 @@
-//! `sto flame`: an interactive flame graph.
+//! `sto flame`: draws an interactive flame graph.
 
 use crate::args::drawing::draw_flame;
 use crate::args::{DrawingArgs, SelectArgs, WindowArgs};
@@ -13,11 +13,11 @@ Examples:
   sto flame perf.data --by thread -o threads.svg
   sto flame heap.pb.gz --by label:bytes -o sizes.svg
 
---focus and --ignore take a function's name as any command shows it, cut or not. If no function is
-called so, it is the name of a template without its arguments, the end of a name, or any part of one.
+--focus and --ignore accept a function's name as any command shows it, shortened or not. If there is no such
+function, the name is that of a template without its arguments, the end of a name, or any part of one.
 
-Threads and labels of samples are known of a recording that is named as a file, and of profiles that were
-ingested with --slices. Threads of several profiles are one where they have one name.";
+Threads and labels of samples are known for a recording that is named as a file, and for profiles that were
+ingested with --slices. Threads with the same name are merged if there are several profiles.";
 
 /// Draw an interactive flame graph for the browser
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `sto hot`: the lines of source that cost most, as editors read them.
+//! `sto hot`: lists the most expensive lines of source code, in a format for editors.
 
 use crate::args::{HotArgs, Percent, choice};
 use crate::runtime::source_choices::chosen;
@@ -10,25 +10,25 @@ use sto_query::render;
 
 const AFTER: &str = "\
 Examples:
-  sto hot                                  The lines that cost most below the working directory
-  sto hot src/parse.c -n 5                 Those of a file
-  sto hot --build v1.2 --by total          Those of another build, callers first
+  sto hot                                  The most expensive lines below the working directory
+  sto hot src/parse.c -n 5                 The most expensive lines of a file
+  sto hot --build v1.2 --by total          For another build, with callers first
   vim -q <(sto hot)                        Walk through them in Vim, with :cnext
 
 In Vim, `:cexpr system('sto hot')` fills the quickfix list; in Emacs, `M-x compile RET sto hot` makes each line a link. \
-Other tools that read what grep or a compiler prints read this.
+Other tools that read the output of grep or a compiler work too.
 
-Lines are those of the files as they are: costs follow edits since the build's commit, and a line that was edited \
-has none. Where it is not known what was built, functions are listed in place of lines.
+Lines are those of the current files: costs follow edits since the build's commit, and an edited line \
+has none. If the build's commit is unknown, functions are listed instead of lines.
 
-Source files are those below PATH whose paths end as those of the profiles do. Where several may be meant, name one of \
-them, or its folder; what `sto lsp` was told in an editor holds, too.
+A source file below PATH is used if its path ends like one in the profiles. If several files match, name one of \
+them, or its folder; choices made in an editor with `sto lsp` are used, too.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 nothing here has a cost.";
 
-/// List the lines of source that cost most, as `FILE:LINE: 12.4 % self, 31 % total`
+/// List the most expensive lines of source code, as `FILE:LINE: 12.4 % self, 31 % total`
 ///
-/// Self is what a line costs by itself, total is with what it calls and what was inlined there. The most expensive line
+/// Self is the cost of a line by itself; total includes what it calls and what was inlined there. The most expensive line
 /// comes first.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -66,9 +66,9 @@ pub(crate) fn run(args: &HotSpotsArgs, store: &StorePath) -> Result<Outcome, Cli
     request.limit = args.limit.of(&args.format);
     let spots = hot(&store.sources(), &request)?;
     if args.format.is_text() {
-        // Without a pager: Emacs reads it on a terminal of its own.
+        // Without a pager: Emacs runs this in a terminal of its own.
         output::write_stdout(render::hot::spots(&spots, ui::style()).as_bytes())?;
-        // What is no line of a file is no output of this command.
+        // Only lines of the form FILE:LINE go to standard output.
         for note in render::hot::spots_notes(&spots) {
             ui::say("note", &note);
         }

@@ -1,4 +1,4 @@
-//! `sto import-parquet`: profiles of a dataset of Parquet files into the store.
+//! `sto import-parquet`: adds profiles of a dataset of Parquet files to the store.
 
 use crate::runtime::destination::machine;
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
@@ -10,22 +10,22 @@ use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto import-parquet lake                    Take in every profile of the dataset
-  sto import-parquet lake v1 v2              Take in these builds
+  sto import-parquet lake                    Add every profile of the dataset
+  sto import-parquet lake v1 v2              Add only these builds
 
 Exit status: 0 success, 2 failure, or a profile was left out.";
 
-/// Take in profiles of a dataset that `sto export --format parquet` wrote
+/// Add profiles of a dataset that `sto export --format parquet` wrote
 ///
-/// They are what they were in the store that they come from, to the byte; tags are of a store, and stay there. Those that
-/// are stored already stay as they are, and one that was interrupted is carried on by running it again.
+/// Profiles are identical to those in the store that they come from, to the byte; tags are not part of a dataset. Profiles
+/// that are already stored are left unchanged. To resume an interrupted import, run it again.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ImportParquetArgs {
-    /// Take them from this dataset: a folder, or s3://, gs://, az:// or ssh://
+    /// Read this dataset: a folder, or s3://, gs://, az:// or ssh://
     dataset: PathBuf,
 
-    /// Take in these builds or profiles: `[EXE@]BUILD` or ID; without any, everything
+    /// Add these builds or profiles: `[EXE@]BUILD` or ID [default: everything]
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
 

@@ -1,4 +1,4 @@
-//! `sto ingest`: profile files into the store.
+//! `sto ingest`: stores profile files.
 
 use crate::args::calls::CallArgs;
 use crate::args::inputs::{self, Input};
@@ -30,9 +30,9 @@ Examples:
 
 /// Store recordings as runs of a build
 ///
-/// Reads perf.data, recordings of JDK Flight Recorder, pprof, OTLP, Callgrind's files, the output of `perf
-/// script`, folded stacks, what the Firefox Profiler, speedscope and Chrome open, and reports of other
-/// profilers (`--format` lists all). The same file goes in once.
+/// Reads perf.data, JDK Flight Recorder recordings, pprof, OTLP, Callgrind output, the output of `perf
+/// script`, folded stacks, files for the Firefox Profiler, speedscope and Chrome, and reports of other
+/// profilers (`--format` lists all). A file that is already stored is not stored again.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {
@@ -40,35 +40,35 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Add to this dataset of Parquet files, as `sto export --format parquet` writes them, and to no store
+    /// Add to this dataset of Parquet files, as written by `sto export --format parquet`, instead of a store
     #[arg(long, value_name = "DATASET")]
     to: Option<PathBuf>,
 
     #[command(flatten)]
     about: About,
 
-    /// Choose what a frame of a stack is
+    /// Choose what one frame of a stack is
     #[arg(long, default_value = "function", value_parser = choice::<Granularity>([
-        word("function", "A function; what each line cost is kept beside the stacks"),
+        word("function", "A function; the cost of each line is kept next to the stacks"),
         word("line", "A function at a line"),
     ]))]
     granularity: Granularity,
 
-    /// Store one profile per program, instead of one of the whole recording
+    /// Store one profile per program, instead of one for the whole recording
     #[arg(long, conflicts_with = "exe")]
     split_processes: bool,
 
-    /// Keep also what each thread did in each of N equal parts of the recording's time, and labels of
+    /// Also keep what each thread did in each of N equal parts of the recording's time, and labels of
     /// samples; 1 needs no time stamps
     #[arg(long, value_name = "N", value_parser = slice_count)]
     slices: Option<SliceCount>,
 
-    /// Store also what this file has of metrics over time: CSV or JSON lines of time, name, value, CSV with a
-    /// column a metric, or the output of `perf stat -I 10 -x,`; may be given several times
+    /// Also store the metrics over time in this file: CSV or JSON lines of time, name, value; CSV with one
+    /// column per metric; or the output of `perf stat -I 10 -x,`; may be given several times
     #[arg(long = "trace", value_name = "FILE")]
     traces: Vec<PathBuf>,
 
-    /// Say at what time of the run the traces' 0 is (1.5s, -200ms); by default they have the recording's clock,
+    /// Set the time in the run that is 0 in the traces (1.5s, -200ms); by default they have the recording's clock,
     /// or begin with it
     #[arg(long, value_name = "T", value_parser = time_offset, requires = "traces", allow_hyphen_values = true)]
     trace_start: Option<TimeOffset>,
@@ -79,28 +79,28 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format, help = format_help())]
     format: Option<Format>,
 
-    /// Store what there is of a file that was cut off
+    /// Store the readable part of a file that was cut off
     #[arg(long)]
     allow_truncated: bool,
 
-    /// Let a compressed file expand to SIZE (4GiB), by default 64 MiB and 256 times its size; and take as much
-    /// from a pipe of a format that is held in memory, by default 2 GiB
+    /// Let a compressed file expand to SIZE (4GiB) [default: 64 MiB and 256 times its size], and read up to SIZE
+    /// from a pipe if the format is held in memory [default: 2 GiB]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_input: Option<Bytes>,
 
-    /// Refuse a profile of which more than 20 % of samples have no symbol, no stack or a cut one, or of
-    /// which more than 5 % were lost
+    /// Refuse a profile if more than 20 % of its samples have no symbol, no stack or a truncated one, or if
+    /// more than 5 % were lost
     #[arg(long)]
     strict: bool,
 
-    /// Write the report for people or for programs
+    /// Write the report in this format
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     report: output::Format,
 
     #[command(flatten)]
     calls: CallArgs,
 
-    /// Keep every call of a trace of calls too, to zoom in and to compress them otherwise later
+    /// Also keep every call of a trace, to zoom in and to compress them with other thresholds later
     #[arg(long, help_heading = "Traces of calls")]
     keep_calls: bool,
 }
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     let progress = Progress::of_files(inputs.iter().map(|input| &*input.path));
     let mut recordings = Vec::new();
     let mut done = 0;
-    // Each file in work is held in memory, and uses every core by itself where it is large.
+    // Each file is held in memory, and a large one uses every core by itself.
     let threads = rayon::current_num_threads();
     let work = |input: &Input| args.prepare(input, &options, &progress);
     let outcome = in_order(&inputs, threads, work, |input, prepared| {
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
         done += 1;
         let prepared = match prepared {
             Err(IngestError::Format(error)) if input.is_found && is_no_profile(&error) => {
-                let note = format!("{name}: passed over, as it is no profile");
+                let note = format!("{name}: skipped, as it is not a profile");
                 progress.say("note", &note);
                 progress.files_done(done);
                 return Ok(());
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     });
     drop(progress);
     let outcome = outcome.and_then(|()| match recordings[..] {
-        // A file that is named and is none is an error by itself.
+        // A named file that is not a profile has already failed.
         [] => {
             let folders = args.paths.iter().map(|path| path.display().to_string());
             Err(CliError::NoProfiles {
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
         }
         _ => Ok(()),
     });
-    // What went in before a failure is in the store, and is shown.
+    // Report the files that were stored before a failure.
     let shown = match recordings[..] {
         [] => Ok(()),
         _ => args
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &IngestArgs, store_path: &StorePath) -> Result<Outcome, 
     Ok(Outcome::Clean)
 }
 
-/// Whether a file that was found in a folder may be passed over.
+/// Whether a file that was found in a folder may be skipped.
 fn is_no_profile(error: &FormatError) -> bool {
     matches!(
         error,

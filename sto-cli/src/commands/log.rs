@@ -1,4 +1,4 @@
-//! `sto log`: the history of a repository with what was measured of it.
+//! `sto log`: shows the commits of a repository with their measurements.
 
 use crate::args::{BenchmarkArg, EventArg};
 use crate::commands::find_regressions::JudgementArgs;
@@ -15,31 +15,31 @@ const EXAMPLES: &str = "\
 Examples:
   sto log                                    Show the commits up to HEAD
   sto log --commits v1.2..HEAD -n 20         Show the newest 20 of a range
-  sto log src/parser                         Show those that changed a folder
+  sto log src/parser                         Show the commits that changed a folder
 
-A commit is judged as `sto find-regressions` does, by the nearest commits before it that were measured; a merge got \
-worse where it is worse than each of them. `-` stands where no run is of the commit, `first` where nothing before it \
+A commit is compared with the nearest measured commits before it, as by `sto find-regressions`; a merge got \
+worse if it is worse than each of them. `-` means that the commit has no runs, `first` that no commit before it \
 was measured.";
 
 /// Show the history of a repository, with runs, cost and verdict of each commit
 ///
-/// Draws how commits follow one another as `git log --graph` does. The cost is that of a run on average; the change is that
-/// since the nearest commit before it that was measured.
+/// Draws the commit graph as `git log --graph` does. The cost is the average per run; the change is
+/// relative to the nearest measured commit before it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LogArgs {
-    /// Show only commits that changed this file or folder; of a folder that is the top of a work tree all
+    /// Show only commits that changed this file or folder; the top of a work tree shows all commits
     path: Option<PathBuf>,
 
     /// Show the commits of this range, or those up to this revision
     #[arg(long, value_name = "RANGE", default_value = "HEAD", value_parser = NonEmptyStringValueParser::new())]
     commits: String,
 
-    /// Show this many commits at most, of the newest; 0 shows all
+    /// Show at most this many commits, the newest; 0 shows all
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<usize>,
 
-    /// Show runs of this program; needed where several were measured
+    /// Show runs of this program; required if several programs were measured
     #[arg(long, value_name = "NAME")]
     exe: Option<String>,
 
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &LogArgs, store_path: &StorePath) -> Result<Outcome, Cli
     Ok(Outcome::Clean)
 }
 
-/// The repository that a path is in, and what the path is called there; `None` for all of it.
+/// The repository that contains a path, and the path within it, or `None` for the whole repository.
 fn found(path: Option<&Path>) -> Result<(Repository, Option<PathBuf>), CliError> {
     let Some(path) = path else {
         return Ok((Repository::here()?, None));
@@ -92,7 +92,7 @@ fn found(path: Option<&Path>) -> Result<(Repository, Option<PathBuf>), CliError>
         (Some(folder), Some(name)) if folder.is_dir() => {
             Ok((Repository::of(folder)?, Some(name.into())))
         }
-        // It may have been there once.
+        // The path may have existed in an earlier commit.
         _ => Ok((Repository::here()?, Some(path.to_owned()))),
     }
 }

@@ -1,4 +1,4 @@
-//! `sto ls`: what the store holds.
+//! `sto ls`: lists the builds and profiles in the store.
 
 use crate::args::ListingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -6,9 +6,9 @@ use clap::Args;
 use sto_query::questions::ls;
 use sto_query::render;
 
-/// List builds and profiles, what they hold, and what storing them saves
+/// List builds and profiles, what they contain, and how much space the store saves
 ///
-/// The build that was recorded last stands first, as `@newest`.
+/// The most recently recorded build, `@newest`, comes first.
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
     #[command(flatten)]

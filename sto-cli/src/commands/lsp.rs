@@ -5,18 +5,18 @@ use crate::runtime::{CliError, Outcome, StorePath};
 use clap::Args;
 
 const AFTER: &str = "\
-An editor starts it, beside the language's own server, for files of any language that profiles have sources \
+An editor starts it, in addition to the language's own server, for files of any language that profiles have sources \
 for, and talks to it over standard input and output (Language Server Protocol 3.17).
 
-Relative paths are those of the folder that is open in the editor, and so is the .sto/ that is found.
+Relative paths start at the folder that is open in the editor, and so does the search for .sto/.
 
 Exit status: 0 the editor shut it down, 1 the editor went away, 2 wrong usage or failure.";
 
-/// Show in the editor what code costs, as a language server
+/// Show the cost of code in the editor, as a language server
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct LspArgs {
-    /// Accepted, as many editors say so: it is the only way
+    /// Accepted because many editors pass it; standard input and output are always used
     #[arg(long, hide = true)]
     stdio: bool,
 }

@@ -1,4 +1,4 @@
-//! `sto man`: manual pages.
+//! `sto man`: prints manual pages.
 
 use crate::help::man::pages;
 use crate::runtime::output::{write_file, write_stdout};

@@ -1,4 +1,4 @@
-//! `sto merge`: the profiles of other stores into this one.
+//! `sto merge`: adds the profiles of other stores to this one.
 
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
 use clap::Args;
@@ -9,20 +9,20 @@ use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto merge ../colleague/.sto                Take in the profiles of another store
-  sto merge release.sto                      The same of a file that `sto export-store` wrote
-  sto --store all merge ci-1 ci-2 ci-3       Make one store of several
+  sto merge ../colleague/.sto                Add the profiles of another store
+  sto merge release.sto                      Add those in a file that `sto export-store` wrote
+  sto --store all merge ci-1 ci-2 ci-3       Combine several stores into one
 
 Exit status: 0 success, 2 failure, or a profile was left out.";
 
-/// Take in the profiles of other stores
+/// Add the profiles of other stores to this one
 ///
-/// Each profile goes in as a whole; those that are stored already stay as they are. A merge that was
-/// interrupted is carried on by running it again.
+/// Each profile is added completely or not at all; profiles that are already stored are left unchanged. To resume an
+/// interrupted merge, run it again.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
-    /// Take in these stores: folders, or files that are stores
+    /// Read these stores: folders or files
     #[arg(required = true, value_name = "OTHER")]
     others: Vec<PathBuf>,
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &MergeArgs, store_path: &StorePath) -> Result<Outcome, C
         store: store_path.folder.display().to_string(),
         answer: merges,
     };
-    // What went in before a failure is in the store, and is shown.
+    // Report the stores that were merged before a failure.
     let shown = match report.answer.sources[..] {
         [] => Ok(()),
         _ => args.format.print(&report, render::merge::text),

@@ -1,4 +1,4 @@
-//! The subcommands: one file each, its arguments and then `run`.
+//! The subcommands: each file has its arguments, then `run`.
 
 mod align;
 mod annotate;
@@ -112,14 +112,14 @@ pub(crate) enum Command {
     Man(man::ManArgs),
 }
 
-/// Runs a subcommand: `store` finds the store, and `line` is the whole command line, for its manual.
+/// Runs a subcommand. `store` finds the store; `line` returns the whole command line, for its manual.
 pub(crate) fn run(
     command: Command,
     store: impl FnOnce() -> Result<StorePath, CliError>,
     line: fn() -> clap::Command,
 ) -> Result<Outcome, CliError> {
     interrupt::survive_file_size_limit();
-    // What records goes on until it has stored what there is of the recording, and SQL's shell goes on after a query.
+    // `record` and `bisect` have to store an interrupted recording, and the SQL shell survives a query that is interrupted.
     if !matches!(
         command,
         Command::Record(_) | Command::Bisect(_) | Command::Sql(_)

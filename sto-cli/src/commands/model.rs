@@ -1,4 +1,4 @@
-//! `sto model`: how cost grows with what a program is given.
+//! `sto model`: models how cost grows with the input of a program.
 
 use crate::args::{CurveArgs, FilterArgs, InlinedArg, choice};
 use crate::runtime::output::write_file;
@@ -13,38 +13,38 @@ const AFTER: &str = "\
 Examples:
   sto record --build v1 --scale n=1000,2000,4000,8000 --runs 3 ./sort {n}
   sto model sort v1 --x n                  How the cost of sort grows with n
-  sto model --all v1 --x n                 The same of every function
-  sto model --points points.csv            Of a file with columns x and y
-  sto model parse trace.json --x bytes     Each call of a trace by its argument `bytes`
+  sto model --all v1 --x n                 How the cost of every function grows
+  sto model --points points.csv            Points of a file with columns x and y
+  sto model parse trace.json --x bytes     Calls in a trace, by their argument `bytes`
   sto model parse probes.txt --x n         Calls of functions that perf probed
-  sto model sort v1 --x n --kind kernel    A smooth curve in place of a formula
-  sto model fill v1 --x rows --x columns   By two numbers: a normal form
+  sto model sort v1 --x n --kind kernel    A smooth curve instead of a formula
+  sto model fill v1 --x rows --x columns   Two variables: a normal form
 
-With two --x, a constant and terms of either or both are fitted, as Extra-P does; both are metrics or labels of \
-the runs, each of four or more values.
+With two --x, a constant and terms of either or both are fitted, as Extra-P does; both must be metrics or labels of \
+the runs, each with four or more values.
 
-x is a metric of the runs, as `sto record --scale`, `sto ingest --metric` and `sto annotate` give it, or a \
-label of them that is a number; else a number that samples are labelled with, or `time` for parts of each run. y is \
-what the function cost there, with all that it called. Of a trace of calls, x may be an argument that its calls have, or \
-`order` for the first, second and further call of a function in a thread (kept by `sto ingest --keep-calls`): y is \
-then what each call took.
+x is a metric of the runs, as set by `sto record --scale`, `sto ingest --metric` and `sto annotate`, or a \
+numeric label of the runs; otherwise a number that samples are labelled with, or `time` for parts of each run. y is \
+the function's total cost at x. For a trace of calls, x may be an argument of the calls, or \
+`order` for the first, second and further call of a function in a thread (kept by `sto ingest --keep-calls`); y is \
+then the duration of each call.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 too few points for any model.";
 
-/// Model how the cost of a function grows with what its runs were given
+/// Model how the cost of a function grows with the input of its runs
 ///
-/// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and says
-/// which of them fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind,
-/// curves that are no formula.
+/// Fits curves to a function's cost in each run by a metric of the runs, such as the size of the input, and shows
+/// which fits best: constant, logarithmic, linear, n log n, quadratic, cubic, power or exponential. With --kind, fits
+/// curves that are not formulas.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 #[command(
     override_usage = "sto model [OPTIONS] --x <NAME> <FUNCTION> <PROFILES>\n       \
-    sto model [OPTIONS] --x <NAME> --all <PROFILES>\n       \
-    sto model [OPTIONS] --points <FILE>"
+  sto model [OPTIONS] --x <NAME> --all <PROFILES>\n       \
+  sto model [OPTIONS] --points <FILE>"
 )]
 pub(crate) struct ModelArgs {
-    /// The function, by its name or a part of it, and the build, profile or file: `[EXE@]BUILD`, ID or PATH
+    /// The function, by its name or part of it, and the build, profile or file: `[EXE@]BUILD`, ID or PATH
     #[arg(value_name = "FUNCTION PROFILES", num_args = 0..=2)]
     names: Vec<OsString>,
 
@@ -62,15 +62,15 @@ pub(crate) struct ModelArgs {
     )]
     x: Vec<String>,
 
-    /// Model the points of this file instead: CSV with columns x, y and maybe group
+    /// Model the points in this file instead: CSV with columns x, y and optionally group
     #[arg(long, value_name = "FILE", conflicts_with = "names")]
     points: Option<PathBuf>,
 
-    /// Take what functions cost by themselves, or with all that they call
+    /// Use each function's self cost, or its total with everything it calls
     #[arg(long, default_value = "total", value_parser = choice::<Order>(["self", "total"]))]
     by: Order,
 
-    /// Draw both axes by logarithms: a power of x is a line
+    /// Draw both axes with logarithmic scales, so that a power of x is a line
     #[arg(long)]
     log: bool,
 
@@ -86,7 +86,7 @@ pub(crate) struct ModelArgs {
     #[command(flatten)]
     limit: LimitArg,
 
-    /// Draw points and curves into this file, as a page where it ends in .html, else as SVG
+    /// Draw points and curves into this file, as a page if its name ends in .html, otherwise as SVG
     #[arg(short, long, value_name = "FILE", conflicts_with = "all")]
     output: Option<PathBuf>,
 
@@ -94,14 +94,12 @@ pub(crate) struct ModelArgs {
     format: FormatArg,
 }
 
-/// Longest table, in bytes: some 20 million points.
+/// Size limit of a table, in bytes: about 20 million points.
 const MAX_TABLE: u64 = 1 << 30;
 
 pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliError> {
     if args.x.len() > 2 || (args.all && args.x.len() > 1) {
-        return Err(CliError::Names(
-            "one `--x`, or two where a function is named",
-        ));
+        return Err(CliError::Names("one `--x`, or two if a function is named"));
     }
     let log = args.log;
     let one = match (&args.points, args.all, &args.names[..]) {
@@ -145,7 +143,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
             }
             model(&store.sources(), &args.request(profiles)?, &function)?
         }
-        (None, true, _) => return Err(CliError::Names("profiles alone, as in `--all v1`")),
+        (None, true, _) => return Err(CliError::Names("only profiles, as in `--all v1`")),
         (None, false, _) => {
             return Err(CliError::Names("a function and profiles, as in `parse v1`"));
         }
@@ -170,7 +168,7 @@ pub(crate) fn run(args: &ModelArgs, store: &StorePath) -> Result<Outcome, CliErr
 }
 
 impl ModelArgs {
-    /// Refuses what there is of one variable alone.
+    /// Returns an error if an option is given that only applies to one variable.
     fn takes_two(&self) -> Result<(), CliError> {
         let option = match (self.output.is_some(), self.log, self.curve.is_of_two()) {
             (true, ..) => "--output",

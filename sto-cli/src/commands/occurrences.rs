@@ -1,4 +1,4 @@
-//! `sto where`: the runs in which a function takes more than a share.
+//! `sto where`: finds the runs in which a function exceeds a share.
 
 use crate::args::Percent;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -6,13 +6,13 @@ use clap::Args;
 use sto_query::questions::{OccurrencesRequest, occurrences};
 use sto_query::render;
 
-/// Find the runs in which a function takes more than a share
+/// Find the runs in which a function takes more than a given share
 ///
 /// Looks at every run of every build, program and benchmark in the store.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 success, 2 wrong usage or failure, 3 there is no such run.")]
 pub(crate) struct WhereArgs {
-    /// Find this function: its name, a part of it, or `re:` and a regular expression
+    /// Find this function: its name, part of it, or `re:` and a regular expression
     function: String,
 
     /// Show runs in which it takes more than this percentage of all samples

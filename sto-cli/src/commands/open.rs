@@ -1,4 +1,4 @@
-//! `sto open`: a drawing or a page, in the browser.
+//! `sto open`: opens a drawing or a page in the browser.
 
 use crate::args::drawing::draw_flame;
 use crate::args::{EventArg, FindingsOutputArgs, StacksArgs};
@@ -14,16 +14,16 @@ use sto_query::questions::{FlameRequest, flame};
 const NOTES: &str = "\
 Examples:
   sto open v1                               The flame graph of a build
-  sto open v1 --inverted                    The same from its leaves
+  sto open v1 --inverted                    The same, starting from the leaves
   sto open @previous @newest                What got slower, as a page
-  sto open v1 v2 --min-effect 25            The same with another threshold
+  sto open v1 v2 --min-effect 25            A comparison with another threshold
 
-The browser is $BROWSER, else what xdg-open or open starts. The file is in a folder for temporary files \
-that only you can read; it stays there.
+The browser is $BROWSER, otherwise the one that xdg-open or open starts. The file is in a temporary folder \
+that only you can read; it is not removed.
 
 Exit status: 0 it was opened, 2 wrong usage or failure.";
 
-/// Open the flame graph of a build, or the page of a comparison of two, in the browser
+/// Open the flame graph of a build, or a comparison of two builds, in the browser
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 #[command(mut_group("StacksArgs", |group| group.conflicts_with("candidate")))]
@@ -38,7 +38,7 @@ pub(crate) struct OpenArgs {
     /// Judge this one, compared with the first
     candidate: Option<OsString>,
 
-    /// Take only runs of this benchmark; may be given several times where two builds are compared
+    /// Take only runs of this benchmark; may be given several times if two builds are compared
     #[arg(long = "benchmark", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmarks: Vec<String>,
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &OpenArgs, store: &StorePath) -> Result<Outcome, CliErro
 }
 
 impl OpenArgs {
-    /// Writes the drawing or the page into a folder.
+    /// Writes the drawing or page into a folder, and returns its path.
     fn write(&self, store: &StorePath, folder: &Path) -> Result<PathBuf, CliError> {
         let Some(candidate) = &self.candidate else {
             let file = folder.join("flame.svg");

@@ -1,4 +1,4 @@
-//! `sto outliers`: calls that took unusually long.
+//! `sto outliers`: lists calls that took unusually long.
 
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -9,15 +9,15 @@ use sto_query::render;
 const AFTER: &str = "\
 Examples:
   sto outliers uftrace.data
-  sto outliers v1 -n 0 --format json         Every outlier, with all that threads did meanwhile
+  sto outliers v1 -n 0 --format json         Every outlier, with everything that threads did meanwhile
 
-A call is one if it took far longer than nine in ten calls of its function by the same callers. Of several
-runs, the newest is taken.";
+A call is an outlier if it took far longer than nine in ten calls of its function by the same callers. If there are several
+runs, the newest is used.";
 
-/// How many are listed in text, so that they fit a screen.
+/// Number of outliers that text lists by default, to fit a screen.
 const LISTED: usize = 5;
 
-/// Name the calls of a trace that took unusually long, and what other threads did meanwhile
+/// List the calls of a trace that took unusually long, and what other threads did meanwhile
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct OutliersArgs {

@@ -1,4 +1,4 @@
-//! `sto phases`: when a run did something else than before.
+//! `sto phases`: shows when the behaviour of a run changed.
 
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
@@ -10,12 +10,12 @@ const AFTER: &str = "\
 Examples:
   sto phases perf.data
   sto phases v1 --format json
-  sto top v1 --phase 2                       What costs most in the second one
+  sto top v1 --phase 2                       What costs most in the second phase
 
-A recording that is named as a file is read by itself; a run in the store needs the slices of time that
-`sto ingest --slices 1000` keeps. Of several runs, the newest is taken.";
+A recording that is named as a file is read by itself; a run in the store needs the time slices that
+`sto ingest --slices 1000` keeps. If there are several runs, the newest is used.";
 
-/// Show when a run did something else than before, how that differs, and whether it repeats itself
+/// Show when the behaviour of a run changed, what is different, and whether it repeats itself
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct PhasesArgs {

@@ -1,4 +1,4 @@
-//! `sto potential`: the functions that could save most.
+//! `sto potential`: ranks functions by how much they could save.
 
 use crate::args::{InlinedArg, MatchingArgs, SelectSeveralArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
@@ -8,10 +8,10 @@ use sto_query::render;
 
 /// Show which functions could save most
 ///
-/// The potential of a function is what its stacks cost in itself and in the calls up to N levels
+/// The potential of a function is the cost of its stacks in itself and in the calls up to N levels
 /// below it: what a run would save if all of that took no time. A recursion counts once, so that no
-/// potential is over 100 %. Costs of several builds are added up. Code that the compiler inlined counts for
-/// the function that it was compiled into, as in `sto top`.
+/// potential is over 100 %. Costs of several builds are added up. Inlined code counts for
+/// the function that it was inlined into, as in `sto top`.
 #[derive(Debug, Args)]
 pub(crate) struct PotentialArgs {
     #[command(flatten)]
@@ -20,11 +20,11 @@ pub(crate) struct PotentialArgs {
     #[command(flatten)]
     window: WindowArgs,
 
-    /// Reach this many levels of calls below a function
+    /// Include this many levels of calls below a function
     #[arg(long, value_name = "N", default_value_t = 3)]
     degree: u32,
 
-    /// Rate functions alone, or with what they call
+    /// Rank functions by self cost, or with what they call
     #[arg(long, value_enum, default_value = "subtree")]
     by: By,
 

@@ -1,4 +1,4 @@
-//! `sto prune`: profiles out of the store.
+//! `sto prune`: removes profiles from the store.
 
 use crate::args::quantities::{bytes, days, label};
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath, now};
@@ -10,15 +10,15 @@ use sto_query::render;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto prune --older-than 90d --dry-run               Show what a quarter's age would remove
+  sto prune --older-than 90d --dry-run               Show what an age limit of a quarter would remove
   sto prune --keep-last 20 --group-by branch         Keep the 20 newest builds of each branch
-  sto prune --max-size 500MB --keep v1.0             Remove the oldest until it fits, but not v1.0
-  sto prune --label temporary=yes                    Remove what has this label
+  sto prune --max-size 500MB --keep v1.0             Remove the oldest runs until it fits, but not v1.0
+  sto prune --label temporary=yes                    Remove runs with this label
   sto prune 3f9a1c22                                 Remove one run
 
-All conditions apply together: --older-than 90d --keep-last 20 removes what is older than 90
-days, but never from the 20 newest builds. Builds that have a tag always stay. Frames and stacks that no profile has any more go as
-well, and the space is given back.";
+All conditions apply together: --older-than 90d --keep-last 20 removes runs that are older than 90
+days, but never from the 20 newest builds. Builds with a tag are always kept. Frames and stacks that no profile uses any more are
+removed as well, and the space is returned to the disk.";
 
 /// Remove profiles from the store
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(crate) struct PruneArgs {
     #[arg(value_name = "SELECTOR", group = "what")]
     only: Vec<String>,
 
-    /// Remove only what was recorded longer ago than this: 36h, 90d, 12w, 1y
+    /// Remove only runs that were recorded longer ago than this: 36h, 90d, 12w, 1y
     #[arg(long, value_name = "AGE", value_parser = days, group = "what")]
     older_than: Option<Duration>,
 
@@ -37,11 +37,11 @@ pub(crate) struct PruneArgs {
     #[arg(long, value_name = "N", group = "what")]
     keep_last: Option<usize>,
 
-    /// With --keep-last: keep N builds for each value of this label, too
+    /// With --keep-last: also keep N builds for each value of this label
     #[arg(long, value_name = "LABEL", requires = "keep_last")]
     group_by: Option<String>,
 
-    /// Remove only what has this label; may be given several times
+    /// Remove only runs with this label; may be given several times
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label, group = "what")]
     labels: Vec<(String, String)>,
 
@@ -49,15 +49,15 @@ pub(crate) struct PruneArgs {
     #[arg(long, value_name = "NAME", group = "what")]
     benchmark: Option<String>,
 
-    /// Remove only as much, oldest first, as it takes for the store's file to fit: 800kB, 500MB, 2GB
+    /// Remove runs, oldest first, only until the store's file is no larger than this: 800kB, 500MB, 2GB
     #[arg(long, value_name = "SIZE", value_parser = bytes, group = "what")]
     max_size: Option<Bytes>,
 
-    /// Keep this build or profile whatever applies to it; may be given several times
+    /// Keep this build or profile in any case; may be given several times
     #[arg(long, value_name = "SELECTOR")]
     keep: Vec<String>,
 
-    /// Say what would be removed and how many bytes, and change nothing
+    /// Show what would be removed and how many bytes, and change nothing
     #[arg(long)]
     dry_run: bool,
 

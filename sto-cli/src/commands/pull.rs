@@ -1,4 +1,4 @@
-//! `sto pull`: profiles from a place that other stores reach.
+//! `sto pull`: fetches profiles from a place that other stores reach.
 
 use crate::runtime::destination::machine;
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
@@ -12,24 +12,24 @@ use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto pull /srv/profiles                     Take what is not here yet
-  sto pull ssh://build@host/srv/profiles     The same by ssh
-  sto pull s3://bucket/profiles --dry-run    Show what would come
+  sto pull /srv/profiles                     Fetch profiles that this store lacks
+  sto pull ssh://build@host/srv/profiles     Fetch them by ssh
+  sto pull s3://bucket/profiles --dry-run    Show what would be fetched
 
 Exit status: 0 success, 2 failure, or a profile was left out.";
 
-/// Take in the profiles of a place that `sto push` sent
+/// Fetch the profiles that `sto push` sent to a place
 ///
-/// Each is checked to be what it was when it was sent, and goes in as a whole; those that are stored already stay as they
-/// are. A pull that was interrupted is carried on by running it again. Places are those of `sto push`.
+/// Each profile is checked to be unchanged since it was sent, and is added completely or not at all; profiles that are
+/// already stored are left unchanged. To resume an interrupted pull, run it again. `sto push --help` lists the places.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PullArgs {
-    /// Take them from this place
+    /// Fetch from this place
     #[arg(value_name = "SRC", value_hint = clap::ValueHint::AnyPath)]
     place: OsString,
 
-    /// Say what would come, and take nothing
+    /// Show what would be fetched, and fetch nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 

@@ -1,4 +1,4 @@
-//! `sto push`: profiles to a place that other stores reach.
+//! `sto push`: sends profiles to a place that other stores reach.
 
 use crate::runtime::destination::machine;
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, Progress, StorePath};
@@ -11,35 +11,35 @@ use sto_query::render;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto push /srv/profiles                     Send what is not there yet
-  sto push ssh://build@host/srv/profiles v2  The same of v2, by ssh
+  sto push /srv/profiles                     Send profiles that the place lacks
+  sto push ssh://build@host/srv/profiles v2  Send only those of v2, by ssh
   sto push s3://bucket/profiles --dry-run    Show what would be sent
-  sto pull s3://bucket/profiles              Take it into the store of another machine
+  sto pull s3://bucket/profiles              Fetch them into the store of another machine
 
 Exit status: 0 success, 2 wrong usage or failure.";
 
 /// Send profiles to a place that other stores reach
 ///
-/// A place is a folder, `ssh://[USER@]HOST[:PORT]/PATH` (`~/PATH` in place of `/PATH` is below one's own folder),
-/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`. Those of clouds take their credentials from the environment:
+/// A place is a folder, `ssh://[USER@]HOST[:PORT]/PATH` (`~/PATH` instead of `/PATH` is relative to the home folder),
+/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`. Clouds take their credentials from the environment:
 /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP; GOOGLE_SERVICE_ACCOUNT;
 /// AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; ...
 ///
-/// Only what is not there is sent, and nothing there is changed, so that any number of machines may push at once, and one
-/// that was interrupted is carried on by running it again. Metrics go along as they are when a profile is sent, and tags
-/// stay.
+/// Only missing profiles are sent, and existing ones are never changed, so any number of machines may push at once. To
+/// resume an interrupted push, run it again. Metrics are sent as they are at that time; tags are not
+/// sent.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PushArgs {
-    /// Send them to this place
+    /// Send to this place
     #[arg(value_name = "DEST", value_hint = clap::ValueHint::AnyPath)]
     place: OsString,
 
-    /// Send these builds or profiles: `[EXE@]BUILD` or ID; without any, everything
+    /// Send these builds or profiles: `[EXE@]BUILD` or ID [default: everything]
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
 
-    /// Say what would be sent, and send nothing
+    /// Show what would be sent, and send nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 

@@ -1,4 +1,4 @@
-//! `sto regressions-over-time`: the functions of one run against those before it.
+//! `sto regressions-over-time`: compares the functions of one run with the runs before it.
 
 use crate::args::{HistoryArgs, JudgedArgs, Percent};
 use crate::runtime::{CliError, FormatArg, LimitArg, OF_WINDOW, Outcome, StorePath};
@@ -6,11 +6,11 @@ use clap::Args;
 use sto_query::questions::{RegressionsRequest, regressions_over_time};
 use sto_query::render;
 
-/// Show which functions of a run are far from what the runs before lead to expect
+/// Show which functions of a run differ from what the runs before it predict
 ///
 /// The score of a function is how many standard deviations its samples are above their mean in the
-/// runs before; a run without the function counts as zero samples. Below a function are the level
-/// shifts of its samples in all runs: an old step, or a slow slide.
+/// runs before; a run without the function counts as zero samples. Level shifts of a function's samples
+/// over all runs are listed below it: an old step, or a slow drift.
 #[derive(Debug, Args)]
 #[command(after_help = OF_WINDOW)]
 pub(crate) struct RegressionsOverTimeArgs {
@@ -24,7 +24,7 @@ pub(crate) struct RegressionsOverTimeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
     min_share: Percent,
 
-    /// Show functions that score at least this, and those that changed [default: 2 in text, all in JSON]
+    /// Show functions with at least this score, and those with a level shift [default: 2 in text, all in JSON]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     min_score: Option<f64>,
 

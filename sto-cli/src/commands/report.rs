@@ -1,4 +1,4 @@
-//! `sto report`: the suspects of a run, as a page for browsers.
+//! `sto report`: writes a page about the suspect functions of a run.
 
 use crate::args::{HistoryArgs, JudgedArgs, Percent};
 use crate::runtime::{CliError, Outcome, StorePath, WORDS, next_steps, output, ui};
@@ -14,9 +14,9 @@ Examples:
 
 Exit status: 0 success, 2 wrong usage or failure, 3 fewer than two runs before.";
 
-/// Write a page on which functions of a run are far from what the runs before it lead to expect
+/// Write a page about the functions of a run that differ from what the runs before it predict
 ///
-/// The page is one file that loads nothing: the runs over time, each suspect with its history and the
+/// The page is one self-contained file: the runs over time, each suspect with its history and the
 /// contexts that explain it, and a flame graph of the run against the average of those before.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -31,11 +31,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PERCENT", default_value = "0.5", value_parser = Percent::part)]
     min_share: Percent,
 
-    /// Call functions suspects that score at least this
+    /// Treat functions with at least this score as suspects
     #[arg(long, value_name = "SCORE", default_value_t = 2.0, value_parser = positive)]
     min_score: f64,
 
-    /// Show this many suspects
+    /// Show at most this many suspects
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
 

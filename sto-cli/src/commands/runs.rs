@@ -1,4 +1,4 @@
-//! `sto runs`: the runs of a store, one after another.
+//! `sto runs`: lists the runs in a store.
 
 use crate::args::ListingArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -6,7 +6,7 @@ use clap::Args;
 use sto_query::questions::runs;
 use sto_query::render;
 
-/// List runs, the one recorded last first
+/// List runs, the most recently recorded first
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(flatten)]

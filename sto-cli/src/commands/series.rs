@@ -1,4 +1,4 @@
-//! `sto series`: one function over the runs of a program.
+//! `sto series`: follows one function over the runs of a program.
 
 use crate::args::{HistoryArgs, choice};
 use crate::runtime::output::write_file;
@@ -11,25 +11,25 @@ use sto_query::render;
 /// Follow a function over the runs of a program
 ///
 /// Shows its share of each run, oldest first, the band of two standard deviations that the runs
-/// before lead to expect, and level shifts of the share. A run outside its band is marked
+/// before predict, and level shifts of the share. A run outside its band is marked
 /// with `!`.
 #[derive(Debug, Args)]
 pub(crate) struct SeriesArgs {
-    /// Follow this function: its name, a part of it, or `re:` and a regular expression
+    /// Follow this function: its name, part of it, or `re:` and a regular expression
     function: String,
 
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Follow runs, or builds with all their runs together
+    /// Treat each run as one observation, or all runs of a build together
     #[arg(long, default_value = "run", value_parser = choice::<Observation>(["run", "build"]))]
     by: Observation,
 
-    /// Expect what this many observations before show
+    /// Predict from this many previous observations
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
     window: u16,
 
-    /// Draw it into this SVG file instead
+    /// Draw the series into this SVG file instead
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

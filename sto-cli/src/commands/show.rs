@@ -1,4 +1,4 @@
-//! `sto show`: what is known of a profile, beside its stacks.
+//! `sto show`: shows the provenance and quality of a profile.
 
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath, hints};
 use clap::Args;
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use sto_query::questions::{ShowRequest, show};
 use sto_query::render;
 
-/// Show where profiles are from, and how much of their stacks can be trusted
+/// Show where profiles come from, and how much of their stacks can be trusted
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// Show this profile, file, or every profile of this build: ID, PATH or `[EXE@]BUILD`

@@ -1,4 +1,4 @@
-//! `sto source`: a function's source with the cost of each line.
+//! `sto source`: shows a function's source with the cost of each line.
 
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -13,22 +13,22 @@ Examples:
   sto source 'shop::Cart::add' v2 --source-dir ~/shop
   sto source memchr v2 --source-dir ~/.cargo/registry/src
 
-FUNCTION is a name as any command shows it, or a part of it that one function alone has. Lines have other \
-numbers in another build, so one build is shown at a time; `sto diff --focus FUNCTION` compares two.
+FUNCTION is a name as any command shows it, or a unique part of one. Line numbers differ \
+between builds, so one build is shown at a time; `sto diff --focus FUNCTION` compares two.
 
-Source files are looked for below --source-dir, by the end of their paths, and nothing else is read. By \
-default that is the git work tree of the working directory, else the working directory.
+Source files are searched below --source-dir, by the end of their paths, and nothing else is read. By \
+default that is the git work tree of the working directory, otherwise the working directory.
 
 Exit status: 0 success, 2 wrong usage or failure, 3 the lines of the function are not known.";
 
 /// Show a function's source with what each line cost
 ///
-/// Self is what the function cost at a line by itself, total is with what the line calls and what was
-/// inlined there. Only lines with cost are shown, and a few around them.
+/// Self is the function's cost at a line by itself; total includes what the line calls and what was
+/// inlined there. Only lines with cost are shown, and a few lines around them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct SourceArgs {
-    /// Show this function: its name, or a part of it
+    /// Show this function: its name, or part of it
     function: String,
 
     #[command(flatten)]

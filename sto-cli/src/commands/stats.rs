@@ -1,10 +1,10 @@
-//! `sto stats`: where the store's bytes are.
+//! `sto stats`: shows how much space each part of the store takes.
 
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
 use clap::Args;
 use sto_query::render;
 
-/// Show where the bytes of the store are, and how much it holds
+/// Show how much space each part of the store takes, and how much it contains
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `sto symbolize`: names of functions that turn up after a profile was stored.
+//! `sto symbolize`: finds names of functions after a profile was stored.
 
 use crate::args::SymbolArgs;
 use crate::runtime::{
@@ -13,20 +13,20 @@ use sto_query::results::InStore;
 
 const EXAMPLES: &str = "\
 Examples:
-  sto symbolize                              Look for what is missing of all profiles
+  sto symbolize                              Look for missing names of all profiles
   sto symbolize v1 --symbol-dir build/       Debug files of v1 are in this folder
   sto symbolize 3f9a1c22 --debuginfod https://debuginfod.debian.net
 
-A recording that was ingested where files were not found, or stripped, has addresses instead of
-functions: [server+0x1a2b]. These are kept. Once there are debug files of the same build ids, this
-makes of such a profile the one that it would have been with them. That stands in its place:
-commands take no other, and `sto show` names what it replaces.";
+If files were missing or stripped when a recording was ingested, its profile has addresses instead of
+functions: [server+0x1a2b]. The addresses are kept. Once debug files with the same build ids are available, this
+command stores the profile again with names. The new profile replaces the old one:
+commands use only the new one, and `sto show` names the one that it replaces.";
 
 /// Find names for functions that had none when their profiles were stored
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SymbolizeArgs {
-    /// Only these builds or profiles: `[EXE@]BUILD` or ID
+    /// Look only at these builds or profiles: `[EXE@]BUILD` or ID
     #[arg(value_name = "SELECTOR")]
     only: Vec<String>,
 

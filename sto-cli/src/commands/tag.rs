@@ -1,4 +1,4 @@
-//! `sto tag`: names for builds.
+//! `sto tag`: names builds.
 
 use crate::runtime::{CliError, FormatArg, Machine, Outcome, StorePath};
 use clap::Args;
@@ -8,11 +8,11 @@ use sto_query::render;
 const EXAMPLES: &str = "\
 Examples:
   sto tag                                    List all tags
-  sto tag v1.4.0 last-good                   Let last-good stand for v1.4.0
+  sto tag v1.4.0 last-good                   Let last-good refer to v1.4.0
   sto tag --force v1.5.0 last-good           Move it to v1.5.0
-  sto tag --delete last-good                 Take it away
+  sto tag --delete last-good                 Delete it
 
-A tag, or EXE@TAG, can be written wherever a build can. Each executable has tags of its own. The
+A tag, or EXE@TAG, can be used wherever a build can. Each executable has its own tags. The
 runs of a tagged build are not pruned.";
 
 /// Give a build a name that can be moved to another one
@@ -26,7 +26,7 @@ pub(crate) struct TagArgs {
     /// The tag
     name: Option<String>,
 
-    /// Move the tag if it stands for another build of the executable
+    /// Move the tag if it refers to another build of the executable
     #[arg(long, short, requires = "build")]
     force: bool,
 

@@ -1,4 +1,4 @@
-//! `sto timeline`: what a run did over time.
+//! `sto timeline`: shows what a run did over time.
 
 use crate::args::calls::CallArgs;
 use crate::args::drawing::Drawn;
@@ -26,29 +26,29 @@ Examples:
   sto timeline trace --from 2.5s --to 2.51s
   sto timeline v1 --total --metric event:cpu-clock --metric 'share = \"self:parse\" / \"event:cpu-clock\"'
 
-A metric is one that was recorded, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
-label:KEY=VALUE or event:EVENT. NAME = EXPRESSION makes one of others by + - * / and parentheses; a name with
-other characters than letters, digits and _.: stands between \". Counts and costs are per second.
+A metric is a recorded metric, by its name, or self:FUNCTION, total:FUNCTION, thread:NAME, module:NAME,
+label:KEY=VALUE or event:EVENT. NAME = EXPRESSION combines metrics by + - * / and parentheses; put a name in
+\" if it has characters other than letters, digits and _.: . Counts and costs are per second.
 
-Of a trace of calls (uftrace, XRay, function_graph, Chrome) it shows what each thread called: calls that took long,
-and shorter ones in a row summed up by stack. --call-duration and the others below compress every call anew, and
---from and --to do so by the threads' time in that part: of a file, or of a run that `sto ingest --keep-calls` stored.
-The page of such a run zooms in on what was summed up, down to single calls. Of other runs, --from and --to show what
-overlaps that part of what was stored.
+For a trace of calls (uftrace, XRay, function_graph, Chrome), it shows what each thread called: long calls one by one,
+and consecutive shorter ones summed up by stack. --call-duration and the options below it compress all calls again, and
+--from and --to do so relative to the threads' time in that part: for a file, or a run that `sto ingest --keep-calls` stored.
+The page of such a run zooms into the sums, down to single calls. For other runs, --from and --to show the stored
+calls that overlap that part.
 
-Time is known of a recording that is named as a file, and of runs that were ingested with --slices. Of several
-runs the newest is shown.";
+Times are known for a recording that is named as a file, and for runs that were ingested with --slices. If there are several
+runs, the newest is shown.";
 
-/// Digits of an id that name a run.
+/// Number of digits of an id that identify a run.
 const SHORT_ID: usize = 12;
 
-/// Options that are of traces of calls alone.
+/// Options that only apply to traces of calls.
 const OF_CALLS: [&str; 3] = ["call_duration", "call_gap", "total_time"];
 
 /// Show what a run did over time
 ///
-/// A row for each function, thread, module or value of a label, darker where it cost more; metrics as lines
-/// above them. Of a trace of calls, unless one of these is asked for, a row for each thread with what it called.
+/// Draws a row for each function, thread, module or value of a label, darker where it cost more, and metrics as lines
+/// above them. For a trace of calls, draws a row for each thread with its calls, unless one of these is requested.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct TimelineArgs {
@@ -58,16 +58,16 @@ pub(crate) struct TimelineArgs {
     #[command(flatten)]
     window: WindowArgs,
 
-    /// Show a row for each of these: function, thread, module or label:KEY [default: function, and of traces of
-    /// calls their threads]
+    /// Show a row for each of these: function, thread, module or label:KEY [default: function; threads for traces of
+    /// calls]
     #[arg(long, value_name = "WHAT", conflicts_with_all = OF_CALLS)]
     by: Option<RowsBy>,
 
-    /// Show what functions or modules cost with all that they call, not by themselves
+    /// Show the total cost of functions or modules, with everything they call, instead of self cost
     #[arg(long, conflicts_with_all = OF_CALLS)]
     total: bool,
 
-    /// Show this metric, too; may be given several times
+    /// Also show this metric; may be given several times
     #[arg(long, value_name = "METRIC", conflicts_with_all = OF_CALLS)]
     metric: Vec<String>,
 
@@ -77,7 +77,7 @@ pub(crate) struct TimelineArgs {
     #[command(flatten)]
     limit: LimitArg,
 
-    /// Write a page for browsers to this file, on which a part of the time can be looked at; `-` is standard
+    /// Write a page for browsers to this file, in which parts of the time can be selected; `-` is standard
     /// output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &TimelineArgs, store: &StorePath) -> Result<Outcome, Cli
     Ok(Outcome::Clean)
 }
 
-/// Shows what threads called; does nothing where that is not known.
+/// Shows the calls of each thread; returns `false` if the run has none.
 fn calls(
     args: &TimelineArgs,
     filter: &Filter,
@@ -161,7 +161,7 @@ fn calls(
     Ok(true)
 }
 
-/// What opens a part of the time of the run that was shown: by its id, as the newest may be another one later.
+/// The command that shows a part of the run's time. It names the run by its id, because another run may be the newest later.
 fn part_command(args: &TimelineArgs, store: &StorePath, run: Option<ProfileId>) -> PartCommand {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     let mut command = PartCommand {
@@ -177,7 +177,7 @@ fn part_command(args: &TimelineArgs, store: &StorePath, run: Option<ProfileId>) 
         None => args.select.selector().to_string_lossy().into_owned(),
     };
     match named.starts_with('-') {
-        // It would be taken for an option.
+        // It would be parsed as an option.
         true => command.after.extend(["--".to_owned(), named]),
         false => command.before.push(named),
     }

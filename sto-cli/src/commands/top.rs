@@ -1,4 +1,4 @@
-//! `sto top`: the functions that cost most.
+//! `sto top`: lists the functions that cost most.
 
 use crate::args::{InlinedArg, SelectArgs, WindowArgs, choice};
 use crate::runtime::{CliError, FormatArg, LimitArg, Outcome, StorePath};
@@ -8,10 +8,10 @@ use sto_query::render;
 
 /// Show which functions cost most
 ///
-/// Self is what a function costs alone, total what it costs with all that it calls. A total counts
-/// a sample once, however often the function is on its stack. Code that the compiler inlined
-/// counts for the function that it was compiled into, as in perf report; `--inlined` shows inlined
-/// functions of their own.
+/// Self is the cost of a function by itself, total includes everything it calls. A total counts
+/// a sample once, however often the function is on its stack. Inlined code
+/// counts for the function that it was inlined into, as in perf report; `--inlined` shows inlined
+/// functions separately.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
     #[command(flatten)]

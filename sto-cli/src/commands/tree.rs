@@ -1,4 +1,4 @@
-//! `sto tree`: the call tree, in the terminal.
+//! `sto tree`: shows the call tree in the terminal.
 
 use crate::args::{Percent, SelectArgs, WindowArgs};
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -6,7 +6,7 @@ use clap::Args;
 use sto_query::questions::{Prune, TreeRequest, tree};
 use sto_query::render;
 
-/// Show the call tree, pruned to what matters
+/// Show the call tree, pruned to the expensive stacks
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(crate) struct TreeArgs {
     #[arg(default_value_t = Percent::from_share(Prune::default().min_share))]
     min_share: Percent,
 
-    /// Show this many levels
+    /// Show at most this many levels
     #[arg(long, value_name = "LEVELS", default_value_t = Prune::default().max_depth)]
     depth: usize,
 

@@ -1,4 +1,4 @@
-//! `sto verify`: whether the store is sound.
+//! `sto verify`: checks the integrity of the store.
 
 use crate::runtime::store_path::options;
 use crate::runtime::{CliError, FormatArg, Outcome, Progress, StorePath};
@@ -7,10 +7,10 @@ use sto_core::store::Store;
 use sto_query::render;
 use sto_query::results::InStore;
 
-/// Check everything in the store, and name all that is damaged
+/// Check everything in the store, and list all damage
 ///
-/// Everything is read, hashed and counted again: checksums, references, counts, sums, and the file that
-/// it stands in. Nothing is written, so a store on read-only media can be verified, and others may
+/// Everything is read, hashed and counted again: checksums, references, counts, sums, and the store's
+/// file itself. Nothing is written, so a store on read-only media can be verified, and others may
 /// read it meanwhile.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {

@@ -1,4 +1,4 @@
-//! `sto waits`: where threads waited, and what ended it.
+//! `sto waits`: shows where threads waited, and what ended the wait.
 
 use crate::args::SelectArgs;
 use crate::runtime::{CliError, FormatArg, Outcome, StorePath};
@@ -11,13 +11,13 @@ Examples:
   sto waits uftrace.data
   sto waits v1 --format json
 
-Functions wait by their names: of locks and conditions, of system calls that read, write, poll or sleep. Of
-several runs, the newest is taken.";
+Waiting functions are recognized by their names: locks and conditions, and system calls that read, write, poll or sleep. If
+there are several runs, the newest is used.";
 
-/// How many are listed in text, so that they fit a screen.
+/// Number of waits that text lists by default, to fit a screen.
 const LISTED: usize = 5;
 
-/// Show in what functions the threads of a trace waited, and the calls during which that ended
+/// Show in which functions the threads of a trace waited, and the calls during which each wait ended
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct WaitsArgs {
