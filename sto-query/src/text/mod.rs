@@ -1,5 +1,5 @@
-//! Text for people: names made harmless and short, numbers, times, sentences and tables in the width of a
-//! terminal, command lines that a shell reads back.
+//! Text for people: escaping and shortening of names, numbers, times, paragraphs and tables that
+//! fit a terminal, and command lines for shells.
 
 pub(crate) mod names;
 mod numbers;
@@ -23,5 +23,5 @@ pub(crate) use table::{Cell, Column, Table};
 pub use time::Date;
 pub(crate) use width::{display_width, shorten};
 
-/// A name is never shortened below this, however narrow the terminal is.
+/// Minimum width of a shortened name, even in narrow terminals.
 pub(crate) const MIN_NAME_WIDTH: usize = 12;

@@ -1,17 +1,18 @@
-//! Functions' names cut to fit, so that those beside each other stay different, and the name that a user may have meant.
+//! Shortening of function names such that different names stay distinguishable, and the name that a
+//! user may have meant.
 
 use super::{display_width, shorten};
 use hashbrown::HashMap;
 
-/// Characters before the first difference that a name keeps, so that one sees where it lies.
+/// Number of characters kept before the first difference, as context.
 const BEFORE_DIFFERENCE: usize = 3;
 
-/// Columns below which the end of a name is not shown alone.
+/// Width below which the end of a name is not shown alone.
 const SHORTEST_NAME: usize = 8;
 
-/// Names cut to the columns that each may take.
+/// Shortens names, each to its maximum width.
 ///
-/// Those that would look alike, while they are not, begin with `…` shortly before they begin to differ.
+/// Different names that would look the same begin with `…` shortly before their first difference.
 pub(crate) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
     let mut shown: Vec<String> = names
         .iter()
@@ -27,16 +28,16 @@ pub(crate) fn shorten_apart(names: &[(&str, usize)]) -> Vec<String> {
                 shorten(&String::from_iter(differs), max.saturating_sub(1))
             );
         }
-        // Where the columns do not reach to the difference, nothing is won by another round.
+        // If the width does not reach the difference, another round would not help.
         let closer = look_alikes(names, &shown, group);
         alike.extend(closer.into_iter().filter(|(longer, _)| *longer > common));
     }
     shown
 }
 
-/// A function's name in at most `max` columns, with `…` for what is left out: first arguments of templates
-/// and parameters, then outer namespaces, as its own name says most. What still is too long loses its
-/// middle.
+/// Shortens a function's name to at most `max` columns, with `…` for what is left out: first
+/// template arguments and parameters, then outer namespaces, as a function's own name is most
+/// specific. A name that is still too long is cut in its middle.
 pub(crate) fn shorten_name(name: &str, max: usize) -> String {
     if display_width(name) <= max {
         return name.to_owned();
@@ -55,13 +56,13 @@ pub(crate) fn shorten_name(name: &str, max: usize) -> String {
         .map(|ix| &name[ix..])
         .filter(|inner| display_width(inner) < max);
     match inner.next() {
-        // Less would hardly be a name.
+        // Anything shorter would hardly be recognisable.
         Some(inner) if display_width(inner) >= max.min(SHORTEST_NAME) => format!("…{inner}"),
         _ => shorten(&name, max),
     }
 }
 
-/// The name with `…` for what stands in brackets after a name: `Map<…>::find(…) const`.
+/// Replaces the content of brackets that follow a name by `…`: `Map<…>::find(…) const`.
 fn without_arguments(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     let mut depth = 0;
@@ -88,13 +89,13 @@ fn without_arguments(name: &str) -> String {
     }
     match depth {
         0 => shown,
-        // Brackets without a partner, as in `operator<`.
+        // Unbalanced brackets, as in `operator<`.
         _ => name.to_owned(),
     }
 }
 
-/// The groups of different names that are shown alike, each with the number of characters by which all of
-/// them begin.
+/// Returns the groups of different names that look the same when shortened, each with the length of
+/// the common prefix in characters.
 fn look_alikes(
     names: &[(&str, usize)],
     shown: &[String],
@@ -122,8 +123,8 @@ fn common_characters(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
-/// The shortest name that has what was written in it; else the one that differs least, and of those the
-/// first in order. `None` where it shares less than half of what was written, as it was hardly meant then.
+/// Returns the shortest name that contains `name`, or else the most similar one, by edit distance
+/// and order. `None` if more than half of the characters differ, as it was probably not meant.
 pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.collect();
     let having = known.iter().copied().filter(|known| known.contains(name));
@@ -134,7 +135,7 @@ pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     let most = length / 2;
     known
         .into_iter()
-        // The distance is never less than that of the lengths, and takes far longer.
+        // The difference of lengths is a lower bound of the distance, and much faster.
         .filter(|known| known.chars().count().abs_diff(length) <= most)
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .filter(|(distance, _)| *distance <= most)
@@ -160,7 +161,7 @@ mod tests {
             shorten_name("a_function_of_c_without_parts", 12),
             "a_func…parts"
         );
-        // Its brackets have no partners.
+        // Unbalanced brackets.
         assert_eq!(
             shorten_name("std::operator<< <char>", 16),
             "std::ope… <char>"

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers for people.
 
 use sto_core::units::{Nanoseconds, Unit};
 
-/// A whole number with a comma after every third digit.
+/// Formats an integer with a comma after every third digit.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,13 +15,13 @@ pub(crate) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// `1 profile`, `2 profiles`.
+/// Formats a count: `1 profile`, `2 profiles`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// `3 more functions not shown`, as a line; nothing where all are.
+/// Returns the line `3 more functions not shown`; empty for zero.
 pub(crate) fn not_shown(more: usize, noun: &str) -> String {
     match more {
         0 => String::new(),
@@ -32,7 +32,7 @@ pub(crate) fn not_shown(more: usize, noun: &str) -> String {
     }
 }
 
-/// `a, b and 3 more`: this many names at the most.
+/// Lists at most `most` names: `a, b and 3 more`.
 pub(crate) fn some_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let named = names.iter().take(most).map(T::as_ref);
     let more = match names.len().saturating_sub(most) {
@@ -42,12 +42,12 @@ pub(crate) fn some_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     named.collect::<Vec<_>>().join(", ") + &more
 }
 
-/// A share from 0 to 1 in percent: `12.34%`.
+/// Formats a share from 0 to 1 in percent: `12.34%`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// A number of any size, with three digits: `1.23`, `456`, `7.89e8`.
+/// Formats a number of any size with three digits: `1.23`, `456`, `7.89e8`.
 pub(crate) fn short(number: f64) -> String {
     let decimals = match number.abs() {
         0.0 => return "0".to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn short(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// A probability: `0.042`, and where that shows nothing, its power of ten.
+/// Formats a probability: `0.042`, or its power of ten if it is below 0.001.
 pub(crate) fn probability(p: f64) -> String {
     match p {
         ..0.001 => format!("{p:.0e}"),
@@ -70,7 +70,7 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// Bytes in decimal units: `36.1 MB`.
+/// Formats bytes in decimal units: `36.1 MB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -78,7 +78,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A value in its unit: `1.23 s`, `36.1 MB`, `4.56 G`; `None` where it is the number of samples.
+/// Formats a value in its unit: `1.23 s`, `36.1 MB`; `None` for samples.
 pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     match (unit, value) {
         (Unit::Samples, _) => None,
@@ -98,7 +98,7 @@ pub(crate) fn quantity(value: u64, unit: Unit) -> Option<String> {
     }
 }
 
-/// A point in a run's time, or a part of it: `2.500 s`, `12.3 ms`.
+/// Formats a time within a run: `2.500 s`, `12.3 ms`.
 pub(crate) fn seconds(time: Nanoseconds) -> String {
     match time.0 {
         0 => "0 s".to_owned(),
@@ -108,8 +108,8 @@ pub(crate) fn seconds(time: Nanoseconds) -> String {
     }
 }
 
-/// A point in time, in the unit that is usual at times like `end`, with the digits that tell times apart that are a
-/// thousandth of `length` apart: `2.46813 s`.
+/// Formats a point in time in the unit that suits `end`, with enough digits to distinguish times
+/// that are a thousandth of `length` apart: `2.46813 s`.
 pub(crate) fn moment(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -> String {
     let (unit, most, name) = match end.0 {
         0..1_000_000 => (1e3, 3, "µs"),
@@ -121,7 +121,7 @@ pub(crate) fn moment(time: Nanoseconds, end: Nanoseconds, length: Nanoseconds) -
     format!("{:.*} {name}", digits as usize, time.0 as f64 / unit)
 }
 
-/// How many times smaller, as `412x`.
+/// Formats a compression ratio: `412x`.
 pub(crate) fn saving(saving: f64) -> String {
     if saving >= 10.0 {
         format!("{saving:.0}x")
@@ -130,11 +130,12 @@ pub(crate) fn saving(saving: f64) -> String {
     }
 }
 
-/// At least 1,000, with three significant digits and the last unit that leaves 1 or more.
+/// Formats a number of at least 1,000 with three significant digits, in the largest unit in which
+/// it is at least 1.
 fn scaled(number: u64, units: &[&str]) -> String {
     let mut scaled = number as f64 / 1_000.0;
     let mut unit = 0;
-    // 999.5 would be shown as 1000.
+    // 999.5 would be rounded to 1000.
     while scaled >= 999.5 && unit + 1 < units.len() {
         scaled /= 1_000.0;
         unit += 1;

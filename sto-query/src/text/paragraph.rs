@@ -1,14 +1,14 @@
-//! Sentences broken into lines.
+//! Paragraphs wrapped at the width of the terminal.
 
 use super::{Style, display_width, printable};
 use std::fmt::Write;
 
-/// A line that says what a report is about, broken only where the terminal is narrower.
+/// Returns a line without indentation, wrapped only if a terminal is narrower.
 pub(crate) fn title(style: Style, text: &str) -> String {
     line(style, text, 0)
 }
 
-/// A line that begins at this column, broken only where the terminal is narrower.
+/// Returns an indented line, wrapped only if a terminal is narrower.
 pub(crate) fn line(style: Style, text: &str, indent: usize) -> String {
     let head = " ".repeat(indent);
     match style.width {
@@ -17,7 +17,8 @@ pub(crate) fn line(style: Style, text: &str, indent: usize) -> String {
     }
 }
 
-/// A paragraph after `head`, its lines broken at spaces, those after the first indented.
+/// Returns a paragraph that begins with `head`, wrapped at spaces, with all lines but the first
+/// indented.
 pub(crate) fn paragraph(style: Style, head: &str, sentence: &str, indent: usize) -> String {
     let width_of_line = style.text_width();
     let mut text = head.to_owned();

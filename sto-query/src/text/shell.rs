@@ -1,11 +1,13 @@
-//! Command lines, and how they are broken into lines that a shell still reads as one.
+//! Command lines, quoted for a shell and wrapped with backslashes.
 
 use super::{Style, display_width, printable};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
 
-/// A command line: as [`Display`] writes it, a shell reads each word as it stands here, whatever is
-/// in it, and every character of it shows.
+/// A command line.
+///
+/// [`Display`] quotes it so that a shell reads exactly these words, whatever characters they
+/// contain, and so that every character is visible.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
@@ -16,13 +18,13 @@ pub struct Command {
 }
 
 impl Command {
-    /// The whole of it, if there is one.
+    /// Returns the quoted command, if there is one.
     pub(crate) fn line(&self) -> Option<String> {
         (!self.words.is_empty()).then(|| self.to_string())
     }
 
-    /// One word of a POSIX shell. Characters that do not show are written in octal, which takes the
-    /// `$'...'` of POSIX.1-2024: bash, zsh and ksh have it, dash has not.
+    /// Quotes a word for a POSIX shell. Invisible characters are written in octal within `$'...'`
+    /// (POSIX.1-2024), which bash, zsh and ksh support, but dash does not.
     fn quoted(word: &str) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
         if !word.is_empty() && word.chars().all(is_plain) {
@@ -70,7 +72,7 @@ impl From<Command> for String {
 impl TryFrom<String> for Command {
     type Error = String;
 
-    /// Reads what [`Display`] writes, as a shell does.
+    /// Parses the output of [`Display`] like a shell.
     fn try_from(line: String) -> Result<Command, String> {
         let words = words_of(line.as_bytes());
         let command = words.map(|words| Command { words });
@@ -128,11 +130,11 @@ fn words_of(line: &[u8]) -> Option<Vec<String>> {
     words.map(|word| String::from_utf8(word).ok()).collect()
 }
 
-/// The command, if there is one, after `head`, its further lines indented, each but the last ending in `\`, as wide as
-/// sentences.
+/// Returns `head` and the quoted command, wrapped with backslashes at the width of sentences. Empty
+/// if there is no command.
 ///
-/// A word that takes more than a line goes on at the beginning of the next, as a shell takes out
-/// `\` and line feed, but no spaces.
+/// A word that is longer than a line continues at the beginning of the next, as a shell removes a
+/// backslash and line feed, but not indentation.
 pub(crate) fn command(style: Style, head: &str, command: &Command, indent: usize) -> String {
     if command.words.is_empty() {
         return String::new();
@@ -144,7 +146,7 @@ pub(crate) fn command(style: Style, head: &str, command: &Command, indent: usize
     for word in &command.words {
         let quoted = Command::quoted(word);
         let width = display_width(&quoted);
-        // A space before it, a space and `\` after it.
+        // A space before the word; a space and `\` after it.
         if !is_first && column + 1 + width + 2 > line {
             text += &format!(" \\\n{:indent$}", "");
             column = indent;

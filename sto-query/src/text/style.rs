@@ -1,45 +1,45 @@
-//! How text is laid out and coloured for a terminal, and the words of the program that prints it.
+//! Layout and colours of text in a terminal, and the vocabulary of the program that prints it.
 
 use super::{MIN_NAME_WIDTH, shorten};
 use std::fmt;
 use std::str::FromStr;
 use sto_core::Hint;
 
-/// How text is laid out.
+/// Layout of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Number of columns of the terminal; `None` shortens nothing, as for a pipe or a file.
+    /// Number of columns of the terminal; `None` for a pipe or a file, where nothing is shortened.
     pub width: Option<usize>,
-    /// The colours; `None` for plain text.
+    /// Colours; `None` for plain text.
     pub colors: Option<Colors>,
-    /// What the reader can do next is called so.
+    /// Names of the commands and options that hints refer to.
     pub words: Words,
 }
 
-/// How text looks, by what it says.
+/// Appearance of text by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
     /// Headings, and names that a report is about.
     pub(crate) heading: Look,
-    /// What matters less.
+    /// Less important text.
     pub dim: Look,
-    /// What got worse.
+    /// Regressions.
     pub regression: Look,
-    /// What got better.
+    /// Improvements.
     pub(crate) improvement: Look,
 }
 
-/// A colour and attributes of text.
+/// Colour and attributes of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// A colour of the terminal's 256; its usual one by default.
+    /// A colour of the terminal's 256; its default colour if `None`.
     color: Option<u8>,
     is_bold: bool,
     is_dim: bool,
     is_underlined: bool,
 }
 
-/// The terminal's first colours, and then the same ones with `bright-` before them.
+/// Names of the first 8 colours. The next 8 have the prefix `bright-`.
 const NAMES: [&str; 8] = [
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 ];
@@ -51,7 +51,7 @@ impl Default for Colors {
 }
 
 impl Colors {
-    /// The colours where nobody chose others.
+    /// The default colours.
     pub const USUAL: Colors = Colors {
         heading: Look {
             is_bold: true,
@@ -73,7 +73,7 @@ impl Colors {
         },
     };
 
-    /// What may have a colour, by name, with how it looks.
+    /// Returns the appearance of each kind of text, with the name of the kind.
     pub fn roles(&mut self) -> [(&'static str, &mut Look); 4] {
         [
             ("heading", &mut self.heading),
@@ -92,7 +92,7 @@ impl Look {
         is_underlined: false,
     };
 
-    /// Text that looks so: with SGR sequences of ECMA-48, and xterm's for colours from the 16th.
+    /// Formats text with SGR sequences of ECMA-48, and those of xterm for colours from 16 on.
     pub fn paint(self, text: &str) -> String {
         let attributes = [(self.is_bold, 1), (self.is_dim, 2), (self.is_underlined, 4)];
         let attributes = attributes.into_iter().filter(|(is_set, _)| *is_set);
@@ -109,7 +109,7 @@ impl Look {
     }
 }
 
-/// Text that names no colour.
+/// A text that is not a valid colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownColor(String);
 
@@ -130,7 +130,7 @@ impl std::error::Error for UnknownColor {}
 impl FromStr for Look {
     type Err = UnknownColor;
 
-    /// Reads attributes and a colour, as in `bold bright-red`, `208` or `none`.
+    /// Parses attributes and a colour, such as `bold bright-red`, `208` or `none`.
     fn from_str(text: &str) -> Result<Look, UnknownColor> {
         let unknown = || UnknownColor(text.to_owned());
         let mut look = Look::PLAIN;
@@ -165,22 +165,22 @@ fn color(word: &str) -> Option<u8> {
 }
 
 impl Style {
-    /// Makes a heading stand out.
+    /// Formats a heading.
     pub(crate) fn bold(self, text: &str) -> String {
         self.painted(|colors| colors.heading, text)
     }
 
-    /// Lets what matters less stand back.
+    /// Formats less important text.
     pub(crate) fn dim(self, text: &str) -> String {
         self.painted(|colors| colors.dim, text)
     }
 
-    /// Marks what got worse.
+    /// Formats a regression.
     pub(crate) fn worse(self, text: &str) -> String {
         self.painted(|colors| colors.regression, text)
     }
 
-    /// Marks what got better.
+    /// Formats an improvement.
     pub(crate) fn better(self, text: &str) -> String {
         self.painted(|colors| colors.improvement, text)
     }
@@ -192,13 +192,13 @@ impl Style {
         }
     }
 
-    /// Columns of sentences: those of the terminal up to 100, as longer lines are hard to read; and 80 where
-    /// the width is not limited.
+    /// Returns the width of sentences: the width of the terminal up to 100 columns, as longer lines
+    /// are hard to read, or 80 if the width is not limited.
     pub(crate) fn text_width(self) -> usize {
         self.width.unwrap_or(80).clamp(2 * MIN_NAME_WIDTH, 100)
     }
 
-    /// Shortens text so that it ends at the right edge, if it begins at this column.
+    /// Shortens text that begins at `column` to end at the right edge of the terminal.
     pub(crate) fn fit(self, text: &str, column: usize) -> String {
         match self.width {
             Some(width) => shorten(text, width.saturating_sub(column).max(MIN_NAME_WIDTH)),
@@ -207,13 +207,13 @@ impl Style {
     }
 }
 
-/// What a program calls what a [`Hint`] is about: its commands, options or buttons. By default it has none, and
-/// sentences go without.
+/// Names of the commands, options or buttons of a program that a [`Hint`] refers to. By default
+/// there are none, and sentences omit them.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// What does it; empty where nothing does.
+    /// Returns the name of a hint's command; empty if the program has none.
     pub hint: fn(Hint) -> &'static str,
-    /// What stands before the name of an option: `--`.
+    /// Prefix of option names: `--`.
     pub option: &'static str,
 }
 
@@ -235,12 +235,12 @@ impl PartialEq for Words {
 impl Eq for Words {}
 
 impl Words {
-    /// What does it, if anything.
+    /// Returns the name of a hint's command, if the program has one.
     pub(crate) fn of(self, hint: Hint) -> Option<&'static str> {
         Some((self.hint)(hint)).filter(|name| !name.is_empty())
     }
 
-    /// The part of a sentence that names what does it; empty where nothing does.
+    /// Returns the part of a sentence that names a hint's command; empty if the program has none.
     pub(crate) fn within(self, before: &str, hint: Hint, after: &str) -> String {
         let name = self.of(hint);
         name.map_or_else(String::new, |name| format!("{before}{name}{after}"))

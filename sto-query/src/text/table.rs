@@ -1,16 +1,18 @@
-//! Tables for terminals, pipes and logs: one writer, so that all are aligned and cut alike.
+//! Tables for terminals, pipes and logs, with aligned columns.
 
 use super::names::shorten_apart;
 use super::{MIN_NAME_WIDTH, Style, display_width, printable, shorten};
 use std::iter::zip;
 
-/// Columns between two columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
-/// While the last column has fewer than this for longer text, others give way to it.
+/// Minimum width of longer text in the last column. Dispensable columns are left out to reach it.
 const ENOUGH_FOR_NAMES: usize = 18;
 
-/// A table whose last column is text of any length, such as a function's name: it is cut to what the
-/// others leave of the width, and stands last so that it pushes nothing aside where nothing is cut.
+/// A table whose last column is text of any length, such as a function's name.
+///
+/// The last column is cut to the width that the others leave. It comes last so that it does not
+/// displace other columns when nothing is cut.
 pub(crate) struct Table {
     columns: Vec<Column>,
     lines: Vec<Line>,
@@ -19,11 +21,11 @@ pub(crate) struct Table {
 
 enum Line {
     Row(Vec<Cell>),
-    /// Between rows, as wide as it is.
+    /// A line between rows, which is not wrapped.
     Text(String),
 }
 
-/// A column but for its cells.
+/// The properties of a column.
 pub(crate) struct Column {
     title: &'static str,
     is_number: bool,
@@ -32,7 +34,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column of text, aligned on its left.
+    /// Creates a left-aligned column of text.
     pub(crate) fn text(title: &'static str) -> Column {
         Column {
             title,
@@ -42,7 +44,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers, aligned on its right.
+    /// Creates a right-aligned column of numbers.
     pub(crate) fn number(title: &'static str) -> Column {
         Column {
             is_number: true,
@@ -50,7 +52,7 @@ impl Column {
         }
     }
 
-    /// Cuts cells to so many columns, where the width is limited.
+    /// Sets the maximum width of cells in a terminal.
     pub(crate) fn at_most(self, columns: usize) -> Column {
         Column {
             most: columns,
@@ -58,8 +60,8 @@ impl Column {
         }
     }
 
-    /// Leaves the column out where the last one has no room: of several, the one with the highest rank
-    /// first.
+    /// Allows to leave out the column if the last column needs more room. Columns with the highest
+    /// rank are left out first.
     pub(crate) fn dispensable(self, rank: u8) -> Column {
         Column {
             dispensable: rank,
@@ -68,7 +70,7 @@ impl Column {
     }
 }
 
-/// What stands in a row's column. Its text may be anything: what does not show, is [shown](fn@printable).
+/// A cell of a table. Invisible characters of its text are [escaped](fn@printable).
 pub(crate) struct Cell {
     before: String,
     text: String,
@@ -88,8 +90,8 @@ impl<T: AsRef<str>> From<T> for Cell {
 }
 
 impl Cell {
-    /// Puts lines of a tree or the like before the text of the last column, and notes that stand back
-    /// after it. Neither is ever cut; where a name has no room beside them, the notes are left out.
+    /// Adds tree lines before and notes after the text of the last column. Neither is cut, but the
+    /// notes are left out if a name has no room next to them.
     pub(crate) fn between(self, before: String, after: String) -> Cell {
         Cell {
             before,
@@ -98,7 +100,7 @@ impl Cell {
         }
     }
 
-    /// What follows the text, if a name has room beside it.
+    /// Returns the notes after the text, if a name has room next to them.
     fn shown_after(&self, style: Style, from: usize) -> &str {
         let taken = from + display_width(&self.before) + display_width(&self.after);
         match style.width {
@@ -114,14 +116,14 @@ impl Cell {
             .sum()
     }
 
-    /// Marks the text.
+    /// Sets the style of the text.
     pub(crate) fn marked(self, mark: fn(Style, &str) -> String) -> Cell {
         Cell { mark, ..self }
     }
 }
 
 impl Table {
-    /// A table without rows. The last column takes what the others leave.
+    /// Creates a table without rows.
     pub(crate) fn new(columns: Vec<Column>) -> Table {
         Table {
             columns,
@@ -130,7 +132,7 @@ impl Table {
         }
     }
 
-    /// The table that many columns from the left edge.
+    /// Sets the distance of the table from the left edge.
     pub(crate) fn indented(self, columns: usize) -> Table {
         Table {
             indent: columns,
@@ -138,18 +140,18 @@ impl Table {
         }
     }
 
-    /// Adds a row, with a cell a column.
+    /// Adds a row, with one cell per column.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.lines.push(Line::Row(cells));
     }
 
-    /// Adds a line that is no row.
+    /// Adds a line between rows.
     pub(crate) fn line(&mut self, text: String) {
         self.lines.push(Line::Text(text));
     }
 
-    /// The heading and the rows, a line each; nothing where there are none.
+    /// Returns the heading and the lines of the table; empty if it has no lines.
     pub(crate) fn render(&self, style: Style) -> String {
         if self.lines.is_empty() {
             return String::new();
@@ -190,7 +192,7 @@ impl Table {
         text
     }
 
-    /// The columns that all but the last column take; `None` for those that give way to it.
+    /// Returns the widths of all columns but the last; `None` for columns that are left out.
     fn widths(&self, style: Style) -> Vec<Option<usize>> {
         let others = self.columns.len().saturating_sub(1);
         let rows = || self.lines.iter().filter_map(Line::cells);
@@ -219,7 +221,7 @@ impl Table {
         widths
     }
 
-    /// The last column's texts, cut to the width that is left from this column on.
+    /// Returns the texts of the last column, cut to the width that remains from this column on.
     fn names(&self, style: Style, from: usize) -> Vec<String> {
         let last = self
             .lines
@@ -238,7 +240,7 @@ impl Table {
         shorten_apart(&names)
     }
 
-    /// A line of all cells but the last, and what stands in that.
+    /// Formats a line, given the text of its last cell.
     fn line_of(
         &self,
         cells: &[Cell],
@@ -267,7 +269,7 @@ impl Table {
     }
 }
 
-/// Columns in front of the last column.
+/// Returns the width of all columns but the last, including gaps.
 fn taken(widths: &[Option<usize>]) -> usize {
     widths.iter().flatten().map(|width| width + GAP).sum()
 }

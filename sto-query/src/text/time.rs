@@ -1,17 +1,17 @@
-//! Civil time.
+//! Calendar dates.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use sto_core::units::UnixSeconds;
 
-/// A day, in UTC: `2026-03-01`. Days compare as they follow one another, up to the year 9999.
+/// A day in UTC: `2026-03-01`. The order of days is correct up to the year 9999.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(try_from = "String")]
 pub struct Date(String);
 
 impl Date {
-    /// The day on which a point in time is.
+    /// Returns the day of a point in time.
     pub fn of(time: UnixSeconds) -> Date {
         let mut date = time.to_string();
         date.truncate(date.find('T').unwrap_or(date.len()));
@@ -26,7 +26,7 @@ impl Date {
 impl TryFrom<String> for Date {
     type Error = &'static str;
 
-    /// From the text that it is displayed as.
+    /// Parses the output of [`Display`](fmt::Display).
     fn try_from(text: String) -> Result<Date, &'static str> {
         let day = text.parse().ok().map(Date::of);
         day.filter(|day| day.0 == text)

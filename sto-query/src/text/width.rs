@@ -1,15 +1,15 @@
-//! Names made to fit a terminal.
+//! Display width of text, and shortening to a width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that text takes on a terminal.
+/// Returns the number of columns that text occupies on a terminal.
 pub(crate) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// Text that takes at most `max` columns: if it is longer, its middle gives way to `…`.
+/// Shortens text to at most `max` columns, with `…` in its middle if it is longer.
 ///
-/// The middle, because a function's path stands first and its own name last.
+/// The beginning and the end are kept, as a function's path comes first and its own name last.
 pub(crate) fn shorten(text: &str, max: usize) -> String {
     if display_width(text) <= max {
         return text.to_owned();
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(shorten("core::fmt::write", 16), "core::fmt::write");
         assert_eq!(shorten("core::fmt::write", 9), "core…rite");
         assert_eq!(shorten("core::fmt::write", 1), "…");
-        // Wide characters take two columns each; half of one is never shown.
+        // Wide characters take two columns and are never cut in half.
         assert_eq!(shorten("函数函数函数", 6), "函…数");
         assert!(display_width(&shorten("函数函数函数", 6)) <= 6);
     }

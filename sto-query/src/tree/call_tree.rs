@@ -8,20 +8,20 @@ use sto_core::units::Cost;
 
 /// A pruned call tree.
 ///
-/// The nodes are a flat list with the index of each one's caller, not nested: a recursion may be
-/// deeper than a reader of nested JSON can go.
+/// The nodes are a flat list with the index of each node's caller instead of nested objects, as
+/// recursion can be deeper than JSON readers allow.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTree {
-    /// What it is about.
+    /// The program, build and profiles.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Stacks with a smaller share were cut.
+    /// Share below which stacks were cut.
     pub min_share: f64,
     /// Number of levels that were kept.
     pub max_depth: usize,
-    /// The stacks: callers before what they call, siblings with the most expensive first.
+    /// The stacks: callers before their callees, siblings by descending cost.
     pub nodes: Vec<CallTreeNode>,
     /// Everything that was cut.
     pub cut: CutStacks,
@@ -31,19 +31,19 @@ impl Answer for CallTree {
     const SCHEMA: &'static str = "sto.tree/1";
 }
 
-/// One stack of the call tree.
+/// A stack of the call tree.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallTreeNode {
-    /// Place of its caller in `nodes`.
+    /// Index of its caller in `nodes`.
     pub parent: Option<usize>,
     /// Number of its callers.
     pub depth: usize,
     /// Its last frame.
     #[serde(flatten)]
     pub frame: FrameInfo,
-    /// Source line; left out of JSON where frames are functions.
+    /// Source line; omitted in JSON unless frames are split by line.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Cost of the samples with exactly this stack.
@@ -51,9 +51,9 @@ pub struct CallTreeNode {
     pub self_cost: CostShare,
     /// Cost of the samples whose stack begins with this one.
     pub total: CostShare,
-    /// What was cut directly below it.
+    /// The stacks that were cut directly below it.
     pub cut: CutStacks,
-    /// Whether it is one of several that the text shows as one line; left out of JSON where it is not.
+    /// Whether text shows it in one line with other stacks; omitted in JSON if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub folded: bool,
 }
@@ -62,14 +62,14 @@ fn is_zero(line: &u32) -> bool {
     *line == 0
 }
 
-/// What was cut.
+/// Stacks that were cut.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CutStacks {
     /// Number of stacks.
     pub stacks: usize,
-    /// What they cost.
+    /// Their cost.
     #[serde(flatten)]
     pub cost: CostShare,
 }
@@ -83,7 +83,7 @@ impl CutStacks {
     }
 }
 
-/// The call tree of a view in one sample type, without what `options` cuts.
+/// Returns the call tree of a view in one sample type, pruned by `options`.
 pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
     let self_costs = view.self_costs(sample_type);
     let whole: Cost = self_costs.iter().copied().sum();
@@ -117,7 +117,7 @@ pub fn call_tree(view: &View, sample_type: usize, options: &Prune) -> CallTree {
 }
 
 impl CallTree {
-    /// The same with a line for each stack.
+    /// Returns the tree with a line for each stack.
     pub fn unfolded(mut self) -> Self {
         self.nodes.iter_mut().for_each(|node| node.folded = false);
         self
@@ -125,7 +125,7 @@ impl CallTree {
 }
 
 impl CallTreeNode {
-    /// It as a frame of a chain of calls.
+    /// Returns the stack's last frame as a link of a chain of calls.
     pub(crate) fn link(&self) -> Link<'_> {
         Link {
             symbol: &self.frame.function,

@@ -1,4 +1,4 @@
-//! What stacks cost in each context: in which thread, and with which labels.
+//! Costs of stacks by context: thread and labels.
 
 use super::View;
 use hashbrown::HashMap;
@@ -13,38 +13,36 @@ use sto_core::units::{Cost, SampleType};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextCosts {
-    /// The contexts, in ascending order, none twice.
+    /// The distinct contexts, in ascending order.
     pub contexts: Vec<Context>,
-    /// The costs by sample type of the view, in order of context and node.
+    /// The costs by sample type of the view, ordered by context and node.
     pub costs: BTreeMap<(ContextIx, NodeIx), Vec<Cost>>,
 }
 
-/// What a run cost by slice of its time.
+/// Costs of a run by time slice.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSlices {
-    /// How time is cut.
+    /// The time slices.
     pub(crate) grid: SliceGrid,
-    /// The contexts, in ascending order, none twice.
+    /// The distinct contexts, in ascending order.
     pub(crate) contexts: Vec<Context>,
     /// The costs by sample type of the view, at nodes of the view.
     pub(crate) costs: Vec<Vec<SliceCost>>,
 }
 
-/// Where in a view a stack stands, by its caller and last frame.
+/// The nodes of a view by caller and last frame.
 pub(super) struct Nodes<'v> {
     view: &'v View,
     nodes: HashMap<(Option<NodeIx>, FrameIx), NodeIx>,
 }
 
 impl View {
-    /// What the runs of a view cost in each context together, over all their time; `None` where the
-    /// slices of time of one of them were not kept.
+    /// Returns the costs of all runs of a view in each context, over their whole time; `None` if
+    /// the time slices of a run were not kept.
     ///
-    /// # Errors
-    /// Where `store` does not have every profile, or is damaged.
+    /// # Errors Returns an error if `store` lacks a profile, or is damaged.
     ///
-    /// # Panics
-    /// If stacks were changed since the view was loaded from that store.
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn context_costs(&self, store: &Snapshot) -> Result<Option<ContextCosts>, StoreError> {
         let nodes = Nodes::of(self);
         let mut sums: BTreeMap<Context, BTreeMap<NodeIx, Vec<Cost>>> = BTreeMap::new();
@@ -92,7 +90,7 @@ impl<'v> Nodes<'v> {
         }
     }
 
-    /// What one of the view's runs costs in each context, in the part of its time that the view has.
+    /// Returns the costs of a run in each context, in the part of its time that the view has.
     pub(super) fn context_costs(
         &self,
         store: &Snapshot,
@@ -120,7 +118,7 @@ impl<'v> Nodes<'v> {
         }))
     }
 
-    /// What a profile of the view cost in each slice of its time; `None` where that was not kept.
+    /// Returns the costs of a profile in each slice of its time; `None` if these were not kept.
     pub(super) fn slices(
         &self,
         store: &Snapshot,
@@ -136,7 +134,7 @@ impl<'v> Nodes<'v> {
         let mut costs = vec![Vec::new(); view.sample_types.len()];
         let columns = SampleType::columns(types, &view.sample_types);
         for (column, of_type) in columns.into_iter().zip(&loaded.slices.costs) {
-            // The view may be of one event alone.
+            // The view may have only one event.
             let Some(column) = column else { continue };
             costs[column].extend(of_type.iter().map(|cost| SliceCost {
                 node: nodes[cost.node.get()],
@@ -150,7 +148,7 @@ impl<'v> Nodes<'v> {
         }))
     }
 
-    /// For each node of a profile's own tree the node of the view.
+    /// Returns the node of the view for each node of a profile's own tree.
     fn of_profile(&self, profile: &LoadedSlices) -> Vec<NodeIx> {
         let frames: Vec<FrameIx> = profile
             .frames

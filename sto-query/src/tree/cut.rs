@@ -1,4 +1,4 @@
-//! Runs cut into parts, each a run of its own with a number that says which part it is.
+//! Splitting of runs into parts, each of which is a run with a metric.
 
 use super::View;
 use super::contexts::Nodes;
@@ -10,17 +10,16 @@ use sto_core::store::{Snapshot, StoreError};
 use sto_core::tree::{SelfCosts, merge_equal_nodes};
 use sto_core::units::Nanoseconds;
 
-/// Parts that the time of a run is cut into, at the most.
+/// Maximum number of parts of a run's time.
 const PARTS: u32 = 100;
-/// The metric that parts of time have.
+/// Metric of the parts of a run's time.
 pub(crate) const TIME: &str = "time";
 
 impl View {
-    /// The same stacks, with each run cut by a number that its samples are labelled with, or by time where `x` is `time`, so
-    /// that each part is a run with this metric; whole where they cannot be cut.
+    /// Returns the view with each run split by the numeric label `x` of its samples, or by time if
+    /// `x` is `time`. Each part is a run with the metric `x`. Runs that cannot be split stay whole.
     ///
-    /// # Errors
-    /// As [`View::cut_by_label`] and [`View::cut_by_time`].
+    /// # Errors Returns an error if [`View::cut_by_label`] or [`View::cut_by_time`] does.
     pub(crate) fn cut_by(self, store: &Snapshot, x: &str) -> Result<View, WindowError> {
         let cut = self.clone().cut_by_label(store, x)?;
         match (cut.runs.is_empty(), x) {
@@ -30,10 +29,9 @@ impl View {
         }
     }
 
-    /// The keys of labels by which samples of the runs have numbers.
+    /// Returns the keys of numeric labels of samples.
     ///
-    /// # Errors
-    /// Where `store` does not have every profile with its slices.
+    /// # Errors Returns an error if `store` lacks a profile or its slices.
     pub(crate) fn numbers_of_samples(
         &self,
         store: &Snapshot,
@@ -49,14 +47,14 @@ impl View {
         Ok(keys)
     }
 
-    /// The same stacks, with a run for each number that samples of a run are labelled with under this key, and that number
-    /// as a metric of it. Samples without one are left out; runs are none where no sample has one.
+    /// Returns the view with a run for each number that samples of a run have as the label `key`,
+    /// and with that number as a metric of the run.
     ///
-    /// # Errors
-    /// Where `store` does not have every profile with its slices.
+    /// Samples without the label are left out. There are no runs if no sample has it.
     ///
-    /// # Panics
-    /// If stacks were changed since the view was loaded from that store.
+    /// # Errors Returns an error if `store` lacks a profile or its slices.
+    ///
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     fn cut_by_label(self, store: &Snapshot, key: &str) -> Result<View, StoreError> {
         let nodes = Nodes::of(&self);
         let (mut profiles, mut runs) = (Vec::new(), Vec::new());
@@ -64,7 +62,7 @@ impl View {
             let Some(kept) = nodes.context_costs(store, stored.id)? else {
                 continue;
             };
-            // By the bits of numbers, which are told apart exactly.
+            // Keyed by bits, as numbers must be equal exactly.
             let mut parts: BTreeMap<u64, Vec<SelfCosts>> = BTreeMap::new();
             for (&(context, node), costs) in &kept.costs {
                 let labels = &kept.contexts[context.0 as usize].labels;
@@ -95,14 +93,12 @@ impl View {
         Ok(view)
     }
 
-    /// The same stacks, with a run for each of up to a hundred parts of the time of each run, and the seconds from its
-    /// start to the middle of the part as a metric `time` of it.
+    /// Returns the view with a run for each of up to a hundred parts of the time of each run. The
+    /// metric `time` has the seconds from the start of the run to the middle of the part.
     ///
-    /// # Errors
-    /// Where a run was stored without slices of its time, or is shorter than one.
+    /// # Errors Returns an error if a run was stored without time slices, or is shorter than one.
     ///
-    /// # Panics
-    /// As [`View::cut_by_label`].
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     fn cut_by_time(self, store: &Snapshot) -> Result<View, WindowError> {
         let mut middles = Vec::new();
         let mut view = self.within(store, |run| {
@@ -122,7 +118,7 @@ impl View {
     }
 }
 
-/// The number that these labels have of a key, the first one.
+/// Returns the first number among the labels with this key.
 fn number(labels: &[SampleLabel], key: &str) -> Option<f64> {
     let mut own = labels.iter().filter(|label| label.key == key);
     own.find_map(value)

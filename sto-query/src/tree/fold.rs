@@ -1,31 +1,32 @@
-//! Chains of calls that say little, to be shown as one line.
+//! Folding of frames that samples only pass through, which are shown as one line.
 //!
-//! A frame is *passed through* if it has one callee and next to no cost of its own. Of a run of such frames,
-//! each the only callee of the one before, the first and the last of the program stay; what stands before,
-//! between and after them is folded: two frames or more of libraries and runtimes, three or more where
-//! frames of the program are among them.
+//! A frame is *passed through* if it has one callee and almost no self cost. Consecutive frames
+//! that are passed through form a run. Its first and last frames that belong to the program are
+//! kept. The frames before, between and after them are folded: two or more frames of libraries and
+//! runtimes, or three or more if frames of the program are among them.
 
 use crate::functions::{is_library, origin};
 use std::ops::Range;
 
-/// A share of all samples below which a frame's own cost is next to none.
+/// Share of all samples below which self cost is negligible.
 pub(crate) const NO_OWN_COST: f64 = 0.001;
 
-/// Names that stand for folded frames at most.
+/// Maximum number of origins to name for folded frames.
 const NAMED: usize = 3;
 
-/// A frame of a chain.
+/// A frame of a chain of calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link<'a> {
-    /// Its symbol, or the key of it.
+    /// Symbol or function key.
     pub(crate) symbol: &'a str,
     /// The file that its code was loaded from.
     pub(crate) module: &'a str,
-    /// Whether the samples only pass through it.
+    /// Whether samples only pass through it.
     pub(crate) is_passed_through: bool,
 }
 
-/// The rows of a tree in preorder that are folded, by the depths of all rows; `link` is what a row is in a chain.
+/// Returns the folded rows of a tree, given the depths of all rows in preorder, and the link of
+/// each row.
 pub(crate) fn fold_tree<'a>(
     depths: impl Iterator<Item = usize>,
     link: impl Fn(usize) -> Link<'a>,
@@ -41,7 +42,8 @@ pub(crate) fn fold_tree<'a>(
         callers.push(row);
         callees.push(0);
     }
-    // The only callee of a row stands right after it, and the last of a chain has none, or several.
+    // The only callee of a row directly follows it. The last row of a chain has no or several
+    // callees.
     let rows: Vec<usize> = (0..callees.len()).collect();
     let chains = rows.chunk_by(|&row, _| callees[row] == 1);
     let folded = chains.flat_map(|chain| {
@@ -56,8 +58,8 @@ pub(crate) fn fold_tree<'a>(
     folded.collect()
 }
 
-/// The runs of frames that are folded, in order; `chain` is of calls, outermost first, each of which is the
-/// only one of its caller.
+/// Returns the ranges of folded frames in a chain, outermost first, in which each frame is the only
+/// callee of the one before.
 fn fold(chain: &[Link]) -> Vec<Range<usize>> {
     let mut folded = Vec::new();
     let mut start = 0;
@@ -83,7 +85,7 @@ fn fold(chain: &[Link]) -> Vec<Range<usize>> {
     folded
 }
 
-/// The runs of two frames or more that are of libraries and runtimes, in order.
+/// Returns the ranges of two or more consecutive frames of libraries and runtimes.
 pub(crate) fn fold_library(chain: &[Link]) -> Vec<Range<usize>> {
     let mut folded = Vec::new();
     let mut start = 0;
@@ -97,7 +99,7 @@ pub(crate) fn fold_library(chain: &[Link]) -> Vec<Range<usize>> {
     folded
 }
 
-/// What is said of folded frames: `18 frames: rayon, std`.
+/// Describes folded frames: `18 frames: rayon, std`.
 pub(crate) fn folded_name(frames: &[Link]) -> String {
     let mut origins: Vec<&str> = Vec::new();
     for link in frames {

@@ -7,24 +7,23 @@ use sto_core::model::{FrameIx, StringIx};
 use sto_core::tree::{outermost, totals};
 use sto_core::units::Cost;
 
-/// What a function cost over all stacks.
+/// The cost of a function over all stacks.
 ///
-/// A function is a symbol of a module: frames that differ in kind, file or line alone (inlined
-/// here and called there, or at another line) are one function.
+/// A function is a symbol of a module. Frames that differ only in kind, file or line, such as
+/// inlined and called copies, are the same function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The frame that stands for it: of its frames the one with the highest self cost, then the
-    /// first in the order of frames.
+    /// A representative frame: the one with the highest self cost, or the first of several.
     pub frame: FrameIx,
-    /// Cost of the samples that ended in it.
+    /// Cost of the samples that ended in the function.
     pub self_cost: Cost,
-    /// Cost of the samples whose stack has it at least once.
+    /// Cost of the samples whose stack contains the function.
     pub total: Cost,
 }
 
-/// The functions of a view in one sample type, in the order of module and symbol.
+/// Returns the functions of a view in one sample type, ordered by module and symbol.
 ///
-/// Functions that are on no stack of that sample type are left out.
+/// Functions without a cost in this sample type are left out.
 pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     let self_costs = view.self_costs(sample_type);
     let function_of = function_numbers(view);
@@ -66,15 +65,16 @@ pub fn functions(view: &View, sample_type: usize) -> Vec<Function> {
     functions
 }
 
-/// Self and total cost of what frames are numbered by, functions or modules, with recursion counted once.
+/// Returns self and total cost for each number in `number_of`, which assigns frames to functions or
+/// modules. Recursion is counted once.
 pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> Vec<(Cost, Cost)> {
     let totals = totals(&view.tree, self_costs);
     let mut costs = vec![(Cost::ZERO, Cost::ZERO); count_of(number_of)];
-    // A sample counts once for a function, however often its stack has that function; counting
-    // each occurrence would give a recursive function more than the whole profile. That is the
-    // `cum` of pprof, and the code path potential with its recursion correction of Lundberg and
-    // Rettig (Modeling Profiling Data in a Graph Database, 2024, chapter 5). The outermost
-    // occurrence has every sample of those below it.
+    // A sample counts once for a function, however often its stack contains the function. Otherwise
+    // a recursive function could cost more than the whole profile. This is `cum` in pprof, and the
+    // code path potential with recursion correction of Lundberg and Rettig (Modeling Profiling Data
+    // in a Graph Database, 2024, chapter 5). The total of the outermost occurrence includes all
+    // samples of the inner ones.
     for (node, is_outermost) in view.tree.nodes().zip(outermost(&view.tree, number_of)) {
         let number = number_of[view.tree.frame(node).get()] as usize;
         costs[number].0 += self_costs[node.get()];
@@ -85,13 +85,13 @@ pub(crate) fn costs_by(view: &View, self_costs: &[Cost], number_of: &[u32]) -> V
     costs
 }
 
-/// How many numbers there are.
+/// Returns the number of distinct numbers, which are dense.
 fn count_of(number_of: &[u32]) -> usize {
     number_of.iter().max().map_or(0, |&last| last as usize + 1)
 }
 
-/// What each function cost in direct calls by another, by their numbers, caller first; of a recursive function its
-/// outermost calls.
+/// Returns the cost of each function in direct calls by another, keyed by the numbers of caller and
+/// callee. Only the outermost calls of recursive functions count.
 pub(crate) fn costs_between(
     view: &View,
     self_costs: &[Cost],
@@ -111,7 +111,8 @@ pub(crate) fn costs_between(
     between
 }
 
-/// A dense number for each function, by frame: they count up in the order of the frames.
+/// Returns the number of each frame's function. Numbers are dense and ascend in the order of
+/// frames.
 pub fn function_numbers(view: &View) -> Vec<u32> {
     let mut numbers: HashMap<(StringIx, StringIx), u32> = HashMap::new();
     view.frames

@@ -1,4 +1,4 @@
-//! Stacks with functions in place of symbols, as builds are matched by them.
+//! Stacks with function keys instead of symbols, by which builds are matched.
 
 use super::View;
 use crate::functions::{KeyOptions, ModuleKey, function_key};
@@ -8,17 +8,17 @@ use std::collections::BTreeSet;
 use sto_core::model::{Frame, FrameIx, FrameTable};
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes};
 
-/// Stacks whose frames have the keys of their functions: those that differed in nothing else fell
-/// together.
+/// Stacks whose symbols are replaced by function keys. Stacks that became equal are merged.
 pub(crate) struct Matched {
     pub(crate) frames: FrameTable,
     pub(crate) tree: StackTree,
-    /// By node of the stacks as they were.
+    /// The new node of each node of the original stacks.
     merged_into: Vec<NodeIx>,
 }
 
 impl Matched {
-    /// `main` has the names of the files that are the program, which becomes their module.
+    /// Replaces the symbols of stacks by function keys. `main` has the names of the program's own
+    /// files, which are replaced by the module `program`.
     pub(crate) fn of(
         (frames, tree): (&FrameTable, &StackTree),
         (main, program): (&BTreeSet<&str>, &str),
@@ -48,7 +48,7 @@ impl Matched {
         }
     }
 
-    /// The same costs at the nodes where they belong now.
+    /// Moves costs to the new nodes.
     pub(crate) fn costs(&self, column: &SelfCosts) -> SelfCosts {
         let moved = column
             .iter()
@@ -60,8 +60,8 @@ impl Matched {
 }
 
 impl View {
-    /// The same stacks with a frame's key in place of its symbol: stacks of one function fall
-    /// together, as in [`compare`](crate::compare::compare).
+    /// Returns the view with function keys instead of symbols. Stacks that become equal are merged,
+    /// as in [`compare`](crate::compare::compare).
     pub(crate) fn matched(&self, options: KeyOptions) -> View {
         let Selection { build, profiles } = &self.selection;
         let main = main_modules(build, profiles);
@@ -82,7 +82,7 @@ impl View {
     }
 }
 
-/// The frames in the order of their ranks, which the store asks of them.
+/// Sorts frames by rank, as the store requires.
 fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
     let mut order: Vec<FrameIx> = frames.iter().map(|(ix, _)| ix).collect();
     order.sort_unstable_by_key(|ix| ranks[ix.get()]);
@@ -93,14 +93,14 @@ fn in_order(frames: &FrameTable, ranks: &[u32]) -> FrameTable {
     ordered
 }
 
-/// A node of the tree that is being merged.
+/// A node of the merged tree under construction.
 struct Node {
     frame: FrameIx,
     callees: Vec<u32>,
 }
 
-/// The tree with other frames, and by node which it is there: siblings that have the same become one.
-/// Siblings stand in the order of their frames.
+/// Replaces the frames of a tree, and returns the new node of each node. Siblings with the same
+/// frame are merged. Siblings are ordered by frame.
 fn merged(tree: &StackTree, frame_of: &[FrameIx]) -> (StackTree, Vec<NodeIx>) {
     let mut nodes: Vec<Node> = Vec::with_capacity(tree.len());
     let mut known: HashMap<(Option<u32>, FrameIx), u32> = HashMap::with_capacity(tree.len());

@@ -1,4 +1,4 @@
-//! The call tree without what hardly matters.
+//! Pruning of call trees.
 
 use super::share;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use std::cmp::Reverse;
 use sto_core::tree::{NodeIx, StackTree};
 use sto_core::units::Cost;
 
-/// What to leave out of a call tree.
+/// Limits of a call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Prune {
-    /// Stacks whose total is a smaller share of the whole than this (0 to 1) are cut.
+    /// Share (0 to 1) below which stacks are cut.
     pub min_share: f64,
-    /// Number of levels that are kept.
+    /// Number of levels to keep.
     pub max_depth: usize,
 }
 
@@ -26,13 +26,13 @@ impl Default for Prune {
     }
 }
 
-/// What was cut off at one node.
+/// Stacks that were cut below a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Cut {
     /// Number of stacks.
     pub(crate) stacks: usize,
-    /// What they cost.
+    /// Their cost.
     pub(crate) cost: Cost,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Cut {
 pub(crate) struct Row {
     /// The stack.
     pub(crate) node: NodeIx,
-    /// Place of the stack that called it in [`Pruned::rows`].
+    /// Index of its caller in [`Pruned::rows`].
     pub(crate) parent: Option<usize>,
     /// Number of its callers.
     pub(crate) depth: usize,
-    /// What was cut directly below it.
+    /// The stacks that were cut directly below it.
     pub(crate) cut: Cut,
 }
 
@@ -54,16 +54,15 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Pruned {
-    /// The stacks that were kept: callers before what they call, siblings by total.
+    /// The stacks that were kept: callers before their callees, siblings by descending total.
     pub(crate) rows: Vec<Row>,
-    /// Everything that was cut, roots included.
+    /// All stacks that were cut, including roots.
     pub(crate) cut: Cut,
 }
 
-/// Cuts what is small or deep off a call tree. Stacks that cost nothing are dropped and not
-/// mentioned.
+/// Cuts stacks that are small or deep. Stacks without cost are dropped and not counted as cut.
 ///
-/// `totals` is what [`totals`](fn@super::totals) gives for this tree.
+/// `totals` is the result of [`totals`](fn@super::totals) for this tree.
 pub(crate) fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned {
     let ends = tree.subtree_ends();
     let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
@@ -71,7 +70,7 @@ pub(crate) fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned 
 
     let mut kept: Vec<Row> = Vec::new();
     let mut all_cut = Cut::default();
-    // The kept ancestors of the next node, as indices in `kept`: its callers and no others.
+    // The callers of the next node, as indices of `kept`.
     let mut callers: Vec<usize> = Vec::new();
     let mut next = 0;
     while next < tree.len() {
@@ -111,7 +110,7 @@ pub(crate) fn prune(tree: &StackTree, totals: &[Cost], prune: &Prune) -> Pruned 
     }
 }
 
-/// Puts the most expensive of siblings first; of equals, the first in the tree.
+/// Orders siblings by descending cost; equals keep the order of the tree.
 fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); kept.len()];
     let mut roots = Vec::new();
@@ -120,7 +119,7 @@ fn order_siblings_by_total(kept: &[Row], totals: &[Cost]) -> Vec<Row> {
             .map_or(&mut roots, |parent| &mut children[parent])
             .push(ix);
     }
-    // Taken from the back, so the cheapest stands first.
+    // Nodes are popped from the end, so the cheapest comes first.
     let cheapest_first = |siblings: &mut Vec<usize>| {
         siblings.sort_by_key(|&ix| {
             let total = totals[kept[ix].node.get()];

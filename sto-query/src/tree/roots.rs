@@ -1,4 +1,4 @@
-//! Stacks below a root of their own for each thread, or each value of a label.
+//! Stacks below a separate root for each thread or value of a label.
 
 use super::View;
 use super::contexts::Nodes;
@@ -17,7 +17,7 @@ use sto_core::tree::{
 };
 use sto_core::units::{Bytes, Cost};
 
-/// Why stacks cannot be distinguished.
+/// Errors of splitting stacks by thread or label.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -28,12 +28,12 @@ pub enum RootsError {
         build: String,
         /// The label's key.
         key: String,
-        /// The key that is closest, if any is close.
+        /// The most similar key, if any is similar.
         closest: Option<String>,
-        /// The keys that there are, in order.
+        /// The existing keys, in ascending order.
         known: Vec<String>,
     },
-    /// Threads are kept with slices of time alone.
+    /// A profile has no time slices, with which threads are stored.
     #[error("{}: the threads of profile {profile} were not kept", printable(.build))]
     NoThreads {
         /// The build, as `EXE@BUILD`.
@@ -41,7 +41,7 @@ pub enum RootsError {
         /// The profile.
         profile: ProfileId,
     },
-    /// No sample says which thread it was taken in.
+    /// No sample has a thread.
     #[error("{}: its samples have no threads", printable(.build))]
     UntoldThreads {
         /// The build, as `EXE@BUILD`.
@@ -52,17 +52,17 @@ pub enum RootsError {
     Store(#[from] StoreError),
 }
 
-/// How threads are named.
+/// How threads are named and merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadNames {
-    /// By name: threads of one name are one, as ids differ from run to run.
+    /// By name: threads with the same name are merged, as ids differ from run to run.
     Name,
     /// By name and thread id.
     NameAndId,
 }
 
-/// What stacks are distinguished by: what each root stands for. Written `thread` or `label:KEY`.
+/// What each root stands for. Written `thread` or `label:KEY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
@@ -105,17 +105,15 @@ impl From<RootsBy> for String {
 /// Self costs of one root: `[run][sample type]`.
 type Columns = Vec<Vec<SelfCosts>>;
 
-/// The roots by their names.
+/// The roots by name.
 type Roots = BTreeMap<Rc<str>, Columns>;
 
 impl View {
-    /// The same stacks, below a root for each thread or value of a label.
+    /// Returns the stacks below a root for each thread or value of a label.
     ///
-    /// # Errors
-    /// As [`View::by_label`] and [`View::by_thread`].
+    /// # Errors Returns an error if [`View::by_label`] or [`View::by_thread`] does.
     ///
-    /// # Panics
-    /// As these.
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub(crate) fn by(
         &self,
         store: &Snapshot,
@@ -128,18 +126,16 @@ impl View {
         }
     }
 
-    /// The same stacks, below a frame `KEY=VALUE` for each value of a label: that of the sample where
-    /// it has one, else that of its run. What has neither is below one without a value.
+    /// Returns the stacks below a frame `KEY=VALUE` for each value of a label.
     ///
-    /// Labels of samples are kept with slices of time alone. Several of one key are one value, with
-    /// commas in between.
+    /// The value is the label of the sample or, if it has none, of its run; empty if neither has
+    /// one. Several labels of a sample with the same key are one value, separated by commas. Labels
+    /// of samples are stored with time slices.
     ///
-    /// # Errors
-    /// Where neither a profile nor its samples have the label, or `store` does not have every profile
-    /// with its slices.
+    /// # Errors Returns an error if neither a profile nor its samples have the label, or `store`
+    /// lacks a profile or its slices.
     ///
-    /// # Panics
-    /// If stacks were changed since the view was loaded from that store.
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn by_label(&self, store: &Snapshot, key: &str) -> Result<View, RootsError> {
         let profiles = &self.selection.profiles;
         let mut is_of_samples = vec![false; profiles.len()];
@@ -185,14 +181,12 @@ impl View {
         Ok(self.below(roots))
     }
 
-    /// The same stacks, below a frame for each thread that ran them.
+    /// Returns the stacks below a frame for each thread that ran them.
     ///
-    /// # Errors
-    /// Where no profile has its threads, or `store` does not have every profile with them, as they
-    /// are kept with slices of time.
+    /// # Errors Returns an error if no profile has threads, or `store` lacks a profile or its time
+    /// slices, with which threads are stored.
     ///
-    /// # Panics
-    /// If stacks were changed since the view was loaded from that store.
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub fn by_thread(&self, store: &Snapshot, names: ThreadNames) -> Result<View, RootsError> {
         let build = || full_name(&self.selection.build);
         let nodes = Nodes::of(self);
@@ -215,7 +209,7 @@ impl View {
         }
     }
 
-    /// Adds the costs of a run to the roots of these names, one a context.
+    /// Adds the costs of a run to roots, given the name of the root of each context.
     fn add(
         &self,
         roots: &mut Roots,
@@ -241,12 +235,12 @@ impl View {
         vec![vec![SelfCosts::new(); self.sample_types.len()]; self.selection.profiles.len()]
     }
 
-    /// A copy of the stacks below each root that has a cost in them, with these costs.
+    /// Copies the stacks below each root in which they have a cost.
     fn below(&self, roots: Roots) -> View {
         let mut frames = self.frames.clone();
         let mut tree = StackTree::new();
         let mut runs = self.empty();
-        // The root that a node was copied for last, and the copy.
+        // For each node, the root that it was last copied for, and the copy.
         let mut copies: Vec<Option<(NodeIx, NodeIx)>> = vec![None; self.tree.len()];
         for (name, columns) in roots {
             let frame = frames.insert(Frame {
@@ -299,7 +293,7 @@ impl View {
     }
 }
 
-/// There is no label of this key in a build, which has others.
+/// Returns the error for a label that a build lacks, given its other labels.
 pub(crate) fn no_label(build: String, key: &str, known: BTreeSet<String>) -> RootsError {
     RootsError::NoLabel {
         build,
@@ -309,7 +303,7 @@ pub(crate) fn no_label(build: String, key: &str, known: BTreeSet<String>) -> Roo
     }
 }
 
-/// `KEY=VALUE`, by the labels of a sample or else of its run.
+/// Returns `KEY=VALUE` from the labels of a sample or, if it has none, of its run.
 pub(crate) fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<str> {
     let own = labels.iter().filter(|label| label.key == key);
     let own: Vec<_> = own.map(SampleLabel::text).collect();
@@ -320,7 +314,7 @@ pub(crate) fn label_name(key: &str, labels: &[SampleLabel], of_run: &str) -> Rc<
     .into()
 }
 
-/// What a thread is called.
+/// Returns the name of a thread.
 pub(crate) fn thread_name(thread: &ProfileThread, names: ThreadNames) -> String {
     match (names, thread.name.as_str()) {
         (_, "") => format!("thread {}", thread.tid),

@@ -1,25 +1,25 @@
-//! Which part of a run's time was taken.
+//! The selected part of a run's time.
 
 use serde::Serialize;
 use std::ops::Range;
 use sto_core::tree::SliceGrid;
 use sto_core::units::Nanoseconds;
 
-/// The part of a run's time that was taken, in nanoseconds from its first sample: whole slices.
+/// The selected part of a run's time, in nanoseconds from its first sample: whole slices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunWindow {
-    /// Where it begins.
+    /// Begin.
     pub from: Nanoseconds,
-    /// Where it ends.
+    /// End.
     pub to: Nanoseconds,
-    /// How long the run took as a whole.
+    /// Duration of the whole run.
     pub duration: Nanoseconds,
-    /// Whether it is what lies before `from` and after `to` that was taken, and not what lies between.
+    /// Whether the time before `from` and after `to` is selected, instead of the time between them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
-    /// The slices, in ascending order.
+    /// The selected slices, in ascending order.
     #[serde(skip)]
     pub(crate) slices: Vec<Range<u32>>,
     /// Number of slices of the whole run.
@@ -39,12 +39,12 @@ impl RunWindow {
         }
     }
 
-    /// Whether a slice was taken.
+    /// Returns `true` if a slice is selected.
     pub(crate) fn has(&self, slice: u32) -> bool {
         self.slices.iter().any(|slices| slices.contains(&slice))
     }
 
-    /// Number of its slices.
+    /// Returns the number of selected slices.
     pub(crate) fn slice_count(&self) -> u64 {
         let slices = self
             .slices
@@ -53,13 +53,13 @@ impl RunWindow {
         slices.sum()
     }
 
-    /// How long its slices are together.
+    /// Returns the total duration of the selected slices.
     pub(crate) fn length(&self) -> Nanoseconds {
         let slices = u128::from(self.slice_count()) * u128::from(self.duration.0);
         Nanoseconds((slices / u128::from(self.count.max(1))) as u64)
     }
 
-    /// Consecutive parts of it, of about the same length.
+    /// Splits the window into consecutive parts of about the same length.
     pub(crate) fn parts(&self, count: u32) -> Vec<RunWindow> {
         let slices: Vec<u32> = self.slices.iter().cloned().flatten().collect();
         let len = slices.len();

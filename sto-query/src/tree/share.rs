@@ -1,10 +1,10 @@
-//! Parts of costs.
+//! Shares of costs.
 
 use sto_core::units::Cost;
 
-/// What part of `whole` this is, from 0 to 1.
+/// Returns the share of `part` in `whole`, from 0 to 1.
 ///
-/// Shares are of the value; of the samples only where nothing has a value. A part of nothing is 0.
+/// Values are compared, or samples if there are no values. A share of zero is 0.
 pub(crate) fn share(part: Cost, whole: Cost) -> f64 {
     match (whole.value, whole.samples) {
         (0, 0) => 0.0,

@@ -1,4 +1,4 @@
-//! The parts that answers share: what they are about, frames, costs.
+//! Parts of many results: subject, frames and costs.
 
 use super::{RunWindow, View, share};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use sto_core::id::ProfileId;
 use sto_core::model::{Frame, FrameKind};
 use sto_core::units::{Cost, SampleType};
 
-/// What an answer is about.
+/// The program, build and profiles that a result is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -17,19 +17,19 @@ pub struct Subject {
     pub build: String,
     /// Ids of the profiles.
     pub profiles: Vec<ProfileId>,
-    /// What was measured; `None` where the profiles measured nothing.
+    /// The measured event; `None` if the profiles measured nothing.
     pub sample_type: Option<SampleType>,
     /// Number of samples of that type in all profiles.
     pub samples: u64,
     /// Their value, in the sample type's unit.
     pub value: u64,
-    /// What was taken of the time of each of the profiles; JSON leaves it out where it is all of it.
+    /// The selected part of the time of each profile; omitted in JSON if all of it is selected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<RunWindow>,
 }
 
 impl Subject {
-    /// All of a view, in one sample type.
+    /// Describes a whole view in one sample type.
     pub fn of(view: &View, sample_type: usize) -> Self {
         let whole = view.self_costs(sample_type).into_iter().sum();
         Subject::new(view, sample_type, whole)
@@ -55,11 +55,11 @@ impl Subject {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrameInfo {
-    /// The function: its symbol as the profile has it.
+    /// The function's symbol, as in the profile.
     pub function: String,
     /// The file that its code was loaded from; empty if unknown.
     pub module: String,
-    /// How it came to run.
+    /// Kind of code.
     pub kind: FrameKind,
     /// Its source file; empty if unknown.
     pub file: String,
@@ -76,7 +76,7 @@ impl From<Frame<'_>> for FrameInfo {
     }
 }
 
-/// A cost and its share of everything.
+/// A cost and its share of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use sto_core::units::Cost;
 
-/// By which cost functions are ordered.
+/// The cost by which functions are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Order {
-    /// By their own cost.
+    /// Self cost.
     #[default]
     #[serde(rename = "self")]
     SelfCost,
-    /// By their cost together with what they called.
+    /// Cost including callees.
     Total,
 }
 
 impl Order {
-    /// As JSON names it.
+    /// Returns the name in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Order::SelfCost => "self",
@@ -36,16 +36,16 @@ impl Order {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Top {
-    /// What it is about.
+    /// The program, build and profiles.
     #[serde(flatten)]
     pub subject: Subject,
     /// The order of `functions`.
     pub order: Order,
-    /// Whether code that was inlined counts for the function that it was compiled into.
+    /// Whether inlined code counts for the function that it was compiled into.
     pub with_inlined: bool,
-    /// The functions: most expensive first, equals by module and name.
+    /// The functions by descending cost, then by module and name.
     pub functions: Vec<TopFunction>,
-    /// The functions that a limit left out.
+    /// The functions beyond the limit.
     pub omitted: Omitted,
 }
 
@@ -53,38 +53,38 @@ impl Answer for Top {
     const SCHEMA: &'static str = "sto.top/1";
 }
 
-/// What one function cost.
+/// The cost of a function.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TopFunction {
-    /// The frame that stands for the function.
+    /// A representative frame of the function.
     #[serde(flatten)]
     pub frame: FrameInfo,
-    /// Cost of the samples that ended in it.
+    /// Cost of the samples that ended in the function.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
-    /// Cost of the samples whose stack has it, however often.
+    /// Cost of the samples whose stack contains the function, however often.
     pub total: CostShare,
 }
 
-/// Functions that a limit left out.
+/// Functions beyond a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Omitted {
-    /// How many.
+    /// Number of functions.
     pub functions: usize,
-    /// What they cost by themselves, together.
+    /// Sum of their self costs.
     #[serde(rename = "self")]
     pub self_cost: CostShare,
 }
 
-/// Lists the most expensive functions of a view in one sample type, at most `limit` of them.
+/// Returns the most expensive functions of a view in one sample type, at most `limit` of them.
 pub fn top(view: &View, sample_type: usize, order: Order, limit: Option<usize>) -> Top {
     let mut functions = functions(view, sample_type);
     let whole: Cost = functions.iter().map(|function| function.self_cost).sum();
-    // Stable: functions come in the order of module and name, and equals stay so.
+    // The sort is stable: equals stay in the order of module and name.
     functions.sort_by_key(|function| {
         let (first, second) = match order {
             Order::SelfCost => (function.self_cost, function.total),

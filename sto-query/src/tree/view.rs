@@ -9,29 +9,28 @@ use sto_core::trace::is_time_of_calls;
 use sto_core::tree::{NodeIx, SelfCosts, StackTree, merge_equal_nodes, total};
 use sto_core::units::{Cost, SampleType};
 
-/// The stacks and costs of a selection: what every analysis walks over.
+/// The stacks and costs of a selection, the input of all analyses.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// What was selected.
+    /// The selected build and profiles.
     pub selection: Selection,
-    /// What was measured, over all runs: the default of the sources, where they have one, then most
-    /// samples first.
+    /// The events measured by any run: the sources' default, if they have one, then by descending
+    /// number of samples.
     pub sample_types: Vec<SampleType>,
     /// The frames.
     pub frames: FrameTable,
     /// The stacks, in preorder.
     pub tree: StackTree,
-    /// Self costs: `runs[run][sample type]`; empty where a run did not measure that type.
+    /// Self costs: `runs[run][sample type]`; empty if a run did not measure that type.
     pub runs: Vec<Vec<SelfCosts>>,
-    /// What was taken of each run's time; empty where it is all of it.
+    /// The selected part of each run's time; empty if all of it is selected.
     pub windows: Vec<RunWindow>,
 }
 
 impl View {
     /// Loads the stacks and costs of a selection.
     ///
-    /// # Errors
-    /// Where the store cannot be read.
+    /// # Errors Returns an error if the store cannot be read.
     pub fn load(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         let profiles: Vec<ProfileId> = selection.profiles.iter().map(|p| p.id).collect();
         let executable = sto_core::id::ExecutableId::of(&selection.build.executable);
@@ -39,10 +38,9 @@ impl View {
         Ok(View::from_loaded(selection, loaded))
     }
 
-    /// Loads two selections side by side.
+    /// Loads two selections in parallel.
     ///
-    /// # Errors
-    /// Where a store cannot be read.
+    /// # Errors Returns an error if a store cannot be read.
     pub fn load_both(
         (store, selection): (&Snapshot, Selection),
         (other_store, other): (&Snapshot, Selection),
@@ -54,11 +52,9 @@ impl View {
         Ok((view?, other?))
     }
 
-    /// Loads the stacks of a selection, and the costs of its profiles added up: one run, which costs
-    /// what all of them did.
+    /// Loads the stacks of a selection, and the costs of its profiles added up as a single run.
     ///
-    /// # Errors
-    /// Where the store cannot be read.
+    /// # Errors Returns an error if the store cannot be read.
     pub fn load_sum(store: &Snapshot, selection: Selection) -> Result<View, SelectError> {
         if selection.profiles.len() == 1 {
             return View::load(store, selection);
@@ -71,7 +67,7 @@ impl View {
             .iter()
             .any(|t| types.iter().any(|other| t != other && t.counts_as(other)))
         {
-            // Which of them are one, the runs say.
+            // The separate runs are needed to tell which sample types are the same.
             return View::load(store, selection);
         }
         let is_time: Vec<bool> = types.iter().map(|t| is_time_of_calls(t, types)).collect();
@@ -82,7 +78,7 @@ impl View {
             (
                 default != Some(sample_type),
                 std::cmp::Reverse(samples(costs)),
-                // As many as their count has.
+                // Time and number of calls have the same number of samples.
                 !is_time,
                 sample_type.clone(),
             )
@@ -99,10 +95,10 @@ impl View {
         })
     }
 
-    /// Lines up the sample types of loaded profiles: those that count the same are one, named as in the
-    /// first run.
+    /// Aligns the sample types of loaded profiles. Types that count the same thing are merged,
+    /// under the name in the first run.
     ///
-    /// The runs in `loaded` are the selection's profiles, in their order.
+    /// The runs in `loaded` must be the selection's profiles, in their order.
     pub fn from_loaded(selection: Selection, loaded: Loaded) -> View {
         let profiles = selection.profiles.iter();
         let types = profiles.map(|stored| &stored.profile.sample_types[..]);
@@ -113,7 +109,8 @@ impl View {
                 samples[ix] = samples[ix].saturating_add(total(column).samples);
             }
         }
-        // Stable: of types with as many samples, the one that was recorded first stands first.
+        // The sort is stable: of types with the same number of samples, the one recorded first
+        // comes first.
         let default = default_sample_type(&selection);
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|&column| {
@@ -145,8 +142,8 @@ impl View {
         }
     }
 
-    /// Self costs by node, summed over all runs, in the sample type at this index of
-    /// `sample_types`; all zero where there is no such type.
+    /// Returns the self costs by node, summed over all runs, in the sample type at this index of
+    /// `sample_types`; all zero if there is no such type.
     pub fn self_costs(&self, sample_type: usize) -> Vec<Cost> {
         let mut costs = vec![Cost::ZERO; self.tree.len()];
         for column in self.runs.iter().filter_map(|run| run.get(sample_type)) {
@@ -157,13 +154,13 @@ impl View {
         costs
     }
 
-    /// Whether a sample type is the time of calls: its samples are these calls.
+    /// Returns `true` if a sample type is the time of calls, and its samples are these calls.
     pub(crate) fn is_time_of_calls(&self, sample_type: &SampleType) -> bool {
         let mut profiles = self.selection.profiles.iter();
         profiles.any(|stored| is_time_of_calls(sample_type, &stored.profile.sample_types))
     }
 
-    /// Whether code was inlined, and its frames have been taken out of the stacks.
+    /// Returns `true` if code was inlined, and its frames were removed from the stacks.
     pub(crate) fn is_without_inlined(&self) -> bool {
         let is_inlined = |frame| self.frames.frame(frame).kind == FrameKind::Inlined;
         let mut frames = self.frames.iter();
@@ -172,15 +169,15 @@ impl View {
         frames.any(|(frame, _)| is_inlined(frame)) && !nodes.any(is_left)
     }
 
-    /// The same stacks without inlined frames: what they cost belongs to the function that has
-    /// their code, as `perf report` counts it.
+    /// Returns the stacks without inlined frames. Their cost is added to the function that their
+    /// code was compiled into, as in `perf report`.
     ///
-    /// An inlined frame that stands at the root of a stack stays.
+    /// Inlined frames at the root of a stack are kept.
     pub fn without_inlined(&self) -> View {
         self.moved_from_inlined().0
     }
 
-    /// The same, with the node there for each node here.
+    /// Like [`View::without_inlined`], and returns the new node of each node.
     pub(crate) fn moved_from_inlined(&self) -> (View, Vec<NodeIx>) {
         let mut tree = StackTree::new();
         let mut moved_to: Vec<NodeIx> = Vec::with_capacity(self.tree.len());
@@ -213,7 +210,7 @@ impl View {
     }
 }
 
-/// The sample type that the sources say is to be shown, where all say the same.
+/// Returns the default sample type of the sources, if all of them agree.
 fn default_sample_type(selection: &Selection) -> Option<&SampleType> {
     let mut defaults = selection.profiles.iter().map(|stored| {
         let profile = &stored.profile;
@@ -226,8 +223,8 @@ fn default_sample_type(selection: &Selection) -> Option<&SampleType> {
     defaults.all(|other| other == Some(first)).then_some(first)
 }
 
-/// Adds one column to another. A profile has two of one type where two events of a recording bear
-/// one name.
+/// Adds one column to another. A profile has two columns of the same type if two events of a
+/// recording have the same name.
 fn add(merged: &mut SelfCosts, column: SelfCosts) {
     if merged.is_empty() {
         *merged = column;

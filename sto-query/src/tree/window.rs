@@ -19,35 +19,35 @@ use sto_core::units::Nanoseconds;
 pub enum Window {
     /// From one time to another, or to the end of the run.
     Time {
-        /// Where it begins.
+        /// Begin.
         from: Nanoseconds,
-        /// Where it ends; without it, where the run does.
+        /// End; the end of the run if `None`.
         to: Option<Nanoseconds>,
     },
-    /// What [`Window::Time`] leaves out.
+    /// The complement of [`Window::Time`].
     Rest {
-        /// Where the part begins that is left out.
+        /// Begin of the part that is left out.
         from: Nanoseconds,
-        /// Where it ends; without it, where the run does.
+        /// End of the part that is left out; the end of the run if `None`.
         to: Option<Nanoseconds>,
     },
     /// A phase, by its number in the list of the run's phases, from 1.
     Phase(usize),
 }
 
-/// Why a part of a run's time cannot be taken.
+/// Errors of selecting a part of a run's time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WindowError {
-    /// It begins where it ends, or later.
+    /// The window ends before or where it begins.
     #[error("from {} to {} s there is nothing: the window has to end after it begins", exact(*.from), exact(*.to))]
     Empty {
-        /// Where it is to begin.
+        /// Requested begin.
         from: Nanoseconds,
-        /// Where it is to end.
+        /// Requested end.
         to: Nanoseconds,
     },
-    /// What was done when is not known.
+    /// The run has no time slices.
     #[error("run {profile:.12} of {} was stored without slices of its time", printable(.build))]
     NoSlices {
         /// The build, as `EXE@BUILD`.
@@ -61,19 +61,19 @@ pub enum WindowError {
         /// The file.
         file: String,
     },
-    /// The run ends before it.
+    /// The run ends before the window begins.
     #[error("{}: run {profile:.12} ends after {}, so it has nothing from {} s on", printable(.build), seconds(*.duration), exact(*.from))]
     Outside {
         /// The build, as `EXE@BUILD`.
         build: String,
         /// The profile's id.
         profile: String,
-        /// Where the window begins.
+        /// Begin of the window.
         from: Nanoseconds,
-        /// How long the run took.
+        /// Duration of the run.
         duration: Nanoseconds,
     },
-    /// It covers the whole run, and the rest of it is asked for.
+    /// The complement of the window was requested, but the window covers the whole run.
     #[error("{}: the window covers all of run {profile:.12}, which leaves nothing to compare it with", printable(.build))]
     NoRest {
         /// The build, as `EXE@BUILD`.
@@ -81,30 +81,30 @@ pub enum WindowError {
         /// The profile's id.
         profile: String,
     },
-    /// It is less than half a slice, or lies within one.
+    /// The window is shorter than half a slice, or lies within one.
     #[error("{}: from {} to {} s is too short for run {profile:.12}, which was cut into slices of {}: take more", printable(.build), exact(*.from), exact(*.to), seconds(*.slice))]
     TooFine {
         /// The build, as `EXE@BUILD`.
         build: String,
         /// The profile's id.
         profile: String,
-        /// Where it is to begin.
+        /// Requested begin.
         from: Nanoseconds,
-        /// Where it is to end.
+        /// Requested end.
         to: Nanoseconds,
-        /// How long a slice is.
+        /// Duration of a slice.
         slice: Nanoseconds,
     },
-    /// There is no such phase.
+    /// The run has fewer phases.
     #[error("{}: run {profile:.12} has {phases} phase{}, so there is no phase {phase}", printable(.build), if *.phases == 1 { "" } else { "s" })]
     NoPhase {
         /// The build, as `EXE@BUILD`.
         build: String,
         /// The profile's id.
         profile: String,
-        /// The number that was asked for.
+        /// The requested number.
         phase: usize,
-        /// How many there are.
+        /// Number of phases of the run.
         phases: usize,
     },
     /// The store cannot be read.
@@ -113,7 +113,7 @@ pub enum WindowError {
 }
 
 impl WindowError {
-    /// What can be done about it.
+    /// Returns the remedy, if there is one.
     pub fn hint(&self) -> Option<Hint> {
         match self {
             WindowError::NoSlices { .. } => Some(Hint::SliceTime),
@@ -123,7 +123,7 @@ impl WindowError {
     }
 }
 
-/// A run of a view as a window is chosen from it.
+/// A run of a view from which a window is selected.
 pub(crate) struct WholeRun<'a> {
     pub(crate) view: &'a View,
     profile: ProfileId,
@@ -131,7 +131,7 @@ pub(crate) struct WholeRun<'a> {
 }
 
 impl<'a> WholeRun<'a> {
-    /// The only run of a view, with its slices.
+    /// Returns the only run of a view, with its slices.
     pub(crate) fn of(view: &'a View, slices: &'a RunSlices) -> WholeRun<'a> {
         let profile = view.selection.profiles[0].id;
         WholeRun {
@@ -141,10 +141,9 @@ impl<'a> WholeRun<'a> {
         }
     }
 
-    /// A phase, of those that begin and end at these slices.
+    /// Returns a phase, given the borders of all phases as slices.
     ///
-    /// # Errors
-    /// Where there are fewer.
+    /// # Errors Returns an error if there are fewer phases.
     pub(crate) fn phase(&self, phase: usize, borders: &[u32]) -> Result<RunWindow, WindowError> {
         let slices = phase.checked_sub(1).and_then(|ix| borders.get(ix..ix + 2));
         let slices = slices.ok_or_else(|| WindowError::NoPhase {
@@ -156,10 +155,9 @@ impl<'a> WholeRun<'a> {
         Ok(RunWindow::of(self.slices.grid, slices[0]..slices[1]))
     }
 
-    /// The slices between two times, each rounded to the nearest border of slices.
+    /// Returns the slices between two times, each rounded to the nearest border of slices.
     ///
-    /// # Errors
-    /// Where there are none.
+    /// # Errors Returns an error if there are no slices between them.
     pub(crate) fn between(
         &self,
         from: Nanoseconds,
@@ -194,10 +192,9 @@ impl<'a> WholeRun<'a> {
         Ok(RunWindow::of(grid, slices))
     }
 
-    /// What that leaves out.
+    /// Returns the complement of the slices between two times.
     ///
-    /// # Errors
-    /// Where there is no such window, or it leaves out nothing.
+    /// # Errors Returns an error if there is no such window, or its complement is empty.
     pub(crate) fn rest(
         &self,
         from: Nanoseconds,
@@ -223,14 +220,12 @@ impl<'a> WholeRun<'a> {
 }
 
 impl View {
-    /// The same stacks with what they cost in a part of each run's time, which `choose` names. Other runs may
-    /// come of it: one for each part.
+    /// Returns the view with the costs of the windows that `choose` returns for each run. Each
+    /// window becomes a run of its own.
     ///
-    /// # Errors
-    /// Where `choose` fails, or `store` does not have every profile with its slices.
+    /// # Errors Returns an error if `choose` does, or `store` lacks a profile or its slices.
     ///
-    /// # Panics
-    /// If stacks were changed since the view was loaded from that store.
+    /// # Panics Panics if stacks were changed since the view was loaded from that store.
     pub(crate) fn within<E: From<WindowError>>(
         self,
         store: &Snapshot,
@@ -242,7 +237,7 @@ impl View {
         let mut windows = Vec::new();
         for stored in &self.selection.profiles {
             let slices = nodes.slices(store, stored.id).map_err(WindowError::Store)?;
-            // A single slice is all of the time.
+            // A single slice covers the whole time.
             let slices = slices.filter(|slices| slices.grid.count().get() > 1);
             let slices = slices.ok_or_else(|| WindowError::NoSlices {
                 build: full_name(&self.selection.build),
@@ -269,7 +264,7 @@ impl View {
 }
 
 impl RunSlices {
-    /// Self costs by sample type over a part of the time.
+    /// Returns the self costs by sample type in a window.
     pub(crate) fn costs_in(&self, window: &RunWindow) -> Vec<SelfCosts> {
         let column = |costs: &Vec<sto_core::tree::SliceCost>| {
             let within = costs.iter().filter(|cost| window.has(cost.slice.0));
@@ -281,12 +276,13 @@ impl RunSlices {
     }
 }
 
-/// A time as it was asked for, in seconds.
+/// Returns a time in seconds, unrounded.
 fn exact(time: Nanoseconds) -> f64 {
     time.0 as f64 / 1e9
 }
 
-/// The border between slices that is nearest to a time since the first sample; of two, the later one.
+/// Returns the border between slices that is nearest to a time since the first sample; the later
+/// one of two.
 fn nearest_border(grid: SliceGrid, time: Nanoseconds) -> u32 {
     let duration = u128::from(grid.duration().0);
     let twice = 2 * u128::from(time.0.min(grid.duration().0)) * u128::from(grid.count().get());
